@@ -1,0 +1,9 @@
+/** Time is an argument: tests hand in their own. */
+export interface Clock {
+  /** Wall clock, milliseconds since the epoch. May jump. */
+  now(): number;
+  /** Monotonic milliseconds. Never jumps; the origin means nothing. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,91 @@
+/** Every error code of the product: HTTP status, exit code (sysexits.h) and the sentence that explains it. */
+
+/** Exit codes of sysexits.h that `svc` uses. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 64,
+  data: 65,
+  noInput: 66,
+  unavailable: 69,
+  software: 70,
+  os: 71,
+  cantCreate: 73,
+  io: 74,
+  tempFail: 75,
+  noPermission: 77,
+  config: 78,
+} as const;
+
+export interface ErrorEntry {
+  readonly status: number;
+  readonly exit: number;
+  readonly sentence: string;
+}
+
+const entry = (status: number, exit: number, sentence: string): ErrorEntry => ({ status, exit, sentence });
+
+export const ERRORS = {
+  // Requests
+  BAD_REQUEST: entry(400, EXIT.data, "The request is malformed."),
+  BAD_JSON: entry(400, EXIT.data, "The body is not valid UTF-8 JSON."),
+  BAD_BODY: entry(400, EXIT.data, 'The body must be a JSON object with a non-blank string "message".'),
+  BAD_SESSION_ID: entry(400, EXIT.usage, "X-Session-Id must be 1 to 128 characters of A-Z a-z 0-9 . _ -"),
+  BAD_IDEMPOTENCY_KEY: entry(400, EXIT.usage, "X-Idempotency-Key must be 1 to 256 visible ASCII characters."),
+  UNAUTHORIZED: entry(401, EXIT.noPermission, "A valid bearer token is required."),
+  BAD_WEBHOOK_SECRET: entry(401, EXIT.noPermission, "A valid X-Webhook-Secret header is required."),
+  BAD_SIGNATURE: entry(401, EXIT.noPermission, "A valid signature is required."),
+  BAD_HOST: entry(403, EXIT.noPermission, "This Host is not served here; add it to gateway.allowed_hosts."),
+  BAD_ORIGIN: entry(403, EXIT.noPermission, "Requests from this Origin are refused."),
+  BAD_PAIRING_CODE: entry(403, EXIT.noPermission, "The pairing code is wrong, used or expired."),
+  FORBIDDEN_SCOPE: entry(403, EXIT.noPermission, "This token's scope does not open this path."),
+  NOT_FOUND: entry(404, EXIT.usage, "Nothing is served at this path."),
+  METHOD_NOT_ALLOWED: entry(405, EXIT.usage, "This path does not take this method."),
+  REQUEST_TIMEOUT: entry(408, EXIT.tempFail, "The request took too long to arrive."),
+  TOO_LARGE: entry(413, EXIT.data, "The body is larger than allowed."),
+  BAD_CONTENT_TYPE: entry(415, EXIT.data, "The body must be sent as application/json."),
+  RATE_LIMITED: entry(429, EXIT.tempFail, "Too many requests; wait and try again."),
+  LOCKED_OUT: entry(429, EXIT.tempFail, "Too many failed attempts; wait and try again."),
+  HEADERS_TOO_LARGE: entry(431, EXIT.data, "The request headers are larger than allowed."),
+  INTERNAL: entry(500, EXIT.software, "Something unexpected went wrong; the log has the details."),
+  DRAINING: entry(503, EXIT.tempFail, "The service is shutting down."),
+  BUSY: entry(503, EXIT.tempFail, "Too many turns are waiting; try again shortly."),
+
+  // Turns
+  TURN_FAILED: entry(500, EXIT.software, "The agent's turn failed."),
+  TURN_CANCELLED: entry(500, EXIT.tempFail, "The agent's turn was cancelled."),
+  TURN_STEP_LIMIT: entry(500, EXIT.software, "The turn used all its steps without an answer."),
+  TURN_TIMEOUT: entry(504, EXIT.tempFail, "The agent's turn ran past its time limit."),
+  MODEL_REFUSED: entry(502, EXIT.unavailable, "The model provider refused the request."),
+  MODEL_UNREACHABLE: entry(502, EXIT.unavailable, "The model provider could not be reached."),
+
+  // Tools
+  TOOL_UNKNOWN: entry(404, EXIT.usage, "There is no tool of this name."),
+  TOOL_UNAVAILABLE: entry(404, EXIT.unavailable, "This tool's feature is not in this build."),
+  TOOL_BAD_INPUT: entry(400, EXIT.data, "The tool's input does not fit its schema."),
+  TOOL_REFUSED: entry(403, EXIT.noPermission, "The security policy refuses this call."),
+  TOOL_FAILED: entry(500, EXIT.software, "The tool failed."),
+  PATH_OUTSIDE_WORKSPACE: entry(403, EXIT.noPermission, "The path is outside the workspace."),
+  PATH_FORBIDDEN: entry(403, EXIT.noPermission, "The path is forbidden by the security policy."),
+  ADDRESS_REFUSED: entry(403, EXIT.noPermission, "Private, loopback and link-local addresses are refused."),
+  SANDBOX_UNAVAILABLE: entry(503, EXIT.unavailable, "The requested sandbox is not available."),
+
+  // Set-up
+  USAGE: entry(400, EXIT.usage, "The command's arguments are wrong."),
+  CONFIG_INVALID: entry(500, EXIT.config, "The configuration is invalid."),
+  CONFIG_NOT_FOUND: entry(500, EXIT.noInput, "The configuration file does not exist."),
+  CONFIG_EXISTS: entry(409, EXIT.cantCreate, "A configuration file exists already."),
+  FEATURE_ABSENT: entry(500, EXIT.config, "The configuration needs a feature that is not in this build."),
+  FEATURE_CONFLICT: entry(500, EXIT.config, "Two parts of this build claim the same name."),
+  FEATURE_FAILED: entry(500, EXIT.unavailable, "A feature failed to start and is disabled."),
+  SECRET_UNREADABLE: entry(500, EXIT.config, "An encrypted value can't be read with this home's key file."),
+  PUBLIC_BIND: entry(500, EXIT.config, "Binding a public address needs gateway.allow_public_bind = true."),
+  ADDRESS_IN_USE: entry(500, EXIT.unavailable, "The address is in use by another program."),
+  ALREADY_RUNNING: entry(500, EXIT.tempFail, "A daemon is running on this home already."),
+  NOT_RUNNING: entry(503, EXIT.unavailable, "No daemon is running on this home."),
+  STORE_NEWER: entry(500, EXIT.config, "The database was written by a newer version of svc."),
+  STORE_FULL: entry(503, EXIT.io, "The disk is full; nothing was accepted."),
+  STORE_FAILED: entry(503, EXIT.io, "The database could not be written."),
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;

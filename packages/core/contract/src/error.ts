@@ -1,0 +1,37 @@
+/**
+ * The one error class. `code` is stable and documented (docs/reference/errors.md is generated from `ERRORS`),
+ * `message` is a sentence for a person, `hint` says what to do now. Neither ever quotes a received value.
+ */
+import { ERRORS, type ErrorCode } from "./error-codes.ts";
+
+export interface SvcErrorOptions {
+  /** What the reader can do now: a command, a key to change. */
+  hint?: string;
+  cause?: unknown;
+  /** Milliseconds after which trying again can succeed. */
+  retryAfterMs?: number;
+}
+
+export class SvcError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, message?: string, options: SvcErrorOptions = {}) {
+    super(message ?? ERRORS[code].sentence, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "SvcError";
+    this.code = code;
+    this.hint = options.hint;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  /** The HTTP status this error is answered with. */
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  /** The exit code of a command that ends with this error (sysexits.h). */
+  get exitCode(): number {
+    return ERRORS[this.code].exit;
+  }
+}

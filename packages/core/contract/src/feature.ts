@@ -1,0 +1,73 @@
+/**
+ * The feature contract. A feature is a static definition plus a module that is evaluated only when the feature is on.
+ *
+ *   Construction   `load()` then `create(context)`: synchronous, no I/O, no timer, no environment read
+ *   Registration   `register(signal)`: one-time validation, may do I/O; a failure disables this feature alone
+ *   Execution      `run(signal)`: whoever keeps a connection or a loop; supervised, restarted with back-off
+ *   Shutdown       `shutdown()`: reverse order, idempotent, safe when register never ran
+ */
+import type { GenericSchema, InferOutput } from "valibot";
+import type { Channel } from "./channel.ts";
+import type { Clock } from "./clock.ts";
+import type { Observer } from "./events.ts";
+import type { Json } from "./json.ts";
+import type { Logger } from "./log.ts";
+import type { SandboxBackend } from "./sandbox.ts";
+import type { Tool } from "./tool.ts";
+import type { ClientId } from "./identity.ts";
+
+export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema> {
+  /** Folder name = package suffix = line in a profile. */
+  readonly id: string;
+  /** The config section this feature owns, e.g. `channels_config.webhook`. None: always on. */
+  readonly section?: string;
+  /** A section owned elsewhere that this feature adds keys to. */
+  readonly extends?: string;
+  /** Schema of `section`, or of the keys added to `extends`; a strict object. */
+  readonly config?: Schema;
+  readonly load: () => Promise<FeatureModule<InferOutput<Schema>>>;
+}
+
+export interface FeatureModule<Config = unknown> {
+  create(context: FeatureContext<Config>): Contributions;
+}
+
+export interface FeatureContext<Config = unknown> {
+  /** The validated section; `undefined` for a feature without one. */
+  readonly config: Config;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** Plain data plus one lifecycle. */
+export interface Contributions {
+  readonly tools?: readonly Tool[];
+  readonly channel?: Channel;
+  readonly sandbox?: SandboxBackend;
+  readonly observer?: Observer;
+  readonly routes?: readonly Route[];
+  register?(signal: AbortSignal): Promise<void>;
+  run?(signal: AbortSignal): Promise<void>;
+  shutdown?(): Promise<void>;
+}
+
+/** A bearer-authenticated route below `/api/`. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Literal path, e.g. `/api/plugins`. */
+  readonly path: string;
+  handle(request: RouteRequest): Promise<{ readonly status: number; readonly body: Json }>;
+}
+
+export interface RouteRequest {
+  readonly clientId: ClientId;
+  readonly query: URLSearchParams;
+  /** Parsed JSON, or null without a body. */
+  readonly body: Json;
+  readonly signal: AbortSignal;
+}
+
+/** Checks the id at the door; everything else is the kernel's to check, with all problems told at once. */
+export function defineFeature<Schema extends GenericSchema>(definition: FeatureDefinition<Schema>): FeatureDefinition<Schema> {
+  return Object.freeze(definition);
+}

@@ -1,0 +1,37 @@
+/** The static `"svc"` block of a feature's package.json. The composer reads only this; no feature code runs. */
+export interface FeatureManifest {
+  readonly id: string;
+  /** The build flag of the specification; several packages may share one. Default: the id. */
+  readonly flag: string;
+  readonly kind: FeatureKind;
+  readonly summary: string;
+  /** Config sections it owns or extends. */
+  readonly sections: readonly string[];
+  readonly tools: readonly string[];
+  /** `linux`, `darwin`, `win32`; empty: all. */
+  readonly platforms: readonly string[];
+  /** Native addons it needs, by npm name. */
+  readonly native: readonly string[];
+}
+
+export const FEATURE_KINDS = ["channel", "tool", "sandbox", "observer", "browser", "hardware", "auth", "plugin-host", "feature"] as const;
+export type FeatureKind = (typeof FEATURE_KINDS)[number];
+
+/** A line of the catalogue that ships in every binary: all features, present or not. */
+export interface CatalogueEntry extends FeatureManifest {
+  /** In this binary. */
+  readonly included: boolean;
+  /** Not written yet. */
+  readonly planned: boolean;
+  /** Profiles that have it. */
+  readonly profiles: readonly string[];
+}
+
+/** What one build consists of; written by the composer. */
+export interface Composition {
+  readonly version: string;
+  readonly commit: string;
+  readonly profile: string;
+  readonly features: readonly import("./feature.ts").FeatureDefinition[];
+  readonly catalogue: readonly CatalogueEntry[];
+}

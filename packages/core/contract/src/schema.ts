@@ -1,0 +1,35 @@
+/** Schema pieces for config sections. Pure valibot; what they mark is read back by the kernel's one schema walk. */
+import * as v from "valibot";
+
+/** Marks on a schema, kept as valibot metadata. */
+export interface Marks {
+  /** The value is a secret: shown as dots, encrypted at rest, redacted from logs. */
+  readonly secret?: true;
+  /** Environment variable that supplies the value. */
+  readonly env?: string;
+  /** `override`: the variable beats the file. `fallback`: it counts only when the file is silent. */
+  readonly envMode?: "override" | "fallback";
+}
+
+/** A secret string. A blank one counts as unset and is refused where the key is required. */
+export const secret = (options: { env?: string; envMode?: "override" | "fallback" } = {}) =>
+  v.pipe(
+    v.string(),
+    v.metadata({
+      secret: true,
+      ...(options.env && { env: options.env, envMode: options.envMode ?? "override" }),
+    } satisfies Marks),
+  );
+
+/** An absolute http(s) URL without credentials in it. */
+export const httpUrl = () => v.pipe(v.string(), v.check(isHttpUrl, "an http:// or https:// URL without a user name or password"));
+
+/** A whole number of at least `min` and at most `max`. */
+export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
+  v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
+
+function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "";
+}

@@ -1,0 +1,74 @@
+import type { GenericSchema, InferOutput } from "valibot";
+import type { ClientId } from "./identity.ts";
+import type { Json } from "./json.ts";
+import type { Logger } from "./log.ts";
+import type { ExecRequest, ExecResult } from "./sandbox.ts";
+
+/** `auto`: only reads, runs freely. `ask`: acts on the world, so the security policy decides. */
+export type Approval = "auto" | "ask";
+
+/** Something the model can call. Stateless between calls; what it needs comes with the context. */
+export interface Tool<Schema extends GenericSchema = GenericSchema> {
+  /** `[a-z][a-z0-9_]{0,63}`, unique in the build. */
+  readonly name: string;
+  /** What it does and when to use it, written for the model. */
+  readonly description: string;
+  readonly input: Schema;
+  readonly approval: Approval | ((input: InferOutput<Schema>) => Approval);
+  /** The shell command line a call would run; judged by `security.policy.allowed_commands`. */
+  readonly commandLine?: (input: InferOutput<Schema>) => string;
+  /** Throws `SvcError` for what the caller did wrong; the message goes to the model. */
+  run(input: InferOutput<Schema>, context: ToolContext): Promise<Json>;
+}
+
+export interface ToolContext {
+  readonly clientId: ClientId;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly workspace: Workspace;
+  /** Runs a command inside the sandbox in force. */
+  exec(request: ExecRequest): Promise<ExecResult>;
+  /** The guarded outgoing client: resolves once, refuses private addresses, re-checks every redirect. */
+  fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
+}
+
+/** Files below the workspace root. Every path is relative to it (or absolute inside it); symlinks can't lead out. */
+export interface Workspace {
+  /** Absolute path of the root. */
+  readonly root: string;
+  /** Reads at most `maxBytes`; `truncated` says there was more. */
+  read(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; truncated: boolean }>;
+  /** Creates parent folders as needed; replaces the file atomically, or appends. */
+  write(path: string, bytes: Uint8Array, mode: "replace" | "append"): Promise<void>;
+  /** Entries of a folder, sorted by name, at most `limit`. */
+  list(path: string, limit: number): Promise<{ entries: WorkspaceEntry[]; truncated: boolean }>;
+}
+
+export interface WorkspaceEntry {
+  readonly name: string;
+  readonly kind: "file" | "directory" | "symlink" | "other";
+  /** Bytes; 0 for what is not a file. */
+  readonly size: number;
+}
+
+export interface FetchOptions {
+  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly maxBytes?: number;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface FetchResult {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Uint8Array;
+  readonly truncated: boolean;
+  /** The URL that answered, after redirects. */
+  readonly url: string;
+}
+
+/** Identity; exists so that a tool's input type is inferred from its schema. */
+export const defineTool = <Schema extends GenericSchema>(tool: Tool<Schema>): Tool<Schema> => tool;

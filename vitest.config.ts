@@ -1,0 +1,29 @@
+import { defineConfig } from "vitest/config";
+
+// One root config with two inline projects: a project per package starts a server per package (9-20 s instead of 1 s).
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["packages/*/*/test/**/*.test.ts"],
+          exclude: ["**/*.e2e.test.ts", "**/node_modules/**"],
+          pool: "threads",
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["apps/*/test/**/*.test.ts", "packages/*/*/test/**/*.e2e.test.ts"],
+          pool: "forks",
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
