@@ -5,7 +5,13 @@ export type TurnEvent =
   | { readonly type: "turn-start"; readonly turnId: string; readonly sessionId: string; readonly clientId: ClientId }
   | { readonly type: "text-delta"; readonly turnId: string; readonly text: string }
   | { readonly type: "tool-call"; readonly turnId: string; readonly callId: string; readonly tool: string }
-  | { readonly type: "tool-result"; readonly turnId: string; readonly callId: string; readonly tool: string; readonly ok: boolean }
+  | {
+      readonly type: "tool-result";
+      readonly turnId: string;
+      readonly callId: string;
+      readonly tool: string;
+      readonly ok: boolean;
+    }
   | {
       readonly type: "turn-end";
       readonly turnId: string;

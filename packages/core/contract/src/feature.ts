@@ -68,6 +68,8 @@ export interface RouteRequest {
 }
 
 /** Checks the id at the door; everything else is the kernel's to check, with all problems told at once. */
-export function defineFeature<Schema extends GenericSchema>(definition: FeatureDefinition<Schema>): FeatureDefinition<Schema> {
+export function defineFeature<Schema extends GenericSchema>(
+  definition: FeatureDefinition<Schema>,
+): FeatureDefinition<Schema> {
   return Object.freeze(definition);
 }

@@ -14,7 +14,17 @@ export interface FeatureManifest {
   readonly native: readonly string[];
 }
 
-export const FEATURE_KINDS = ["channel", "tool", "sandbox", "observer", "browser", "hardware", "auth", "plugin-host", "feature"] as const;
+export const FEATURE_KINDS = [
+  "channel",
+  "tool",
+  "sandbox",
+  "observer",
+  "browser",
+  "hardware",
+  "auth",
+  "plugin-host",
+  "feature",
+] as const;
 export type FeatureKind = (typeof FEATURE_KINDS)[number];
 
 /** A line of the catalogue that ships in every binary: all features, present or not. */

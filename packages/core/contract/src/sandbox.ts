@@ -31,7 +31,12 @@ export interface Confinement {
   readonly writable: readonly string[];
   /** Paths that must not be visible inside, `$SVC_HOME` first. */
   readonly hidden: readonly string[];
-  readonly limits: { readonly memoryMb?: number; readonly cpuSecs?: number; readonly pids?: number; readonly timeoutSecs?: number };
+  readonly limits: {
+    readonly memoryMb?: number;
+    readonly cpuSecs?: number;
+    readonly pids?: number;
+    readonly timeoutSecs?: number;
+  };
 }
 
 export interface SandboxBackend {

@@ -22,7 +22,8 @@ export const secret = (options: { env?: string; envMode?: "override" | "fallback
   );
 
 /** An absolute http(s) URL without credentials in it. */
-export const httpUrl = () => v.pipe(v.string(), v.check(isHttpUrl, "an http:// or https:// URL without a user name or password"));
+export const httpUrl = () =>
+  v.pipe(v.string(), v.check(isHttpUrl, "an http:// or https:// URL without a user name or password"));
 
 /** A whole number of at least `min` and at most `max`. */
 export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>

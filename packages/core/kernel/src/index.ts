@@ -1,1 +1,3 @@
-export {};
+/** `@svc/kernel`: config, secrets, lifecycle, registry. */
+export * from "./config/core-schema.ts";
+export * from "./home.ts";

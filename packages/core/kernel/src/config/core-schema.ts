@@ -1,0 +1,137 @@
+/** The sections core owns. Every key has a description: `svc config schema` and the reference page are made of them. */
+import { httpUrl, integer, secret } from "@svc/contract";
+import * as v from "valibot";
+
+const text = (description: string) => v.pipe(v.string(), v.description(description));
+const flag = (value: boolean, description: string) =>
+  v.optional(v.pipe(v.boolean(), v.description(description)), value);
+const count = (value: number, min: number, max: number, description: string) =>
+  v.optional(v.pipe(integer(min, max), v.description(description)), value);
+const list = (description: string) => v.optional(v.pipe(v.array(v.string()), v.description(description)), []);
+
+const gateway = v.strictObject({
+  host: v.optional(text("Address to listen on. Anything but loopback needs allow_public_bind."), "127.0.0.1"),
+  port: count(42617, 0, 65535, "TCP port; 0 takes a free one."),
+  allow_public_bind: flag(false, "Allow listening on an address that other machines can reach."),
+  public_url: v.optional(v.pipe(httpUrl(), v.description("The HTTPS URL that providers call."))),
+  allowed_hosts: list("Host names served besides IP literals, localhost and the host of public_url."),
+  require_pairing: flag(true, "POST /webhook needs a pairing bearer token."),
+  require_signatures: flag(false, "A webhook whose secret is not configured is refused instead of trusted."),
+  idempotency_ttl_secs: count(300, 1, 31_536_000, "Seconds in which a repeated idempotency key is a duplicate."),
+  idempotency_max_keys: count(10_000, 0, 10_000_000, "Most idempotency keys kept; the oldest goes first."),
+  webhook_rate_limit_per_minute: count(60, 0, 1_000_000, "Requests a minute per client on /webhook; 0 disables."),
+  rate_limit_max_keys: count(
+    10_000,
+    0,
+    10_000_000,
+    "Most clients tracked by the limiter; the least recent goes first.",
+  ),
+  trust_forwarded_headers: flag(
+    false,
+    "Take the client's address from X-Forwarded-For / X-Real-IP of a trusted proxy.",
+  ),
+  trusted_proxies: v.optional(
+    v.pipe(v.array(v.string()), v.description("Peers whose forwarding headers count: addresses or CIDR ranges.")),
+    ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
+  ),
+  max_body_bytes: count(1_048_576, 1024, 1_073_741_824, "Largest request body in bytes."),
+});
+
+const model = v.strictObject({
+  provider: v.optional(
+    v.pipe(
+      v.picklist(["builtin", "openai", "anthropic", "openai-compatible"]),
+      v.description("Who answers. builtin needs no key and no network."),
+    ),
+    "builtin",
+  ),
+  name: v.optional(text("Model name as the provider spells it.")),
+  base_url: v.optional(v.pipe(httpUrl(), v.description("API base URL; required for openai-compatible."))),
+  api_key: v.optional(v.pipe(secret(), v.description("API key of the provider."))),
+  max_retries: count(3, 0, 10, "Retries of a failed model call, with back-off."),
+  max_output_tokens: v.optional(v.pipe(integer(1), v.description("Most tokens in one answer."))),
+  price: v.optional(
+    v.strictObject({
+      input_per_million: v.pipe(v.number(), v.minValue(0), v.description("US dollars for a million input tokens.")),
+      output_per_million: v.pipe(v.number(), v.minValue(0), v.description("US dollars for a million output tokens.")),
+    }),
+  ),
+});
+
+const agent = v.strictObject({
+  instructions: v.optional(text("What the agent is told before every conversation.")),
+  turn_timeout_secs: count(300, 1, 86_400, "Seconds a turn may run; waiting for a person does not count."),
+  max_steps: count(20, 1, 1000, "Most model calls in one turn."),
+  history_max_tokens: count(
+    32_000,
+    256,
+    10_000_000,
+    "Tokens of history sent with a turn; the oldest turns are dropped whole.",
+  ),
+  max_parallel_turns: count(16, 1, 10_000, "Turns that run at the same time, over all conversations."),
+});
+
+const policy = v.strictObject({
+  autonomy: v.optional(
+    v.pipe(
+      v.picklist(["read_only", "supervised", "full"]),
+      v.description("read_only refuses tools that act, supervised asks a person, full runs them."),
+    ),
+    "supervised",
+  ),
+  allowed_commands: list("Commands that shell may run without asking; * is every command."),
+  workspace_only: flag(true, "File tools stay inside the workspace."),
+  forbidden_paths: list("Paths no file tool may touch, absolute or relative to the workspace."),
+  max_actions_per_hour: count(0, 0, 1_000_000, "Acting calls allowed in an hour; 0 is no limit."),
+});
+
+const sandbox = v.strictObject({
+  enabled: flag(true, "Confine commands."),
+  backend: v.optional(
+    v.pipe(
+      v.picklist(["auto", "none", "jail", "userns", "fsrestrict", "seatbelt", "container"]),
+      v.description("auto takes the strongest that is available; none confines nothing."),
+    ),
+    "auto",
+  ),
+  required: flag(false, "Refuse to run commands when the backend asked for is not available."),
+  network: flag(false, "Commands may reach the network."),
+  timeout_secs: count(120, 1, 86_400, "Seconds a command may run."),
+});
+
+export const coreSections = {
+  gateway,
+  daemon: v.strictObject({
+    drain_secs: count(30, 0, 3600, "Seconds that running turns get to finish at shutdown."),
+  }),
+  log: v.strictObject({
+    level: v.optional(
+      v.pipe(v.picklist(["debug", "info", "warn", "error"]), v.description("Least severe line written.")),
+      "info",
+    ),
+  }),
+  workspace: v.strictObject({
+    path: v.optional(text("Working directory of tools. Default: workspace below the home.")),
+  }),
+  model,
+  agent,
+  tools: v.strictObject({ disabled: list("Tools the agent does not have.") }),
+  approvals: v.strictObject({
+    tool_timeout_secs: count(300, 1, 86_400, "Seconds to wait for a person before an asked-for call is refused."),
+  }),
+  "security.policy": policy,
+  "security.sandbox": sandbox,
+  "security.net": v.strictObject({
+    allow_private: list("host:port pairs on private addresses that outgoing requests may reach."),
+  }),
+  "channels_config.webhook": v.strictObject({
+    secret: v.optional(v.pipe(secret(), v.description("Value callers of POST /webhook send as X-Webhook-Secret."))),
+    signing_secret: v.optional(
+      v.pipe(secret(), v.description("Key of the Standard Webhooks signature demanded on POST /webhook.")),
+    ),
+  }),
+} as const;
+
+export type CoreSections = typeof coreSections;
+/** Validated values of core's sections, defaults filled in, by dotted section name. */
+export type CoreConfig = { readonly [Name in keyof CoreSections]: v.InferOutput<CoreSections[Name]> };

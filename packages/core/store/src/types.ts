@@ -1,0 +1,48 @@
+/** What the rest of the house sees of the durable state. */
+import type { ClientId, Json } from "@svc/contract";
+
+export type Scope = "operator" | "webhook" | "read";
+
+/** A paired device. The token itself is never stored. */
+export interface Device {
+  readonly id: string;
+  /** Hex SHA-256 of the token. */
+  readonly tokenHash: string;
+  readonly clientId: ClientId;
+  readonly name: string;
+  readonly scope: Scope;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly lastSeenAt: number | undefined;
+}
+
+/** A claimed idempotency key; settled or released by the turn it belongs to. */
+export interface IdempotencyClaim {
+  readonly scope: string;
+  readonly key: string;
+}
+
+export interface SessionSummary {
+  readonly id: string;
+  readonly clientId: ClientId;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly turns: number;
+}
+
+/** One finished turn as kept: the messages it added, in the model's own form. */
+export interface StoredTurn {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly model: string;
+  readonly messages: Json;
+  /** Estimated tokens of `messages`. */
+  readonly tokens: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars; undefined when the price is unknown. */
+  readonly costUsd: number | undefined;
+}
