@@ -1,0 +1,88 @@
+/** Paired devices. All of them are kept in memory as well: looking up a bearer must not touch the disk. */
+import type { DatabaseSync } from "node:sqlite";
+import type { ClientId } from "@svc/contract";
+import type { GroupCommit } from "./group-commit.ts";
+import type { Device, Scope } from "./types.ts";
+
+/** How stale `last_seen_at` may get before it is written again. */
+const TOUCH_EVERY_MS = 60_000;
+
+export class DeviceStore {
+  readonly #commits: GroupCommit;
+  readonly #devices = new Map<string, Device>();
+  readonly #insert;
+  readonly #touch;
+  readonly #delete;
+
+  constructor(db: DatabaseSync, commits: GroupCommit) {
+    this.#commits = commits;
+    this.#insert = db.prepare("INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?)");
+    this.#touch = db.prepare("UPDATE devices SET last_seen_at = ? WHERE id = ?");
+    this.#delete = db.prepare("DELETE FROM devices WHERE id = ?");
+    for (const row of db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[]) {
+      this.#devices.set(row.id, fromRow(row));
+    }
+  }
+
+  all(): readonly Device[] {
+    return [...this.#devices.values()];
+  }
+
+  /** Resolves once the device is on disk; until then nobody sees it. Rejects with STORE_*. */
+  async add(device: Device): Promise<void> {
+    await this.#commits.write(() =>
+      this.#insert.run(
+        device.id,
+        device.tokenHash,
+        device.clientId,
+        device.name,
+        device.scope,
+        device.createdAt,
+        device.lastSeenAt ?? null,
+      ),
+    );
+    this.#devices.set(device.id, device);
+  }
+
+  /** Notes that the device was seen; written at most once a minute, and never waited for. */
+  touch(id: string, atMs: number): void {
+    const device = this.#devices.get(id);
+    if (!device || atMs - (device.lastSeenAt ?? 0) < TOUCH_EVERY_MS) return;
+    this.#devices.set(id, { ...device, lastSeenAt: atMs });
+    this.#commits
+      .write(() => this.#touch.run(atMs, id))
+      .catch(() => {
+        // A device's last-seen time is not worth an error; the next request tries again.
+        this.#devices.set(id, device);
+      });
+  }
+
+  /** Resolves with whether there was such a device, once it is gone from disk. */
+  async remove(id: string): Promise<boolean> {
+    const { changes } = await this.#commits.write(() => this.#delete.run(id));
+    this.#devices.delete(id);
+    return Number(changes) > 0;
+  }
+}
+
+interface DeviceRow {
+  id: string;
+  token_hash: string;
+  client_id: string;
+  name: string;
+  scope: string;
+  created_at: number;
+  last_seen_at: number | null;
+}
+
+function fromRow(row: DeviceRow): Device {
+  return {
+    id: row.id,
+    tokenHash: row.token_hash,
+    clientId: row.client_id as ClientId,
+    name: row.name,
+    scope: row.scope as Scope,
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at ?? undefined,
+  };
+}

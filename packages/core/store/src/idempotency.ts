@@ -1,0 +1,111 @@
+/**
+ * Idempotency keys. A key is claimed in memory when its turn starts and becomes a row either with the first acting tool
+ * call (so that a crash can't make it new again) or with the end of the turn, in that transaction. A claim whose turn
+ * fails before anything acted is released.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock } from "@svc/contract";
+import type { IdempotencyClaim } from "./types.ts";
+
+export interface IdempotencyOptions {
+  readonly ttlMs: number;
+  /** At least 1 is kept. */
+  readonly maxKeys: number;
+}
+
+export class IdempotencyStore {
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #maxKeys: number;
+  /** Claimed keys whose turn runs, with the time of the claim: the window counts from there. */
+  readonly #running = new Map<string, number>();
+  /** Rows on disk; undefined: count again. */
+  #rows: number | undefined;
+  readonly #find;
+  readonly #insert;
+  readonly #delete;
+  readonly #deleteExpired;
+  readonly #deleteOldest;
+  readonly #keys;
+  readonly #count;
+
+  constructor(db: DatabaseSync, clock: Clock, options: IdempotencyOptions) {
+    this.#clock = clock;
+    this.#ttlMs = options.ttlMs;
+    this.#maxKeys = Math.max(1, options.maxKeys);
+    this.#find = db.prepare("SELECT at FROM idempotency WHERE scope = ? AND key = ?");
+    this.#insert = db.prepare(
+      `INSERT INTO idempotency (scope, key, at, turn_id, state) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (scope, key) DO UPDATE SET at = excluded.at, turn_id = excluded.turn_id, state = excluded.state`,
+    );
+    this.#delete = db.prepare("DELETE FROM idempotency WHERE scope = ? AND key = ?");
+    this.#deleteExpired = db.prepare("DELETE FROM idempotency WHERE at <= ?");
+    this.#deleteOldest = db.prepare(
+      "DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency ORDER BY seq LIMIT ?)",
+    );
+    this.#keys = db.prepare("SELECT key FROM idempotency ORDER BY seq");
+    this.#count = db.prepare("SELECT count(*) AS n FROM idempotency");
+    recover(db);
+  }
+
+  /** A key that runs, or ended within the window, is a duplicate. Otherwise it is claimed. */
+  claim(claim: IdempotencyClaim): "new" | "duplicate" {
+    const id = idOf(claim);
+    if (this.#running.has(id)) return "duplicate";
+    const row = this.#find.get(claim.scope, claim.key) as { at: number } | undefined;
+    if (row && this.#clock.now() - row.at < this.#ttlMs) return "duplicate";
+    this.#running.set(id, this.#clock.now());
+    return "new";
+  }
+
+  /** The turn failed before anything acted: the key is new again. */
+  release(claim: IdempotencyClaim): void {
+    this.#running.delete(idOf(claim));
+  }
+
+  /** Call once the transaction that held `keep(…, "done")` is on disk. */
+  settled(claim: IdempotencyClaim): void {
+    this.#running.delete(idOf(claim));
+  }
+
+  /** Inside a transaction: writes the key's row, and drops what is expired or over the limit, oldest first. */
+  keep(claim: IdempotencyClaim, turnId: string, state: "running" | "done"): void {
+    const now = this.#clock.now();
+    const claimedAt = this.#running.get(idOf(claim)) ?? now;
+    let rows = this.#rows ?? (this.#count.get() as { n: number }).n;
+    if (this.#find.get(claim.scope, claim.key) === undefined) rows += 1;
+    this.#insert.run(claim.scope, claim.key, claimedAt, turnId, state);
+    if (rows > this.#maxKeys) rows -= Number(this.#deleteExpired.run(now - this.#ttlMs).changes);
+    if (rows > this.#maxKeys) rows -= Number(this.#deleteOldest.run(rows - this.#maxKeys).changes);
+    this.#rows = rows;
+  }
+
+  /** Inside a transaction: takes a row back that `keep(…, "running")` wrote. */
+  forget(claim: IdempotencyClaim): void {
+    this.#delete.run(claim.scope, claim.key);
+    this.#rows = undefined;
+  }
+
+  /** A transaction was undone: what was counted in it does not hold. */
+  recount(): void {
+    this.#rows = undefined;
+  }
+
+  /** Keys on disk, oldest first. */
+  storedKeys(): string[] {
+    return (this.#keys.all() as { key: string }[]).map((row) => row.key);
+  }
+}
+
+/** At start: a key whose turn never ended stays only if an acting tool had started in it. */
+function recover(db: DatabaseSync): void {
+  db.exec(`
+    BEGIN IMMEDIATE;
+    DELETE FROM idempotency WHERE state = 'running' AND NOT EXISTS
+      (SELECT 1 FROM tool_calls WHERE tool_calls.turn_id = idempotency.turn_id AND acting = 1);
+    UPDATE idempotency SET state = 'done' WHERE state = 'running';
+    UPDATE tool_calls SET state = 'interrupted' WHERE state = 'started';
+    COMMIT;`);
+}
+
+const idOf = (claim: IdempotencyClaim): string => `${claim.scope}\n${claim.key}`;

@@ -1,0 +1,79 @@
+/** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
+import { SvcError } from "@svc/contract";
+import type { DatabaseSync } from "node:sqlite";
+
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE devices (
+    id TEXT PRIMARY KEY,
+    token_hash TEXT NOT NULL UNIQUE,
+    client_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_seen_at INTEGER
+  ) WITHOUT ROWID;
+
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    client_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    UNIQUE (client_id, name)
+  ) WITHOUT ROWID;
+  CREATE INDEX sessions_by_activity ON sessions (updated_at);
+
+  CREATE TABLE turns (
+    session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    messages TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost_usd REAL,
+    PRIMARY KEY (session_id, seq)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE tool_calls (
+    turn_id TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    acting INTEGER NOT NULL,
+    input TEXT NOT NULL,
+    state TEXT NOT NULL,
+    output TEXT,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    PRIMARY KEY (turn_id, call_id)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE idempotency (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    turn_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    UNIQUE (scope, key)
+  );
+  CREATE INDEX idempotency_by_age ON idempotency (at);
+  `,
+];
+
+/** Brings the database to the newest schema, each step in its own transaction. Throws STORE_NEWER. */
+export function migrate(db: DatabaseSync): void {
+  const have = (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+  if (have > STEPS.length) {
+    throw new SvcError("STORE_NEWER", undefined, {
+      hint: "Install the newer svc again, or restore a backup of this version.",
+    });
+  }
+  for (let step = have; step < STEPS.length; step += 1) {
+    db.exec(`BEGIN IMMEDIATE; ${STEPS[step]} PRAGMA user_version = ${step + 1}; COMMIT;`);
+  }
+}

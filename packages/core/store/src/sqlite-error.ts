@@ -1,0 +1,20 @@
+/** SQLite's result codes (https://sqlite.org/rescode.html) as our errors. */
+import { SvcError } from "@svc/contract";
+
+const SQLITE_FULL = 13;
+
+/** STORE_FULL when the disk is full, else STORE_FAILED. An SvcError passes through. */
+export function storeError(cause: unknown): SvcError {
+  if (cause instanceof SvcError) return cause;
+  const full = resultCode(cause) === SQLITE_FULL;
+  return new SvcError(full ? "STORE_FULL" : "STORE_FAILED", undefined, {
+    cause,
+    hint: full ? "Free some space on the disk that holds the home folder." : "Look at the log; run svc status.",
+  });
+}
+
+/** The primary result code of an error thrown by node:sqlite, or undefined. */
+export function resultCode(cause: unknown): number | undefined {
+  const code = (cause as { errcode?: unknown } | null)?.errcode;
+  return typeof code === "number" ? code & 0xff : undefined;
+}

@@ -1,0 +1,54 @@
+/** The journal of tool calls: a call is on disk before it starts, so a crash can tell what may have happened. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock, Json } from "@svc/contract";
+
+export interface ToolCallRecord {
+  readonly turnId: string;
+  readonly callId: string;
+  readonly tool: string;
+  /** Whether it acts on the world. */
+  readonly acting: boolean;
+  readonly input: Json;
+}
+
+export class ToolCallStore {
+  readonly #clock: Clock;
+  readonly #start;
+  readonly #finish;
+  readonly #states;
+
+  constructor(db: DatabaseSync, clock: Clock) {
+    this.#clock = clock;
+    this.#start = db.prepare("INSERT INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL)");
+    this.#finish = db.prepare(
+      "UPDATE tool_calls SET state = ?, output = ?, ended_at = ? WHERE turn_id = ? AND call_id = ?",
+    );
+    this.#states = db.prepare("SELECT call_id, tool, state FROM tool_calls WHERE turn_id = ? ORDER BY started_at");
+  }
+
+  /** Inside a transaction. */
+  start(call: ToolCallRecord): void {
+    this.#start.run(
+      call.turnId,
+      call.callId,
+      call.tool,
+      call.acting ? 1 : 0,
+      JSON.stringify(call.input),
+      this.#clock.now(),
+    );
+  }
+
+  /** Inside a transaction. */
+  finish(turnId: string, callId: string, state: "finished" | "failed", output: Json): void {
+    this.#finish.run(state, JSON.stringify(output), this.#clock.now(), turnId, callId);
+  }
+
+  /** `started`, `finished`, `failed`, or `interrupted` by the end of the process. */
+  statesOf(turnId: string): { callId: string; tool: string; state: string }[] {
+    return (this.#states.all(turnId) as { call_id: string; tool: string; state: string }[]).map((row) => ({
+      callId: row.call_id,
+      tool: row.tool,
+      state: row.state,
+    }));
+  }
+}
