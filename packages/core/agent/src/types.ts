@@ -4,7 +4,9 @@ import type { IdempotencyClaim } from "@svc/store";
 
 export interface TurnRequest {
   readonly clientId: ClientId;
-  /** Name of the session, scoped to the client. Without one the turn opens a session of its own. */
+  /** Owner of the named session where it is not `clientId`: callers without a token share one. */
+  readonly owner?: ClientId;
+  /** Name of the session, scoped to the owner. Without one the turn opens a session of its own. */
   readonly session?: string;
   readonly text: string;
   /** Settled in the same transaction as the turn, or released when the turn fails before an acting tool started. */
