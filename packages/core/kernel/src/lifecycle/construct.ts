@@ -1,0 +1,96 @@
+/** The Construction phase of one feature: import its module, call `create`, take down what it contributes. */
+import type {
+  Channel,
+  Clock,
+  Contributions,
+  FeatureDefinition,
+  Logger,
+  Observer,
+  Route,
+  SandboxBackend,
+  Tool,
+} from "@svc/contract";
+import type { RegistryPart } from "../registry/registry.ts";
+import { channelIdOf } from "./channel-id.ts";
+
+/** A feature that its configuration turned on. */
+export interface EnabledFeature {
+  readonly definition: FeatureDefinition;
+  /** The validated section; `undefined` for a feature without one. */
+  readonly config: unknown;
+}
+
+export interface ConstructedFeature {
+  readonly definition: FeatureDefinition;
+  readonly part: RegistryPart;
+  readonly register: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly run: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly shutdown: (() => Promise<void>) | undefined;
+}
+
+/** Throws whatever the feature throws, and TypeError where it keeps the contract in name only. */
+export async function construct(feature: EnabledFeature, log: Logger, clock: Clock): Promise<() => ConstructedFeature> {
+  const { definition, config } = feature;
+  const module = await definition.load();
+  return () => {
+    const made: unknown = module.create(Object.freeze({ config, log, clock }));
+    if (isThenable(made)) {
+      // Its rejection would otherwise end the process.
+      void Promise.resolve(made).catch(() => undefined);
+      throw new TypeError("create() must be synchronous");
+    }
+    if (typeof made !== "object" || made === null) throw new TypeError("create() must return its contributions");
+    return takeDown(definition, made as Contributions);
+  };
+}
+
+/** Reads every member once, here, so that nothing that was checked can change afterwards. */
+function takeDown(definition: FeatureDefinition, made: Contributions): ConstructedFeature {
+  const { tools = [], routes = [], channel, sandbox, observer, register, run, shutdown } = made;
+  for (const tool of tools) demand(isTool(tool), "a tool needs name, description, input, approval and run()");
+  for (const route of routes) demand(isRoute(route), "a route needs method, path and handle()");
+  demand(channel === undefined || typeof channel.send === "function", "a channel needs send()");
+  demand(sandbox === undefined || isSandbox(sandbox), "a sandbox backend needs id, probe() and open()");
+  demand(observer === undefined || typeof observer.record === "function", "an observer needs record()");
+  for (const step of [register, run, shutdown]) {
+    demand(step === undefined || typeof step === "function", "register, run and shutdown must be functions");
+  }
+  return Object.freeze({
+    definition,
+    part: Object.freeze({
+      feature: definition.id,
+      tools: Object.freeze(tools.map((tool): Tool => Object.freeze(tool))),
+      sandboxes: Object.freeze(present<SandboxBackend>(sandbox)),
+      channels: Object.freeze(
+        present<Channel>(channel).map((channel) => Object.freeze([channelIdOf(definition), channel] as const)),
+      ),
+      observers: Object.freeze(present<Observer>(observer)),
+      routes: Object.freeze(routes.map((route): Route => Object.freeze(route))),
+    }),
+    register: register?.bind(made),
+    run: run?.bind(made),
+    shutdown: shutdown?.bind(made),
+  });
+}
+
+const present = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
+
+function demand(held: boolean, message: string): void {
+  if (!held) throw new TypeError(message);
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+
+const isTool = (tool: Tool): boolean =>
+  typeof tool.name === "string" &&
+  typeof tool.description === "string" &&
+  typeof tool.input === "object" &&
+  (typeof tool.approval === "function" || tool.approval === "auto" || tool.approval === "ask") &&
+  typeof tool.run === "function";
+
+const isRoute = (route: Route): boolean =>
+  typeof route.method === "string" && typeof route.path === "string" && typeof route.handle === "function";
+
+const isSandbox = (backend: SandboxBackend): boolean =>
+  typeof backend.id === "string" && typeof backend.probe === "function" && typeof backend.open === "function";

@@ -1,0 +1,82 @@
+/** What constructed features get wrong among each other and against core. Pure; runs before any I/O. */
+import type { RegistryPart } from "../registry/registry.ts";
+
+/** Names that only core may use, beside those of core's own parts. */
+export interface ReservedNames {
+  readonly tools?: readonly string[];
+  readonly sandboxes?: readonly string[];
+  readonly channels?: readonly string[];
+  /** Paths of any method; a segment `:name`, `{name}` or `*` stands for any one segment. */
+  readonly paths?: readonly string[];
+}
+
+export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const SANDBOX_ID = /^[a-z][a-z0-9_-]{0,63}$/;
+const CHANNEL_ID = /^[a-z][a-z0-9_]{0,63}$/;
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE"]);
+const ROUTE_PATH = /^\/api(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
+
+/** Every problem as a sentence. `core` comes first in `parts`, so that a clash names the feature as the newcomer. */
+export function contributionProblems(parts: readonly RegistryPart[], reserved: ReservedNames): string[] {
+  const problems: string[] = [];
+  const tools = new Claims("tool", reserved.tools, problems);
+  const sandboxes = new Claims("sandbox backend", reserved.sandboxes, problems);
+  const channels = new Claims("channel", reserved.channels, problems);
+  const routes = new Claims("route", [], problems);
+  const paths = (reserved.paths ?? []).map(patternOf);
+
+  for (const part of parts) {
+    const who = part.feature === "core" ? "core" : `feature ${JSON.stringify(part.feature)}`;
+    const bad = (kind: string, name: string, rule: string) =>
+      problems.push(`${who}: bad ${kind} ${JSON.stringify(name.slice(0, 100))} (${rule})`);
+    for (const { name } of part.tools) {
+      if (!TOOL_NAME.test(name)) bad("tool name", name, "a-z, then a-z 0-9 _, at most 64");
+      tools.claim(name, who);
+    }
+    for (const { id } of part.sandboxes) {
+      if (!SANDBOX_ID.test(id)) bad("sandbox backend id", id, "a-z, then a-z 0-9 _ -, at most 64");
+      sandboxes.claim(id, who);
+    }
+    for (const [id] of part.channels) {
+      if (!CHANNEL_ID.test(id)) bad("channel id", id, "a-z, then a-z 0-9 _, at most 64");
+      channels.claim(id, who);
+    }
+    for (const { method, path } of part.routes) {
+      if (!METHODS.has(method)) bad("route method", method, "GET, POST, PUT or DELETE");
+      if (!ROUTE_PATH.test(path)) bad("route path", path, "literal, below /api/, no slash at the end");
+      if (who !== "core" && paths.some((pattern) => pattern.test(path))) {
+        problems.push(`route ${JSON.stringify(`${method} ${path}`)} of ${who} is on a path of core`);
+      }
+      routes.claim(`${method} ${path}`, who);
+    }
+  }
+  return problems;
+}
+
+class Claims {
+  readonly #kind: string;
+  readonly #problems: string[];
+  readonly #owners: Map<string, string>;
+  readonly #reserved: ReadonlySet<string>;
+
+  constructor(kind: string, reserved: readonly string[] = [], problems: string[]) {
+    this.#kind = kind;
+    this.#problems = problems;
+    this.#owners = new Map();
+    this.#reserved = new Set(reserved);
+  }
+
+  claim(name: string, who: string): void {
+    const other = this.#owners.get(name) ?? (who !== "core" && this.#reserved.has(name) ? "core" : undefined);
+    if (other === undefined) this.#owners.set(name, who);
+    else this.#problems.push(`${this.#kind} ${JSON.stringify(name)} is offered by ${both(other, who)}`);
+  }
+}
+
+const both = (first: string, second: string): string =>
+  first === second ? `${first} twice` : `both ${first} and ${second}`;
+
+function patternOf(path: string): RegExp {
+  const segments = path.split("/").map((part) => (/^(?::.*|\{.*\}|\*)$/.test(part) ? "[^/]+" : RegExp.escape(part)));
+  return new RegExp(`^${segments.join("/")}$`);
+}

@@ -1,0 +1,115 @@
+/** One feature on its way through the phases. What it throws ends here: its own parts go, the others stay. */
+import type { FeatureDefinition, Logger } from "@svc/contract";
+import { withFields } from "../log.ts";
+import { redactPatterns } from "../redact.ts";
+import type { RegistryPart } from "../registry/registry.ts";
+import { construct, type ConstructedFeature, type EnabledFeature } from "./construct.ts";
+import type { LifecycleLimits, LifecycleOptions } from "./options.ts";
+import { Health, reasonOf } from "./status.ts";
+import { supervise } from "./supervise.ts";
+import { withTimeLimit } from "./time-limit.ts";
+
+export class FeatureLife {
+  readonly definition: FeatureDefinition;
+  readonly health: Health;
+  readonly #config: unknown;
+  readonly #options: LifecycleOptions;
+  readonly #limits: LifecycleLimits;
+  readonly #log: Logger;
+  readonly #redact: (text: string) => string;
+  #feature: ConstructedFeature | undefined;
+  /** Set when its shutdown began; it is never called again. */
+  #ended: Promise<void> | undefined;
+
+  constructor(enabled: EnabledFeature, options: LifecycleOptions, limits: LifecycleLimits) {
+    this.definition = enabled.definition;
+    this.#config = enabled.config;
+    this.#options = options;
+    this.#limits = limits;
+    this.health = new Health(enabled.definition.id, options.clock);
+    this.#log = withFields(options.log, { feature: enabled.definition.id });
+    this.#redact = options.redact ?? redactPatterns;
+  }
+
+  /** What it contributes; undefined when it failed or was never made. */
+  get part(): RegistryPart | undefined {
+    return this.#feature?.part;
+  }
+
+  /** Imports its module. Never rejects; what went wrong comes out of `create`. */
+  async load(signal: AbortSignal): Promise<() => void> {
+    const { clock } = this.#options;
+    const enabled = { definition: this.definition, config: this.#config };
+    const limit = { clock, limitMs: this.#limits.registerMs, signal, what: "import" };
+    try {
+      const create = await withTimeLimit(limit, () => construct(enabled, this.#log, clock));
+      return () => this.#create(create);
+    } catch (error) {
+      return () => this.#disable("construction", error);
+    }
+  }
+
+  /** Never rejects. When `signal` calls the start off, ending it is left to the one who ends them all in order. */
+  async register(signal: AbortSignal): Promise<void> {
+    if (this.#feature === undefined) return;
+    const { register } = this.#feature;
+    try {
+      const limit = { clock: this.#options.clock, limitMs: this.#limits.registerMs, signal, what: "registration" };
+      await withTimeLimit(limit, register ?? (() => undefined));
+      this.health.become("running");
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#disable("registration", error);
+      await this.end();
+      this.#feature = undefined;
+    }
+  }
+
+  /** Resolves when its loop is over for good; at once without one. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const run = this.#feature?.run;
+    if (run === undefined) return;
+    const { clock, random = Math.random } = this.#options;
+    const { health } = this;
+    const backoff = this.#limits;
+    await supervise({ run, signal, health, backoff, clock, random, log: this.#log, redact: this.#redact });
+  }
+
+  /** Calls its shutdown, once in its life. Never rejects. */
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  observerThrew(error: unknown): void {
+    this.health.observerErrors += 1;
+    // The first one tells enough: an observer that throws on every event must not flood the log.
+    if (this.health.observerErrors > 1) return;
+    this.#log.warn("The feature's observer threw.", { reason: reasonOf(error, this.#redact) });
+  }
+
+  #create(create: () => ConstructedFeature): void {
+    try {
+      this.#feature = create();
+    } catch (error) {
+      this.#disable("construction", error);
+    }
+  }
+
+  #disable(phase: string, error: unknown): void {
+    const reason = reasonOf(error, this.#redact);
+    this.health.become("failed", reason);
+    this.#log.error(`The feature failed in ${phase} and is disabled.`, { code: "FEATURE_FAILED", reason });
+  }
+
+  async #end(): Promise<void> {
+    const shutdown = this.#feature?.shutdown;
+    const limit = { clock: this.#options.clock, limitMs: this.#limits.shutdownMs, what: "shutdown" };
+    try {
+      if (shutdown !== undefined) await withTimeLimit(limit, () => shutdown());
+    } catch (error) {
+      this.#log.warn("The feature did not shut down cleanly.", { reason: reasonOf(error, this.#redact) });
+    }
+    if (this.health.state !== "failed") this.health.become("stopped");
+  }
+}

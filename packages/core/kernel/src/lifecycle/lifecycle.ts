@@ -1,0 +1,147 @@
+/**
+ * Construction → Registration → Execution → Shutdown, for all features of a process.
+ *
+ *   construct()   imports and creates every enabled feature, then checks all of them together, before any I/O
+ *   register()    lets each validate itself once; who fails is rolled back alone; the registry is fixed for good
+ *   execute()     starts and supervises the loops
+ *   shutdown()    stops the loops, then every feature in reverse order of construction; once, from any phase
+ *
+ * Only a conflict stops the start (FEATURE_CONFLICT, with every problem in it). A feature that throws is disabled.
+ */
+import { SvcError, type SvcEvent } from "@svc/contract";
+import { coreSections } from "../config/core-schema.ts";
+import { redactPatterns } from "../redact.ts";
+import { buildRegistry, type Registry, type RegistryPart } from "../registry/registry.ts";
+import { contributionProblems } from "./contribution-problems.ts";
+import { definitionProblems } from "./definition-problems.ts";
+import { FeatureLife } from "./feature-life.ts";
+import { tellObservers } from "./observers.ts";
+import { LIFECYCLE_LIMITS, type LifecycleLimits, type LifecycleOptions } from "./options.ts";
+import { reasonOf, type FeatureStatus } from "./status.ts";
+import { withTimeLimit } from "./time-limit.ts";
+
+type Phase = "new" | "constructing" | "constructed" | "registering" | "registered" | "executing" | "shut-down";
+
+export class Lifecycle {
+  readonly #options: LifecycleOptions;
+  readonly #limits: LifecycleLimits;
+  readonly #lives: readonly FeatureLife[];
+  readonly #stop = new AbortController();
+  #phase: Phase = "new";
+  /** The phase under way; shutdown waits for it. Never rejects. */
+  #underWay: Promise<unknown> = Promise.resolve();
+  #loops: readonly Promise<void>[] = [];
+  #registry: Registry | undefined;
+  #down: Promise<void> | undefined;
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+    this.#limits = { ...LIFECYCLE_LIMITS, ...options.limits };
+    this.#lives = options.enabled.map((enabled) => new FeatureLife(enabled, options, this.#limits));
+  }
+
+  /** Throws FEATURE_CONFLICT, listing every conflict; nothing has done I/O then. */
+  construct(): Promise<void> {
+    return this.#during("new", "constructing", "constructed", async () => {
+      const { definitions, reserved = {}, coreSections: sections = coreSections } = this.#options;
+      // Modules are read side by side and created one after the other: the order of construction is the order given.
+      const creates = await Promise.all(this.#lives.map((life) => life.load(this.#stop.signal)));
+      this.#stop.signal.throwIfAborted();
+      for (const create of creates) create();
+      const problems = [...definitionProblems(definitions, sections), ...contributionProblems(this.#parts(), reserved)];
+      if (problems.length > 0) throw conflict(problems);
+    });
+  }
+
+  /**
+   * All features at once, each within its time; resolves with the registry of those that came through. Rejects with the
+   * signal's reason when it is aborted; the caller calls `shutdown` then, as after any start that was called off.
+   */
+  register(signal: AbortSignal): Promise<Registry> {
+    return this.#during("constructed", "registering", "registered", async () => {
+      const either = AbortSignal.any([signal, this.#stop.signal]);
+      await Promise.all(this.#lives.map((life) => life.register(either)));
+      either.throwIfAborted();
+      this.#registry = buildRegistry(this.#parts());
+      return this.#registry;
+    });
+  }
+
+  /** Starts the loops and returns. */
+  execute(): void {
+    this.#enter("registered", "executing");
+    this.#loops = this.#lives.map((life) => life.run(this.#stop.signal));
+  }
+
+  /** Never rejects. Every call waits for the same one shutdown. */
+  shutdown(): Promise<void> {
+    this.#down ??= this.#shutDown();
+    return this.#down;
+  }
+
+  /** Throws before `register` has come through. */
+  get registry(): Registry {
+    if (this.#registry === undefined) throw new SvcError("INTERNAL", "The registry is not built yet.");
+    return this.#registry;
+  }
+
+  /** Every enabled feature, in order of construction. */
+  features(): FeatureStatus[] {
+    return this.#lives.map((life) => life.health.snapshot());
+  }
+
+  /** Whether a feature that should be in service is not. */
+  degraded(): boolean {
+    return this.#lives.some(({ health }) => health.state === "failed" || health.state === "waiting");
+  }
+
+  /** Tells every observer. One that throws is counted and the others are told all the same. */
+  publish(event: SvcEvent): void {
+    if (this.#registry === undefined) return;
+    tellObservers(this.#registry.observers, event, (feature, error) =>
+      this.#lives.find(({ definition }) => definition.id === feature)?.observerThrew(error),
+    );
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#phase = "shut-down";
+    this.#stop.abort(new SvcError("DRAINING"));
+    await this.#underWay;
+    const { clock, log, redact = redactPatterns } = this.#options;
+    const limit = { clock, limitMs: this.#limits.shutdownMs, what: "stopping the loops" };
+    await withTimeLimit(limit, () => Promise.all(this.#loops)).catch((error: unknown) =>
+      log.warn("A feature's loop did not stop.", { reason: reasonOf(error, redact) }),
+    );
+    for (const life of this.#lives.toReversed()) await life.end();
+  }
+
+  #parts(): RegistryPart[] {
+    const none = { tools: [], sandboxes: [], channels: [], observers: [], routes: [] };
+    const core: RegistryPart = { ...none, ...this.#options.core, feature: "core" };
+    return [core, ...this.#lives.flatMap((life) => life.part ?? [])];
+  }
+
+  async #during<T>(from: Phase, during: Phase, to: Phase, work: () => Promise<T>): Promise<T> {
+    this.#enter(from, during);
+    const running = work().then((result) => {
+      this.#stop.signal.throwIfAborted();
+      this.#phase = to;
+      return result;
+    });
+    this.#underWay = running.catch(() => undefined);
+    return running;
+  }
+
+  #enter(from: Phase, to: Phase): void {
+    this.#stop.signal.throwIfAborted();
+    if (this.#phase !== from) throw new SvcError("INTERNAL", `The lifecycle is ${this.#phase}, not ${from}.`);
+    this.#phase = to;
+  }
+}
+
+function conflict(problems: readonly string[]): SvcError {
+  const list = problems.map((problem) => `\n  - ${problem}`).join("");
+  return new SvcError("FEATURE_CONFLICT", `Parts of this build contradict each other:${list}`, {
+    hint: "Build without one of the features named, or rename what they share.",
+  });
+}

@@ -1,0 +1,42 @@
+/** What a lifecycle is made with. */
+import type { Clock, FeatureDefinition, Logger } from "@svc/contract";
+import type { GenericSchema } from "valibot";
+import type { RegistryPart } from "../registry/registry.ts";
+import type { EnabledFeature } from "./construct.ts";
+import type { ReservedNames } from "./contribution-problems.ts";
+import type { Backoff } from "./supervise.ts";
+
+export interface LifecycleOptions {
+  /** Every feature of the build, on or off; they are checked against each other. */
+  readonly definitions: readonly FeatureDefinition[];
+  /** Those to run, in order of construction. */
+  readonly enabled: readonly EnabledFeature[];
+  /** Core's own parts; in the registry with the features'. */
+  readonly core?: Partial<Omit<RegistryPart, "feature">>;
+  /** Further names and paths that features must leave alone. */
+  readonly reserved?: ReservedNames;
+  /** Default: the sections of core's own schema. */
+  readonly coreSections?: Readonly<Record<string, GenericSchema>>;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** 0 ≤ x < 1, for the jitter of restarts. Default Math.random. */
+  readonly random?: () => number;
+  /** Takes secrets out of the reasons of failed features. Default: tokens and bearer credentials only. */
+  readonly redact?: (text: string) => string;
+  readonly limits?: Partial<LifecycleLimits>;
+}
+
+export interface LifecycleLimits extends Backoff {
+  /** Longest import of a module, and longest registration, of one feature. */
+  readonly registerMs: number;
+  /** Longest wait for a feature's loop to end, and for its shutdown. */
+  readonly shutdownMs: number;
+}
+
+export const LIFECYCLE_LIMITS: LifecycleLimits = Object.freeze({
+  registerMs: 30_000,
+  shutdownMs: 5_000,
+  firstMs: 1_000,
+  longestMs: 300_000,
+  stableMs: 60_000,
+});

@@ -1,0 +1,78 @@
+/** How a feature is, as `svc features`, `GET /api/features` and `/health` tell it. */
+import { SvcError, type Clock } from "@svc/contract";
+
+/**
+ * `constructed` made, not yet registered; `running` in service; `waiting` its loop failed and starts again after a
+ * back-off; `failed` disabled until the next start; `stopped` its loop ended by itself, or the service shut it down.
+ */
+export type FeatureState = "constructed" | "running" | "waiting" | "failed" | "stopped";
+
+export interface FeatureStatus {
+  readonly id: string;
+  readonly state: FeatureState;
+  /** Why it waits or failed. Redacted. */
+  readonly reason?: string;
+  /** Times its loop was started again. */
+  readonly restarts: number;
+  /** Milliseconds since the epoch of the last change of state. */
+  readonly since: number;
+  /** Events its observer threw on. */
+  readonly observerErrors: number;
+}
+
+/** The one writable record behind a `FeatureStatus`. */
+export class Health {
+  restarts = 0;
+  observerErrors = 0;
+  readonly #id: string;
+  readonly #clock: Clock;
+  #state: FeatureState = "constructed";
+  #reason: string | undefined;
+  #since: number;
+
+  constructor(id: string, clock: Clock) {
+    this.#id = id;
+    this.#clock = clock;
+    this.#since = clock.now();
+  }
+
+  get state(): FeatureState {
+    return this.#state;
+  }
+
+  become(state: FeatureState, reason?: string): void {
+    if (state !== this.#state) this.#since = this.#clock.now();
+    this.#state = state;
+    this.#reason = reason;
+  }
+
+  snapshot(): FeatureStatus {
+    return Object.freeze({
+      id: this.#id,
+      state: this.#state,
+      ...(this.#reason !== undefined && { reason: this.#reason }),
+      restarts: this.restarts,
+      since: this.#since,
+      observerErrors: this.observerErrors,
+    });
+  }
+}
+
+const LONGEST_REASON = 300;
+
+/** A thrown value as one short, redacted sentence. Features throw what they like, a platform's words included. */
+export function reasonOf(thrown: unknown, redact: (text: string) => string): string {
+  const words = redact(messageOf(thrown))
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+    .trim();
+  return words.length > LONGEST_REASON ? `${words.slice(0, LONGEST_REASON)}…` : words || "no reason given";
+}
+
+function messageOf(thrown: unknown): string {
+  if (thrown instanceof SvcError && thrown.hint !== undefined) return `${thrown.message} ${thrown.hint}`;
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    return "";
+  }
+}

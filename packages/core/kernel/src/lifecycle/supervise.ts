@@ -1,0 +1,61 @@
+/** The Execution phase of one feature: keeps its `run` going until it ends by itself or is told to stop. */
+import { SvcError, type Clock, type Logger } from "@svc/contract";
+import { reasonOf, type Health } from "./status.ts";
+
+export interface Backoff {
+  /** Wait before the first restart, at most; each further one doubles. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+  /** A loop that ran this long was well: the next failure starts at `firstMs` again. */
+  readonly stableMs: number;
+}
+
+export interface Supervision {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+  readonly health: Health;
+  readonly backoff: Backoff;
+  readonly clock: Clock;
+  /** 0 ≤ x < 1. */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly redact: (text: string) => string;
+}
+
+/** Never rejects. A run that throws `FEATURE_FAILED` gives up: what it lacks does not come back by waiting. */
+export async function supervise(watch: Supervision): Promise<void> {
+  const { run, signal, health, backoff, clock, log } = watch;
+  for (let failures = 0; !signal.aborted;) {
+    health.become("running");
+    const startedAt = clock.monotonic();
+    try {
+      await run(signal);
+      health.become("stopped");
+      return;
+    } catch (error) {
+      if (signal.aborted) break;
+      const reason = reasonOf(error, watch.redact);
+      if (error instanceof SvcError && error.code === "FEATURE_FAILED") {
+        health.become("failed", reason);
+        log.error("The feature gave up.", { reason });
+        return;
+      }
+      if (clock.monotonic() - startedAt >= backoff.stableMs) failures = 0;
+      const waitMs = waitBefore(failures, backoff, watch.random(), error);
+      failures += 1;
+      health.become("waiting", reason);
+      log.warn("The feature's loop failed and starts again.", { reason, waitMs });
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+      if (!signal.aborted) health.restarts += 1;
+    }
+  }
+  health.become("stopped");
+}
+
+/** Half fixed, half jitter: many that failed together don't come back together. A server's own wish is honoured. */
+function waitBefore(failures: number, backoff: Backoff, random: number, error: unknown): number {
+  const full = Math.min(backoff.longestMs, backoff.firstMs * 2 ** Math.min(failures, 30));
+  const asked = error instanceof SvcError ? error.retryAfterMs : undefined;
+  const wish = asked !== undefined && Number.isFinite(asked) ? asked : 0;
+  return Math.max(wish, full / 2 + (random * full) / 2);
+}

@@ -1,0 +1,43 @@
+/** What this process can do, fixed once start-up is over. A reload builds a new one and swaps the reference. */
+import type { Channel, Observer, Route, SandboxBackend, Tool } from "@svc/contract";
+import { FrozenMap } from "./frozen-map.ts";
+
+export interface Registry {
+  readonly tools: FrozenMap<Tool>;
+  /** Feature id of each tool's owner; `core` for core's own. */
+  readonly toolOwners: FrozenMap<string>;
+  readonly sandboxes: FrozenMap<SandboxBackend>;
+  /** By channel id (`channelIdOf`). */
+  readonly channels: FrozenMap<Channel>;
+  readonly observers: readonly RegisteredObserver[];
+  readonly routes: readonly Route[];
+}
+
+export interface RegisteredObserver {
+  readonly feature: string;
+  readonly observer: Observer;
+}
+
+/** What one owner adds. The kernel has checked all of it against everybody else's. */
+export interface RegistryPart {
+  readonly feature: string;
+  readonly tools: readonly Tool[];
+  readonly sandboxes: readonly SandboxBackend[];
+  readonly channels: readonly (readonly [id: string, channel: Channel])[];
+  readonly observers: readonly Observer[];
+  readonly routes: readonly Route[];
+}
+
+/** Throws on a name that comes twice, which the conflict check has to have found before. */
+export function buildRegistry(parts: readonly RegistryPart[]): Registry {
+  return Object.freeze({
+    tools: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, tool] as const))),
+    toolOwners: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, part.feature] as const))),
+    sandboxes: new FrozenMap(parts.flatMap((part) => part.sandboxes.map((backend) => [backend.id, backend] as const))),
+    channels: new FrozenMap(parts.flatMap((part) => part.channels)),
+    observers: Object.freeze(
+      parts.flatMap((part) => part.observers.map((observer) => Object.freeze({ feature: part.feature, observer }))),
+    ),
+    routes: Object.freeze(parts.flatMap((part) => part.routes)),
+  });
+}
