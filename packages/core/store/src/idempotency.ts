@@ -23,7 +23,6 @@ export class IdempotencyStore {
   #rows: number | undefined;
   readonly #find;
   readonly #insert;
-  readonly #delete;
   readonly #deleteExpired;
   readonly #deleteOldest;
   readonly #keys;
@@ -38,7 +37,6 @@ export class IdempotencyStore {
       `INSERT INTO idempotency (scope, key, at, turn_id, state) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (scope, key) DO UPDATE SET at = excluded.at, turn_id = excluded.turn_id, state = excluded.state`,
     );
-    this.#delete = db.prepare("DELETE FROM idempotency WHERE scope = ? AND key = ?");
     this.#deleteExpired = db.prepare("DELETE FROM idempotency WHERE at <= ?");
     this.#deleteOldest = db.prepare(
       "DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency ORDER BY seq LIMIT ?)",
@@ -58,13 +56,8 @@ export class IdempotencyStore {
     return "new";
   }
 
-  /** The turn failed before anything acted: the key is new again. */
+  /** The claim ends: the row on disk, if the turn left one, decides from now on. */
   release(claim: IdempotencyClaim): void {
-    this.#running.delete(idOf(claim));
-  }
-
-  /** Call once the transaction that held `keep(…, "done")` is on disk. */
-  settled(claim: IdempotencyClaim): void {
     this.#running.delete(idOf(claim));
   }
 
@@ -78,12 +71,6 @@ export class IdempotencyStore {
     if (rows > this.#maxKeys) rows -= Number(this.#deleteExpired.run(now - this.#ttlMs).changes);
     if (rows > this.#maxKeys) rows -= Number(this.#deleteOldest.run(rows - this.#maxKeys).changes);
     this.#rows = rows;
-  }
-
-  /** Inside a transaction: takes a row back that `keep(…, "running")` wrote. */
-  forget(claim: IdempotencyClaim): void {
-    this.#delete.run(claim.scope, claim.key);
-    this.#rows = undefined;
   }
 
   /** A transaction was undone: what was counted in it does not hold. */

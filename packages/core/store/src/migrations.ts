@@ -4,6 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 
 const STEPS: readonly string[] = [
   `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
   CREATE TABLE devices (
     id TEXT PRIMARY KEY,
     token_hash TEXT NOT NULL UNIQUE,

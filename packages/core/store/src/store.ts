@@ -6,6 +6,7 @@ import type { Clock } from "@svc/contract";
 import { DeviceStore } from "./devices.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { IdempotencyStore, type IdempotencyOptions } from "./idempotency.ts";
+import { MetaStore } from "./meta.ts";
 import { migrate } from "./migrations.ts";
 import { SessionStore } from "./sessions.ts";
 import { storeError } from "./sqlite-error.ts";
@@ -19,6 +20,7 @@ export interface StoreOptions {
 }
 
 export interface Store {
+  readonly meta: MetaStore;
   readonly devices: DeviceStore;
   readonly idempotency: IdempotencyStore;
   readonly sessions: SessionStore;
@@ -47,6 +49,7 @@ function open({ file, clock, idempotency }: StoreOptions): Store {
   const keys = new IdempotencyStore(db, clock, idempotency);
   const commits = new GroupCommit(db, () => keys.recount());
   return {
+    meta: new MetaStore(db, commits),
     devices: new DeviceStore(db, commits),
     idempotency: keys,
     sessions: new SessionStore(db),

@@ -1,0 +1,13 @@
+/** Tools as a model is told of them. */
+import type { JSONSchema7, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { Tool } from "@svc/contract";
+
+export async function functionTools(tools: readonly Tool[]): Promise<LanguageModelV4FunctionTool[]> {
+  const { toJsonSchema } = await import("@valibot/to-json-schema");
+  return tools.map((tool) => ({
+    type: "function",
+    name: tool.name,
+    description: tool.description,
+    inputSchema: toJsonSchema(tool.input, { errorMode: "ignore" }) as JSONSchema7,
+  }));
+}

@@ -1,0 +1,87 @@
+/**
+ * The control socket: how `svc` talks to its daemon. HTTP over a Unix socket that only the owner can open (folder 0700,
+ * socket 0600), a named pipe on Windows. Nothing of it exists on TCP. Every answer is newline-delimited JSON: any number of
+ * events, then one `{"type":"result","value"}` or `{"type":"error","error","code","hint"}`.
+ */
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { dirname } from "node:path";
+import { type Json, type Logger, SvcError } from "@svc/contract";
+import { controlAddress } from "./address.ts";
+
+export interface ControlRequest {
+  readonly body: { readonly [key: string]: Json };
+  /** Aborted when the caller goes away. */
+  readonly signal: AbortSignal;
+  /** Sends an event ahead of the result. */
+  send(event: { readonly type: string; readonly [key: string]: Json }): void;
+}
+
+/** Handlers by name; `svc` posts to `/<name>`. */
+export type ControlHandlers = Readonly<Record<string, (request: ControlRequest) => Json | Promise<Json>>>;
+
+export interface ControlServer {
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+/** Call only while holding the home's lock: a socket that is there already is a dead daemon's and is replaced. */
+export async function startControl(socketFile: string, handlers: ControlHandlers, log: Logger): Promise<ControlServer> {
+  mkdirSync(dirname(socketFile), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(socketFile), 0o700);
+  rmSync(socketFile, { force: true });
+  const server = createServer((incoming, outgoing) => void serve(handlers, log, incoming, outgoing));
+  {
+    using address = controlAddress(socketFile);
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(address.path, resolve);
+    });
+    if (process.platform !== "win32") chmodSync(address.path, 0o600);
+  }
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          rmSync(socketFile, { force: true });
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function serve(handlers: ControlHandlers, log: Logger, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const caller = new AbortController();
+  outgoing.once("close", () => caller.abort(new SvcError("TURN_CANCELLED")));
+  const send = (event: object): void => {
+    if (!outgoing.writableEnded) outgoing.write(`${JSON.stringify(event)}\n`);
+  };
+  outgoing.writeHead(200, { "content-type": "application/x-ndjson" });
+  try {
+    const name = (incoming.url ?? "/").slice(1);
+    const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+    if (!handler) throw new SvcError("NOT_FOUND", "The daemon does not know this command; svc and daemon may differ in version.");
+    const value = await handler({ body: await readBody(incoming), signal: caller.signal, send });
+    send({ type: "result", value });
+  } catch (error) {
+    const known = error instanceof SvcError ? error : new SvcError("INTERNAL", undefined, { cause: error });
+    if (known.code === "INTERNAL") log.error("a control command failed unexpectedly", { error: String(error) });
+    send({ type: "error", error: known.message, code: known.code, ...(known.hint && { hint: known.hint }) });
+  }
+  outgoing.end();
+}
+
+async function readBody(incoming: IncomingMessage): Promise<{ readonly [key: string]: Json }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new SvcError("TOO_LARGE");
+    chunks.push(chunk);
+  }
+  const value = JSON.parse(Buffer.concat(chunks).toString("utf8") || "{}") as Json;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SvcError("BAD_REQUEST");
+  return value as { readonly [key: string]: Json };
+}
