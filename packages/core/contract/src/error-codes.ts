@@ -68,6 +68,8 @@ export const ERRORS = {
   PATH_OUTSIDE_WORKSPACE: entry(403, EXIT.noPermission, "The path is outside the workspace."),
   PATH_FORBIDDEN: entry(403, EXIT.noPermission, "The path is forbidden by the security policy."),
   ADDRESS_REFUSED: entry(403, EXIT.noPermission, "Private, loopback and link-local addresses are refused."),
+  REMOTE_UNREACHABLE: entry(502, EXIT.unavailable, "The remote server could not be reached or broke the protocol."),
+  REMOTE_TIMEOUT: entry(504, EXIT.unavailable, "The remote server did not answer in time."),
   SANDBOX_UNAVAILABLE: entry(503, EXIT.unavailable, "The requested sandbox is not available."),
 
   // Set-up
@@ -86,6 +88,17 @@ export const ERRORS = {
   STORE_NEWER: entry(500, EXIT.config, "The database was written by a newer version of svc."),
   STORE_FULL: entry(503, EXIT.io, "The disk is full; nothing was accepted."),
   STORE_FAILED: entry(503, EXIT.io, "The database could not be written."),
+
+  // Building a binary
+  PROFILE_INVALID: entry(500, EXIT.config, "The profile can't be built."),
+  FEATURE_PLANNED: entry(500, EXIT.config, "The feature is planned; its package is not written yet."),
+  FEATURE_PLATFORM: entry(500, EXIT.config, "The feature does not exist for this platform."),
+  MANIFEST_INVALID: entry(500, EXIT.data, "A package's manifest breaks the schema."),
+  NATIVE_MISSING: entry(500, EXIT.unavailable, "A native addon that a feature needs is not there."),
+  BUNDLE_FAILED: entry(500, EXIT.data, "The sources can't be bundled."),
+  BUNDLE_UNPROVEN: entry(500, EXIT.software, "The bundle does not hold exactly what the profile says."),
+  BUDGET_EXCEEDED: entry(500, EXIT.config, "The build is larger than the profile's budget."),
+  BUILD_FAILED: entry(500, EXIT.software, "The binary could not be made."),
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

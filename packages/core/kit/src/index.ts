@@ -1,1 +1,3 @@
-export {};
+/** `@svc/kit`: what feature authors share. */
+export * from "./allowlist.ts";
+export * from "./outgoing/guarded-fetch.ts";

@@ -1,0 +1,43 @@
+/**
+ * Who may talk to the agent: the `allowed_*` lists of channels. `*` allows everyone; an empty list allows no one, so a
+ * forgotten list never opens the door.
+ */
+export type AllowMode = "exact" | "case_insensitive" | "email" | "phone";
+
+/** Whether `user`, an id as the platform gave it, is on the list. */
+export function isAllowed(allowed: readonly string[], user: string, mode: AllowMode): boolean {
+  const matches = MATCHERS[mode];
+  return allowed.some((entry) => entry === "*" || (entry.trim() !== "" && matches(entry.trim(), user)));
+}
+
+const MATCHERS: Readonly<Record<AllowMode, (entry: string, user: string) => boolean>> = {
+  exact: (entry, user) => entry === user,
+  case_insensitive: (entry, user) => foldAscii(entry) === foldAscii(user),
+  email: matchesEmail,
+  phone: (entry, user) => {
+    const number = phoneDigits(user);
+    return number !== undefined && number === phoneDigits(entry);
+  },
+};
+
+/** ASCII only: Unicode folding maps look-alikes (the Kelvin sign becomes "k"), which would let them in as somebody else. */
+function foldAscii(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** An entry is an address, `@domain` or `domain`. A domain never covers its subdomains. */
+function matchesEmail(entry: string, user: string): boolean {
+  // One @ and nothing a header parser could split at: `x@evil.test,@example.com` must not end in an allowed domain.
+  const address = /^[^\s@,;<>"()]+@([^\s@,;<>"()]+)$/.exec(foldAscii(user));
+  if (!address) return false;
+  const wanted = foldAscii(entry);
+  if (wanted.startsWith("@")) return address[1] === wanted.slice(1);
+  return wanted.includes("@") ? address[0] === wanted : address[1] === wanted;
+}
+
+/** `+` and digits are what counts; anything but the usual punctuation is no phone number. */
+function phoneDigits(text: string): string | undefined {
+  if (!/^\+?[0-9 .()/-]+$/.test(text.trim())) return undefined;
+  const digits = text.replaceAll(/[^0-9]/g, "");
+  return digits === "" ? undefined : digits;
+}

@@ -1,0 +1,75 @@
+import type { Readable, Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { SvcError } from "@svc/contract";
+
+export interface CappedBody {
+  readonly bytes: Uint8Array;
+  readonly truncated: boolean;
+  /** The content coding was undone. */
+  readonly decoded: boolean;
+}
+
+/**
+ * Reads until `maxBytes` are there, counted after decompression, and then hangs up: neither an endless body nor a
+ * compression bomb takes more memory than the cap, nor more time than it takes to fill it.
+ */
+export async function readCapped(body: Readable, coding: string | undefined, maxBytes: number): Promise<CappedBody> {
+  // Hanging up makes the stream fail; without a listener that failure would end the process.
+  body.on("error", () => undefined);
+  const decoder = decoderFor(coding);
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  try {
+    for await (const chunk of decoder ? decodedChunks(body, decoder, maxBytes + CODING_OVERHEAD_BYTES) : body) {
+      const bytes = chunk as Uint8Array;
+      chunks.push(bytes.subarray(0, maxBytes - total));
+      total += bytes.byteLength;
+      if (total > maxBytes) break;
+    }
+  } finally {
+    decoder?.destroy();
+    body.destroy();
+  }
+  return { bytes: Buffer.concat(chunks), truncated: total > maxBytes, decoded: decoder !== undefined };
+}
+
+/** Headers and empty blocks of a compressed stream decode to nothing and could go on for ever. */
+const CODING_OVERHEAD_BYTES = 65_536;
+
+function decoderFor(coding: string | undefined): Transform | undefined {
+  switch (coding?.trim().toLowerCase()) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip();
+    case "deflate":
+      return createInflate();
+    case "br":
+      return createBrotliDecompress();
+    default:
+      return undefined; // identity, or a coding nobody asked for: the bytes as they came, the header left in place
+  }
+}
+
+async function* decodedChunks(body: Readable, decoder: Transform, maxRawBytes: number): AsyncIterable<Uint8Array> {
+  let raw = 0;
+  body.on("data", (chunk: Uint8Array) => {
+    raw += chunk.byteLength;
+    if (raw > maxRawBytes) decoder.destroy(undecodable());
+  });
+  body.on("error", (error) => decoder.destroy(error));
+  // A connection that closes half-way ends the body without "end": the decoder must not wait for ever.
+  body.on("close", () => {
+    if (!body.readableEnded) decoder.destroy(undecodable());
+  });
+  body.pipe(decoder);
+  try {
+    yield* decoder as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw isZlibError(error) ? undecodable(error) : error;
+  }
+}
+
+const isZlibError = (error: unknown): boolean => String((error as { code?: unknown } | null)?.code).startsWith("Z_");
+
+const undecodable = (cause?: unknown): SvcError =>
+  new SvcError("REMOTE_UNREACHABLE", "The remote server sent a compressed body that can't be decoded.", { cause });
