@@ -28,8 +28,6 @@ export class Lifecycle {
   readonly #lives: readonly FeatureLife[];
   readonly #stop = new AbortController();
   #phase: Phase = "new";
-  /** The phase under way; shutdown waits for it. Never rejects. */
-  #underWay: Promise<unknown> = Promise.resolve();
   #loops: readonly Promise<void>[] = [];
   #registry: Registry | undefined;
   #down: Promise<void> | undefined;
@@ -106,7 +104,6 @@ export class Lifecycle {
   async #shutDown(): Promise<void> {
     this.#phase = "shut-down";
     this.#stop.abort(new SvcError("DRAINING"));
-    await this.#underWay;
     const { clock, log, redact = redactPatterns } = this.#options;
     const limit = { clock, limitMs: this.#limits.shutdownMs, what: "stopping the loops" };
     await withTimeLimit(limit, () => Promise.all(this.#loops)).catch((error: unknown) =>
@@ -123,13 +120,11 @@ export class Lifecycle {
 
   async #during<T>(from: Phase, during: Phase, to: Phase, work: () => Promise<T>): Promise<T> {
     this.#enter(from, during);
-    const running = work().then((result) => {
-      this.#stop.signal.throwIfAborted();
-      this.#phase = to;
-      return result;
-    });
-    this.#underWay = running.catch(() => undefined);
-    return running;
+    const result = await work();
+    // A shutdown meanwhile has ended, or is ending, everything: the phase must not come after it.
+    this.#stop.signal.throwIfAborted();
+    this.#phase = to;
+    return result;
   }
 
   #enter(from: Phase, to: Phase): void {

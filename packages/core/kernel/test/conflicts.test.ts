@@ -1,0 +1,190 @@
+// Two parts of a build that claim one name stop the start, before any I/O, with every clash told at once.
+import { SvcError, type Contributions, type Route, type SandboxBackend } from "@svc/contract";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { channelIdOf, definitionProblems, type LifecycleOptions } from "../src/index.ts";
+import { feature, lifecycleOf, tool } from "./fake-features.ts";
+
+const channel = { send: () => Promise.resolve({}) };
+const sandbox = (id: string): SandboxBackend => ({
+  id,
+  probe: () => Promise.resolve({ available: true }),
+  open: () => Promise.reject(new Error("unused")),
+});
+const route = (method: string, path: string) =>
+  ({ method, path, handle: () => Promise.resolve({ status: 200, body: null }) }) as Route;
+
+async function problemsOf(
+  features: Parameters<typeof lifecycleOf>[0],
+  options: Partial<LifecycleOptions> = {},
+): Promise<string[]> {
+  const { lifecycle } = lifecycleOf(features, options);
+  const error: unknown = await lifecycle.construct().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (error === undefined) return [];
+  expect(error).toBeInstanceOf(SvcError);
+  expect((error as SvcError).code).toBe("FEATURE_CONFLICT");
+  return (error as SvcError).message.split("\n  - ").slice(1);
+}
+
+const two = (first: Contributions, second: Contributions) =>
+  problemsOf([feature("one", first), feature("two", second)]);
+
+describe("contributions", () => {
+  test("no clash, no error", async () => {
+    expect(
+      await two({ tools: [tool("a")], channel }, { tools: [tool("b")], routes: [route("GET", "/api/x")] }),
+    ).toEqual([]);
+  });
+
+  test.each<[string, Contributions]>([
+    ['tool "a"', { tools: [tool("a")] }],
+    ['sandbox backend "jail"', { sandbox: sandbox("jail") }],
+    ['route "GET /api/x"', { routes: [route("GET", "/api/x")] }],
+  ])("%s offered twice", async (name, contributions) => {
+    expect(await two(contributions, contributions)).toEqual([
+      `${name} is offered by both feature "one" and feature "two"`,
+    ]);
+  });
+
+  test("a tool offered twice by one feature", async () => {
+    const tools = [tool("a"), tool("a")];
+    expect(await problemsOf([feature("one", { tools })])).toEqual(['tool "a" is offered by feature "one" twice']);
+  });
+
+  test("two channels of one id: the owner of a section and one who extends it", async () => {
+    const section = "channels_config.chat";
+    const features = [
+      feature("channel-chat", { channel }, { section }),
+      feature("other", { channel }, { extends: section }),
+    ];
+    expect(await problemsOf(features)).toEqual([
+      'channel "chat" is offered by both feature "channel-chat" and feature "other"',
+    ]);
+  });
+
+  test("against core's own parts and reserved names", async () => {
+    const features = [
+      feature("one", {
+        tools: [tool("core_tool"), tool("later_tool")],
+        sandbox: sandbox("none"),
+        routes: [route("POST", "/api/status"), route("GET", "/api/sessions/x")],
+      }),
+    ];
+    const problems = await problemsOf(features, {
+      core: { tools: [tool("core_tool")], sandboxes: [sandbox("none")] },
+      reserved: { tools: ["later_tool"], paths: ["/api/status", "/api/sessions/{id}"] },
+    });
+    expect(problems).toEqual([
+      'tool "core_tool" is offered by both core and feature "one"',
+      'tool "later_tool" is offered by both core and feature "one"',
+      'sandbox backend "none" is offered by both core and feature "one"',
+      'route "POST /api/status" of feature "one" is on a path of core',
+      'route "GET /api/sessions/x" of feature "one" is on a path of core',
+    ]);
+  });
+
+  test.each<[string, Contributions]>([
+    ["tool name", { tools: [tool("Shell")] }],
+    ["tool name", { tools: [tool("a".repeat(65))] }],
+    ["tool name", { tools: [tool("__proto__")] }],
+    ["sandbox backend id", { sandbox: sandbox("my jail") }],
+    ["route method", { routes: [route("PATCH", "/api/x")] }],
+    ["route path", { routes: [route("GET", "/webhook")] }],
+    ["route path", { routes: [route("GET", "/api/x/")] }],
+    ["route path", { routes: [route("GET", "/api/:any")] }],
+    ["route path", { routes: [route("GET", "/api/../health")] }],
+    ["route path", { routes: [route("GET", "/api/*")] }],
+  ])("bad %s", async (kind, contributions) => {
+    const problems = await problemsOf([feature("one", contributions)]);
+    expect(problems).toEqual([expect.stringContaining(`feature "one": bad ${kind} `)]);
+  });
+
+  test("what was checked is what is registered: members are read once and tools can't change afterwards", async () => {
+    const shifting = tool("mild");
+    let reads = 0;
+    const tricky: Contributions = {
+      get tools() {
+        reads += 1;
+        return reads === 1 ? [shifting] : [tool("wild")];
+      },
+    };
+    const { lifecycle } = lifecycleOf([feature("one", tricky)]);
+    await lifecycle.construct();
+    const registry = await lifecycle.register(new AbortController().signal);
+    expect(registry.tools.names()).toEqual(["mild"]);
+    expect(() => Object.assign(shifting, { approval: "auto", name: "wild" })).toThrow(TypeError);
+  });
+});
+
+describe("definitions", () => {
+  const problems = (...definitions: Parameters<typeof feature>[2][]) =>
+    definitionProblems(
+      definitions.map((rest, index) => feature(`f${index}`, {}, rest)),
+      { core: v.strictObject({ mine: v.string() }) },
+    );
+  const config = (key: string) => v.strictObject({ [key]: v.string() });
+
+  test.each<[string, string[], ReturnType<typeof problems>]>([
+    ["no problem", [], problems({ section: "a", config: config("x") }, { extends: "a", config: config("y") })],
+    [
+      "a second owner",
+      ['section [a] is owned by both feature "f0" and feature "f1"'],
+      problems({ section: "a" }, { section: "a" }),
+    ],
+    ["core's section", ['section [core] is owned by both core and feature "f0"'], problems({ section: "core" })],
+    ["nobody's section", ['feature "f0" extends section [b], which nobody owns'], problems({ extends: "b" })],
+    [
+      "a key declared twice",
+      ['key "mine" of section [core] is declared by both core and feature "f0"'],
+      problems({ extends: "core", config: config("mine") }),
+    ],
+    [
+      "a key declared by two who extend",
+      ['key "x" of section [core] is declared by both feature "f0" and feature "f1"'],
+      problems({ extends: "core", config: config("x") }, { extends: "core", config: config("x") }),
+    ],
+    [
+      "a section that is a key",
+      ['section [core.mine] of feature "f0" is a key of [core], of core'],
+      problems({ section: "core.mine" }),
+    ],
+    ["an id used twice", ['feature "x" is in the build twice'], problems({ id: "x" }, { id: "x" })],
+    ["a bad id", ['feature "../x": an id is lower-case words joined by "-"'], problems({ id: "../x" })],
+    ["a bad section", ['feature "f0": bad section name "A b"'], problems({ section: "A b" })],
+    [
+      "both owner and guest",
+      ['feature "f0" owns a section and extends one'],
+      problems({ section: "a", extends: "core" }),
+    ],
+    ["a schema of nothing", ['feature "f0" has a config schema and no section'], problems({ config: config("x") })],
+  ])("%s", (_, expected, found) => expect(found).toEqual(expected));
+
+  test("features that are off are checked too", async () => {
+    const definitions = [feature("one", {}, { section: "x" }), feature("two", {}, { section: "x" })];
+    expect(await problemsOf(definitions, { definitions, enabled: [] })).toHaveLength(1);
+  });
+
+  test("all clashes of all kinds come in one error, and nothing was registered", async () => {
+    const registered: string[] = [];
+    const clashing = (id: string) =>
+      feature(
+        id,
+        { tools: [tool("a"), tool("B")], sandbox: sandbox("jail"), register: async () => void registered.push(id) },
+        { section: "gateway" },
+      );
+    const { lifecycle } = lifecycleOf([clashing("one"), clashing("two")]);
+    await expect(lifecycle.construct()).rejects.toThrow(/owned by both core[^]*tool "a"[^]*sandbox backend "jail"/);
+    await expect(lifecycle.register(new AbortController().signal)).rejects.toThrow(SvcError);
+    expect(registered).toEqual([]);
+  });
+});
+
+test.each([
+  [{ id: "channel-telegram", section: "channels_config.telegram" }, "telegram"],
+  [{ id: "channel-webhook", extends: "channels_config.webhook" }, "webhook"],
+  [{ id: "channel-push-mail" }, "push_mail"],
+  [{ id: "voice-wake", section: "channels_config.voice_wake" }, "voice_wake"],
+])("channelIdOf %j", (definition, id) => expect(channelIdOf(definition)).toBe(id));

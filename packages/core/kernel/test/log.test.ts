@@ -1,0 +1,122 @@
+// Nothing configured as a secret ever reaches a log line, and no value can forge a second line or drive a terminal.
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createLogger, createRedactor, DOTS, withFields, type LoggerOptions } from "../src/index.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { captureLog } from "./fake-features.ts";
+
+function loggerWith(options: Partial<LoggerOptions> = {}) {
+  const lines: string[] = [];
+  const write = (line: string) => lines.push(line);
+  return { log: createLogger({ level: "debug", write, json: true, clock: new FakeClock(), ...options }), lines };
+}
+
+const TOKEN = `svc_${"0123456789abcdef".repeat(4)}`;
+
+describe("lines", () => {
+  test("JSON: one object a line, fields beside time, level and message, which no field can replace", () => {
+    const { log, lines } = loggerWith();
+    log.info("hello", { port: 1, ok: true, gone: undefined, message: "forged", level: "error" });
+    expect(lines).toEqual([
+      '{"time":"2023-11-14T22:13:20.000Z","level":"info","message":"hello","port":1,"ok":true,"message_":"forged","level_":"error"}',
+    ]);
+  });
+
+  test("readable: one line, values quoted where needed", () => {
+    const { log, lines } = loggerWith({ json: false });
+    log.warn("port taken", { port: 1, why: 'a "b" c' });
+    expect(lines).toEqual(['2023-11-14T22:13:20.000Z warn  port taken port=1 why="a \\"b\\" c"']);
+  });
+
+  test.each([true, false])("json=%s: no value makes a second line or an escape sequence", (json) => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
+        const { log, lines } = loggerWith({ json });
+        log.info(`${message}\n\u001b[2J\u2028\u202e`, { value: `${value}\r\u009b`, [value]: 1 });
+        expect(lines).toHaveLength(1);
+        const inJson = /[\p{Cc}--[\u007f-\u009f]]/v; // JSON.stringify leaves C1 as it is, and nobody reads it raw
+        expect(lines[0]).not.toMatch(json ? inJson : /[\p{Cc}\u2028\u2029\u202e]/u);
+      }),
+    );
+  });
+
+  test("a level that is off costs neither a line nor a look at the fields", () => {
+    const { log, lines } = loggerWith({ level: "warn" });
+    log.info("no", new Proxy({}, { ownKeys: () => expect.unreachable("fields were read") }));
+    log.error("yes");
+    expect(lines).toHaveLength(1);
+    expect([log.enabled("info"), log.enabled("warn")]).toEqual([false, true]);
+  });
+
+  test("a sink that throws is not the caller's problem", () => {
+    const { log } = loggerWith({
+      write: () => {
+        throw new Error("EPIPE");
+      },
+    });
+    expect(() => log.info("hello")).not.toThrow();
+  });
+
+  test("children add fields; withFields does so on any logger", () => {
+    const { log, lines } = loggerWith();
+    withFields(log.child({ a: 1 }), { b: 2 }).info("x", { c: 3 });
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ a: 1, b: 2, c: 3 });
+    const plain = captureLog();
+    withFields(plain.log, { b: 2 }).warn("y", { c: 3 });
+    expect(plain.lines).toEqual([{ level: "warn", message: "y", b: 2, c: 3 }]);
+  });
+});
+
+describe("secrets", () => {
+  test.each([true, false])(
+    "json=%s: gone from message, values and names, inside longer strings, of children too",
+    (json) => {
+      const { log, lines } = loggerWith({ json });
+      const child = log.child({ bound: "x-hunter2-y" });
+      log.setSecrets(["hunter2", "31337", " ", ""]);
+      child.error("the key hunter2 is wrong", { url: "http://h/?k=hunter2&x", port: 31337, hunter2: "name" });
+      expect(lines.join()).not.toMatch(/hunter2|31337/);
+      expect(lines.join()).toContain(`the key ${DOTS} is wrong`);
+    },
+  );
+
+  test("those known at start count from the first line", () => {
+    const { log, lines } = loggerWith({ redact: () => ["early"] });
+    log.info("an early line");
+    expect(lines.join()).not.toContain("early");
+  });
+
+  test("a secret that contains another goes as a whole", () => {
+    const { redact } = createRedactor(["abc", "abcdef"]);
+    expect(redact("abcdef abc")).toBe(`${DOTS} ${DOTS}`);
+  });
+
+  test("quoted in JSON or a URL, it is still found", () => {
+    const secret = 'p"ä\\ s+s&w';
+    const { redact } = createRedactor([secret]);
+    for (const form of [JSON.stringify({ secret }), encodeURIComponent(secret), `${new URLSearchParams({ secret })}`]) {
+      expect(redact(form)).toContain(DOTS);
+    }
+    expect(redact(encodeURIComponent(secret))).toBe(DOTS);
+  });
+
+  test("pairing tokens and bearer credentials go without being configured", () => {
+    const { redact } = createRedactor();
+    expect(redact(`got ${TOKEN}.`)).toBe(`got ${DOTS}.`);
+    expect(redact(`got ${TOKEN.toUpperCase()}`)).not.toContain("ABCDEF");
+    expect(redact("authorization: bEARer abc.def-1==, next")).toBe(`authorization: bEARer ${DOTS}, next`);
+    expect(redact("Bearer token-of-mine")).toBe(`Bearer ${DOTS}`);
+    expect(redact("A valid bearer token is required.")).toBe("A valid bearer token is required.");
+  });
+
+  test("whatever the secret and whatever surrounds it", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: "grapheme" }), fc.string(), fc.string(), (secret, before, after) => {
+        fc.pre(secret.trim() !== "" && !DOTS.includes(secret));
+        fc.pre(!before.includes(secret) && !after.includes(secret));
+        const { redact } = createRedactor([secret]);
+        expect(redact(before + secret + after)).not.toContain(secret);
+      }),
+    );
+  });
+});
