@@ -1,0 +1,96 @@
+/** A page's commands are typed by people in their first minutes; one that does not exist is the first thing they learn. */
+import type { Check, Finding } from "../check.ts";
+import { markdownLines } from "../markdown.ts";
+import { isTest, walk } from "../source.ts";
+import type { Workspace } from "../workspace.ts";
+
+export const docCommands: Check = {
+  id: "doc-commands",
+  rule: "The npm scripts, files and svc commands in a page's shell blocks exist.",
+  find(workspace) {
+    const known: Known = { scripts: scriptsOf(workspace), commands: svcCommands(workspace), files: workspace.files };
+    return [...workspace.files]
+      .filter(([file]) =>
+        /^(?:[^/]+\.md|docs\/.*\.md|packages\/[^/]+\/[^/]+\/README\.md|bench\/README\.md)$/.test(file),
+      )
+      .flatMap(([file, text]) =>
+        markdownLines(text)
+          .filter(({ fence }) => fence !== undefined && /^(?:sh|bash|shell|console|powershell)$/.test(fence))
+          .flatMap(({ text: content, line }) =>
+            commandsIn(content).flatMap((words) => {
+              const message = judge(words, known);
+              return message === undefined ? [] : [wrong(file, line, message)];
+            }),
+          ),
+      );
+  },
+};
+
+interface Known {
+  readonly scripts: ReadonlySet<string>;
+  /** Empty when the app has none yet: then nothing is known about them. */
+  readonly commands: ReadonlySet<string>;
+  readonly files: ReadonlyMap<string, string>;
+}
+
+const wrong = (file: string, line: number, message: string): Finding => ({
+  file,
+  line,
+  message,
+  fix: "Change the page to what exists, or add the command in the same change.",
+});
+
+/** npm's and pnpm's own words that need no script. */
+const NPM = new Set(["ci", "install", "exec", "pack", "root", "prefix", "view"]);
+const PNPM = new Set(["install", "add", "remove", "exec", "update", "why", "list", "rebuild", "dlx"]);
+const NPM_SHORT = new Set(["start", "test", "stop", "restart"]);
+
+function judge([program = "", first = "", second = ""]: readonly string[], known: Known): string | undefined {
+  const script = (name: string): string | undefined =>
+    known.scripts.has(name) ? undefined : `There is no npm script "${name}".`;
+  if (program === "npm") {
+    if (first === "run") return script(second);
+    return NPM.has(first) ? undefined : NPM_SHORT.has(first) ? script(first) : `npm has no command "${first}".`;
+  }
+  if (program === "pnpm") {
+    if (first === "run") return script(second);
+    return first.startsWith("-") || PNPM.has(first) ? undefined : script(first);
+  }
+  if (/^(?:sh|bash|node)$/.test(program) && /^(?:\.\/)?[\w./-]+\.(?:sh|mjs|ts)$/.test(first)) {
+    return known.files.has(first.replace(/^\.\//, "")) ? undefined : `There is no file ${first}.`;
+  }
+  if (/(?:^|\/)svc(?:\.exe)?$/.test(program) && known.commands.size > 0 && /^[a-z_]/.test(first)) {
+    return known.commands.has(first) ? undefined : `svc has no command "${first}".`;
+  }
+  return undefined;
+}
+
+/** Commands of a line: prompts, comments, variable assignments and continuations taken away. */
+const commandsIn = (line: string): string[][] =>
+  line
+    .replace(/^\s*[$>]\s+/, "")
+    .replace(/(?:^|\s)#.*$/, "")
+    .split(/\s*(?:&&|\|\||;|\|)\s*/)
+    .map((part) => part.trim().split(/\s+/))
+    .map((words) => words.slice(words.findIndex((word) => !/^[A-Z_][A-Z0-9_]*=/.test(word))))
+    .filter(([program]) => program !== undefined && program !== "");
+
+function scriptsOf(workspace: Workspace): ReadonlySet<string> {
+  const root = JSON.parse(workspace.files.get("package.json") ?? "{}") as { scripts?: Record<string, string> };
+  return new Set(Object.keys(root.scripts ?? {}));
+}
+
+/** First words of `.command("name …")` in the app, and `help`, which the parser brings. */
+function svcCommands(workspace: Workspace): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { program } of workspace.sources((file) => file.startsWith("apps/svc/src/") && !isTest(file))) {
+    walk(program, (node) => {
+      if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return;
+      const { property } = node.callee;
+      const name = node.arguments[0];
+      if (property.type !== "Identifier" || property.name !== "command" || name?.type !== "Literal") return;
+      names.add(String(name.value).split(" ")[0] ?? "");
+    });
+  }
+  return names.size === 0 ? names : names.add("help");
+}

@@ -1,0 +1,64 @@
+/** The core knows kinds of platforms, not brands: a brand in the core is a special case that the next one will copy. */
+import type { Check, Finding } from "../check.ts";
+
+/** A brand and the packages that speak its protocol. */
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  baileys: ["provider-a-web"],
+  dingtalk: ["channel-dingtalk"],
+  discord: ["channel-discord"],
+  feishu: ["channel-workchat"],
+  gmail: ["channel-mailpush"],
+  grammy: ["channel-telegram"],
+  imessage: ["channel-provider-b"],
+  larksuite: ["channel-workchat"],
+  linq: ["channel-provider-b"],
+  mattermost: ["channel-mattermost"],
+  nextcloud: ["channel-provider-d"],
+  nostr: ["channel-relaynet"],
+  rocketchat: ["channel-rocketchat"],
+  slack: ["channel-slack"],
+  telegram: ["channel-telegram"],
+  twilio: ["channel-voice-call"],
+  wati: ["channel-provider-c"],
+  wechat: ["channel-wechat"],
+  whatsapp: ["channel-provider-a", "provider-a-web"],
+  zulip: ["channel-zulip"],
+};
+
+/** Files outside of a platform's own package that may say a brand, and why. */
+const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly string[]; readonly why: string }[] = [
+  { path: /^(?:docs|profiles)\//, why: "pages and lists are for people who look for the brand" },
+  { path: /^[^/]+\.md$/, why: "a page at the root is a page" },
+  { path: /^pnpm-(?:lock|workspace)\.yaml$/, why: "names of npm packages" },
+  { path: /^packages\/tooling\/checks\//, why: "this list and its tests" },
+  { path: /^packages\/tooling\/testkit\/vectors\//, why: "data copied from the specification" },
+];
+
+export const platformWords: Check = {
+  id: "platform-words",
+  rule: "The brand of a chat platform appears only in that platform's own package, in profiles/ and in pages.",
+  find: (workspace) =>
+    [...workspace.files].flatMap(([file, text]) =>
+      [file, ...text.split("\n")].flatMap((line, index) =>
+        wordsIn(line)
+          .filter((word) => !excepted(file, word))
+          .map((word) => tell(file, index, word)),
+      ),
+    ),
+};
+
+const PATTERN = new RegExp(Object.keys(WORDS).join("|"), "gi");
+
+const wordsIn = (text: string): string[] => [...new Set((text.match(PATTERN) ?? []).map((word) => word.toLowerCase()))];
+
+const excepted = (file: string, word: string): boolean =>
+  (WORDS[word] ?? []).some((folder) => file.startsWith(`packages/features/${folder}/`)) ||
+  EXCEPTIONS.some(({ path, words }) => path.test(file) && (words?.includes(word) ?? true));
+
+/** Line 0 is the file's own name. */
+const tell = (file: string, line: number, word: string): Finding => ({
+  file,
+  ...(line > 0 && { line }),
+  message: `The brand "${word}" is named outside of ${(WORDS[word] ?? []).join(", ")}.`,
+  fix: "Say what kind of platform it is, or move the code into the platform's package.",
+});

@@ -1,0 +1,48 @@
+/**
+ * The layers of the house. `docs/architecture.md` has the same table for people, and a check compares the two. The
+ * order is the drawing's: a room may import rooms above it, and only those it names.
+ */
+export interface Room {
+  readonly name: string;
+  /** Its folder; `*` stands for one name, and then siblings are rooms of their own. */
+  readonly folder: string;
+  /** Rooms whose packages it may import. Its own name: siblings may import each other. */
+  readonly imports: readonly string[];
+  /** Outside packages that no other room may import, as prefixes. */
+  readonly owns?: readonly string[];
+  /** Outside packages and built-in modules it may not import, as prefixes. */
+  readonly never?: readonly string[];
+}
+
+const CORE = ["contract", "kit", "kernel", "store", "agent", "sop", "gateway"];
+
+export const ROOMS: readonly Room[] = [
+  { name: "contract", folder: "packages/core/contract", imports: [], never: ["node:"] },
+  { name: "kit", folder: "packages/core/kit", imports: ["contract"] },
+  { name: "kernel", folder: "packages/core/kernel", imports: ["contract"] },
+  { name: "store", folder: "packages/core/store", imports: ["contract"] },
+  { name: "agent", folder: "packages/core/agent", imports: ["contract", "kit", "kernel", "store"] },
+  { name: "sop", folder: "packages/core/sop", imports: ["contract", "kit", "kernel", "store"] },
+  {
+    name: "gateway",
+    folder: "packages/core/gateway",
+    imports: ["contract", "kit", "kernel", "store", "agent", "sop"],
+    owns: ["hono", "@hono/"],
+  },
+  { name: "features", folder: "packages/features/*", imports: ["contract", "kit"] },
+  { name: "app", folder: "apps/svc", imports: CORE },
+  { name: "tooling", folder: "packages/tooling/*", imports: [...CORE, "tooling"] },
+  { name: "bench", folder: "bench", imports: [...CORE, "tooling"] },
+];
+
+/** Rooms outside of the binary: they measure and test, so they may import what a room owns. */
+export const OUTSIDE: ReadonlySet<string> = new Set(["tooling", "bench"]);
+
+/** The room a file or folder is in. */
+export function roomOf(path: string): Room | undefined {
+  return ROOMS.find(({ folder }) => {
+    const wanted = folder.split("/");
+    const actual = path.split("/");
+    return wanted.every((part, index) => (part === "*" ? actual[index] !== undefined : part === actual[index]));
+  });
+}

@@ -1,0 +1,68 @@
+/** Runs checks over a workspace and says what came of it. */
+import { ERRORS } from "@svc/contract";
+import type { Check, Finding } from "./check.ts";
+import { architecturePage } from "./checks/architecture-page.ts";
+import { clientId } from "./checks/client-id.ts";
+import { conformance } from "./checks/conformance.ts";
+import { dependencies } from "./checks/dependencies.ts";
+import { docCommands } from "./checks/doc-commands.ts";
+import { docLinks } from "./checks/doc-links.ts";
+import { errorCodes } from "./checks/error-codes.ts";
+import { errorPage } from "./checks/error-page.ts";
+import { fileSize } from "./checks/file-size.ts";
+import { layers } from "./checks/layers.ts";
+import { leftBehind } from "./checks/left-behind.ts";
+import { manifests } from "./checks/manifests.ts";
+import { moduleState } from "./checks/module-state.ts";
+import { outgoingClient } from "./checks/outgoing-client.ts";
+import { platformWords } from "./checks/platform-words.ts";
+import { random } from "./checks/random.ts";
+import { testFocus } from "./checks/test-focus.ts";
+import type { Workspace } from "./workspace.ts";
+
+export const CHECKS: readonly Check[] = [
+  layers,
+  architecturePage,
+  dependencies,
+  manifests,
+  conformance,
+  clientId,
+  moduleState,
+  outgoingClient,
+  platformWords,
+  random,
+  leftBehind,
+  testFocus,
+  fileSize,
+  errorCodes(Object.keys(ERRORS)),
+  errorPage(ERRORS),
+  docLinks,
+  docCommands,
+];
+
+export interface Outcome {
+  readonly id: string;
+  readonly rule: string;
+  readonly ok: boolean;
+  readonly problems: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+export function runChecks(workspace: Workspace, checks: readonly Check[] = CHECKS): Outcome[] {
+  return checks.map((check) => {
+    const found = findAll(check, workspace);
+    const problems = found.filter(({ warning }) => warning !== true);
+    const warnings = found.filter(({ warning }) => warning === true);
+    return { id: check.id, rule: check.rule, ok: problems.length === 0, problems, warnings };
+  });
+}
+
+/** A check that can't read what it judges has not passed. */
+function findAll(check: Check, workspace: Workspace): readonly Finding[] {
+  try {
+    return check.find(workspace);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [{ file: ".", message: `The check could not run: ${message}`, fix: "Mend the file that it names." }];
+  }
+}

@@ -1,0 +1,78 @@
+// Rules about words and sizes: brands in the core, what a machine leaves behind, files that outgrew their subject.
+import { describe, expect, test } from "vitest";
+import { fileSize } from "../src/checks/file-size.ts";
+import { leftBehind } from "../src/checks/left-behind.ts";
+import { platformWords } from "../src/checks/platform-words.ts";
+import { random } from "../src/checks/random.ts";
+import { judge } from "./judge.ts";
+
+describe("platform-words", () => {
+  test("a brand in the core, in a file's name, in another package: fails", () => {
+    expect(judge(platformWords, { "packages/core/agent/src/a.ts": "\nconst x = 'WhatsApp';" })).toEqual([
+      'packages/core/agent/src/a.ts:2 The brand "whatsapp" is named outside of channel-provider-a, provider-a-web.',
+    ]);
+    expect(judge(platformWords, { "packages/core/kit/src/telegram-text.ts": "" })).toHaveLength(1);
+    expect(judge(platformWords, { "packages/features/channel-provider-b/src/a.ts": "// like nextcloud" })).toHaveLength(
+      1,
+    );
+  });
+
+  test("its own package, profiles and pages may say it", () => {
+    const say = "whatsapp";
+    expect(
+      judge(platformWords, {
+        "packages/features/channel-provider-a/src/a.ts": say,
+        "docs/channels/provider-a.md": say,
+        "profiles/planned.toml": say,
+        "README.md": say,
+        "packages/tooling/testkit/vectors/conformance.json": say,
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe("left-behind", () => {
+  test.each([
+    ["const host = 'registry.npmjs.org';", "The host of a package registry."],
+    ["const path = '/home/alice/src/x';", "An absolute path of one machine."],
+    ["see /Users/bob/x", "An absolute path of one machine."],
+    ["cd /root/x", "An absolute path of one machine."],
+    ["    resolution: {tarball: https://example.org/x.tgz}", "A download address in a lock file."],
+  ])("%s", (text, message) => {
+    expect(judge(leftBehind, { "docs/a.md": `\n${text}` })).toEqual([`docs/a.md:2 ${message}`]);
+  });
+
+  test("paths that exist on any machine, and examples that say so, pass", () => {
+    expect(
+      judge(leftBehind, { "docs/a.md": "/etc/hosts /tmp/x /home/you/x ~/x https://example.org/home/page/x" }),
+    ).toEqual([]);
+  });
+});
+
+describe("random", () => {
+  test("a token made of Math.random fails; an injected source passes", () => {
+    const file = "packages/core/gateway/src/a.ts";
+    expect(judge(random, { [file]: "\nconst token = Math.random().toString(36);" })).toEqual([
+      `${file}:2 Math.random() is called.`,
+    ]);
+    expect(judge(random, { [file]: "const wait = (random: () => number = Math.random) => random();" })).toEqual([]);
+  });
+});
+
+describe("file-size", () => {
+  const lines = (count: number): string => "x();\n".repeat(count);
+
+  test("301 lines fail, 201 are told, 200 pass; data does not count", () => {
+    expect(judge(fileSize, { "packages/a/b/src/a.ts": lines(301) })).toEqual(["packages/a/b/src/a.ts:0 301 lines."]);
+    expect(judge(fileSize, { "packages/a/b/src/a.ts": lines(201) })).toEqual([
+      "packages/a/b/src/a.ts:0 warning: 201 lines.",
+    ]);
+    expect(
+      judge(fileSize, {
+        "packages/a/b/src/a.ts": lines(200),
+        "packages/tooling/testkit/vectors/big.ts": lines(999),
+        "pnpm-lock.yaml": lines(999),
+      }),
+    ).toEqual([]);
+  });
+});
