@@ -1,6 +1,6 @@
 // Which addresses the outgoing client may connect to. Each line is a range through which an internal machine was reached
 // somewhere: shared address space, IPv4 inside IPv6, metadata services.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isPublicAddress } from "../src/outgoing/address.ts";
 

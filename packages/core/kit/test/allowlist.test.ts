@@ -1,5 +1,5 @@
 // Who may talk to the agent: the `allowlist` group of the conformance vectors, and ways to slip past a list.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type AllowMode, isAllowed } from "../src/index.ts";
 

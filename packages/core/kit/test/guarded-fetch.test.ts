@@ -29,6 +29,17 @@ async function listen(answer: Answer): Promise<string> {
 const client = (allowPrivate: string[], more: Partial<GuardedFetchOptions> = {}) =>
   createGuardedFetch({ allowPrivate, log: quiet, ...more });
 
+/** A clock whose time limits pass when `event` happens. */
+const afterPromise = (event: Promise<void>) => ({
+  after: (_delayMs: number, run: () => void) => {
+    let cancelled = false;
+    void event.then(() => cancelled || run());
+    return () => {
+      cancelled = true;
+    };
+  },
+});
+
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 describe("addresses", () => {
@@ -263,14 +274,14 @@ describe("time", () => {
   test("the time limit covers a server that never answers", async () => {
     const arrived = Promise.withResolvers<void>();
     const host = await listen(() => arrived.resolve());
-    const clock = { sleep: async () => arrived.promise }; // the limit passes the moment the request has arrived
+    const clock = afterPromise(arrived.promise); // the limit passes the moment the request has arrived
     await expect(client([host], { clock })(`http://${host}/`)).rejects.toMatchObject({ code: "REMOTE_TIMEOUT" });
   });
 
   test("and one that stops in the middle of a body", async () => {
     const started = Promise.withResolvers<void>();
     const host = await listen((_, response) => response.write("x", () => started.resolve()));
-    const clock = { sleep: async () => started.promise };
+    const clock = afterPromise(started.promise);
     await expect(client([host], { clock })(`http://${host}/`)).rejects.toMatchObject({ code: "REMOTE_TIMEOUT" });
   });
 

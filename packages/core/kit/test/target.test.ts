@@ -1,6 +1,7 @@
 // What a URL may look like. The URL parser repairs many spellings; each repair is a way to show a reader one host and
 // fetch another.
 import { describe, expect, test } from "vitest";
+import { SvcError } from "@svc/contract";
 import { parseTarget } from "../src/outgoing/target.ts";
 
 describe("refused", () => {
@@ -40,11 +41,11 @@ describe("refused", () => {
     "http://[::1",
     "http://1.2.3.4.5/",
     `http://example.test/${"x".repeat(9000)}`,
-  ])("%j", (url) => expect(() => parseTarget(url)).toThrow());
+  ])("%j", (url) => expect(() => parseTarget(url)).toThrow(SvcError));
 
   test.each(["//evil@example.test/", "//0x7f.1/", "\\\\example.test/", "http:/127.1/", "ftp://example.test/"])(
     "as a redirect: %j",
-    (location) => expect(() => parseTarget(location, new URL("http://example.test/a"))).toThrow(),
+    (location) => expect(() => parseTarget(location, new URL("http://example.test/a"))).toThrow(SvcError),
   );
 });
 
@@ -61,10 +62,8 @@ describe("taken", () => {
     ["/b c", "http://example.test/b%20c"],
     ["?x", "http://example.test/a?x"],
     ["//other.test/", "http://other.test/"],
-    ["b:80", undefined],
   ])("redirect to %s", (location, href) => {
     const base = new URL("http://example.test/a");
-    if (href === undefined) expect(() => parseTarget(location, base)).toThrow();
-    else expect(parseTarget(location, base).href).toBe(href);
+    expect(parseTarget(location, base).href).toBe(href);
   });
 });

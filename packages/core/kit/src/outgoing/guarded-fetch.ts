@@ -14,7 +14,7 @@ export interface GuardedFetchOptions {
   readonly lookup?: Lookup;
   readonly log: Logger;
   /** Times the requests. Default: the runtime's timers. */
-  readonly clock?: Pick<Clock, "sleep">;
+  readonly clock?: Pick<Clock, "after">;
 }
 
 /** Addresses of a host name, each as text; rejects when there is none. */

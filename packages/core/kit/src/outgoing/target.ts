@@ -10,7 +10,7 @@ export function parseTarget(text: string, base?: URL): URL {
   const trimmed = text.trim();
   if (trimmed.length > FETCH_LIMITS.urlChars) throw refused("The URL is too long.");
   // The URL parser drops tabs and newlines and reads \ as /; what is checked must be what is fetched.
-  if (/[\\\u0000-\u001F\u007F]/.test(trimmed)) throw refused("The URL contains control characters or backslashes.");
+  if (/[\\\p{Cc}]/u.test(trimmed)) throw refused("The URL contains control characters or backslashes.");
   if (!URL.canParse(trimmed, base?.href)) throw refused("This is not an absolute URL.");
   const url = new URL(trimmed, base?.href);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw refused("Only http and https URLs are fetched.");

@@ -7,16 +7,12 @@ import { type Clock, SvcError } from "@svc/contract";
 export async function withTimeLimit<T>(
   timeoutMs: number,
   callers: AbortSignal | undefined,
-  clock: Pick<Clock, "sleep"> = timers,
+  clock: Pick<Clock, "after"> = timers,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   callers?.throwIfAborted();
   const limit = new AbortController();
-  const finished = new AbortController();
-  clock.sleep(timeoutMs, finished.signal).then(
-    () => limit.abort(),
-    () => undefined,
-  );
+  const cancel = clock.after(timeoutMs, () => limit.abort());
   try {
     return await work(callers ? AbortSignal.any([limit.signal, callers]) : limit.signal);
   } catch (error) {
@@ -26,17 +22,13 @@ export async function withTimeLimit<T>(
     }
     throw error instanceof SvcError ? error : new SvcError("REMOTE_UNREACHABLE", undefined, { cause: error });
   } finally {
-    finished.abort();
+    cancel();
   }
 }
 
-const timers: Pick<Clock, "sleep"> = {
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      signal?.addEventListener("abort", () => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      });
-    }),
+const timers: Pick<Clock, "after"> = {
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
 };
