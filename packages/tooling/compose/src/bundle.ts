@@ -1,0 +1,73 @@
+/** Sources → one entry chunk and lazy chunks, with esbuild. docs/decisions/bundler.md has why not tsup. */
+import { SvcError } from "@svc/contract";
+import type { BuildFailure, Metafile } from "esbuild";
+import { statSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { FeaturePackage } from "./manifest.ts";
+import { nativeAddons, type NativeAddon } from "./native.ts";
+import { sharedPackages } from "./resolve-plugin.ts";
+import { slashed } from "./workspace.ts";
+
+export interface Bundle {
+  readonly dir: string;
+  /** File names in `dir`, sorted. */
+  readonly chunks: readonly string[];
+  readonly metafile: Metafile;
+  readonly jsBytes: number;
+}
+
+export const ENTRY_CHUNK = "svc.js";
+
+/** CommonJS packages inside an ESM bundle expect these names. */
+const BANNER =
+  'import{createRequire as __cr}from"node:module";' +
+  "const require=__cr(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;";
+
+/** @throws SvcError BUNDLE_FAILED with every place that esbuild names. */
+export async function bundle(
+  root: string,
+  entry: string,
+  features: readonly FeaturePackage[],
+  natives: readonly NativeAddon[],
+  dir: string,
+): Promise<Bundle> {
+  // Loaded here: a build that is up to date never needs it.
+  const esbuild = await import("esbuild");
+  const result = await esbuild
+    .build({
+      absWorkingDir: root,
+      entryPoints: { svc: slashed(root, entry) },
+      outdir: dir,
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      platform: "node",
+      target: "node26",
+      metafile: true,
+      // Names stay, so that a stack trace can be read.
+      minifySyntax: true,
+      minifyWhitespace: true,
+      keepNames: true,
+      legalComments: "none",
+      banner: { js: BANNER },
+      plugins: [nativeAddons(natives), sharedPackages(root, features)],
+      logLevel: "silent",
+    })
+    .catch((error: unknown) => {
+      throw failed(error);
+    });
+  const chunks = Object.keys(result.metafile.outputs).map((path) => basename(path));
+  const jsBytes = chunks.reduce((sum, chunk) => sum + statSync(join(dir, chunk)).size, 0);
+  return { dir, chunks: chunks.sort(), metafile: result.metafile, jsBytes };
+}
+
+function failed(error: unknown): SvcError {
+  const messages = (error as Partial<BuildFailure>).errors ?? [];
+  const places = messages.map(({ text, location }) =>
+    location === null ? text : `${location.file}:${location.line}:${location.column + 1} ${text}`,
+  );
+  return new SvcError("BUNDLE_FAILED", ["The sources can't be bundled.", ...places].join("\n  "), {
+    hint: "Correct the places above; after a change of dependencies run pnpm install.",
+    ...(places.length === 0 && { cause: error }),
+  });
+}

@@ -1,0 +1,25 @@
+/** Loaded before the sources by `pnpm dev`: what resolve-plugin.ts does for the bundle, for the running sources. */
+import { registerHooks } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { SHARED, sharedFrom } from "./resolve-plugin.ts";
+import { workspaceRoot } from "./workspace.ts";
+
+const inside = pathToFileURL(join(workspaceRoot, "/")).href;
+const npm = pathToFileURL(join(workspaceRoot, "node_modules/.pnpm/")).href;
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const parent = context.parentURL ?? "";
+    const stranger = !parent.startsWith(inside) || (parent.includes("/node_modules/") && !parent.startsWith(npm));
+    if (!SHARED.test(specifier) || !parent.startsWith("file:") || !stranger) return next(specifier, context);
+    const parentURL = pathToFileURL(join(sharedFrom(workspaceRoot, specifier), "package.json")).href;
+    const ours = () => next(specifier, { ...context, parentURL });
+    if (specifier.startsWith("@svc/")) return ours();
+    try {
+      return next(specifier, context);
+    } catch {
+      return ours();
+    }
+  },
+});

