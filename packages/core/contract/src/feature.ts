@@ -13,7 +13,7 @@ import type { Observer } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
 import type { SandboxBackend } from "./sandbox.ts";
-import type { Tool } from "./tool.ts";
+import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
 
 export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema> {
@@ -37,6 +37,11 @@ export interface FeatureContext<Config = unknown> {
   readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;
+  /**
+   * The guarded outgoing client of `ToolContext`, which here also reaches the host and port of the section's `api_url`
+   * when that is a private address. Not before the Registration phase: Construction does no I/O.
+   */
+  fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
 }
 
 /** Plain data plus one lifecycle. */

@@ -1,10 +1,13 @@
 // The four phases: what fails disables itself alone, what hangs is not waited for, what ends is ended once and in reverse.
-import { SvcError, type Contributions } from "@svc/contract";
+import { SvcError, type Contributions, type FeatureContext } from "@svc/contract";
 import { describe, expect, test } from "vitest";
+import type { LifecycleOptions } from "../src/index.ts";
 import { settled } from "./fake-clock.ts";
 import { anEvent, feature, lifecycleOf, neverAborted, tool } from "./fake-features.ts";
 
 const never = () => new Promise<never>(() => undefined);
+const clients = new Map(["one", "two"].map((id) => [id, () => Promise.reject(new Error(id))] as const));
+const clientOf = (id: string): FeatureContext["fetch"] => clients.get(id) as FeatureContext["fetch"];
 const TOKEN = `svc_${"a".repeat(64)}`;
 
 describe("construction", () => {
@@ -17,6 +20,18 @@ describe("construction", () => {
       ["one", "config of one"],
       ["two", "config of two"],
     ]);
+  });
+
+  test("with the outgoing client made for it, or one that refuses", async () => {
+    const clients: unknown[] = [];
+    const definitions = ["one", "two"].map((id) => feature(id, ({ fetch }) => (clients.push(fetch), {})));
+    const fetchFor: LifecycleOptions["fetchFor"] = ({ definition }) => clientOf(definition.id);
+    await lifecycleOf(definitions, { fetchFor }).lifecycle.construct();
+    expect(clients).toEqual([clientOf("one"), clientOf("two")]);
+
+    let refusing: FeatureContext["fetch"] | undefined;
+    await lifecycleOf([feature("three", ({ fetch }) => ((refusing = fetch), {}))]).lifecycle.construct();
+    await expect(refusing?.("https://example.org")).rejects.toMatchObject({ code: "ADDRESS_REFUSED" });
   });
 
   test.each<[string, Parameters<typeof feature>[1], string]>([

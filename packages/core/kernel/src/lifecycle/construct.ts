@@ -1,10 +1,9 @@
 /** The Construction phase of one feature: import its module, call `create`, take down what it contributes. */
 import type {
   Channel,
-  Clock,
   Contributions,
+  FeatureContext,
   FeatureDefinition,
-  Logger,
   Observer,
   Route,
   SandboxBackend,
@@ -29,11 +28,14 @@ export interface ConstructedFeature {
 }
 
 /** Throws whatever the feature throws, and TypeError where it keeps the contract in name only. */
-export async function construct(feature: EnabledFeature, log: Logger, clock: Clock): Promise<() => ConstructedFeature> {
+export async function construct(
+  feature: EnabledFeature,
+  surroundings: Omit<FeatureContext, "config">,
+): Promise<() => ConstructedFeature> {
   const { definition, config } = feature;
   const module = await definition.load();
   return () => {
-    const made: unknown = module.create(Object.freeze({ config, log, clock }));
+    const made: unknown = module.create(Object.freeze({ config, ...surroundings }));
     if (isThenable(made)) {
       // Its rejection would otherwise end the process.
       void Promise.resolve(made).catch(() => undefined);

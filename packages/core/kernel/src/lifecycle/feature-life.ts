@@ -1,5 +1,5 @@
 /** One feature on its way through the phases. What it throws ends here: its own parts go, the others stay. */
-import type { FeatureDefinition, Logger } from "@svc/contract";
+import { SvcError, type FeatureContext, type FeatureDefinition, type Logger } from "@svc/contract";
 import { withFields } from "../log.ts";
 import { redactPatterns } from "../redact.ts";
 import type { RegistryPart } from "../registry/registry.ts";
@@ -38,11 +38,12 @@ export class FeatureLife {
 
   /** Imports its module. Never rejects; what went wrong comes out of `create`. */
   async load(signal: AbortSignal): Promise<() => void> {
-    const { clock } = this.#options;
+    const { clock, fetchFor = refuseAll } = this.#options;
     const enabled = { definition: this.definition, config: this.#config };
     const limit = { clock, limitMs: this.#limits.registerMs, signal, what: "import" };
     try {
-      const create = await withTimeLimit(limit, () => construct(enabled, this.#log, clock));
+      const surroundings = { log: this.#log, clock, fetch: fetchFor(enabled) };
+      const create = await withTimeLimit(limit, () => construct(enabled, surroundings));
       return () => this.#create(create);
     } catch (error) {
       return () => this.#disable("construction", error);
@@ -113,3 +114,6 @@ export class FeatureLife {
     if (this.health.state !== "failed") this.health.become("stopped");
   }
 }
+
+const refuseAll = (): FeatureContext["fetch"] => () =>
+  Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
