@@ -1,0 +1,36 @@
+/** What a command is. The table (table.ts) is data, so that help, completions and the docs are made of the same lines. */
+import type { Build } from "../main.ts";
+
+export interface CommandEntry {
+  /** Pattern for cac: the word, then `<required>` and `[optional]` arguments. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: readonly (readonly [flags: string, description: string])[];
+  readonly examples: readonly string[];
+  /** Words the first argument may be, for completions. */
+  readonly actions?: readonly string[];
+  readonly load: () => Promise<CommandModule>;
+}
+
+export interface CommandModule {
+  /** Resolves with the exit code; throws `SvcError` for what the caller can mend. */
+  run(context: CommandContext): Promise<number>;
+}
+
+export interface CommandContext {
+  readonly build: Build;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Arguments after the command's word, as typed. */
+  readonly args: readonly string[];
+  readonly options: Options;
+  /** Writes to standard output. */
+  print(text: string): void;
+  /** Standard output as a table of JSON for scripts. */
+  printJson(value: unknown): void;
+}
+
+/** Options as typed: a text stays a text, whatever it looks like. */
+export interface Options {
+  text(name: string): string | undefined;
+  flag(name: string): boolean;
+}

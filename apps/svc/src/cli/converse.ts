@@ -1,0 +1,66 @@
+/** The conversation at the terminal: streamed answers, tool calls shown, Esc or Ctrl-C stops a turn, Ctrl-D ends. */
+import { createInterface, emitKeypressEvents, type Interface } from "node:readline";
+import { EXIT, SvcError } from "@svc/contract";
+import type { Backend } from "../service/backend.ts";
+import { type Confirm, printable, questionPrompt } from "./question.ts";
+
+export async function converse(backend: Backend, session: string): Promise<number> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
+  emitKeypressEvents(process.stdin, lines);
+  let turn: AbortController | undefined;
+  const stop = (): void => turn?.abort(new SvcError("TURN_CANCELLED"));
+  process.stdin.on("keypress", (_, key: { name?: string } | undefined) => {
+    if (key?.name === "escape") stop();
+  });
+  lines.on("SIGINT", () => (turn ? stop() : lines.close()));
+  process.stdout.write(`Conversation "${session}". Esc stops an answer, Ctrl-D ends.\n`);
+  lines.prompt();
+  for await (const line of lines) {
+    if (line.trim() !== "") {
+      turn = new AbortController();
+      await say(backend, session, line, turn.signal, confirmOn(lines, turn.signal));
+      turn = undefined;
+    }
+    lines.prompt();
+  }
+  process.stdout.write("\n");
+  return EXIT.ok;
+}
+
+/** The conversation's own reader asks: a second one would steal its keys. */
+function confirmOn(lines: Interface, signal: AbortSignal): Confirm {
+  return (message) =>
+    new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(false), { once: true });
+      lines.question(`\n${message} [y/N] `, { signal }, (said) => resolve(/^y(es)?$/i.test(said.trim())));
+    });
+}
+
+async function say(
+  backend: Backend,
+  session: string,
+  text: string,
+  signal: AbortSignal,
+  confirm: Confirm,
+): Promise<void> {
+  const ask = questionPrompt(backend.call, confirm);
+  let streamed = false;
+  try {
+    const answer = (await backend.call({
+      name: "chat",
+      body: { text, session, interactive: true },
+      signal,
+      onEvent: (event) => {
+        if (event.type === "text-delta") {
+          streamed = true;
+          process.stdout.write(printable(String(event["text"])));
+        } else if (event.type === "tool-call") process.stdout.write(`\n[${String(event["tool"])} …]\n`);
+        else ask(event);
+      },
+    })) as { response: string };
+    process.stdout.write(streamed ? "\n" : `${printable(answer.response)}\n`);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    process.stdout.write(`\n${error.message}${error.hint ? ` ${error.hint}` : ""}\n`);
+  }
+}

@@ -1,0 +1,51 @@
+/** Runs one command line: finds the command, shows help, turns errors into a message and an exit code. */
+import { SvcError } from "@svc/contract";
+import { distance } from "fastest-levenshtein";
+import type { Build } from "../main.ts";
+import type { CommandContext, CommandEntry } from "./command.ts";
+import { reportError } from "./report-error.ts";
+import { checkArguments, commandWord, parseWords } from "./options.ts";
+import { COMMANDS } from "./table.ts";
+
+/** Resolves with the exit code; never rejects. */
+export async function runCli(build: Build, words: readonly string[]): Promise<number> {
+  const json = words.includes("--json");
+  try {
+    const [word, ...rest] = words;
+    if (word === undefined || word === "help" || isHelp(word)) return await help(build, rest[0]);
+    const entry = COMMANDS.find((entry) => commandWord(entry) === word);
+    if (!entry) throw unknownCommand(word);
+    if (rest.some(isHelp)) return await help(build, word);
+    const { args, options } = parseWords(entry, rest);
+    checkArguments(entry, args);
+    const { run } = await entry.load();
+    return await run(contextOf(build, args, options));
+  } catch (error) {
+    return reportError(error, json);
+  }
+}
+
+function contextOf(build: Build, args: readonly string[], options: CommandContext["options"]): CommandContext {
+  const print = (text: string): void => void process.stdout.write(`${text}\n`);
+  return { build, env: process.env, args, options, print, printJson: (value) => print(JSON.stringify(value, null, 2)) };
+}
+
+async function help(build: Build, word: string | undefined): Promise<number> {
+  const entry = word === undefined ? undefined : COMMANDS.find((entry) => commandWord(entry) === word);
+  if (word !== undefined && !isHelp(word) && !entry) throw unknownCommand(word);
+  const { showHelp } = await import("./help.ts");
+  showHelp(build, entry);
+  return 0;
+}
+
+const isHelp = (word: string): boolean => word === "--help" || word === "-h";
+
+function unknownCommand(word: string): SvcError {
+  const near = COMMANDS.map((entry: CommandEntry) => commandWord(entry)).toSorted(
+    (a, b) => distance(word, a) - distance(word, b),
+  )[0]!;
+  const close = distance(word, near) <= 2;
+  return new SvcError("USAGE", "There is no command of that name.", {
+    hint: close ? `Did you mean: svc ${near}? All commands: svc --help` : "All commands: svc --help",
+  });
+}

@@ -1,0 +1,36 @@
+/** `svc chat`: one message with -m, else a conversation at the terminal. */
+import { EXIT, type Json, SvcError } from "@svc/contract";
+import type { CommandContext } from "../cli/command.ts";
+import { confirmAlone, printable, questionPrompt } from "../cli/question.ts";
+import { type Backend, openBackend } from "../service/backend.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const { options } = context;
+  const message = options.text("message");
+  if (message === undefined && !process.stdin.isTTY) {
+    throw new SvcError("USAGE", "svc chat needs a terminal, or a message given with -m.", {
+      hint: 'For example: svc chat -m "hello"',
+    });
+  }
+  const session = options.text("session") ?? (options.flag("new") ? `chat-${Date.now().toString(36)}` : "terminal");
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(session))
+    throw new SvcError("USAGE", "--session takes 1 to 128 characters of A-Z a-z 0-9 . _ -");
+  await using backend = await openBackend(context);
+  if (message === undefined) {
+    const { converse } = await import("../cli/converse.ts");
+    return converse(backend, session);
+  }
+  return sayOnce(context, backend, session, message);
+}
+
+async function sayOnce(context: CommandContext, backend: Backend, session: string, text: string): Promise<number> {
+  const interactive = process.stdin.isTTY && process.stdout.isTTY;
+  const answer = (await backend.call({
+    name: "chat",
+    body: { text, session, interactive },
+    ...(interactive && { onEvent: questionPrompt(backend.call, confirmAlone) }),
+  })) as { response: string; readonly [key: string]: Json };
+  if (context.options.flag("json")) context.printJson(answer);
+  else context.print(process.stdout.isTTY ? printable(answer.response) : answer.response);
+  return EXIT.ok;
+}

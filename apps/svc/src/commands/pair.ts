@@ -1,0 +1,20 @@
+/** `svc pair`: a pairing code from the running daemon. */
+import { callDaemon } from "@svc/gateway/control";
+import { homeOf } from "@svc/kernel";
+import type { CommandContext } from "../cli/command.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const scope = context.options.text("scope");
+  const name = context.options.text("name");
+  const issued = (await callDaemon({
+    socketFile: homeOf(context.env).controlSocket,
+    name: "pair",
+    body: { ...(scope !== undefined && { scope }), ...(name !== undefined && { name }) },
+  })) as { code: string; expires_at: string; url: string };
+  if (context.options.flag("json")) context.printJson(issued);
+  else {
+    context.print(`pairing code: ${issued.code} (one use, until ${issued.expires_at})`);
+    context.print(`  curl -fsS -X POST ${issued.url}/pair -H 'X-Pairing-Code: ${issued.code}'`);
+  }
+  return 0;
+}

@@ -1,0 +1,40 @@
+/** `svc tools list` and `svc tools run`: under the agent's policy and sandbox, exactly as in a turn. */
+import { EXIT, type Json, SvcError } from "@svc/contract";
+import type { CommandContext } from "../cli/command.ts";
+import { confirmAlone, questionPrompt } from "../cli/question.ts";
+import { openBackend } from "../service/backend.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  await using backend = await openBackend(context);
+  const json = context.options.flag("json");
+  if (context.args[0] === "list") {
+    const listed = (await backend.call({ name: "tools" })) as unknown as { tools: ToolLine[] };
+    if (json) context.printJson(listed);
+    else for (const tool of listed.tools) context.print(line(tool));
+    return EXIT.ok;
+  }
+  const name = context.args[1];
+  if (name === undefined)
+    throw new SvcError("USAGE", "svc tools run needs the name of a tool.", { hint: "See: svc tools list" });
+  const interactive = process.stdin.isTTY && process.stdout.isTTY;
+  const outcome = (await backend.call({
+    name: "tool",
+    body: { name, input: context.options.text("input") ?? "{}", interactive },
+    ...(interactive && { onEvent: questionPrompt(backend.call, confirmAlone) }),
+  })) as { ok: boolean; output: Json };
+  if (json) context.printJson(outcome);
+  else context.print(typeof outcome.output === "string" ? outcome.output : JSON.stringify(outcome.output, null, 2));
+  return outcome.ok ? EXIT.ok : EXIT.failure;
+}
+
+interface ToolLine {
+  readonly name: string;
+  readonly description: string;
+  readonly approval: string;
+  readonly enabled: boolean;
+}
+
+function line(tool: ToolLine): string {
+  const state = tool.enabled ? tool.approval : "disabled";
+  return `${tool.name.padEnd(14)} ${state.padEnd(8)} ${tool.description.split("\n")[0]}`;
+}

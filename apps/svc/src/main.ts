@@ -1,0 +1,25 @@
+/** argv → command. `--version` and the like come before anything heavy is imported: they must start as fast as bare Node. */
+import type { Composition } from "@svc/contract";
+
+/** What the generated entry hands over; see packages/tooling/compose. */
+export interface Build {
+  readonly version: string;
+  readonly commit: string;
+  /** Imports the build's features and catalogue. */
+  readonly load: () => Promise<Composition>;
+}
+
+export async function main(build: Build): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.length === 1 && (args[0] === "--version" || args[0] === "-v")) {
+    process.stdout.write(`svc ${build.version} (${build.commit})\n`);
+    return;
+  }
+  // A reader that goes away early (`svc status | head`) is not an error of ours.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  const { runCli } = await import("./cli/run.ts");
+  process.exitCode = await runCli(build, args);
+}

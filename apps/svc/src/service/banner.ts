@@ -1,0 +1,51 @@
+/** What the daemon says when it is up: where it listens, what answers, what confines, and what to type next. */
+import type { CatalogueEntry } from "@svc/contract";
+import type { Gateway } from "@svc/gateway";
+import type { Build } from "../main.ts";
+import type { Service } from "./service.ts";
+
+export function banner(build: Build, service: Service, gateway: Gateway, firstRun: boolean): string {
+  const { context } = service;
+  const { model } = context.config.core;
+  return [
+    `svc ${build.version} (${context.composition.profile}), home ${context.home.root}`,
+    ...(firstRun ? [`first run: wrote ${context.home.config}`] : []),
+    model.provider === "builtin"
+      ? `model: builtin (repeats what it is told; set [model] in ${context.config.file} for a real one)`
+      : `model: ${service.agent.model} by ${model.provider}${model.price ? "" : " (price unknown: cost is not counted)"}`,
+    sandboxLine(service),
+    `listening on ${gateway.url}`,
+  ].join("\n");
+}
+
+export function pairingLines(gateway: Gateway, issued: { readonly code: string }): string {
+  const { url } = gateway;
+  return [
+    "",
+    `pairing code: ${issued.code} (one use, ten minutes; another one: svc pair)`,
+    "",
+    "Copy and paste these two lines to pair and to send a message:",
+    `  TOKEN=$(curl -fsS -X POST ${url}/pair -H 'X-Pairing-Code: ${issued.code}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
+    `  curl -fsS ${url}/webhook -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"message":"hello"}'`,
+  ].join("\n");
+}
+
+/** The sandbox in force; where it is `none`, the one command that mends it. */
+function sandboxLine({ sandbox, context }: Service): string {
+  if (sandbox.effective !== "none") return `sandbox: ${sandbox.effective}`;
+  const chosen = context.config.core["security.sandbox"].backend === "none";
+  const why = chosen ? "as the config says" : (sandbox.warning ?? "no backend is in this build");
+  return `sandbox: none (${why}). ${remedy(context.composition.catalogue, chosen)}`;
+}
+
+function remedy(catalogue: readonly CatalogueEntry[], chosen: boolean): string {
+  if (chosen) return 'To confine commands: set [security.sandbox] backend = "auto".';
+  const here = catalogue.filter((entry) => entry.kind === "sandbox" && fits(entry) && !entry.planned);
+  const addable = here.find((entry) => !entry.included);
+  if (addable) return `To confine commands: pnpm build minimal --with ${addable.flag}`;
+  if (here.length > 0) return "To confine commands: svc status names what the backend needs.";
+  return "This version has no other; until one comes, every command waits for a person: svc chat";
+}
+
+const fits = (entry: CatalogueEntry): boolean =>
+  entry.platforms.length === 0 || entry.platforms.includes(process.platform);

@@ -1,0 +1,53 @@
+/** The home, its config and a logger: what every command that touches the service begins with. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Composition, SvcError } from "@svc/contract";
+import {
+  createLogger,
+  homeOf,
+  type Home,
+  type KernelLogger,
+  loadConfig,
+  type LoadedConfig,
+  systemClock,
+} from "@svc/kernel";
+import type { CommandContext } from "../cli/command.ts";
+
+export interface ServiceContext {
+  readonly home: Home;
+  readonly composition: Composition;
+  readonly config: LoadedConfig;
+  readonly log: KernelLogger;
+}
+
+/** Throws CONFIG_NOT_FOUND, CONFIG_INVALID and what else loading the config throws. */
+export async function openContext(context: CommandContext): Promise<ServiceContext> {
+  const home = homeOf(context.env);
+  const composition = await context.build.load();
+  const config = await loadConfig({
+    home,
+    ...fileOption(context),
+    env: context.env,
+    features: composition.features,
+    catalogue: composition.catalogue,
+  });
+  const log = createLogger({
+    level: config.core.log.level,
+    write: (line) => process.stderr.write(`${line}\n`),
+    json: !process.stderr.isTTY,
+    clock: systemClock,
+  });
+  log.setSecrets(config.secrets());
+  for (const warning of config.warnings) log.warn(warning);
+  return { home, composition, config, log };
+}
+
+/** `--config`; a file named there must exist. */
+export function fileOption(context: CommandContext): { file?: string } {
+  const named = context.options.text("config");
+  if (named === undefined) return {};
+  const file = resolve(named);
+  if (!existsSync(file))
+    throw new SvcError("CONFIG_NOT_FOUND", undefined, { hint: "Check the path given with --config." });
+  return { file };
+}

@@ -1,0 +1,106 @@
+/**
+ * The daemon: config, service, doors, in that order; and the way back when it is told to stop.
+ *
+ *   SIGTERM, SIGINT   no new work (503), running turns get daemon.drain_secs, then they are cancelled; exit 0
+ *   a second one      running turns are cancelled at once
+ */
+import { existsSync } from "node:fs";
+import { EXIT } from "@svc/contract";
+import { startControl } from "@svc/gateway/control";
+import { type Gateway, startGateway } from "@svc/gateway";
+import { homeOf, systemClock, writeDefaultConfig } from "@svc/kernel";
+import type { CommandContext } from "../cli/command.ts";
+import { banner, pairingLines } from "./banner.ts";
+import { type ServiceContext, fileOption, openContext } from "./context.ts";
+import { daemonHandlers } from "./daemon-handlers.ts";
+import { openService, type Service } from "./service.ts";
+import { featureList, statusReport, toolList } from "./status.ts";
+
+export async function runDaemon(context: CommandContext): Promise<number> {
+  const stop = stopSignals();
+  const firstRun = prepareHome(context);
+  const opened = await openContext(context);
+  const service = await openService(opened, stop.now);
+  try {
+    const gateway = await openGateway(context, service);
+    const status = (): ReturnType<typeof statusReport> => statusReport(context.build, service, gateway);
+    const handlers = await daemonHandlers(service, gateway, status);
+    const control = await startControl(opened.home.controlSocket, handlers, opened.log);
+    try {
+      service.lifecycle.execute();
+      context.print(banner(context.build, service, gateway, firstRun));
+      const code = gateway.pairing.initialCode();
+      if (code) context.print(pairingLines(gateway, code));
+      warmWhenIdle(service);
+      await stop.asked;
+      await drain(opened, gateway, stop.now);
+    } finally {
+      await control.close();
+    }
+  } finally {
+    await service.close();
+  }
+  return EXIT.ok;
+}
+
+/** Writes the config on the very first run; tells whether it did. */
+function prepareHome(context: CommandContext): boolean {
+  const { file } = fileOption(context);
+  const home = homeOf(context.env);
+  if (file !== undefined || existsSync(home.config)) return false;
+  writeDefaultConfig(home);
+  return true;
+}
+
+async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {
+  const { config, log } = service.context;
+  const gateway: Gateway = await startGateway({
+    config: config.core.gateway,
+    webhook: config.core["channels_config.webhook"],
+    store: service.store,
+    turns: service.agent,
+    routes: service.registry.routes,
+    status: () => statusReport(context.build, service, gateway),
+    tools: () => toolList(service),
+    features: () => featureList(service),
+    health: () => ({ degraded: service.lifecycle.degraded() }),
+    log,
+    clock: systemClock,
+    version: context.build.version,
+  });
+  return gateway;
+}
+
+async function drain({ config, log }: ServiceContext, gateway: Gateway, now: AbortSignal): Promise<void> {
+  const graceMs = config.core.daemon.drain_secs * 1000;
+  log.info("stopping: no new work is taken, running turns may finish", { seconds: config.core.daemon.drain_secs });
+  gateway.drain();
+  const hurry = new Promise<void>((resolve) => {
+    now.addEventListener("abort", () => resolve(), { once: true });
+  });
+  const closing = gateway.close(graceMs);
+  await Promise.race([closing, hurry.then(() => gateway.close(0))]);
+}
+
+/** The first turn must not wait for the model's library, and nobody else for its loading. */
+function warmWhenIdle({ agent, context }: Service): void {
+  if (context.config.core.model.provider === "builtin") return;
+  systemClock.after(1000, () => {
+    agent.warm().catch((error: unknown) => context.log.warn("the model could not be loaded", { error: String(error) }));
+  });
+}
+
+function stopSignals(): { readonly asked: Promise<void>; readonly now: AbortSignal } {
+  const hurry = new AbortController();
+  let count = 0;
+  const asked = new Promise<void>((resolve) => {
+    const onSignal = (): void => {
+      count += 1;
+      if (count === 1) resolve();
+      else hurry.abort();
+    };
+    process.on("SIGTERM", onSignal);
+    process.on("SIGINT", onSignal);
+  });
+  return { asked, now: hurry.signal };
+}

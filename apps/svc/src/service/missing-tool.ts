@@ -1,0 +1,24 @@
+/** A tool that is not there: the name was wrong, or its feature is not in this build. */
+import { type CatalogueEntry, SvcError } from "@svc/contract";
+import { closest } from "fastest-levenshtein";
+
+export function missingTool(name: string, known: readonly string[], catalogue: readonly CatalogueEntry[]): SvcError {
+  const feature = catalogue.find((entry) => entry.tools.includes(name));
+  if (feature?.planned) {
+    return new SvcError(
+      "TOOL_UNAVAILABLE",
+      `This tool belongs to the feature ${feature.flag}, which is planned and not written yet.`,
+    );
+  }
+  if (feature && !feature.included) {
+    return new SvcError(
+      "TOOL_UNAVAILABLE",
+      `This tool belongs to the feature ${feature.flag}, which is not in this build.`,
+      {
+        hint: `Build it in: pnpm build minimal --with ${feature.flag}`,
+      },
+    );
+  }
+  const near = known.length > 0 ? ` Did you mean ${closest(name, [...known])}?` : "";
+  return new SvcError("TOOL_UNKNOWN", undefined, { hint: `The tools are listed by: svc tools list.${near}` });
+}

@@ -1,0 +1,136 @@
+/** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
+import { type Agent, type CallPolicy, createAgent, modelProblem, type ToolEnvironment } from "@svc/agent";
+import { chooseSandbox, type ChosenSandbox, createPolicy, noneBackend, openWorkspace } from "@svc/agent";
+import { SvcError, type Tool } from "@svc/contract";
+import { Lifecycle, type Registry, systemClock } from "@svc/kernel";
+import { createGuardedFetch } from "@svc/kit";
+import { lockHome, openStore, type Store } from "@svc/store";
+import type { ServiceContext } from "./context.ts";
+import { missingTool } from "./missing-tool.ts";
+
+export interface Service {
+  readonly context: ServiceContext;
+  readonly store: Store;
+  readonly lifecycle: Lifecycle;
+  readonly registry: Registry;
+  readonly sandbox: ChosenSandbox;
+  readonly environment: ToolEnvironment;
+  readonly agent: Agent;
+  /** Stops the features, closes the store and lets go of the home. */
+  close(): Promise<void>;
+}
+
+/** Longest tool result that goes to the model, in characters. */
+const MAX_OUTPUT_CHARS = 64 * 1024;
+
+/** Throws ALREADY_RUNNING, STORE_*, FEATURE_CONFLICT, CONFIG_INVALID. */
+export async function openService(context: ServiceContext, signal: AbortSignal): Promise<Service> {
+  const { home, config, log, composition } = context;
+  const problem = modelProblem(config.core.model);
+  if (problem) throw problem;
+  const lifecycle = new Lifecycle({
+    definitions: composition.features,
+    enabled: composition.features
+      .filter((definition) => config.enabled(definition))
+      .map((definition) => ({
+        definition,
+        config: definition.section === undefined ? undefined : config.section(definition.section),
+      })),
+    core: { sandboxes: [noneBackend] },
+    log,
+    clock: systemClock,
+    redact: log.redact,
+  });
+  await lifecycle.construct();
+  const unlock = lockHome(home.lock);
+  let store: Store | undefined;
+  try {
+    store = openStore({
+      file: home.database,
+      clock: systemClock,
+      idempotency: {
+        ttlMs: config.core.gateway.idempotency_ttl_secs * 1000,
+        maxKeys: config.core.gateway.idempotency_max_keys,
+      },
+    });
+    const registry = await lifecycle.register(signal);
+    const sandbox = await chooseSandbox({
+      config: config.core["security.sandbox"],
+      backends: registry.sandboxes.list(),
+      log,
+      signal,
+    });
+    const environment = await openEnvironment(context, registry, sandbox, store);
+    const opened = store;
+    return {
+      context,
+      store,
+      lifecycle,
+      registry,
+      sandbox,
+      environment,
+      agent: createAgent({
+        config: config.core,
+        store,
+        environment,
+        clock: systemClock,
+        log,
+        ...(registry.observers.length > 0 && { publish: (event) => lifecycle.publish(event) }),
+      }),
+      close: async () => {
+        await lifecycle.shutdown();
+        opened.close();
+        unlock();
+      },
+    };
+  } catch (error) {
+    await lifecycle.shutdown();
+    store?.close();
+    unlock();
+    throw error;
+  }
+}
+
+async function openEnvironment(
+  context: ServiceContext,
+  registry: Registry,
+  sandbox: ChosenSandbox,
+  store: Store,
+): Promise<ToolEnvironment> {
+  const { home, config, log, composition } = context;
+  const { core } = config;
+  const policy: CallPolicy = createPolicy({
+    policy: core["security.policy"],
+    disabledTools: core.tools.disabled,
+    sandbox: { effective: sandbox.effective, chosenNone: core["security.sandbox"].backend === "none" },
+    clock: systemClock,
+  });
+  const root = core.workspace.path ?? home.workspace;
+  const workspace = await openWorkspace(root, {
+    forbiddenPaths: core["security.policy"].forbidden_paths,
+    hidden: [home.root],
+    workspaceOnly: core["security.policy"].workspace_only,
+  });
+  const disabled = new Set(core.tools.disabled);
+  const tools: Tool[] = registry.tools.list().filter((tool) => !disabled.has(tool.name));
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    find: (name) => {
+      const tool = byName.get(name);
+      if (tool) return tool;
+      throw disabled.has(name)
+        ? new SvcError("TOOL_REFUSED", "This tool is switched off in the config (tools.disabled).")
+        : missingTool(name, [...byName.keys()], composition.catalogue);
+    },
+    tools,
+    policy,
+    workspace,
+    exec: sandbox.execIn(workspace.root, home.root),
+    fetch: createGuardedFetch({ allowPrivate: core["security.net"].allow_private, log }),
+    store,
+    clock: systemClock,
+    log,
+    askTimeoutMs: core.approvals.tool_timeout_secs * 1000,
+    maxOutputChars: MAX_OUTPUT_CHARS,
+  };
+}
