@@ -1,1 +1,7 @@
-export {};
+/** `@svc/gateway`: the only package that speaks HTTP to the outside. */
+export { startGateway } from "./gateway.ts";
+export { ANONYMOUS, mintClientId } from "./identity.ts";
+export { checkBind, isPublicBind } from "./net/bind.ts";
+export { isLocalOnly } from "./net/local-only.ts";
+export type { IssuedCode, Pairing } from "./pairing/pairing.ts";
+export type { Gateway, GatewayDeps, GatewayStore } from "./types.ts";

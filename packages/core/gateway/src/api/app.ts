@@ -1,0 +1,76 @@
+/** Everything below `/api/`, on hono: bearer, scope, handler. What it does not know is 404 or 405 in our shape. */
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Context, Hono } from "hono";
+import type { Logger } from "@svc/contract";
+import type { Device } from "@svc/store";
+import type { Authenticator, Need } from "../auth/authenticator.ts";
+import { allowHeader, notAllowed } from "../http/listener.ts";
+import { errorReply, optionsReply, Reply, replyToError } from "../http/reply.ts";
+import type { Send } from "../http/send.ts";
+import type { ClientResolver } from "../net/client.ts";
+import { peerOf } from "../net/peer.ts";
+
+export type ApiContext = Context<{ Bindings: HttpBindings }>;
+
+export interface ApiRoute {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly need: Need;
+  /** Throws `SvcError` for what the caller did wrong. */
+  handle(context: ApiContext, device: Device): Reply | Promise<Reply>;
+}
+
+export interface ApiDeps {
+  readonly authenticator: Authenticator;
+  readonly clientOf: ClientResolver;
+  readonly send: Send;
+  readonly log: Logger;
+}
+
+export function apiApp(routes: readonly ApiRoute[], deps: ApiDeps): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  // Replies go out on Node's own response: the web Response would only be taken apart again.
+  const sent = (context: ApiContext, reply: Reply): Response => {
+    deps.send(context.env.incoming, context.env.outgoing, reply);
+    return RESPONSE_ALREADY_SENT;
+  };
+  for (const route of routes) {
+    app.on(route.method, route.path, async (context) => sent(context, await answer(route, context, deps)));
+  }
+  for (const [path, methods] of methodsByPath(routes)) {
+    const allow = allowHeader(methods);
+    const options = optionsReply(allow);
+    const refused = notAllowed(allow);
+    app.options(path, (context) => sent(context, options));
+    app.all(path, (context) => sent(context, refused));
+  }
+  app.notFound((context) => sent(context, errorReply("NOT_FOUND")));
+  app.onError((error, context) => sent(context, failed(error, deps.log)));
+  return app;
+}
+
+async function answer(route: ApiRoute, context: ApiContext, deps: ApiDeps): Promise<Reply> {
+  const { incoming } = context.env;
+  const client = deps.clientOf(incoming.headers, peerOf(incoming.socket));
+  const device = deps.authenticator.require(incoming.headers.authorization, client, route.need);
+  return device instanceof Reply ? device : await route.handle(context, device);
+}
+
+function failed(error: unknown, log: Logger): Reply {
+  const reply = replyToError(error);
+  if (reply.status >= 500) {
+    log.error("a request below /api failed", { cause: error instanceof Error ? error.message : "unknown" });
+  }
+  return reply;
+}
+
+function methodsByPath(routes: readonly ApiRoute[]): Map<string, string[]> {
+  const byPath = new Map<string, string[]>();
+  for (const { method, path } of routes) {
+    const methods = byPath.get(path) ?? [];
+    methods.push(...(method === "GET" ? ["GET", "HEAD"] : [method]));
+    byPath.set(path, methods);
+  }
+  return byPath;
+}

@@ -1,0 +1,68 @@
+/** What the gateway answers: a status, headers in writing order and a whole body, ready to be sent many times. */
+import { ERRORS, SvcError, type ErrorCode, type Json } from "@svc/contract";
+
+export class Reply {
+  readonly status: number;
+  /** Names and values in turn, as `ServerResponse.writeHead` takes them fastest. */
+  readonly headers: readonly string[];
+  readonly body: string;
+
+  constructor(status: number, contentType: string, body: string, extraHeaders: readonly string[] = []) {
+    this.status = status;
+    this.body = body;
+    this.headers = [
+      "content-type",
+      contentType,
+      "content-length",
+      String(Buffer.byteLength(body)),
+      // A body is never to be taken for a page, and never to be kept by a cache: it is one caller's alone.
+      "x-content-type-options",
+      "nosniff",
+      "cache-control",
+      "no-store",
+      ...extraHeaders,
+    ];
+  }
+}
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+export const jsonReply = (status: number, body: Json): Reply => new Reply(status, JSON_TYPE, JSON.stringify(body));
+
+/** 204: the methods of a path, for OPTIONS. No CORS header is ever sent: no other site may read us. */
+export const optionsReply = (allow: string): Reply => new Reply(204, "text/plain", "", ["allow", allow]);
+
+export interface ErrorReplyOptions {
+  /** Instead of the code's own sentence. Never a received value. */
+  readonly message?: string;
+  readonly retryAfterMs?: number | undefined;
+  readonly headers?: readonly string[];
+}
+
+/** `{"error","code"}` with the code's status; with a wait also `retry_after` and `Retry-After`, in whole seconds. */
+export function errorReply(code: ErrorCode, options?: ErrorReplyOptions): Reply {
+  if (options === undefined) return (fixed[code] ??= build(code, {}));
+  return build(code, options);
+}
+
+/** Replies without anything of their own are made once: most of what a hostile client sees. */
+const fixed: Partial<Record<ErrorCode, Reply>> = {};
+
+function build(code: ErrorCode, options: ErrorReplyOptions): Reply {
+  const { status, sentence } = ERRORS[code];
+  const error = options.message ?? sentence;
+  const headers = [...(options.headers ?? [])];
+  if (status === 401) headers.push("www-authenticate", "Bearer");
+  if (options.retryAfterMs === undefined) {
+    return new Reply(status, JSON_TYPE, JSON.stringify({ error, code }), headers);
+  }
+  const seconds = Math.max(1, Math.ceil(options.retryAfterMs / 1000));
+  headers.push("retry-after", String(seconds));
+  return new Reply(status, JSON_TYPE, JSON.stringify({ error, code, retry_after: seconds }), headers);
+}
+
+/** The reply to whatever was thrown. Only a `SvcError` speaks for itself; of anything else nothing is told. */
+export function replyToError(error: unknown): Reply {
+  if (!(error instanceof SvcError)) return errorReply("INTERNAL");
+  return errorReply(error.code, { message: error.message, retryAfterMs: error.retryAfterMs });
+}

@@ -1,0 +1,51 @@
+/** Writes a reply, and decides what becomes of the connection when the request's body was not read to its end. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "@svc/contract";
+import { declaredBytes } from "./body.ts";
+import type { Reply } from "./reply.ts";
+
+/** An unread body up to this size is read and dropped, and the connection stays; a longer one is not waited for. */
+const DROPPABLE_BYTES = 1_048_576;
+/** How long, and how much, a client that is still sending may send on before it is cut off. */
+const LINGER_MS = 2_000;
+const LINGER_BYTES = 8 * 1_048_576;
+
+export type Send = (incoming: IncomingMessage, outgoing: ServerResponse, reply: Reply) => void;
+
+export function sender(clock: Clock, isDraining: () => boolean): Send {
+  return (incoming, outgoing, reply) => {
+    if (outgoing.headersSent || outgoing.destroyed) return;
+    const body = declaredBytes(incoming);
+    if (body > DROPPABLE_BYTES && !incoming.complete) {
+      sendAndLinger(incoming, outgoing, reply, clock);
+      return;
+    }
+    // A client that keeps its connection through a shutdown would find it closed under its next request.
+    outgoing.writeHead(
+      reply.status,
+      (isDraining() ? [...reply.headers, "connection", "close"] : reply.headers) as string[],
+    );
+    outgoing.end(reply.body);
+  };
+}
+
+/**
+ * Answers at once but closes late. Closing while bytes are still coming in makes the kernel send a reset, which throws
+ * away the answer on the client's side before it was read: a 413 would look like a crash.
+ */
+function sendAndLinger(incoming: IncomingMessage, outgoing: ServerResponse, reply: Reply, clock: Clock): void {
+  outgoing.writeHead(reply.status, [...reply.headers, "connection", "close"]);
+  outgoing.write(reply.body);
+  const end = () => {
+    cancel();
+    outgoing.end();
+  };
+  const cancel = clock.after(LINGER_MS, end);
+  let dropped = 0;
+  incoming.on("data", (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > LINGER_BYTES) end();
+  });
+  incoming.once("error", end).once("close", end).once("end", end);
+  incoming.resume();
+}

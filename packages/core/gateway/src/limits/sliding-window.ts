@@ -1,0 +1,86 @@
+/**
+ * An exact sliding window per key: every admitted event is remembered until it is a window old, so no burst fits across
+ * the edge of a fixed window. Refused events take no slot. Keys are bounded; the least recently active goes first.
+ */
+export interface SlidingWindowOptions {
+  /** Events admitted per window and key; 0 admits everything and remembers nothing. */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Most keys remembered; 0 means the default. */
+  readonly maxKeys: number;
+}
+
+export const DEFAULT_MAX_KEYS = 10_000;
+
+export const keyLimit = (configured: number): number => (configured > 0 ? configured : DEFAULT_MAX_KEYS);
+
+export class SlidingWindow {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #maxKeys: number;
+  /** In order of activity, oldest first. */
+  readonly #slots = new Map<string, Slots>();
+
+  constructor(options: SlidingWindowOptions) {
+    this.#limit = options.limit;
+    this.#windowMs = options.windowMs;
+    this.#maxKeys = keyLimit(options.maxKeys);
+  }
+
+  /** Takes a slot at `atMs` (monotonic). 0: admitted. Else the milliseconds until a slot is free. */
+  take(key: string, atMs: number): number {
+    if (this.#limit === 0) return 0;
+    const slots = this.#active(key);
+    slots.dropUntil(atMs - this.#windowMs);
+    if (slots.length >= this.#limit) return Math.max(1, slots.oldest + this.#windowMs - atMs);
+    slots.push(atMs);
+    return 0;
+  }
+
+  /** Keys remembered, least recently active first. */
+  keys(): string[] {
+    return [...this.#slots.keys()];
+  }
+
+  #active(key: string): Slots {
+    let slots = this.#slots.get(key);
+    if (slots) {
+      this.#slots.delete(key);
+    } else {
+      slots = new Slots();
+      if (this.#slots.size >= this.#maxKeys)
+        for (const oldest of this.#slots.keys()) {
+          this.#slots.delete(oldest);
+          break;
+        }
+    }
+    this.#slots.set(key, slots);
+    return slots;
+  }
+}
+
+/** Times in order. A plain array with a moving head: dropping from the front costs nothing until half is dead. */
+class Slots {
+  #times: number[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#times.length - this.#head;
+  }
+
+  get oldest(): number {
+    return this.#times[this.#head] ?? 0;
+  }
+
+  push(atMs: number): void {
+    this.#times.push(atMs);
+  }
+
+  dropUntil(atMs: number): void {
+    while (this.#head < this.#times.length && this.oldest <= atMs) this.#head += 1;
+    if (this.#head > 16 && this.#head * 2 > this.#times.length) {
+      this.#times = this.#times.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+}

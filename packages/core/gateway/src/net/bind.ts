@@ -1,0 +1,30 @@
+/** Whether listening on `gateway.host` would let other machines in. Checked before the socket exists. */
+import { SvcError } from "@svc/contract";
+import { isLoopback } from "./address.ts";
+
+/**
+ * Anything but a loopback address or the name `localhost`. A blank host makes Node listen everywhere, and a name can
+ * resolve to anything, so both are public.
+ */
+export const isPublicBind = (host: string): boolean => host.toLowerCase() !== "localhost" && !isLoopback(host);
+
+export interface BindOptions {
+  readonly host: string;
+  readonly allow_public_bind: boolean;
+  readonly require_pairing: boolean;
+}
+
+/** Throws PUBLIC_BIND. Without pairing a public address is refused whatever else is configured. */
+export function checkBind(options: BindOptions): void {
+  if (!isPublicBind(options.host)) return;
+  if (!options.require_pairing) {
+    throw new SvcError("PUBLIC_BIND", "gateway.require_pairing = false is only for a gateway bound to loopback.", {
+      hint: 'Set gateway.host = "127.0.0.1", or gateway.require_pairing = true.',
+    });
+  }
+  if (!options.allow_public_bind) {
+    throw new SvcError("PUBLIC_BIND", undefined, {
+      hint: 'Set gateway.host = "127.0.0.1" and put a reverse proxy in front, or gateway.allow_public_bind = true.',
+    });
+  }
+}

@@ -1,0 +1,55 @@
+/** Whose request this is, for limits and lockouts: the socket's peer, or whom a trusted proxy names. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Logger } from "@svc/contract";
+import { addressSet, isLoopback, limiterKey } from "./address.ts";
+import { forwardedAddress, hasForwardingHeader } from "./forwarded.ts";
+import type { Peer } from "./peer.ts";
+
+export interface Client {
+  /** Canonical IP address. */
+  readonly address: string;
+  /** What limits count by: the address, IPv6 by /64. */
+  readonly limiterKey: string;
+  /**
+   * The other end of the socket is this machine and nobody was named by a header. A header alone never makes a client
+   * local: a proxy that passes a caller's own `X-Forwarded-For: 127.0.0.1` on would lift every lockout.
+   */
+  readonly isLoopback: boolean;
+}
+
+export type ClientResolver = (headers: IncomingHttpHeaders, peer: Peer) => Client;
+
+export interface ClientResolverOptions {
+  readonly trustForwardedHeaders: boolean;
+  /** Peers whose headers count, as addresses or CIDR blocks. */
+  readonly trustedProxies: readonly string[];
+  readonly log: Logger;
+}
+
+/** Throws a plain `Error` when a block of `trustedProxies` is malformed. */
+export function clientResolver(options: ClientResolverOptions): ClientResolver {
+  return options.trustForwardedHeaders ? trusting(options.trustedProxies) : distrusting(options.log);
+}
+
+function trusting(trustedProxies: readonly string[]): ClientResolver {
+  const isTrusted = addressSet(trustedProxies);
+  return (headers, peer) => {
+    const address = isTrusted(peer.address) ? forwardedAddress(headers) : undefined;
+    return address === undefined ? peer : { address, limiterKey: limiterKey(address), isLoopback: false };
+  };
+}
+
+function distrusting(log: Logger): ClientResolver {
+  let said = false;
+  return (headers, peer) => {
+    if (!said && hasForwardingHeader(headers)) {
+      said = true;
+      log.warn(
+        "a request came with forwarding headers while gateway.trust_forwarded_headers is off: every client behind " +
+          "that proxy shares one rate limit and one lockout",
+        { from: isLoopback(peer.address) ? "loopback" : "another machine" },
+      );
+    }
+    return peer;
+  };
+}

@@ -1,0 +1,36 @@
+/** What is known about a connection, worked out once and kept as long as its socket lives. */
+import type { Socket } from "node:net";
+import type { ClientId } from "@svc/contract";
+import { mintClientId } from "../identity.ts";
+import { canonicalAddress, isLoopback, limiterKey } from "./address.ts";
+
+export class Peer {
+  /** Canonical address of the other end; the unspecified address when the socket is gone already. */
+  readonly address: string;
+  readonly limiterKey: string;
+  readonly isLoopback: boolean;
+  #clientId: ClientId | undefined;
+
+  constructor(remoteAddress: string | undefined) {
+    this.address = canonicalAddress(remoteAddress ?? "") ?? "::";
+    this.limiterKey = limiterKey(this.address);
+    this.isLoopback = isLoopback(this.address);
+  }
+
+  /** The identity of this connection for a caller without a token. */
+  get clientId(): ClientId {
+    return (this.#clientId ??= mintClientId());
+  }
+}
+
+const peers = new WeakMap<Socket, Peer>();
+
+export function peerOf(socket: Socket): Peer {
+  let peer = peers.get(socket);
+  if (peer === undefined) {
+    // A link-local peer carries a zone (`fe80::1%eth0`), which says which of our own interfaces it came in by.
+    peer = new Peer(socket.remoteAddress?.replace(/%.*$/, ""));
+    peers.set(socket, peer);
+  }
+  return peer;
+}

@@ -1,0 +1,36 @@
+/** The turns that run because of a request. Shutdown waits for them; whether their client is still there is no matter. */
+import { SvcError } from "@svc/contract";
+
+export class RunningTurns {
+  readonly #running = new Set<AbortController>();
+  #whenIdle: (() => void)[] = [];
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /**
+   * Runs `turn` to its end. Its signal knows nothing of the connection: a client that hangs up must not undo a message
+   * that was accepted.
+   */
+  async track<T>(turn: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    this.#running.add(controller);
+    try {
+      return await turn(controller.signal);
+    } finally {
+      this.#running.delete(controller);
+      if (this.#running.size === 0 && this.#whenIdle.length > 0) for (const told of this.#whenIdle.splice(0)) told();
+    }
+  }
+
+  /** Resolves when no turn runs. */
+  idle(): Promise<void> {
+    return this.#running.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  abortAll(): void {
+    const reason = new SvcError("TURN_CANCELLED", "The service shut down before the turn ended.");
+    for (const controller of this.#running) controller.abort(reason);
+  }
+}

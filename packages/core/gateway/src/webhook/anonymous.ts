@@ -1,0 +1,28 @@
+/** `gateway.require_pairing = false`: callers of `/webhook` without a token, and when even they are refused. */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Logger } from "@svc/contract";
+import type { CoreConfig } from "@svc/kernel";
+import { errorReply, type Reply } from "../http/reply.ts";
+import { ANONYMOUS } from "../identity.ts";
+import { hasForwardingHeader } from "../net/forwarded.ts";
+import type { Peer } from "../net/peer.ts";
+import type { Caller } from "./ingress.ts";
+
+export type AnonymousCallers = (headers: IncomingHttpHeaders, peer: Peer) => Caller | Reply;
+
+/** `isSecured`: a webhook secret or signing secret is configured, so a caller has something to prove after all. */
+export function anonymousCallers(config: CoreConfig["gateway"], isSecured: boolean, log: Logger): AnonymousCallers {
+  if (!isSecured) {
+    log.warn(
+      config.require_signatures
+        ? "POST /webhook answers 401: pairing is off, no webhook secret is set and gateway.require_signatures is on"
+        : "POST /webhook takes messages from every program on this machine: pairing is off and no webhook secret is set",
+    );
+  }
+  return (headers, peer) => {
+    if (!isSecured && config.require_signatures) return errorReply("BAD_WEBHOOK_SECRET");
+    // Bound to loopback, yet this came through a proxy: the proxy would lend its place to the whole world.
+    if (!isSecured && hasForwardingHeader(headers)) return errorReply("UNAUTHORIZED");
+    return { clientId: peer.clientId, owner: ANONYMOUS };
+  };
+}
