@@ -36,7 +36,8 @@ describe("doc-commands", () => {
     judge(docCommands, {
       "package.json": '{ "scripts": { "start": "x", "build": "x" } }',
       "setup.sh": "",
-      "apps/svc/src/cli.ts": 'cli.command("status", "…"); cli.command("tools <verb> [name]", "…");',
+      "apps/svc/src/cli/table.ts":
+        'const COMMANDS = [{ usage: "status" }, { usage: "tools <action> [name]", actions: ["list", "run"] }];',
       "README.md": `# x\n\n\`\`\`sh\n${command}\n\`\`\`\n`,
     });
 
@@ -60,6 +61,7 @@ describe("doc-commands", () => {
     ["npm start && npm strat", 'npm has no command "strat".'],
     ["svc stauts", 'svc has no command "stauts".'],
     ["SVC_HOME=/tmp/x ./dist/minimal/svc nothing", 'svc has no command "nothing".'],
+    ["svc tools lits", 'svc tools does not know "lits".'],
     ["sh nowhere.sh", "There is no file nowhere.sh."],
   ])("fails: %s", (command, message) => {
     expect(found(command)).toEqual([`README.md:4 ${message}`]);

@@ -19,7 +19,7 @@ test.each([
 });
 
 test.each([
-  "// Needs a kernel with user namespaces.\ntest.skipIf(!supported)('x', () => {});",
+  "test.skipIf(!supported)('x', { meta: { skipReason: 'needs user namespaces' } }, () => {});",
   "test('x', (context) => { context.skip(!supported, 'needs user namespaces'); });",
   "test('x', () => { iterator.skip(); list.only = 1; });",
 ])("%s", (text) => {

@@ -1,7 +1,8 @@
 /** A page's commands are typed by people in their first minutes; one that does not exist is the first thing they learn. */
+import type { ObjectExpression } from "oxc-parser";
 import type { Check, Finding } from "../check.ts";
 import { markdownLines } from "../markdown.ts";
-import { isTest, walk } from "../source.ts";
+import { type Source, walk } from "../source.ts";
 import type { Workspace } from "../workspace.ts";
 
 export const docCommands: Check = {
@@ -29,7 +30,7 @@ export const docCommands: Check = {
 interface Known {
   readonly scripts: ReadonlySet<string>;
   /** Empty when the app has none yet: then nothing is known about them. */
-  readonly commands: ReadonlySet<string>;
+  readonly commands: ReadonlyMap<string, Command>;
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -39,6 +40,14 @@ const wrong = (file: string, line: number, message: string): Finding => ({
   message,
   fix: "Change the page to what exists, or add the command in the same change.",
 });
+
+function judgeSvc(name: string, action: string, commands: Known["commands"]): string | undefined {
+  if (commands.size === 0 || !/^[a-z]/.test(name)) return undefined;
+  const command = commands.get(name);
+  if (!command) return `svc has no command "${name}".`;
+  if (command.actions.size === 0 || !/^[a-z]/.test(action) || command.actions.has(action)) return undefined;
+  return `svc ${name} does not know "${action}".`;
+}
 
 /** npm's and pnpm's own words that need no script. */
 const NPM = new Set(["ci", "install", "exec", "pack", "root", "prefix", "view"]);
@@ -59,10 +68,7 @@ function judge([program = "", first = "", second = ""]: readonly string[], known
   if (/^(?:sh|bash|node)$/.test(program) && /^(?:\.\/)?[\w./-]+\.(?:sh|mjs|ts)$/.test(first)) {
     return known.files.has(first.replace(/^\.\//, "")) ? undefined : `There is no file ${first}.`;
   }
-  if (/(?:^|\/)svc(?:\.exe)?$/.test(program) && known.commands.size > 0 && /^[a-z_]/.test(first)) {
-    return known.commands.has(first) ? undefined : `svc has no command "${first}".`;
-  }
-  return undefined;
+  return /(?:^|\/)svc(?:\.exe)?$/.test(program) ? judgeSvc(first, second, known.commands) : undefined;
 }
 
 /** Commands of a line: prompts, comments, variable assignments and continuations taken away. */
@@ -80,17 +86,34 @@ function scriptsOf(workspace: Workspace): ReadonlySet<string> {
   return new Set(Object.keys(root.scripts ?? {}));
 }
 
-/** First words of `.command("name …")` in the app, and `help`, which the parser brings. */
-function svcCommands(workspace: Workspace): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { program } of workspace.sources((file) => file.startsWith("apps/svc/src/") && !isTest(file))) {
-    walk(program, (node) => {
-      if (node.type !== "CallExpression" || node.callee.type !== "MemberExpression") return;
-      const { property } = node.callee;
-      const name = node.arguments[0];
-      if (property.type !== "Identifier" || property.name !== "command" || name?.type !== "Literal") return;
-      names.add(String(name.value).split(" ")[0] ?? "");
+/** The commands of apps/svc/src/cli: every object with a text `usage`, and `help`, which needs no entry. */
+function svcCommands(workspace: Workspace): ReadonlyMap<string, Command> {
+  const commands = new Map<string, Command>();
+  for (const source of workspace.sources((file) => file.startsWith("apps/svc/src/cli/"))) {
+    walk(source.program, (node) => {
+      if (node.type !== "ObjectExpression") return;
+      const usage = textsOf(node, "usage", source)[0];
+      if (usage === undefined) return;
+      const name = usage.split(" ")[0] ?? "";
+      commands.set(name, { actions: new Set(textsOf(node, "actions", source)) });
     });
   }
-  return names.size === 0 ? names : names.add("help");
+  return commands.size === 0 ? commands : commands.set("help", { actions: new Set() });
+}
+
+interface Command {
+  /** Words its first argument may be; empty: any. */
+  readonly actions: ReadonlySet<string>;
+}
+
+/** All text constants in one property of an object. */
+function textsOf(object: ObjectExpression, key: string, { text }: Source): string[] {
+  const texts: string[] = [];
+  for (const property of object.properties) {
+    if (property.type !== "Property" || text.slice(property.key.start, property.key.end) !== key) continue;
+    walk(property.value, (node) => {
+      if (node.type === "Literal" && typeof node.value === "string") texts.push(node.value);
+    });
+  }
+  return texts;
 }

@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 /** Files outside of a platform's own package that may say a brand, and why. */
 const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly string[]; readonly why: string }[] = [
   { path: /^(?:docs|profiles)\//, why: "pages and lists are for people who look for the brand" },
-  { path: /^[^/]+\.md$/, why: "a page at the root is a page" },
+  { path: /^(?:packages\/features\/)?[^/]+\.md$/, why: "pages about the whole house" },
   { path: /^pnpm-(?:lock|workspace)\.yaml$/, why: "names of npm packages" },
   { path: /^packages\/tooling\/checks\//, why: "this list and its tests" },
   { path: /^packages\/tooling\/testkit\/vectors\//, why: "data copied from the specification" },

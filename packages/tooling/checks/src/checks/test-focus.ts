@@ -21,8 +21,8 @@ function judge(source: Source): Finding[] {
     const runner = RUNNERS.has(rootName(node) ?? "");
     if (runner && name === "only") {
       found.push({ file, line, message: "A focused test.", fix: "Remove .only." });
-    } else if (runner && /^(?:skip|skipIf|runIf|todo|fails)$/.test(name) && !hasReason(source, line)) {
-      const fix = "Say why in a comment above it, or make it run.";
+    } else if (runner && /^(?:skip|skipIf|runIf|todo|fails)$/.test(name) && !hasReason(source, parents)) {
+      const fix = "Use context.skip(condition, reason) inside, or { meta: { skipReason } }: the summary shows it.";
       found.push({ file, line, message: `.${name} without a reason.`, fix });
     } else if (!runner && name === "skip" && !saysWhy(node, parents.at(-1))) {
       const fix = "Give the reason as the last argument: it is shown in the summary.";
@@ -32,11 +32,11 @@ function judge(source: Source): Finding[] {
   return found;
 }
 
-/** A comment of at least two words on the line, or ending on the line above. */
-const hasReason = ({ comments, lineOf }: Source, line: number): boolean =>
-  comments.some(
-    ({ value, end }) => (lineOf(end) === line || lineOf(end) === line - 1) && /\p{L}+\s+\p{L}+/u.test(value),
-  );
+/** The reporter of `npm test` reads `meta.skipReason` where a test never comes to run. */
+function hasReason({ text }: Source, parents: readonly Node[]): boolean {
+  const statement = parents.findLast(({ type }) => type === "ExpressionStatement");
+  return statement !== undefined && /\bskipReason\b/.test(text.slice(statement.start, statement.end));
+}
 
 /** `context.skip("reason")`, `context.skip(condition, "reason")`; other things named skip are not calls of a context. */
 function saysWhy(node: Node, parent: Node | undefined): boolean {
