@@ -25,7 +25,15 @@ export function inputHashes(catalogue: Catalogue, selection: Selection, source: 
     "features from outside": hashFiles(root, externals),
     lockfile: hashFiles(root, [join(root, "pnpm-lock.yaml")]),
     profile: hashText([
-      selection,
+      {
+        ...selection,
+        features: selection.features.map(({ manifest, packageName, version, dir }) => [
+          manifest,
+          packageName,
+          version,
+          slashed(root, dir),
+        ]),
+      },
       [...catalogue.features.values()].map(({ manifest }) => manifest),
       [...catalogue.planned.values()],
       [...catalogue.profiles.values()].map(({ name, features, planned }) => ({ name, features, planned })),

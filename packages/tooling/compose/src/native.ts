@@ -73,10 +73,9 @@ function locate(feature: FeaturePackage, name: string, target: Target): NativeAd
   if (manifest === undefined) return "the package is not installed";
   const dir = realpathSync(dirname(manifest));
   const platform = targetName(target);
-  const files = [`prebuilds/${platform}/*.node`, `prebuilds/${platform}/*/*.node`, "build/Release/*.node", "*.node"]
-    .flatMap((pattern) => globSync(pattern, { cwd: dir }))
-    .filter((path) => !path.includes("musl"));
-  const [first] = files;
+  const first = [`prebuilds/${platform}/*.node`, `prebuilds/${platform}/*/*.node`, "build/Release/*.node", "*.node"]
+    .flatMap((pattern) => globSync(pattern, { cwd: dir }).sort())
+    .find((path) => !path.includes("musl"));
   if (first === undefined) return `there is no .node file for ${platform} in it`;
   return { name, dir, file: join(dir, first), asset: `native/${name.replaceAll("/", "+")}.node` };
 }

@@ -46,7 +46,7 @@ const profileSchema = v.strictObject({
 });
 
 /** Words that are folders of `dist/` or files of `profiles/` with another meaning. */
-const RESERVED = ["custom", "planned"];
+const RESERVED = new Set(["custom", "planned"]);
 
 /** Smaller profiles (fewer ancestors) first, so that a hint names the smallest one that has a feature. */
 export function readProfiles(dir: string): Map<string, Profile> {
@@ -54,7 +54,7 @@ export function readProfiles(dir: string): Map<string, Profile> {
   const profiles = new Map<string, Profile>();
   for (const file of files.sort()) {
     const name = basename(file, ".toml");
-    if (RESERVED.includes(name)) {
+    if (RESERVED.has(name)) {
       throw new SvcError("PROFILE_INVALID", `A profile can't be called "${name}".`, { hint: "Rename the file." });
     }
     profiles.set(name, { name, file: join(dir, file), ...readToml(join(dir, file), profileSchema) });

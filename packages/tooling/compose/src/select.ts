@@ -79,8 +79,8 @@ function ofProfile(catalogue: Catalogue, name: string) {
   }
   const features = new Map<string, FeaturePackage>();
   const planned = new Set<string>();
-  let budget: Budget = {};
-  for (const profile of profileChain(catalogue.profiles, name)) {
+  const chain = profileChain(catalogue.profiles, name);
+  for (const profile of chain) {
     for (const word of profile.features) {
       const feature = catalogue.features.get(word) ?? readExternal(catalogue.root, word, dirname(profile.file));
       if (feature === undefined) {
@@ -97,8 +97,8 @@ function ofProfile(catalogue: Catalogue, name: string) {
       features.set(idOf(feature), feature);
     }
     for (const id of profile.planned) planned.add(id);
-    budget = { ...budget, ...profile.budget };
   }
+  const budget: Budget = Object.assign({}, ...chain.map((profile) => profile.budget));
   return { features, planned, budget };
 }
 

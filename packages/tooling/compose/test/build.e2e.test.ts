@@ -1,0 +1,152 @@
+// The binary is really one file that runs anywhere: alone in an empty folder, with nothing in its environment, the same
+// bytes from two checkouts, deaf to NODE_OPTIONS, and never made when the bundle is not what the profile says.
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { build, isStale, type BuildResult } from "../src/index.ts";
+import { makeWorkspace, type Workspace } from "./fixture/workspace.ts";
+
+const run = promisify(execFile);
+
+function populate(small: Workspace): void {
+  small.profile(
+    "minimal",
+    'summary = ""\nfeatures = ["tool-a", "tool-b"]\n[budget]\nbinary_mb = 200\njs_kb = 500\nentry_kb = 20',
+  );
+  small.feature("tool-a");
+  small.feature("tool-b");
+  small.feature("tool-c");
+  small.stranger("strangers/foo", "@acme/svc-foo", {
+    code: `import { shared } from "@svc/contract";
+import { shared as kit } from "@svc/kit";
+import * as v from "valibot";
+if (shared.of !== "contract" || kit.of !== "kit") throw new Error("not the workspace's");
+v.parse(v.string(), "text");`,
+    says: "stranger here",
+  });
+}
+
+describe("a custom binary", () => {
+  let first: Workspace;
+  let second: Workspace;
+  let empty: string;
+  let built: BuildResult;
+  let again: BuildResult;
+  let alone: string;
+  const request = { profile: "minimal", with: ["./strangers/foo"], without: ["tool-b"] };
+
+  beforeAll(async () => {
+    first = makeWorkspace();
+    second = makeWorkspace();
+    populate(first);
+    populate(second);
+    empty = mkdtempSync(join(tmpdir(), "svc-alone-"));
+    built = await build({ ...request, root: first.root });
+    again = await build({ ...request, root: second.root });
+    alone = join(empty, "svc");
+    copyFileSync(built.binary, alone);
+    chmodSync(alone, 0o755);
+    // Whatever it needed from its checkout is gone now.
+    rmSync(join(first.root, "packages"), { recursive: true });
+    rmSync(join(first.root, "strangers"), { recursive: true });
+  });
+
+  afterAll(() => {
+    first?.[Symbol.dispose]();
+    second?.[Symbol.dispose]();
+    rmSync(empty, { recursive: true, force: true });
+  });
+
+  test("runs alone in an empty folder with an empty environment", async () => {
+    const version = await run("env", ["-i", alone, "--version"], { cwd: empty });
+    expect(version).toEqual({ stdout: "svc 1.2.3 (unknown)\n", stderr: "" });
+    const { stdout } = await run("env", ["-i", alone], { cwd: empty });
+    expect(JSON.parse(stdout)).toMatchObject({
+      profile: "custom",
+      catalogue: 4,
+      said: [
+        ["foo", "stranger here"],
+        ["tool-a", "tool-a here"],
+      ],
+    });
+    expect(readdirSync(empty)).toEqual(["svc"]);
+  });
+
+  test("is the same to the byte when built from another checkout", () => {
+    expect(again.record.binary.sha256).toBe(built.record.binary.sha256);
+    expect(again.record).toEqual(built.record);
+  });
+
+  test("holds no path of the machine", () => {
+    const bytes = readFileSync(alone);
+    for (const path of [first.root, second.root, process.cwd()]) expect(bytes.indexOf(path)).toBe(-1);
+  });
+
+  test("says what it is in build.json and svc.sha256", () => {
+    const sum = createHash("sha256").update(readFileSync(alone)).digest("hex");
+    expect(readFileSync(join(built.dir, "svc.sha256"), "utf8")).toBe(`${sum}  svc\n`);
+    const record = JSON.parse(readFileSync(join(built.dir, "build.json"), "utf8")) as BuildResult["record"];
+    expect(record).toMatchObject({
+      version: "1.2.3",
+      profile: "minimal",
+      with: ["foo"],
+      without: ["tool-b"],
+      features: [{ id: "foo", package: "@acme/svc-foo", version: "1.0.0" }, { id: "tool-a" }],
+      core: ["contract", "kit"],
+      binary: { sha256: sum },
+      budget: { binary_mb: { limit: 200 } },
+    });
+    expect(record.sbom.map(({ name }) => name)).toEqual(["node", "@acme/svc-foo", "valibot"]);
+    expect(record.sbom.find(({ name }) => name === "valibot")).toMatchObject({ license: "MIT" });
+    expect(record.js.entryBytes).toBeLessThan(2000);
+  });
+
+  test("runs no code from NODE_OPTIONS", async () => {
+    const evil = join(empty, "evil.cjs");
+    writeFileSync(evil, 'console.log("evil ran"); process.exit(3);');
+    try {
+      const { stdout } = await run(alone, ["--version"], { env: { NODE_OPTIONS: `--require ${evil}` } });
+      expect(stdout).toBe("svc 1.2.3 (unknown)\n");
+    } finally {
+      rmSync(evil);
+    }
+  });
+
+  test("is not built again until something changes, and is when a byte of it is missing", async () => {
+    const root = second.root;
+    expect(await build({ ...request, root })).not.toHaveProperty("reason");
+    expect(await isStale({ ...request, cwd: root }, root)).toEqual({ stale: false });
+    second.write("strangers/foo/src/work.js", "export const create = () => ({ says: 'new' });\n");
+    expect(await isStale(request, root)).toEqual({ stale: true, reason: "changed: features from outside" });
+    second.write("apps/svc/src/extra.ts", "export {};\n");
+    expect(await isStale(request, root)).toMatchObject({ reason: "changed: sources, features from outside" });
+    writeFileSync(again.binary, "half");
+    expect(await isStale(request, root)).toMatchObject({ reason: "the binary is not the one that was built" });
+    expect(await isStale("minimal", root)).toEqual({ stale: true, reason: "not built yet" });
+  });
+
+  test("leaves no temporary folder, and sweeps those of a build that was killed", async () => {
+    const root = second.root;
+    // No process has this id: Linux ends at 2^22.
+    mkdirSync(join(root, "dist/.build-99999999-killed"));
+    expect(readdirSync(join(root, "dist"))).toContain(".build-99999999-killed");
+    const before = readFileSync(join(again.dir, "build.json"), "utf8");
+    second.feature("tool-a", { code: 'import "not-installed";' });
+    await expect(build({ ...request, root })).rejects.toMatchObject({ code: "BUNDLE_FAILED", exitCode: 65 });
+    expect(readdirSync(join(root, "dist"))).toEqual(["custom"]);
+    expect(readFileSync(join(again.dir, "build.json"), "utf8")).toBe(before);
+  });
+});
