@@ -1,0 +1,119 @@
+// Child processes of the bootstrap: output collected, ended together with us, never left behind.
+import { spawn } from "node:child_process";
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string} [cwd]
+ * @property {NodeJS.ProcessEnv} [env] the whole environment; default: ours
+ * @property {(line: string) => void} [onLine] every line of stdout and stderr as it comes
+ * @property {number} [limitMs] killed, with a line in the output, when it runs longer
+ */
+/**
+ * @typedef {object} RunResult
+ * @property {number} code exit code; 128 + n when a signal ended it; 127 when it could not be started
+ * @property {string} output stdout and stderr in the order they came, at most the last 1 MiB
+ * @property {string} stdout stdout alone, at most the last 1 MiB
+ */
+
+/** Children that run now: a signal that ends us must end them as well. @type {Set<import("node:child_process").ChildProcess>} */
+const running = new Set();
+let watching = false;
+
+/**
+ * Runs a program to its end. Never rejects: a program that cannot be started is a result with code 127.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {RunOptions} [options]
+ * @returns {Promise<RunResult>}
+ */
+export function run(command, args, options = {}) {
+  return new Promise((resolve) => {
+    let output = "";
+    let stdout = "";
+    let rest = "";
+    const child = spawn(command, [...args], {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      // No stdin: nothing in here may ever ask a question, and a tool that tries sees the end of its input.
+      stdio: ["ignore", "pipe", "pipe"],
+      // A group of its own (POSIX), so that killing it takes the workers along: one that lived on would also hold the
+      // pipes open, and we would wait for ever.
+      detached: process.platform !== "win32",
+      // .cmd shims need a shell; every argument here is ours, none is typed by a person.
+      shell: process.platform === "win32" && command.endsWith(".cmd"),
+    });
+    running.add(child);
+    watch();
+    /** @param {string} text */
+    const take = (text) => {
+      output = (output + text).slice(-1_048_576);
+      if (!options.onLine) return;
+      const lines = (rest + text).split(/\r?\n|\r/u);
+      rest = lines.pop() ?? "";
+      for (const line of lines) options.onLine(line);
+    };
+    child.stdout.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
+      stdout = (stdout + text).slice(-1_048_576);
+      take(text);
+    });
+    child.stderr.setEncoding("utf8").on("data", take);
+    const late = () => {
+      output += `\n${command} was killed: it ran longer than ${(options.limitMs ?? 0) / 1000} s\n`;
+      endGroup(child, "SIGKILL");
+    };
+    const timer = options.limitMs === undefined ? undefined : setTimeout(late, options.limitMs);
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      running.delete(child);
+      watch();
+      resolve({ code: 127, output: `${output}${command}: ${error.message}\n`, stdout });
+    });
+    child.once("close", (code, signal) => {
+      clearTimeout(timer);
+      running.delete(child);
+      watch();
+      if (rest && options.onLine) options.onLine(rest);
+      resolve({ code: code ?? 128 + signalNumber(signal), output, stdout });
+    });
+  });
+}
+
+/**
+ * @param {NodeJS.Signals | null} signal
+ * @returns {number} 0 when unknown
+ */
+export function signalNumber(signal) {
+  return signal === null
+    ? 0
+    : ({ SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 }[String(signal)] ?? 0);
+}
+
+/** @param {NodeJS.Signals} signal */
+function endAll(signal) {
+  for (const child of running) endGroup(child, "SIGTERM");
+  process.exit(128 + signalNumber(signal));
+}
+
+/**
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {NodeJS.Signals} signal
+ */
+function endGroup(child, signal) {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === "win32") child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch {
+    // it has ended already
+  }
+}
+
+/** Signals are ours only while a child runs: between steps the default action must end the process. */
+function watch() {
+  if (running.size > 0 === watching) return;
+  watching = !watching;
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
+    if (watching) process.on(signal, endAll);
+    else process.off(signal, endAll);
+  }
+}

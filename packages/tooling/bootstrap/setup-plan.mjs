@@ -1,0 +1,60 @@
+// What a set-up will do, as data: shown by --dry-run, and nothing else is done.
+import { existsSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { composerArguments } from "./build.mjs";
+import { builtBinary, pinnedNode, pins, root } from "./checkout.mjs";
+import { isInstalled } from "./stamp.mjs";
+
+/**
+ * @typedef {object} Plan
+ * @property {string} profile
+ * @property {{ name: string, what: string, upToDate?: boolean }[]} steps in order
+ * @property {string} binary relative to the checkout, with forward slashes
+ * @property {string} [installsTo] absolute
+ */
+
+/**
+ * @param {import("./setup-arguments.mjs").SetupRequest} request
+ * @param {{ checkout?: string, cwd?: string }} [where] cwd: what a relative --prefix starts from
+ * @returns {Plan}
+ */
+export function planSetup(request, { checkout = root, cwd = process.cwd() } = {}) {
+  const { pnpm, node } = pins(checkout);
+  const custom = request.with.length > 0 || request.without.length > 0;
+  const binary = relative(checkout, builtBinary(custom ? "custom" : request.profile, checkout)).replaceAll("\\", "/");
+  const upToDate = isInstalled(checkout) && existsSync(pinnedNode(checkout));
+  /** @type {Plan["steps"]} */
+  const steps = [];
+  if (process.platform === "linux") steps.push({ name: "check", what: "libatomic.so.1 is there (Node 26 needs it)" });
+  steps.push({
+    name: "packages",
+    what: `pnpm ${pnpm}, Node ${node} and the packages of pnpm-lock.yaml into node_modules`,
+    upToDate,
+  });
+  steps.push({ name: "build", what: `pnpm build ${composerArguments(request).join(" ")}  ->  ${binary}` });
+  /** @type {Plan} */
+  const plan = { profile: request.profile, steps, binary };
+  if (request.prefix === undefined) return plan;
+  const installsTo = installPath(request.prefix, cwd);
+  steps.push({ name: "install", what: `${binary}  ->  ${installsTo}` });
+  return { ...plan, installsTo };
+}
+
+/**
+ * @param {string} prefix
+ * @param {string} [cwd]
+ */
+export function installPath(prefix, cwd = process.cwd()) {
+  return join(resolve(cwd, prefix), "bin", process.platform === "win32" ? "svc.exe" : "svc");
+}
+
+/** @param {Plan} plan */
+export function planText(plan) {
+  const lines = plan.steps.map(
+    ({ name, what, upToDate }, index) => `  ${index + 1}. ${name.padEnd(9)} ${what}${upToDate ? " (up to date)" : ""}`,
+  );
+  const outside = plan.installsTo
+    ? `Outside of this checkout: ${plan.installsTo}, and the package managers' caches.`
+    : "Outside of this checkout: nothing but the package managers' caches.";
+  return `Plan (dry run, nothing is done):\n${lines.join("\n")}\n${outside}\n`;
+}

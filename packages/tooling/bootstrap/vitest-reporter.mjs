@@ -1,0 +1,76 @@
+// Counts what vitest did, for test.mjs: exact numbers and the reason of every skip, which no built-in reporter gives.
+// Nothing may slip through as "0 failed": a test that never finished, a suite that could not be set up, a file that
+// could not be loaded and a skip without a reason are failures.
+import { writeFileSync } from "node:fs";
+
+/** The environment variable that names the file for the report. */
+export const reportVariable = "SVC_TEST_REPORT";
+/** Lines of progress on stdout begin with this. */
+export const progressMark = "svc-tests:";
+
+/** @typedef {{ passed: number, failed: { name: string, why: string }[], skipped: { name: string, reason: string }[] }} Report */
+
+export default class CountingReporter {
+  #done = 0;
+
+  /** @param {import("vitest/node").TestModule} module */
+  onTestModuleEnd(module) {
+    this.#done += [...module.children.allTests()].length;
+    process.stdout.write(`${progressMark} ${this.#done} tests done\n`);
+  }
+
+  /**
+   * @param {readonly import("vitest/node").TestModule[]} modules
+   * @param {readonly unknown[]} unhandledErrors
+   */
+  onTestRunEnd(modules, unhandledErrors) {
+    const file = process.env[reportVariable];
+    if (file) writeFileSync(file, JSON.stringify(count(modules, unhandledErrors)));
+  }
+}
+
+/**
+ * @param {readonly import("vitest/node").TestModule[]} modules
+ * @param {readonly unknown[]} unhandledErrors
+ * @returns {Report}
+ */
+export function count(modules, unhandledErrors) {
+  /** @type {Report} */
+  const report = { passed: 0, failed: [], skipped: [] };
+  for (const module of modules) {
+    const file = module.relativeModuleId;
+    /** @param {string} name @param {string} why */
+    const fail = (name, why) => void report.failed.push({ name: name ? `${file} > ${name}` : file, why });
+    const tests = [...module.children.allTests()];
+    const errors = module.errors();
+    if (errors.length > 0) fail("", errors[0]?.message ?? "could not be loaded");
+    else if (tests.length === 0) fail("", "holds no test, or never ran");
+    for (const suite of module.children.allSuites()) {
+      const [error] = suite.errors();
+      if (error) fail(suite.fullName, error.message);
+    }
+    for (const test of tests) {
+      const result = test.result();
+      if (result.state === "passed") report.passed++;
+      else if (result.state === "failed") fail(test.fullName, result.errors[0]?.message ?? "failed");
+      else if (result.state === "pending") fail(test.fullName, "did not finish");
+      else {
+        const reason = result.note ?? skipReason(test.meta());
+        if (reason) report.skipped.push({ name: `${file} > ${test.fullName}`, reason });
+        else fail(test.fullName, "skipped without a reason: use ctx.skip(reason), or { meta: { skipReason } }");
+      }
+    }
+  }
+  for (const error of unhandledErrors) {
+    report.failed.push({
+      name: "unhandled error",
+      why: String(/** @type {{ message?: string }} */ (error)?.message ?? error),
+    });
+  }
+  return report;
+}
+
+/** @param {object} meta */
+function skipReason(meta) {
+  return "skipReason" in meta && typeof meta.skipReason === "string" ? meta.skipReason : undefined;
+}
