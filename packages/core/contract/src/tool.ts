@@ -17,6 +17,8 @@ export interface Tool<Schema extends GenericSchema = GenericSchema> {
   readonly approval: Approval | ((input: InferOutput<Schema>) => Approval);
   /** The shell command line a call would run; judged by `security.policy.allowed_commands`. */
   readonly commandLine?: (input: InferOutput<Schema>) => string;
+  /** Where that line would run, below the workspace; undefined: its root. Redirections are judged from there. */
+  readonly commandFolder?: (input: InferOutput<Schema>) => string | undefined;
   /** Throws `SvcError` for what the caller did wrong; the message goes to the model. */
   run(input: InferOutput<Schema>, context: ToolContext): Promise<Json>;
 }
@@ -36,8 +38,8 @@ export interface ToolContext {
 export interface Workspace {
   /** Absolute path of the root. */
   readonly root: string;
-  /** Reads at most `maxBytes`; `truncated` says there was more. */
-  read(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; truncated: boolean }>;
+  /** Reads at most `maxBytes` from byte `offset` (default 0) on; `truncated` says there was more. */
+  read(path: string, maxBytes: number, offset?: number): Promise<{ bytes: Uint8Array; truncated: boolean }>;
   /** Creates parent folders as needed; replaces the file atomically, or appends. */
   write(path: string, bytes: Uint8Array, mode: "replace" | "append"): Promise<void>;
   /** Entries of a folder, sorted by name, at most `limit`. */

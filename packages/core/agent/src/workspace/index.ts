@@ -1,0 +1,39 @@
+/**
+ * The workspace: the only way tools reach files. A path is judged twice, as it was written and, once the thing is open,
+ * by where that very thing really is; no byte is read or written before the second answer.
+ */
+import { mkdir, realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Workspace } from "@svc/contract";
+import { listFolder } from "./list-folder.ts";
+import { type Opener, openerFor } from "./opened.ts";
+import { createPathRules, type PathRuleOptions } from "./path-rules.ts";
+import { readBytes } from "./read-bytes.ts";
+import { writeBytes } from "./write-bytes.ts";
+import { asFileError } from "./file-error.ts";
+
+export interface WorkspaceOptions extends PathRuleOptions {
+  /** How things are opened; default: the safest this system has. */
+  readonly opener?: Opener;
+}
+
+/**
+ * Creates the root (0700) when it is missing. Every method throws `SvcError`: PATH_OUTSIDE_WORKSPACE, PATH_FORBIDDEN,
+ * TOOL_BAD_INPUT (no such file, a folder where a file is needed …) or TOOL_FAILED (the system refuses, the disk is full).
+ *
+ * What no path check can see: a hard link inside the workspace to a file outside it. Tools can't make one; a replaced
+ * file gets a new inode, and appending to a file with several names is refused, so nothing outside is ever changed.
+ */
+export async function openWorkspace(root: string, options: WorkspaceOptions): Promise<Workspace> {
+  const given = resolve(root);
+  await mkdir(given, { recursive: true, mode: 0o700 }).catch(asFileError);
+  const real = await realpath(given).catch(asFileError);
+  const opener = options.opener ?? (await openerFor(real));
+  const rules = createPathRules({ given, real }, options);
+  return {
+    root: real,
+    read: (path, maxBytes, offset = 0) => readBytes(opener, rules, path, maxBytes, offset).catch(asFileError),
+    write: (path, bytes, mode) => writeBytes(opener, rules, path, bytes, mode).catch(asFileError),
+    list: (path, limit) => listFolder(opener, rules, path, limit).catch(asFileError),
+  };
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
+import { basename, dirname, parse, relative, sep } from "node:path";
+import { SvcError } from "@svc/contract";
+import { errnoOf, needFile, needFolder, notAFile } from "./file-error.ts";
+import { child, type Opened, type Opener } from "./opened.ts";
+import { isInside, type PathRules } from "./path-rules.ts";
+
+/**
+ * `replace` writes a new file beside the old one and renames it over, so that a reader sees the old or the new content
+ * and a symlink or hard link at the path is replaced, not written through. `append` extends the file itself.
+ */
+export async function writeBytes(
+  opener: Opener,
+  rules: PathRules,
+  path: string,
+  bytes: Uint8Array,
+  mode: "replace" | "append",
+): Promise<void> {
+  const target = rules.locate(path);
+  if (target === rules.root || basename(target) === "") throw notAFile();
+  if (mode === "append" && (await append(opener, rules, target, bytes))) return;
+  await using folder = await folderFor(opener, rules, dirname(target));
+  await rules.admit(`${folder.realPath.replace(/[/\\]$/, "")}${sep}${basename(target)}`);
+  if (mode === "append") await createWith(folder, basename(target), bytes);
+  else await replace(folder, basename(target), bytes);
+}
+
+/** False when there is no file yet. */
+async function append(opener: Opener, rules: PathRules, target: string, bytes: Uint8Array): Promise<boolean> {
+  let opened: Opened;
+  try {
+    opened = await opener(target);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
+  }
+  await using found = opened;
+  await rules.admit(found.realPath);
+  needFile(found.stats);
+  if (found.stats.nlink > 1) {
+    throw new SvcError("PATH_FORBIDDEN", "The file has several names (hard links), one of which may be elsewhere.", {
+      hint: "Replace the whole file instead of appending to it.",
+    });
+  }
+  await using file = await found.reopen(constants.O_WRONLY | constants.O_APPEND);
+  await writeAll(file, bytes);
+  return true;
+}
+
+/** O_EXCL: what appears at the path meanwhile, a dangling symlink too, is never opened. */
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+
+async function createWith(folder: Opened, name: string, bytes: Uint8Array): Promise<void> {
+  await using file = await open(child(folder, name), CREATE, 0o666);
+  await folder.verify();
+  await writeAll(file, bytes);
+}
+
+async function replace(folder: Opened, name: string, bytes: Uint8Array): Promise<void> {
+  const before = await existing(child(folder, name));
+  if (before && !before.isSymbolicLink()) needFile(before);
+  const temporary = child(folder, `.svc-${randomBytes(8).toString("hex")}.tmp`);
+  try {
+    await using file = await open(temporary, CREATE, 0o666);
+    await folder.verify();
+    if (before?.isFile()) await file.chmod(before.mode & 0o777); // scripts stay executable; setuid does not survive
+    await writeAll(file, bytes);
+    await rename(temporary, child(folder, name));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  await file.writeFile(bytes);
+  await file.datasync();
+}
+
+async function existing(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Walks to the folder one name at a time, each below the folder opened before it, and creates what is missing. */
+async function folderFor(opener: Opener, rules: PathRules, path: string): Promise<Opened> {
+  const start = isInside(path, rules.root) ? rules.root : parse(path).root;
+  let folder = await opener(start);
+  try {
+    for (const name of relative(start, path).split(sep).filter(Boolean)) {
+      const next = await enter(opener, folder, name);
+      await folder[Symbol.asyncDispose]();
+      folder = next;
+      needFolder(folder.stats);
+      await rules.admit(folder.realPath);
+    }
+    return folder;
+  } catch (error) {
+    await folder[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function enter(opener: Opener, folder: Opened, name: string): Promise<Opened> {
+  try {
+    return await opener(child(folder, name));
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+  }
+  // mkdir follows nothing: at a dangling symlink it fails instead of creating the folder it points to.
+  await mkdir(child(folder, name));
+  await folder.verify();
+  return await opener(child(folder, name));
+}
