@@ -4,6 +4,7 @@
  *   SIGTERM, SIGINT   no new work (503), running turns get daemon.drain_secs, then they are cancelled; exit 0
  *   a second one      running turns are cancelled at once
  */
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { EXIT } from "@svc/contract";
 import { startControl } from "@svc/gateway/control";
@@ -67,6 +68,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     log,
     clock: systemClock,
     version: context.build.version,
+    instance: randomUUID(),
   });
   return gateway;
 }

@@ -1,0 +1,53 @@
+/** Cold starts: `--version` and the first /health against `node -e 0`, interleaved, as medians. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BINARY } from "./gateway.ts";
+import { startServer } from "./server.ts";
+
+export interface Startup {
+  readonly nodeMs: number;
+  readonly versionMs: number;
+  readonly healthMs: number;
+}
+
+export async function measureStartup(rounds: number): Promise<Startup> {
+  const home = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const env = { SVC_HOME: home, SVC__GATEWAY__PORT: "0" };
+  await (await startServer([BINARY, "daemon"], env)).stop();
+  const samples = { nodeMs: [] as number[], versionMs: [] as number[], healthMs: [] as number[] };
+  for (let round = 0; round < rounds; round += 1) {
+    samples.nodeMs.push(timed(process.execPath, ["-e", "0"]));
+    samples.versionMs.push(timed(BINARY, ["--version"]));
+    const server = await startServer([BINARY, "daemon"], env);
+    const asked = performance.now();
+    await health(server.port);
+    samples.healthMs.push(server.startMs + performance.now() - asked);
+    await server.stop();
+  }
+  rmSync(home, { recursive: true, force: true });
+  return { nodeMs: median(samples.nodeMs), versionMs: median(samples.versionMs), healthMs: median(samples.healthMs) };
+}
+
+function timed(program: string, args: readonly string[]): number {
+  const startedAt = performance.now();
+  spawnSync(program, [...args]);
+  return performance.now() - startedAt;
+}
+
+function health(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    request({ port, host: "127.0.0.1", path: "/health" }, (response) => {
+      response.resume();
+      response.on("end", resolve);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
