@@ -1,4 +1,4 @@
-/** Sources → one entry chunk and lazy chunks, with esbuild. docs/decisions/bundler.md has why not tsup. */
+/** Sources → one entry chunk and lazy chunks, with esbuild. docs/decisions/0003-bundling-with-esbuild.md has why not tsup. */
 import { SvcError } from "@svc/contract";
 import type { BuildFailure, Metafile } from "esbuild";
 import { statSync } from "node:fs";
@@ -44,10 +44,9 @@ export async function bundle(
       platform: "node",
       target: "node26",
       metafile: true,
-      // Names stay, so that a stack trace can be read.
+      // Identifiers are not minified, so that a stack trace can be read; docs/decisions/0003-bundling-with-esbuild.md has what that costs.
       minifySyntax: true,
       minifyWhitespace: true,
-      keepNames: true,
       legalComments: "none",
       banner: { js: BANNER },
       plugins: [nativeAddons(natives), sharedPackages(root, features)],
