@@ -1,0 +1,65 @@
+/** The Construction phase: synchronous, without any I/O, nothing shared, nothing but what the manifest declares. */
+import type { Contributions, FeatureDefinition } from "@svc/contract";
+import { demand, type Check } from "../check.ts";
+import { constructGuarded } from "../io-guard/construct-guarded.ts";
+import { instanceOf } from "./instance.ts";
+import { manifestOf } from "./manifest.ts";
+import { sharedState } from "./shared-state.ts";
+import { staticToolChecks } from "./tool-checks.ts";
+
+interface Subject {
+  readonly root: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** file: URL. */
+  readonly entry: string;
+}
+
+export const constructionChecks = (definition: FeatureDefinition, { root, config, entry }: Subject): Check[] => [
+  {
+    name: "importing and constructing does no I/O, starts no timer and reads no environment",
+    async run() {
+      const { violations, error } = await constructGuarded({ entry, config });
+      const list = violations.map(({ what, at }) => `\n  ${what}\n    ${at}`).join("");
+      demand(violations.length === 0, `during construction:${list}`);
+      demand(error === undefined, `construction failed: ${error}`);
+    },
+  },
+  {
+    name: "create() is synchronous and returns its contributions",
+    async run() {
+      const made: unknown = (await instanceOf(definition, config)).made;
+      demand(typeof made === "object" && made !== null, "create() must return an object");
+      if ("then" in made) void Promise.resolve(made).catch(() => undefined);
+      demand(!("then" in made), "create() returned a promise");
+    },
+  },
+  {
+    name: "it contributes only the tools that its manifest declares",
+    async run() {
+      const { tools } = manifestOf(root).manifest;
+      for (const { name } of (await instanceOf(definition, config)).made.tools ?? []) {
+        demand(tools.includes(name), `the tool ${JSON.stringify(name)} is not among the manifest's tools`);
+      }
+    },
+  },
+  {
+    name: "every tool has a sound name, description, approval and schema",
+    async run() {
+      for (const tool of (await instanceOf(definition, config)).made.tools ?? []) {
+        for (const check of staticToolChecks(tool)) await check.run();
+      }
+    },
+  },
+  {
+    name: "two instances share nothing that can change",
+    async run() {
+      const [first, second] = await Promise.all([instanceOf(definition, config), instanceOf(definition, config)]);
+      demand(first.made !== second.made, "create() returned one object twice");
+      const shared = sharedState(parts(first.made), parts(second.made));
+      demand(shared === undefined, `both hold the same changeable object at ${shared}`);
+    },
+  },
+];
+
+/** Tools may be one constant for all instances: they are stateless by contract, and the kernel freezes them. */
+const parts = ({ tools, ...rest }: Contributions): object => ({ ...rest, tools: tools?.map((tool) => ({ ...tool })) });

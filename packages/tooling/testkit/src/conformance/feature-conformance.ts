@@ -1,0 +1,38 @@
+/**
+ * What every feature keeps, whatever it does. A package joins with one test file:
+ *
+ *     import { featureConformance } from "@svc/testkit";
+ *     import definition from "../src/index.ts";
+ *
+ *     featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { url: "https://example.org" } });
+ */
+import type { FeatureDefinition } from "@svc/contract";
+import { pathToFileURL } from "node:url";
+import { describeChecks, type Check } from "../check.ts";
+import { configChecks } from "./config-checks.ts";
+import { constructionChecks } from "./construction-checks.ts";
+import { definitionChecks } from "./definition-checks.ts";
+import { phaseChecks } from "./phase-checks.ts";
+
+export interface FeatureSubject {
+  /** The package's folder; its last part is the feature's id. */
+  readonly root: string;
+  /** A valid example of the section, as TOML gives it, defaults left out. Required when the feature has a schema. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Module whose default export is the definition. Default: `src/index.ts` below `root`. */
+  readonly entry?: string;
+}
+
+export function featureConformance(definition: FeatureDefinition, subject: FeatureSubject): void {
+  describeChecks(`feature ${definition.id}`, featureChecks(definition, subject));
+}
+
+export function featureChecks(definition: FeatureDefinition, subject: FeatureSubject): Check[] {
+  const entry = pathToFileURL(subject.entry ?? `${subject.root}/src/index.ts`).href;
+  return [
+    ...definitionChecks(definition, subject.root),
+    ...configChecks(definition, subject.config),
+    ...constructionChecks(definition, { ...subject, entry }),
+    ...phaseChecks(definition, subject.config),
+  ];
+}

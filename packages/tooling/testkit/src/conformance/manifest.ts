@@ -1,0 +1,21 @@
+/** The static `"svc"` block of a package.json, as far as the suites compare it with what a feature does. */
+import { readFileSync } from "node:fs";
+
+export interface DeclaredNames {
+  readonly packageName: string;
+  readonly manifest: {
+    readonly id: string | undefined;
+    readonly sections: readonly string[];
+    readonly tools: readonly string[];
+  };
+}
+
+export function manifestOf(root: string): DeclaredNames {
+  const json = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
+    name?: string;
+    svc?: { id?: string; sections?: string[]; tools?: string[] };
+  };
+  if (json.svc === undefined) throw new Error('package.json has no "svc" block');
+  const { id, sections = [], tools = [] } = json.svc;
+  return { packageName: json.name ?? "", manifest: { id, sections, tools } };
+}

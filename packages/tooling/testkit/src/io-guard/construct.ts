@@ -1,0 +1,77 @@
+/**
+ * The child process: imports a feature's entry, validates the example configuration, loads and creates it, all under the
+ * guard, and writes what it saw as JSON to standard output. Started as `node --import guard.ts construct.ts <JSON>`.
+ */
+import type { FeatureDefinition } from "@svc/contract";
+import { writeSync } from "node:fs";
+import * as v from "valibot";
+import { GUARD, type IoGuard, type Violation } from "./guard.ts";
+
+export interface ConstructRequest {
+  /** file: URL of the module whose default export is the definition. */
+  readonly entry: string;
+  /** The example section, as TOML would give it. */
+  readonly config: unknown;
+}
+
+export interface ConstructReport {
+  readonly violations: readonly Violation[];
+  /** Why it could not be constructed at all. */
+  readonly error?: string;
+}
+
+const guard = (globalThis as unknown as Record<symbol, IoGuard>)[GUARD] as IoGuard;
+const nextTurn = setImmediate;
+const { getActiveResourcesInfo } = process;
+const request = JSON.parse(process.argv[2] ?? "{}") as ConstructRequest;
+
+let error: unknown;
+const before = countOf(getActiveResourcesInfo());
+guard.arm();
+try {
+  const { default: definition } = (await import(request.entry)) as { default: FeatureDefinition };
+  const module = await definition.load();
+  const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, request.config);
+  module.create(Object.freeze({ config, log: silentLog(), clock: stoppedClock(), fetch: refused("fetch") }));
+  // What construction left for later (a promise, a next tick) is its doing too.
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => nextTurn(resolve));
+} catch (thrown) {
+  error = thrown;
+}
+guard.disarm();
+
+const violations = [...guard.violations, ...leftBehind(before, countOf(getActiveResourcesInfo()))];
+const report: ConstructReport = { violations, ...(error !== undefined && { error: String(error) }) };
+writeSync(1, JSON.stringify(report));
+// What it left running must not keep this process.
+process.exit(0);
+
+function silentLog() {
+  const say = () => undefined;
+  return { debug: say, info: say, warn: say, error: say };
+}
+
+/** Telling the time is no I/O; starting a timer is. */
+function stoppedClock() {
+  return { now: () => 0, monotonic: () => 0, sleep: refused("clock.sleep"), after: refused("clock.after") };
+}
+
+/** Recorded as a violation too, so that catching what it throws hides nothing. */
+function refused(what: string): () => never {
+  return () => {
+    throw guard.violation(`context.${what}`);
+  };
+}
+
+function countOf(resources: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of resources) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+/** Sockets, timers and file handles that are open now and were not before: made by a way the guard doesn't know. */
+function leftBehind(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): Violation[] {
+  return [...after]
+    .filter(([kind, count]) => kind !== "Immediate" && count > (before.get(kind) ?? 0))
+    .map(([kind]) => ({ what: `an open ${kind}`, at: "left behind after construction" }));
+}
