@@ -1,0 +1,125 @@
+/** `[security.policy]`: which tool calls run, which ask a person first, and which are refused (one agent's policy). */
+import type { Clock, Tool } from "@svc/contract";
+import type { CoreConfig } from "@svc/kernel";
+import { createActionLimit } from "./action-limit.ts";
+import { judgeLine } from "./command-line.ts";
+
+export type Verdict = Allow | Ask | Refuse;
+export interface Allow {
+  readonly verdict: "allow";
+}
+export interface Ask {
+  readonly verdict: "ask";
+  /** Why a person is asked, as a sentence. */
+  readonly reason: string;
+}
+export interface Refuse {
+  readonly verdict: "refuse";
+  /** The config key that refuses. */
+  readonly rule: string;
+  /** A sentence that the model and the person can act on. */
+  readonly reason: string;
+}
+
+export interface PolicyOptions {
+  readonly policy: CoreConfig["security.policy"];
+  /** `[tools] disabled`. */
+  readonly disabledTools: readonly string[];
+  readonly sandbox: {
+    /** The backend in force, `none` when nothing confines. */
+    readonly effective: string;
+    /** The config says `backend = "none"`: the owner knows that nothing confines. */
+    readonly chosenNone: boolean;
+  };
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+export interface PolicyContext {
+  /** Absolute real path of the workspace's root. */
+  readonly workspace: string;
+}
+
+export interface Policy {
+  /** `allow` counts the call as an action at once, so that calls judged side by side can't pass the limit together. */
+  judge(tool: Tool, input: unknown, context: PolicyContext): Verdict;
+  /** After a person said yes to an `ask`: what a yes can't lift is checked again, and the action is counted. */
+  confirm(tool: Tool): Allow | Refuse;
+}
+
+export function createPolicy(options: PolicyOptions): Policy {
+  const limit = createActionLimit(options.policy.max_actions_per_hour, options.clock);
+
+  const refusal = (tool: Tool): Refuse | undefined => refusedByConfig(options, tool) ?? limit.refusal();
+  return {
+    judge(tool, input, context) {
+      if (isDisabled(options, tool)) return DISABLED;
+      if (!acts(tool, input)) return ALLOW;
+      const refused = refusal(tool);
+      if (refused) return refused;
+      const reason = reasonToAsk(options, tool, input, context);
+      if (reason !== undefined) return { verdict: "ask", reason };
+      limit.count();
+      return ALLOW;
+    },
+    confirm(tool) {
+      const refused = refusal(tool);
+      if (refused) return refused;
+      limit.count();
+      return ALLOW;
+    },
+  };
+}
+
+const ALLOW: Allow = { verdict: "allow" };
+
+const DISABLED: Refuse = {
+  verdict: "refuse",
+  rule: "tools.disabled",
+  reason: "This tool is switched off by tools.disabled; do the task without it or ask the owner to enable it.",
+};
+
+const READ_ONLY: Refuse = {
+  verdict: "refuse",
+  rule: "security.policy.autonomy",
+  reason: 'security.policy.autonomy is "read_only", so nothing that acts is run; only reading tools can be used.',
+};
+
+const isDisabled = (options: PolicyOptions, tool: Tool): boolean => options.disabledTools.includes(tool.name);
+
+function refusedByConfig(options: PolicyOptions, tool: Tool): Refuse | undefined {
+  if (isDisabled(options, tool)) return DISABLED;
+  return options.policy.autonomy === "read_only" ? READ_ONLY : undefined;
+}
+
+/** Whoever runs a command line acts, whatever else the tool says; a tool whose answer is an error is not trusted either. */
+function acts(tool: Tool, input: unknown): boolean {
+  if (tool.commandLine) return true;
+  try {
+    return (typeof tool.approval === "function" ? tool.approval(input) : tool.approval) !== "auto";
+  } catch {
+    return true;
+  }
+}
+
+/** The sentence that makes the call wait for a person; undefined: it runs. */
+function reasonToAsk(options: PolicyOptions, tool: Tool, input: unknown, context: PolicyContext): string | undefined {
+  const { policy, sandbox } = options;
+  if (tool.commandLine === undefined) {
+    return policy.autonomy === "full" ? undefined : 'security.policy.autonomy is "supervised", and this tool acts.';
+  }
+  // Before the list, "*" included: no sandbox means that a line can do whatever the daemon's user can.
+  if (sandbox.effective === "none" && !sandbox.chosenNone) {
+    return 'No sandbox confines commands here; security.sandbox.backend = "none" would say that this is intended.';
+  }
+  if (policy.allowed_commands.includes("*")) return undefined;
+  try {
+    return judgeLine(tool.commandLine(input), {
+      allowedCommands: policy.allowed_commands,
+      forbiddenPaths: policy.forbidden_paths,
+      workspace: context.workspace,
+      folder: tool.commandFolder?.(input) ?? ".",
+    });
+  } catch {
+    return "The command line could not be understood.";
+  }
+}

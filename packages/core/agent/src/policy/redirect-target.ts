@@ -1,0 +1,33 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { isInside } from "../workspace/path-rules.ts";
+import type { LineRules } from "./command-line.ts";
+import type { Word } from "./shell-syntax.ts";
+
+/**
+ * Whether a redirection opens a file inside the workspace and off the forbidden paths, as far as can be told before the
+ * line runs: a link made by the line itself is the sandbox's to stop.
+ */
+export function staysInside(target: Word, rules: LineRules, moves: boolean): boolean {
+  if (target.text === "/dev/null") return true;
+  if (target.glob || target.tilde || target.text === "" || target.text.split("/").includes("..")) return false;
+  if (moves && !isAbsolute(target.text)) return false;
+  const path = resolve(rules.workspace, rules.folder, target.text);
+  const real = realPathOf(path);
+  const forbidden = rules.forbiddenPaths.map((entry) => resolve(rules.workspace, entry));
+  return [path, real].every(
+    (place) =>
+      isInside(place, rules.workspace) &&
+      !forbidden.some((folder) => isInside(place, folder) || isInside(place, realPathOf(folder))),
+  );
+}
+
+/** The real path of what exists of `path`, and the rest as it is written. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPathOf(parent), basename(path));
+  }
+}
