@@ -77,6 +77,7 @@ export const ERRORS = {
   CONFIG_INVALID: entry(500, EXIT.config, "The configuration is invalid."),
   CONFIG_NOT_FOUND: entry(500, EXIT.noInput, "The configuration file does not exist."),
   CONFIG_EXISTS: entry(409, EXIT.cantCreate, "A configuration file exists already."),
+  HOME_UNWRITABLE: entry(500, EXIT.cantCreate, "The home directory can't be written."),
   FEATURE_ABSENT: entry(500, EXIT.config, "The configuration needs a feature that is not in this build."),
   FEATURE_CONFLICT: entry(500, EXIT.config, "Two parts of this build claim the same name."),
   FEATURE_FAILED: entry(500, EXIT.unavailable, "A feature failed to start and is disabled."),

@@ -18,13 +18,22 @@ const gateway = v.strictObject({
   require_pairing: flag(true, "POST /webhook needs a pairing bearer token."),
   require_signatures: flag(false, "A webhook whose secret is not configured is refused instead of trusted."),
   idempotency_ttl_secs: count(300, 1, 31_536_000, "Seconds in which a repeated idempotency key is a duplicate."),
-  idempotency_max_keys: count(10_000, 0, 10_000_000, "Most idempotency keys kept; the oldest goes first."),
-  webhook_rate_limit_per_minute: count(60, 0, 1_000_000, "Requests a minute per client on /webhook; 0 disables."),
-  rate_limit_max_keys: count(
+  idempotency_max_keys: v.optional(
+    v.pipe(
+      integer(0, 10_000_000),
+      v.description("Most idempotency keys kept, at least 1; the oldest goes first."),
+      v.transform((keys) => Math.max(1, keys)),
+    ),
     10_000,
-    0,
-    10_000_000,
-    "Most clients tracked by the limiter; the least recent goes first.",
+  ),
+  webhook_rate_limit_per_minute: count(60, 0, 1_000_000, "Requests a minute per client on /webhook; 0 disables."),
+  rate_limit_max_keys: v.optional(
+    v.pipe(
+      integer(0, 10_000_000),
+      v.description("Most clients tracked by the limiter; the least recent goes first. 0 is the default."),
+      v.transform((keys) => (keys === 0 ? 10_000 : keys)),
+    ),
+    10_000,
   ),
   trust_forwarded_headers: flag(
     false,
@@ -52,8 +61,18 @@ const model = v.strictObject({
   max_output_tokens: v.optional(v.pipe(integer(1), v.description("Most tokens in one answer."))),
   price: v.optional(
     v.strictObject({
-      input_per_million: v.pipe(v.number(), v.minValue(0), v.description("US dollars for a million input tokens.")),
-      output_per_million: v.pipe(v.number(), v.minValue(0), v.description("US dollars for a million output tokens.")),
+      input_per_million: v.pipe(
+        v.number(),
+        v.finite(),
+        v.minValue(0),
+        v.description("US dollars for a million input tokens."),
+      ),
+      output_per_million: v.pipe(
+        v.number(),
+        v.finite(),
+        v.minValue(0),
+        v.description("US dollars for a million output tokens."),
+      ),
     }),
   ),
 });

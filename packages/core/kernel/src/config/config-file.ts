@@ -1,0 +1,60 @@
+/** Reads the config file: bounded, as UTF-8, with what its mode gives away. */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { SvcError } from "@svc/contract";
+import { ConfigError } from "./problem.ts";
+
+/** A config is some kilobytes; `--config /dev/zero` must not fill the memory. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+export interface ConfigFile {
+  readonly text: string;
+  /** Permission bits; undefined where the system has none. */
+  readonly mode: number | undefined;
+}
+
+/** Throws CONFIG_NOT_FOUND and CONFIG_INVALID. */
+export function readConfigFile(file: string): ConfigFile {
+  const { bytes, mode } = readBytes(file);
+  if (bytes.length > MOST_BYTES) throw unusable(file, "the file is larger than 4 MiB");
+  try {
+    // Without `ignoreBOM` the mark that some editors write is taken off.
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), mode };
+  } catch (error) {
+    throw unusable(file, "the file is not UTF-8 text", error);
+  }
+}
+
+function readBytes(file: string): { bytes: Buffer; mode: number | undefined } {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, "r");
+    const { mode } = fstatSync(handle);
+    return { bytes: readUpTo(handle, MOST_BYTES + 1), mode: process.platform === "win32" ? undefined : mode & 0o777 };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") {
+      const hint = "Make one with `svc init --yes`, or name one with --config.";
+      throw new SvcError("CONFIG_NOT_FOUND", `${file} does not exist.`, { hint, cause: error });
+    }
+    const why = code === "EACCES" ? "this user may not read the file" : "the file can't be read";
+    throw unusable(file, code === "EISDIR" ? "this is a directory" : why, error);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+/** Not by the size that the system tells: a pipe has none. */
+function readUpTo(handle: number, most: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let total = 0; total < most;) {
+    const chunk = Buffer.allocUnsafe(Math.min(64 * 1024, most - total));
+    const count = readSync(handle, chunk);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    total += count;
+  }
+  return Buffer.concat(chunks);
+}
+
+const unusable = (file: string, message: string, cause?: unknown): ConfigError =>
+  new ConfigError(file, [{ code: "CONFIG_INVALID", file, key: "", message }], { cause });

@@ -1,0 +1,96 @@
+/** The config that a first run writes: it works as it stands, offline, and shows where to go on. */
+import { lstatSync, mkdirSync } from "node:fs";
+import { type FeatureDefinition, SvcError } from "@svc/contract";
+import { createExclusively, replaceFile } from "../exclusive-file.ts";
+import type { Home } from "../home.ts";
+import { configJsonSchema } from "./json-schema.ts";
+
+export interface DefaultConfig {
+  readonly host?: string;
+  readonly port?: number;
+  readonly model?: DefaultModel;
+  /** Value of `X-Webhook-Secret`; without it callers of /webhook need the pairing token alone. */
+  readonly webhookSecret?: string;
+}
+
+export interface DefaultModel {
+  readonly provider: "builtin" | "openai" | "anthropic" | "openai-compatible";
+  readonly name?: string;
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+}
+
+export function defaultConfigText(options: DefaultConfig = {}): string {
+  const { host = "127.0.0.1", port = 42617, model = { provider: "builtin" }, webhookSecret } = options;
+  return `#:schema ./config.schema.json
+# The configuration of svc. After a change: svc config check. Everything that can be set: svc config show.
+
+[gateway]
+host = ${text(host)}
+port = ${port}
+
+[model]
+# builtin answers offline and needs no key; openai, anthropic and openai-compatible are the others.
+provider = ${text(model.provider)}
+${setOrShown("name", model.name)}
+${setOrShown("base_url", model.baseUrl)}
+${setOrShown("api_key", model.apiKey)}
+
+[security.policy]
+# What the agent may do by itself: read_only, supervised (a person is asked), full.
+autonomy = "supervised"
+
+[channels_config.webhook]
+# With a secret, callers of POST /webhook must send it as X-Webhook-Secret.
+${setOrShown("secret", webhookSecret)}
+`;
+}
+
+/**
+ * Makes the home (0700), its workspace (0700), the schema for editors, and last the config (0600): where there is a
+ * config, everything is there. Throws CONFIG_EXISTS and leaves that config alone, also when another process was
+ * quicker, and HOME_UNWRITABLE.
+ */
+export async function writeDefaultConfig(
+  home: Home,
+  features: readonly FeatureDefinition[],
+  options: DefaultConfig = {},
+): Promise<void> {
+  if (isThere(home.config)) throw configExists(home);
+  written(home, () => mkdirSync(home.root, { recursive: true, mode: 0o700 }));
+  written(home, () => mkdirSync(home.workspace, { recursive: true, mode: 0o700 }));
+  await writeConfigSchema(home, features);
+  if (!written(home, () => createExclusively(home.config, defaultConfigText(options)))) throw configExists(home);
+}
+
+/** The schema that `#:schema` in the config points at, for the features of this build. Throws HOME_UNWRITABLE. */
+export async function writeConfigSchema(home: Home, features: readonly FeatureDefinition[]): Promise<void> {
+  const schema = await configJsonSchema(features);
+  written(home, () => replaceFile(home.configSchema, `${JSON.stringify(schema, null, 2)}\n`));
+}
+
+/** A symbolic link counts, wherever it leads. */
+const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+
+function written<T>(home: Home, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw unwritable(home, error);
+  }
+}
+
+const configExists = (home: Home): SvcError =>
+  new SvcError("CONFIG_EXISTS", `${home.config} exists already.`, { hint: "Edit it, or move it away first." });
+
+const unwritable = (home: Home, cause: unknown): SvcError =>
+  new SvcError("HOME_UNWRITABLE", `${home.root} can't be written.`, {
+    hint: "Make it writable for this user, or name another with SVC_HOME.",
+    cause,
+  });
+
+const setOrShown = (key: string, value: string | undefined): string =>
+  value === undefined ? `# ${key} = ""` : `${key} = ${text(value)}`;
+
+/** A TOML basic string: JSON's, but for DEL, which TOML wants escaped, and lone surrogates, which it can't say. */
+const text = (value: string): string => JSON.stringify(value.toWellFormed()).replaceAll("\u007f", "\\u007f");

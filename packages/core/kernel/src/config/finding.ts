@@ -1,0 +1,68 @@
+/** A problem as the checks find it; `report.ts` finds its place and its "did you mean". */
+import type { CatalogueEntry, ErrorCode } from "@svc/contract";
+import { keyText, type Path } from "./table.ts";
+
+export interface Finding {
+  readonly code: ErrorCode;
+  readonly path: Path;
+  /** What of it to point at. */
+  readonly at: "key" | "value";
+  readonly message: string;
+  readonly allowed?: string;
+  /** What was written, never shown, and what it may have meant. */
+  readonly guess?: { readonly wrong: string; readonly among: readonly string[] };
+  readonly env?: string;
+}
+
+export const badValue = (path: Path, message: string, rest: Partial<Finding> = {}): Finding => ({
+  code: "CONFIG_INVALID",
+  path,
+  at: "value",
+  message,
+  ...rest,
+});
+
+export const badKey = (path: Path, message: string, rest: Partial<Finding> = {}): Finding => ({
+  code: "CONFIG_INVALID",
+  path,
+  at: "key",
+  message,
+  ...rest,
+});
+
+/** `entries`: the features outside this build that claim the section. */
+export function absentFeature(path: Path, entries: readonly CatalogueEntry[], rest: Partial<Finding> = {}): Finding {
+  const written = entries.filter((entry) => !entry.planned);
+  const flags = flagsOf(written.length > 0 ? written : entries);
+  const feature = `${flags.length > 1 ? "one of the features" : "the feature"} ${flags.join(", ")}`;
+  if (written.length === 0) {
+    const message = `this section needs ${feature}, planned, not written yet`;
+    return { code: "FEATURE_PLANNED", path, at: "key", message, ...rest };
+  }
+  const profiles = [...new Set(written.flatMap((entry) => entry.profiles))];
+  const has = profiles.length === 0 ? "no profile has it" : `profiles that have it: ${profiles.join(", ")}`;
+  const message =
+    `this section needs ${feature}, not in this build; ${has}; ` +
+    `build it in with: pnpm build minimal --with ${flags[0]}`;
+  return { code: "FEATURE_ABSENT", path, at: "key", message, ...rest };
+}
+
+/** The keys a section has, for an unknown one. `extenders`: features outside this build that would add some. */
+export function unknownKey(
+  path: Path,
+  names: readonly string[],
+  extenders: readonly CatalogueEntry[] = [],
+  rest: Partial<Finding> = {},
+): Finding {
+  const flags = flagsOf(extenders);
+  const extended =
+    flags.length === 0 ? "" : ` (${flags.join(", ")}, not in this build, adds keys to [${parentOf(path)}])`;
+  return badKey(path, `unknown ${path.length === 1 ? "section" : "key"}${extended}`, {
+    allowed: names.length === 0 ? "no keys" : names.join(", "),
+    guess: { wrong: String(path.at(-1)), among: names },
+    ...rest,
+  });
+}
+
+const parentOf = (path: Path): string => keyText(path.slice(0, -1));
+const flagsOf = (entries: readonly CatalogueEntry[]): string[] => [...new Set(entries.map((entry) => entry.flag))];

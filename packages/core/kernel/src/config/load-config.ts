@@ -1,0 +1,110 @@
+/**
+ * The configuration in force: the file, the environment laid over it, defaults filled in, checked as a whole.
+ *
+ *   read the file → parse → lay the environment over → find keys that don't belong → settle secrets → validate
+ *
+ * Every problem is told at once. A valid file costs no parser but the plain one.
+ */
+import { resolve } from "node:path";
+import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
+import type { Home } from "../home.ts";
+import { openSecretKey } from "../secrets/secret-key.ts";
+import { readConfigFile } from "./config-file.ts";
+import { type Environment, overlayEnvironment } from "./environment.ts";
+import type { Finding } from "./finding.ts";
+import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
+import { ConfigError } from "./problem.ts";
+import { report } from "./report.ts";
+import { hasPlainSecret, secretTexts, settleSecrets } from "./secret-values.ts";
+import { type Section, sectionsOf, sectionTables } from "./sections.ts";
+import { checkStructure } from "./structure.ts";
+import { emptyTable, isTable, keyText, type Table, valueAt } from "./table.ts";
+import { parseToml } from "./toml.ts";
+import { validateSection } from "./validate.ts";
+import { fileWarnings, variableWarnings } from "./warnings.ts";
+
+export interface LoadConfigOptions {
+  readonly home: Home;
+  /** Default: `config.toml` of the home. */
+  readonly file?: string;
+  readonly env: Environment;
+  /** Features of this build. */
+  readonly features: readonly FeatureDefinition[];
+  /** All features there are, for what is said about those that are not in this build. */
+  readonly catalogue: readonly CatalogueEntry[];
+}
+
+/** Throws CONFIG_NOT_FOUND, and ConfigError with all problems: CONFIG_INVALID, FEATURE_ABSENT, SECRET_UNREADABLE … */
+export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
+  const { home, env, features, catalogue } = options;
+  const file = resolve(options.file ?? home.config);
+  const { text, mode } = readConfigFile(file);
+  const parsed = await parseToml(text);
+  if ("fault" in parsed) {
+    throw new ConfigError(file, [{ code: "CONFIG_INVALID", file, key: "", ...parsed.fault }]);
+  }
+  const { table } = parsed;
+  const sections = sectionsOf(features);
+  const tables = sectionTables(sections, catalogue);
+  const all = [...sections.values()];
+  const secretsOfFile = secretTexts(table, all);
+  const plainInFile = hasPlainSecret(table, all);
+
+  const { findings, origins } = overlayEnvironment(table, env, sections, tables);
+  findings.push(...checkStructure(table, tables));
+  const unread = settleSecrets(table, all, keyOpener(home));
+  const loaded = new Map<string, LoadedSection>();
+  for (const section of all) {
+    const state = loadSection(section, table, tables);
+    loaded.set(section.name, state.section);
+    findings.push(...state.findings);
+  }
+  const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all)])];
+  const told = withUnread(findings, unread);
+  if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
+
+  const warnings = [...fileWarnings(file, mode, plainInFile, home), ...variableWarnings(env, all)];
+  return new LoadedConfig({ file, sections: loaded, secrets, origins, warnings });
+}
+
+type Tables = ReturnType<typeof sectionTables>;
+
+function loadSection(section: Section, table: Table, tables: Tables): { section: LoadedSection; findings: Finding[] } {
+  const there = valueAt(table, section.path);
+  const input = withoutSubsections(isTable(there) ? there : emptyTable(), section, tables);
+  const present = section.core || there !== undefined;
+  const on = present && isOn(section, input);
+  if (!present || (there !== undefined && !isTable(there))) {
+    return { section: { section, input, on: false, present: false, value: undefined, parts: new Map() }, findings: [] };
+  }
+  const { value, parts, findings } = validateSection(section, input, !on && !section.core);
+  return { section: { section, input, on, present, value, parts }, findings };
+}
+
+/** What the file says, else the schema's default; a section whose schema has no say is on. */
+function isOn(section: Section, input: Table): boolean {
+  const node = section.entries.get("enabled");
+  if (!node) return true;
+  return typeof input["enabled"] === "boolean" ? input["enabled"] : node.default !== false;
+}
+
+/** `[security.net]` is in the file's `[security]`, but no key of a section by that name. */
+function withoutSubsections(table: Table, { path }: Section, tables: Tables): Table {
+  let here = tables;
+  for (const name of path) here = here.children.get(name) ?? here;
+  const own = emptyTable();
+  for (const [name, value] of Object.entries(table)) if (!here.children.has(name)) own[name] = value;
+  return own;
+}
+
+/** One thing is told of a secret that can't be opened; that it also looks wrong would only mislead. */
+function withUnread(findings: readonly Finding[], unread: readonly Finding[]): Finding[] {
+  const paths = new Set(unread.map((finding) => keyText(finding.path)));
+  return [...findings.filter((finding) => !paths.has(keyText(finding.path))), ...unread];
+}
+
+/** Opens the key file once, and only when something is sealed. */
+function keyOpener(home: Home): () => ReturnType<typeof openSecretKey> {
+  let key: ReturnType<typeof openSecretKey> | undefined;
+  return () => (key ??= openSecretKey(home, { create: false }));
+}

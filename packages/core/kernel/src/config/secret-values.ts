@@ -1,0 +1,102 @@
+/** Everything done to secrets between the file and the schema: blank ones taken out, sealed ones opened, all listed. */
+import type { KeyObject } from "node:crypto";
+import { type Finding } from "./finding.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import type { Section } from "./sections.ts";
+import { isSealed, openSecret } from "../secrets/seal.ts";
+import { isTable, keyText, type Path, type Table, valueAt } from "./table.ts";
+
+/** A value at a key that the schema marks as secret. */
+interface SecretPlace {
+  readonly path: Path;
+  readonly value: unknown;
+  replace(value: unknown): void;
+  remove(): void;
+}
+
+/** Every value at every secret position, whatever its type. */
+function secretPlaces(table: Table, sections: Iterable<Section>): SecretPlace[] {
+  const places: SecretPlace[] = [];
+  const visit = (holder: Table | unknown[], name: string | number, node: SchemaNode, path: Path): void => {
+    if (!Object.hasOwn(holder, name)) return;
+    const value: unknown = (holder as Table)[name];
+    if (node.marks.secret) places.push(placeOf(holder, name, path, value));
+    else if (Array.isArray(value)) {
+      // From the end, as taking one out moves those behind it.
+      for (let index = value.length - 1; index >= 0; index -= 1) {
+        if (node.item) visit(value, index, node.item, [...path, index]);
+      }
+    } else if (isTable(value)) {
+      for (const key of Object.keys(value)) {
+        const below = node.entries?.get(key) ?? node.item;
+        if (below) visit(value, key, below, [...path, key]);
+      }
+    }
+  };
+  for (const section of sections) {
+    const holder = valueAt(table, section.path);
+    if (isTable(holder)) {
+      for (const [key, node] of section.entries) visit(holder, key, node, [...section.path, key]);
+    }
+  }
+  return places;
+}
+
+function placeOf(holder: Table | unknown[], name: string | number, path: Path, value: unknown): SecretPlace {
+  return {
+    path,
+    value,
+    replace: (next) => ((holder as Table)[name] = next),
+    remove: () => {
+      if (Array.isArray(holder)) holder.splice(name as number, 1);
+      else delete holder[name];
+    },
+  };
+}
+
+/** Every text that a secret position holds, also inside a value of the wrong type. */
+export function secretTexts(table: Table, sections: Iterable<Section>): string[] {
+  const texts: string[] = [];
+  const collect = (value: unknown): void => {
+    if (typeof value === "string") texts.push(value);
+    else if (typeof value === "number" || typeof value === "bigint") texts.push(String(value));
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(collect);
+  };
+  for (const place of secretPlaces(table, sections)) collect(place.value);
+  return texts.filter((text) => text.trim() !== "");
+}
+
+/** True when a secret stands in `table` in plain text. */
+export const hasPlainSecret = (table: Table, sections: Iterable<Section>): boolean =>
+  secretTexts(table, sections).some((text) => !isSealed(text));
+
+/** Changes `table`: blank secrets go, sealed ones become plain. The key file is opened only for a sealed one. */
+export function settleSecrets(table: Table, sections: Iterable<Section>, openKey: () => KeyObject): Finding[] {
+  const findings: Finding[] = [];
+  for (const place of secretPlaces(table, sections)) {
+    if (typeof place.value !== "string") continue;
+    if (place.value.trim() === "") place.remove();
+    else if (isSealed(place.value)) {
+      const text = openedText(place.value, openKey);
+      if (text === undefined) findings.push(unreadableSecret(place.path));
+      else if (text.trim() === "") place.remove();
+      else place.replace(text);
+    }
+  }
+  return findings;
+}
+
+function openedText(stored: string, openKey: () => KeyObject): string | undefined {
+  try {
+    return openSecret(openKey(), stored);
+  } catch {
+    return undefined;
+  }
+}
+
+const unreadableSecret = (path: Path): Finding => ({
+  code: "SECRET_UNREADABLE",
+  path,
+  at: "value",
+  message: `encrypted, and .secret_key of this home can't open it; restore that key file or set ${keyText(path)} anew`,
+});

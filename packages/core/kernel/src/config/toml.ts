@@ -1,0 +1,68 @@
+/** TOML to plain data. A text that does not parse is told by place and cause, without a character of it. */
+import { parse } from "@iarna/toml";
+import { copyValue, type Table } from "./table.ts";
+
+export interface SyntaxFault {
+  /** From 1. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly message: string;
+}
+
+/**
+ * The parser takes up what an object inherits when a table is named so: `[constructor]` would write into `Object`. The
+ * rare text that has such a word is read by the other parser.
+ */
+const INHERITED = new RegExp(
+  Object.getOwnPropertyNames(Object.prototype)
+    .filter((name) => name !== "__proto__")
+    .join("|"),
+);
+
+export async function parseToml(text: string): Promise<{ table: Table } | { fault: SyntaxFault }> {
+  try {
+    if (INHERITED.test(text)) return { table: (await import("./toml-places.ts")).readPlaces(text).table };
+    return { table: copyValue(parse(text)) as Table };
+  } catch (error) {
+    return { fault: await faultOf(error, text) };
+  }
+}
+
+/** The parser that tells places is the better one at them; ours says the cause. */
+async function faultOf(error: unknown, text: string): Promise<SyntaxFault> {
+  const { line, col, message } = error as { line?: number; col?: number; message: string };
+  const { syntaxFault } = await import("./toml-places.ts");
+  const fault = syntaxFault(text);
+  const cause = causeOf(fault && line === undefined ? fault.cause : message);
+  if (fault) return { line: fault.line, column: fault.column, message: cause };
+  return line === undefined ? { message: cause } : { line: line + 1, column: Math.max(1, col ?? 1), message: cause };
+}
+
+/** Our sentence for what a parser said. Its own is never passed on: it goes on with lines of the file. */
+function causeOf(said: string): string {
+  const known = CAUSES.find(([pattern]) => pattern.test(said));
+  return known ? known[1] : "this is not TOML";
+}
+
+const CAUSES: readonly (readonly [RegExp, string])[] = [
+  [/^(Can't redefine|Can't extend|Defining a key)/, "this key or table is there already"],
+  [/^Unterminated (multi-line )?string/, "a text is not closed by its quote"],
+  [/^Unterminated/, "a list or table is not closed by its bracket"],
+  [/^Unexpected character, expecting string/, "a value belongs here: text in quotes, a number, true, false or a list"],
+  [/^(Unspecified values|Key without value|Key ended without value)/, 'a key needs "=" and a value'],
+  [/^(Invalid character, expected "="|Expected equal)/, '"=" belongs after the key'],
+  [/^Unexpected character, expected only whitespace/, "only a comment may follow on this line"],
+  [/^Invalid character, expected whitespace, comma/, "items of a list or table are parted by commas"],
+  [/^Expected comma/, "items of a list or table are parted by commas"],
+  [/^Unexpected character, expected whitespace, \. or \]/, "a table's name ends with ]"],
+  [/^Invalid boolean/, "a value belongs here: true, false, or text in quotes"],
+  [
+    /(Unknown escape|escape sequence|unicode|code point)/i,
+    "an escape in a text is wrong; 'single quotes' take \\ as it is",
+  ],
+  [/^Control characters/, "a control character stands here"],
+  [
+    /(date|time|year|Hours|Days|Months|digit|number|Leading zeros)/i,
+    "this is no number or date; text belongs in quotes",
+  ],
+];

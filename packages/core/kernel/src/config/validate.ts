@@ -1,0 +1,112 @@
+/** A section's values against its schemas. What is told is our own words or the author's; valibot's quote the value. */
+import * as v from "valibot";
+import { allowedValues, expectation } from "./expectation.ts";
+import { badValue, type Finding } from "./finding.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { isImplicit, type Section, type SectionPart } from "./sections.ts";
+import { emptyTable, type Path, type Table, valueAt } from "./table.ts";
+
+export interface ValidatedSection {
+  /** `undefined` where there are findings. */
+  readonly value: unknown;
+  /** What each part's own schema made of its keys. */
+  readonly parts: ReadonlyMap<SectionPart, unknown>;
+  readonly findings: Finding[];
+}
+
+/** `lax`: the section is turned off, so that keys may be missing. */
+export function validateSection(section: Section, input: Table, lax: boolean): ValidatedSection {
+  const findings: Finding[] = [];
+  const parts = new Map<SectionPart, unknown>();
+  for (const part of section.parts) {
+    const own = keysOf(part, input);
+    // An extension none of whose keys is set is not in use; its required keys are not missed.
+    const extension = part !== section.parts[0] && !isImplicit(part);
+    if (extension && part.entries.size > 0 && isUnset(own)) continue;
+    const result = v.safeParse(part.schema, own);
+    const found = (result.issues ?? []).flatMap((issue) => findingOf(issue, part, own, section.path, lax));
+    if (result.success) parts.set(part, result.output);
+    findings.push(...found);
+  }
+  return { value: merged(section, parts), parts, findings: distinct(findings) };
+}
+
+export const isUnset = (table: Table): boolean => Object.keys(table).length === 0;
+
+export function keysOf(part: SectionPart, input: Table): Table {
+  const own = emptyTable();
+  for (const name of part.entries.keys()) if (Object.hasOwn(input, name)) own[name] = input[name];
+  return own;
+}
+
+function merged(section: Section, parts: ReadonlyMap<SectionPart, unknown>): unknown {
+  const shown = section.parts.filter((part) => parts.has(part) && !isImplicit(part));
+  if (shown.length === 1) return parts.get(shown[0] as SectionPart);
+  return Object.assign({}, ...shown.map((part) => parts.get(part))) as unknown;
+}
+
+function findingOf(
+  issue: v.BaseIssue<unknown>,
+  part: SectionPart,
+  own: Table,
+  section: readonly string[],
+  lax: boolean,
+): Finding[] {
+  const inside = (issue.path ?? []).map((item) => item.key as string | number);
+  const path: Path = [...section, ...inside];
+  // Keys that don't belong are all found by checkStructure.
+  if (issue.expected === "never" && issue.kind === "schema") return [];
+  const { node, messages } = nodeAt(part, inside);
+  if (inside.length > 0 && valueAt(own, inside) === undefined) {
+    const blank = node?.marks.secret ? "; a blank secret counts as unset" : "";
+    return lax ? [] : [badValue(path, `is required${blank}`, { at: "key" })];
+  }
+  if (messages.includes(issue.message)) return [badValue(path, authored(issue.message))];
+  if (!node) return [badValue(path, "is not valid")];
+  return [ownWords(issue, node, path, valueAt(own, inside))];
+}
+
+/** Checks that are fully told by what the node takes. */
+const TOLD = new Set([
+  "finite",
+  "integer",
+  "safe_integer",
+  "min_value",
+  "max_value",
+  "min_length",
+  "max_length",
+  "non_empty",
+]);
+
+function ownWords(issue: v.BaseIssue<unknown>, node: SchemaNode, path: Path, value: unknown): Finding {
+  if (issue.kind !== "schema" && !TOLD.has(issue.type)) {
+    const pattern = issue.requirement instanceof RegExp ? { allowed: `text like /${issue.requirement.source}/` } : {};
+    return badValue(path, "does not have the right form", pattern);
+  }
+  const allowed = allowedValues(node);
+  const guess =
+    node.choices && typeof value === "string" ? { guess: { wrong: value, among: node.choices.map(String) } } : {};
+  return badValue(path, `must be ${expectation(node)}`, { ...(allowed !== undefined && { allowed }), ...guess });
+}
+
+/** An author's message is a sentence of its own, or what completes "must be …". */
+const authored = (message: string): string =>
+  /^(?:an?|one|the|at least|at most|between)\s/.test(message) ? `must be ${message}` : message;
+
+/** The node at a path, and every message written on the way to it: a check over several keys may point at one. */
+function nodeAt(part: SectionPart, inside: Path): { node: SchemaNode | undefined; messages: readonly string[] } {
+  const messages = [...part.messages];
+  let node: SchemaNode | undefined;
+  let entries: ReadonlyMap<string, SchemaNode> | undefined = part.entries;
+  for (const name of inside) {
+    node = entries?.get(String(name)) ?? node?.item;
+    entries = node?.entries;
+    messages.push(...(node?.messages ?? []));
+  }
+  return { node, messages };
+}
+
+function distinct(findings: readonly Finding[]): Finding[] {
+  const seen = new Map(findings.map((finding) => [JSON.stringify([finding.path, finding.message]), finding]));
+  return [...seen.values()];
+}

@@ -1,0 +1,66 @@
+/** Files that come into being whole or not at all. */
+import { randomUUID } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** What a file system answers that has no hard links. */
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EACCES"]);
+
+/**
+ * Creates `file` with mode 0600. False when there is one already (a symbolic link too), which stays as it is. A
+ * process killed at any instant leaves the whole file or none: half a key could never be mended.
+ */
+export function createExclusively(file: string, text: string): boolean {
+  const draft = writeDraft(file, text);
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    if (!NO_LINKS.has(code)) throw error;
+    return createInPlace(file, text);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncDirectory(dirname(file));
+  return true;
+}
+
+/** Writes `file` with mode 0600 in one step, whatever was there. */
+export function replaceFile(file: string, text: string): void {
+  const draft = writeDraft(file, text);
+  try {
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  syncDirectory(dirname(file));
+}
+
+function writeDraft(file: string, text: string): string {
+  const draft = `${file}.${randomUUID()}.tmp`;
+  writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
+  return draft;
+}
+
+function createInPlace(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { mode: 0o600, flag: "wx", flush: true });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Or the name could be lost with the power. Windows has no such thing as opening a directory. */
+function syncDirectory(directory: string): void {
+  if (process.platform === "win32") return;
+  const handle = openSync(directory, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
