@@ -17,8 +17,8 @@ import { makeBinary, tryBinary } from "./sea.ts";
 import { resolveProfile, type Request, type Selection } from "./select.ts";
 import { sourceOf } from "./source.ts";
 import { staleness } from "./stale.ts";
-import { hostTarget, targetName } from "./target.ts";
-import { distDir, productVersion, workspaceRoot } from "./workspace.ts";
+import { distDir, hostTarget, targetName } from "./target.ts";
+import { productVersion, workspaceRoot } from "./workspace.ts";
 
 export interface BuildOptions extends Request {
   readonly root?: string;
@@ -48,7 +48,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
   });
   const { catalogue, selection, source, hashes } = resolved;
   for (const text of selection.notes) reporter.note(text);
-  const dir = options.outDir ?? distDir(root, selection.name);
+  const dir = options.outDir ?? distDir(root, selection.name, selection.target);
   const state = staleness(dir, hashes);
   const kept = readBuildRecord(dir);
   if (!state.stale && options.force !== true && kept !== undefined) {

@@ -23,7 +23,7 @@ Examples
   pnpm build full                         dist/full/svc
   pnpm build minimal --without tool-http  dist/custom/svc
   pnpm build --with ./my-feature          dist/custom/svc
-  pnpm build --target linux-arm64         dist/minimal/svc, for another machine
+  pnpm build --target linux-arm64         dist/minimal-linux-arm64/svc
 
 Exit codes: 64 wrong arguments, 65 a manifest or source is wrong, 78 the profile can't be built.
 `;

@@ -10,15 +10,15 @@ import { targetName, type Target } from "./target.ts";
 import { cacheDir, readJson } from "./workspace.ts";
 
 const run = promisify(execFile);
+const NPM = process.platform === "win32" ? "npm.cmd" : "npm";
 
 /** @returns The folder of the unpacked package. @throws SvcError BUILD_FAILED when it can't be had or is not the locked one. */
-export async function fetchNode(root: string, target: Target): Promise<string> {
+export async function fetchNode(root: string, target: Target, npm: string = NPM): Promise<string> {
   const version = pinnedVersion(root, target);
   const kept = join(cacheDir(root), "fetched", `${target.nodePackage}-${version}`);
   if (existsSync(join(kept, target.nodePath))) return kept;
   const temporary = scratchDir(join(cacheDir(root), "fetched"));
   try {
-    const npm = process.platform === "win32" ? "npm.cmd" : "npm";
     const spec = `${target.nodePackage}@${version}`;
     const { stdout } = await run(npm, ["pack", spec, "--json", "--ignore-scripts", "--pack-destination", temporary], {
       cwd: root,

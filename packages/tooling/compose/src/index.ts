@@ -8,5 +8,5 @@ export { profileChain, type Budget, type Profile } from "./profile.ts";
 export { lines, quiet, type Reporter } from "./reporter.ts";
 export { resolveProfile, type Request, type Selection } from "./select.ts";
 export { isStale, type Staleness } from "./stale.ts";
-export { hostTarget, targetName, targetOf, type Target } from "./target.ts";
-export { distDir, workspaceRoot } from "./workspace.ts";
+export { distDir, hostTarget, targetName, targetOf, type Target } from "./target.ts";
+export { workspaceRoot } from "./workspace.ts";

@@ -6,7 +6,8 @@ import { readCatalogue } from "./catalogue.ts";
 import { inputHashes, type InputHashes } from "./inputs.ts";
 import { resolveProfile, type Request } from "./select.ts";
 import { sourceOf } from "./source.ts";
-import { distDir, workspaceRoot } from "./workspace.ts";
+import { distDir } from "./target.ts";
+import { workspaceRoot } from "./workspace.ts";
 
 export type Staleness = { readonly stale: false } | { readonly stale: true; readonly reason: string };
 
@@ -18,7 +19,7 @@ export async function isStale(request: Request | string, root: string = workspac
   const catalogue = readCatalogue(root);
   const selection = resolveProfile(catalogue, typeof request === "string" ? { profile: request } : request);
   const hashes = inputHashes(catalogue, selection, await sourceOf(root));
-  return staleness(distDir(root, selection.name), hashes);
+  return staleness(distDir(root, selection.name, selection.target), hashes);
 }
 
 /** @param dir Folder that holds the binary and its build.json. */

@@ -1,5 +1,6 @@
 /** The platform a binary is for, and the registry package whose Node it is made of. */
 import { SvcError } from "@svc/contract";
+import { join } from "node:path";
 
 export interface Target {
   /** As `process.platform` and manifests spell it. */
@@ -46,6 +47,12 @@ export function targetOf(name: string): Target {
 
 export function hostTarget(): Target {
   return targetOf(`${process.platform}-${process.arch}`);
+}
+
+/** `dist/<name>`; a binary for another machine lies beside it, never where `npm start` expects one that runs here. */
+export function distDir(root: string, name: string, target: Target = hostTarget()): string {
+  const here = targetName(target) === targetName(hostTarget());
+  return join(root, "dist", here ? name : `${name}-${targetName(target)}`);
 }
 
 export function targetName({ os, cpu }: Target): string {

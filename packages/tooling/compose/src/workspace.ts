@@ -7,7 +7,6 @@ export const workspaceRoot: string = resolve(import.meta.dirname, "../../../..")
 export const featuresDir = (root: string): string => join(root, "packages/features");
 export const profilesDir = (root: string): string => join(root, "profiles");
 export const generatedDir = (root: string, name: string): string => join(root, "apps/svc/.gen", name);
-export const distDir = (root: string, name: string): string => join(root, "dist", name);
 export const cacheDir = (root: string): string => join(root, "node_modules/.cache/svc");
 
 /** Version of the product: the app's. */

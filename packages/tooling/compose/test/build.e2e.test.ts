@@ -1,6 +1,6 @@
 // The binary is really one file that runs anywhere: alone in an empty folder, with nothing in its environment, the same
 // bytes from two checkouts, deaf to NODE_OPTIONS, and never made when the bundle is not what the profile says.
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -16,12 +16,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { build, isStale, type BuildResult } from "../src/index.ts";
+import { build, isStale, workspaceRoot, type BuildResult } from "../src/index.ts";
 import { makeWorkspace, type Workspace } from "./fixture/workspace.ts";
 
 const run = promisify(execFile);
 
-function populate(small: Workspace): void {
+function populate(small: Workspace, addon: string | undefined): void {
   small.profile(
     "minimal",
     'summary = ""\nfeatures = ["tool-a", "tool-b"]\n[budget]\nbinary_mb = 200\njs_kb = 500\nentry_kb = 20',
@@ -29,6 +29,22 @@ function populate(small: Workspace): void {
   small.feature("tool-a");
   small.feature("tool-b");
   small.feature("tool-c");
+  const dependencies = { tiny: "1.0.0" };
+  if (addon === undefined) small.feature("tool-native");
+  else {
+    small.feature("tool-native", {
+      svc: { native: ["tiny"] },
+      packageJson: { dependencies },
+      code: 'import text from "tiny";\nif (text !== "native here") throw new Error("another addon");',
+    });
+    small.write(
+      "node_modules/tiny/package.json",
+      '{"name":"tiny","version":"1.0.0","license":"ISC","main":"index.js"}',
+    );
+    small.write("node_modules/tiny/index.js", 'module.exports = require("./build/Release/tiny.node");');
+    mkdirSync(join(small.root, "node_modules/tiny/build/Release"), { recursive: true });
+    copyFileSync(addon, join(small.root, "node_modules/tiny/build/Release/tiny.node"));
+  }
   small.stranger("strangers/foo", "@acme/svc-foo", {
     code: `import { shared } from "@svc/contract";
 import { shared as kit } from "@svc/kit";
@@ -39,6 +55,25 @@ v.parse(v.string(), "text");`,
   });
 }
 
+/** A native addon that says "native here", compiled once; undefined where there is no C compiler. */
+function compileAddon(dir: string): string | undefined {
+  const headers = join(workspaceRoot, "node_modules", `node-${process.platform}-${process.arch}`, "include/node");
+  const source = join(dir, "tiny.c");
+  writeFileSync(
+    source,
+    `#include <node_api.h>
+NAPI_MODULE_INIT() {
+  napi_value text;
+  napi_create_string_utf8(env, "native here", NAPI_AUTO_LENGTH, &text);
+  return text;
+}
+`,
+  );
+  const output = join(dir, "tiny.node");
+  const made = spawnSync("cc", ["-shared", "-fPIC", "-Wl,--build-id=none", "-I", headers, "-o", output, source]);
+  return made.status === 0 ? output : undefined;
+}
+
 describe("a custom binary", () => {
   let first: Workspace;
   let second: Workspace;
@@ -46,13 +81,17 @@ describe("a custom binary", () => {
   let built: BuildResult;
   let again: BuildResult;
   let alone: string;
-  const request = { profile: "minimal", with: ["./strangers/foo"], without: ["tool-b"] };
+  let addon: string | undefined;
+  const request = { profile: "minimal", with: ["./strangers/foo", "tool-native"], without: ["tool-b"] };
 
   beforeAll(async () => {
+    const scratch = mkdtempSync(join(tmpdir(), "svc-addon-"));
+    addon = compileAddon(scratch);
     first = makeWorkspace();
     second = makeWorkspace();
-    populate(first);
-    populate(second);
+    populate(first, addon);
+    populate(second, addon);
+    rmSync(scratch, { recursive: true });
     empty = mkdtempSync(join(tmpdir(), "svc-alone-"));
     built = await build({ ...request, root: first.root });
     again = await build({ ...request, root: second.root });
@@ -76,10 +115,11 @@ describe("a custom binary", () => {
     const { stdout } = await run("env", ["-i", alone], { cwd: empty });
     expect(JSON.parse(stdout)).toMatchObject({
       profile: "custom",
-      catalogue: 4,
+      catalogue: 5,
       said: [
         ["foo", "stranger here"],
         ["tool-a", "tool-a here"],
+        ["tool-native", "tool-native here"],
       ],
     });
     expect(readdirSync(empty)).toEqual(["svc"]);
@@ -102,16 +142,29 @@ describe("a custom binary", () => {
     expect(record).toMatchObject({
       version: "1.2.3",
       profile: "minimal",
-      with: ["foo"],
+      with: ["foo", "tool-native"],
       without: ["tool-b"],
-      features: [{ id: "foo", package: "@acme/svc-foo", version: "1.0.0" }, { id: "tool-a" }],
+      features: [{ id: "foo", package: "@acme/svc-foo", version: "1.0.0" }, { id: "tool-a" }, { id: "tool-native" }],
       core: ["contract", "kit"],
       binary: { sha256: sum },
       budget: { binary_mb: { limit: 200 } },
     });
-    expect(record.sbom.map(({ name }) => name)).toEqual(["node", "@acme/svc-foo", "valibot"]);
+    expect(record.sbom.map(({ name }) => name)).toEqual([
+      "node",
+      "@acme/svc-foo",
+      ...(addon ? ["tiny"] : []),
+      "valibot",
+    ]);
     expect(record.sbom.find(({ name }) => name === "valibot")).toMatchObject({ license: "MIT" });
     expect(record.js.entryBytes).toBeLessThan(2000);
+  });
+
+  test("maps a native addon out of itself", async ({ skip }) => {
+    if (addon === undefined) skip("there is no C compiler to make an addon with");
+    // The feature's module throws unless the addon answers; nothing of it is on the disk any more.
+    rmSync(join(first.root, "node_modules/tiny"), { recursive: true, force: true });
+    const { stdout } = await run("env", ["-i", alone], { cwd: empty });
+    expect(stdout).toContain("tool-native here");
   });
 
   test("runs no code from NODE_OPTIONS", async () => {
