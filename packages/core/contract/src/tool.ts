@@ -14,14 +14,20 @@ export interface Tool<Schema extends GenericSchema = GenericSchema> {
   /** What it does and when to use it, written for the model. */
   readonly description: string;
   readonly input: Schema;
-  readonly approval: Approval | ((input: InferOutput<Schema>) => Approval);
+  readonly approval: Approval | Method<InferOutput<Schema>, Approval>;
   /** The shell command line a call would run; judged by `security.policy.allowed_commands`. */
-  readonly commandLine?: (input: InferOutput<Schema>) => string;
+  readonly commandLine?: Method<InferOutput<Schema>, string>;
   /** Where that line would run, below the workspace; undefined: its root. Redirections are judged from there. */
-  readonly commandFolder?: (input: InferOutput<Schema>) => string | undefined;
+  readonly commandFolder?: Method<InferOutput<Schema>, string | undefined>;
   /** Throws `SvcError` for what the caller did wrong; the message goes to the model. */
   run(input: InferOutput<Schema>, context: ToolContext): Promise<Json>;
 }
+
+/**
+ * A function type compared as a method, so that a tool of a narrow input is a `Tool` like any other: whoever calls one
+ * hands it only what its own schema has let through.
+ */
+type Method<Input, Result> = { call(input: Input): Result }["call"];
 
 export interface ToolContext {
   readonly clientId: ClientId;
