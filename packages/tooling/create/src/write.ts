@@ -1,0 +1,31 @@
+/** Puts a plan on the disk: the whole package appears at once, or not at all. */
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SvcError } from "@svc/contract";
+import type { Plan } from "./plan.ts";
+
+/** Throws USAGE when the folder appeared meanwhile. */
+export function writePlan(root: string, plan: Plan): void {
+  const target = join(root, plan.folder);
+  // Beside the target, so that the rename stays on one file system; the dot keeps it out of every glob meanwhile.
+  const draft = mkdtempSync(join(dirname(target), ".new-"));
+  try {
+    for (const [path, text] of plan.files) writeNew(join(draft, path), text);
+    if (existsSync(target)) throw new SvcError("USAGE", `${plan.folder} exists already.`);
+    renameSync(draft, target);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  for (const [path, text] of plan.changes) replace(join(root, path), text);
+}
+
+function writeNew(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text, { flag: "wx" });
+}
+
+function replace(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.tmp`;
+  writeFileSync(draft, text);
+  renameSync(draft, file);
+}

@@ -1,0 +1,36 @@
+// Turns are counted once each, by how they ended and how long they took; other events are not turns.
+import type { SvcEvent } from "@svc/contract";
+import { captureLogger, fakeClock, featureConformance } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { create } from "../src/__name__.ts";
+import definition from "../src/index.ts";
+
+featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { slow_turn_secs: 10 } });
+
+const ended = (ok: boolean, durationMs: number): SvcEvent => ({
+  type: "turn-end",
+  turnId: "t",
+  ok,
+  model: "builtin",
+  durationMs,
+  inputTokens: 1,
+  outputTokens: 1,
+  costUsd: undefined,
+});
+
+test("counts how turns ended and tells it at its route", async () => {
+  const fetch = () => Promise.reject(new Error("it sends nothing"));
+  const made = create({ config: { slow_turn_secs: 10 }, log: captureLogger(), clock: fakeClock(), fetch });
+  for (const event of [ended(true, 9_999), ended(true, 10_000), ended(false, 1)]) made.observer?.record(event);
+  made.observer?.record({ type: "text-delta", turnId: "t", text: "x" });
+
+  const [route] = made.routes ?? [];
+  const request = {
+    clientId: "c" as never,
+    query: new URLSearchParams(),
+    body: null,
+    signal: new AbortController().signal,
+  };
+  expect(route).toMatchObject({ method: "GET", path: "/api/__name__" });
+  expect(await route?.handle(request)).toEqual({ status: 200, body: { finished: 2, failed: 1, slow: 1 } });
+});
