@@ -3,10 +3,7 @@ import { defineFeature, integer } from "@svc/contract";
 import * as v from "valibot";
 
 const config = v.strictObject({
-  slow_turn_secs: v.optional(
-    v.pipe(integer(1, 86_400), v.description("Seconds from which on a turn counts as slow.")),
-    30,
-  ),
+  slow_turn_secs: v.pipe(integer(1, 86_400), v.description("Seconds from which on a turn counts as slow.")),
 });
 
 export type Config = v.InferOutput<typeof config>;
