@@ -1,5 +1,6 @@
 /** Counts connections and closes them in order: running turns first get to end, then the rest is cut. */
 import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import type { Clock } from "@svc/contract";
 import type { RunningTurns } from "../running-turns.ts";
 
@@ -12,10 +13,10 @@ export interface Closer {
 }
 
 export function closer(server: Server, running: RunningTurns, clock: Clock): Closer {
-  let open = 0;
+  const open = new Set<Socket>();
   server.on("connection", (socket) => {
-    open += 1;
-    socket.once("close", () => (open -= 1));
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
   });
   let closing: Promise<void> | undefined;
 
@@ -29,8 +30,10 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
     }
     server.closeAllConnections();
     await closed;
+    // The server is "closed" a moment before the last of its sockets says so.
+    await Promise.all(Array.from(open, (socket) => new Promise((gone) => socket.once("close", gone))));
   };
-  return { connections: () => open, close: (graceMs) => (closing ??= close(graceMs)) };
+  return { connections: () => open.size, close: (graceMs) => (closing ??= close(graceMs)) };
 }
 
 async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {

@@ -72,7 +72,10 @@ function keyOf(secret: string): Buffer {
   const key = Buffer.from(encoded, "base64");
   // Buffer.from skips what it does not understand: a mistyped secret would become a shorter, other key.
   if (key.length === 0 || key.toString("base64").replace(/=+$/, "") !== encoded.replace(/=+$/, "")) {
-    throw new SvcError("CONFIG_INVALID", "channels_config.webhook.signing_secret: after whsec_ must come base64.");
+    throw new SvcError(
+      "CONFIG_INVALID",
+      "channels_config.webhook.signing_secret: what follows the prefix must be base64.",
+    );
   }
   return key;
 }

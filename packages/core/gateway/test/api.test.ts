@@ -1,0 +1,193 @@
+// The routes that are not /webhook or /pair: bodies, content types, methods, unknown paths, and feature routes.
+import { SvcError, type ClientId, type Json, type Route, type RouteRequest } from "@svc/contract";
+import { describe, expect, test } from "vitest";
+import { Harness } from "./harness.ts";
+import { call } from "./http.ts";
+
+async function started(routes: readonly Route[] = []) {
+  const harness = new Harness();
+  const headers = { authorization: `Bearer ${harness.device("operator")}` };
+  const reader = { authorization: `Bearer ${harness.device("read")}` };
+  return { headers, reader, gateway: await harness.start({ routes }) };
+}
+
+describe("public routes", () => {
+  test("/health says ok or degraded and which start this is, and nothing about why", async () => {
+    const { gateway } = await started();
+    expect((await call(gateway, { path: "/health" })).json).toEqual({ status: "ok", instance: "boot-1" });
+    gateway.degraded = true;
+    expect((await call(gateway, { path: "/health?x=1" })).json).toEqual({ status: "degraded", instance: "boot-1" });
+  });
+
+  test("/metrics needs no token and answers a comment of the exposition format", async () => {
+    const { gateway } = await started();
+    const answer = await call(gateway, { path: "/metrics" });
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+    for (const line of answer.text.trimEnd().split("\n")) expect(line).toMatch(/^# /);
+  });
+});
+
+describe("paths and methods", () => {
+  test.each([
+    "/",
+    "/nowhere",
+    "/api",
+    "/api/",
+    "/api/nowhere",
+    "/webhook/",
+    "/WEBHOOK",
+    "/api/status/",
+    "//api/status",
+    "/%zz",
+    "/..%2fapi/status",
+  ])("GET %s is 404", async (path) => {
+    const { gateway, headers } = await started();
+    const answer = await call(gateway, { path, headers });
+    expect([answer.status, answer.json]).toEqual([404, { error: expect.any(String), code: "NOT_FOUND" }]);
+  });
+
+  test.each([
+    ["GET", "/webhook", "POST"],
+    ["HEAD", "/webhook", "POST"],
+    ["PUT", "/pair", "POST"],
+    ["POST", "/health", "GET, HEAD"],
+    ["DELETE", "/metrics", "GET, HEAD"],
+    ["POST", "/api/status", "GET, HEAD"],
+    ["PATCH", "/api/plugins", "GET, HEAD, POST"],
+  ])("%s %s is 405 with Allow: %s", async (method, path, allow) => {
+    const handle = () => Promise.resolve({ status: 200, body: null });
+    const { gateway, headers } = await started([
+      { method: "GET", path: "/api/plugins", handle },
+      { method: "POST", path: "/api/plugins", handle },
+    ]);
+    const answer = await call(gateway, { method, path, headers });
+    expect([answer.status, answer.headers["allow"]]).toEqual([405, allow]);
+    expect(answer.json?.code).toBe(method === "HEAD" ? undefined : "METHOD_NOT_ALLOWED");
+  });
+
+  test.each(["/health", "/metrics", "/api/status"])("HEAD %s is GET without the body", async (path) => {
+    const { gateway, headers } = await started();
+    const [get, head] = [
+      await call(gateway, { path, headers }),
+      await call(gateway, { method: "HEAD", path, headers }),
+    ];
+    expect([head.status, head.text]).toEqual([200, ""]);
+    expect(head.headers["content-length"]).toBe(get.headers["content-length"]);
+  });
+
+  test.each([
+    ["/webhook", "POST"],
+    ["/api/status", "GET, HEAD"],
+  ])("OPTIONS %s tells the methods, and lets no other site in", async (path, allow) => {
+    const { gateway } = await started();
+    const answer = await call(gateway, { method: "OPTIONS", path });
+    expect([answer.status, answer.headers["allow"], answer.text]).toEqual([204, allow, ""]);
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+describe("/api", () => {
+  test("reports what the app says", async () => {
+    const { gateway, headers } = await started();
+    expect((await call(gateway, { path: "/api/status", headers })).json).toEqual({ version: "1.2.3" });
+    expect((await call(gateway, { path: "/api/tools", headers })).json).toEqual({ tools: [] });
+    expect((await call(gateway, { path: "/api/features", headers })).json).toEqual({ features: [] });
+  });
+
+  test("a token sees its own sessions, an operator all of them, marked with the device and without ClientIds", async () => {
+    const { gateway, headers, reader } = await started();
+    const session = { createdAt: 0, updatedAt: 1000, turns: 2 };
+    gateway.sessions.push(
+      { ...session, id: "1", clientId: "client-read" as ClientId, name: "mine" },
+      { ...session, id: "2", clientId: "client-operator" as ClientId, name: "his" },
+      { ...session, id: "3", clientId: "anonymous" as ClientId, name: "nobody's" },
+    );
+    const names = (answer: { json: any }) => answer.json.sessions.map((one: any) => [one.session_id, one.device]);
+    expect(names(await call(gateway, { path: "/api/sessions", headers: reader }))).toEqual([
+      ["mine", { id: "dev-read", name: "read" }],
+    ]);
+    const all = await call(gateway, { path: "/api/sessions", headers });
+    expect(names(all)).toEqual([
+      ["mine", { id: "dev-read", name: "read" }],
+      ["his", { id: "dev-operator", name: "operator" }],
+      ["nobody's", null],
+    ]);
+    expect(all.json.sessions[0]).toMatchObject({ turns: 2, updated_at: "1970-01-01T00:00:01.000Z" });
+    expect(all.text).not.toContain("client-");
+    expect(names(await call(gateway, { path: "/api/sessions?limit=1", headers }))).toHaveLength(1);
+  });
+
+  test.each(["0", "-1", "201", "x", "1e2", ""])("limit=%s is 400", async (limit) => {
+    const { gateway, headers } = await started();
+    expect((await call(gateway, { path: `/api/sessions?limit=${limit}`, headers })).status).toBe(400);
+  });
+});
+
+describe("feature routes", () => {
+  const echo = (seen: RouteRequest[]): Route => ({
+    method: "POST",
+    path: "/api/plugins",
+    handle: (request) => {
+      seen.push(request);
+      return Promise.resolve({ status: 201, body: { got: request.body, q: request.query.get("q") } as Json });
+    },
+  });
+  const json = { "content-type": "application/json" };
+
+  test("are handed identity, query and body", async () => {
+    const seen: RouteRequest[] = [];
+    const { gateway, headers } = await started([echo(seen)]);
+    const posted = { method: "POST", path: "/api/plugins?q=a%20b", headers: { ...headers, ...json }, body: '{"x":1}' };
+    expect(await call(gateway, posted)).toMatchObject({ status: 201, json: { got: { x: 1 }, q: "a b" } });
+    expect(seen[0]?.clientId).toBe("client-operator");
+    const bare = await call(gateway, { method: "POST", path: "/api/plugins", headers });
+    expect(bare.json.got).toBe(null);
+  });
+
+  test.each([
+    ["not JSON", "{", json, 400],
+    ["another type", "{}", { "content-type": "text/plain" }, 415],
+    ["too large", `"${"x".repeat(5000)}"`, json, 413],
+  ])("a body that is %s never reaches them", async (_name, body, type, status) => {
+    const seen: RouteRequest[] = [];
+    const { gateway, headers } = await started([echo(seen)]);
+    const answer = await call(gateway, {
+      method: "POST",
+      path: "/api/plugins",
+      headers: { ...headers, ...type },
+      body,
+    });
+    expect([answer.status, seen.length]).toEqual([status, 0]);
+  });
+
+  test("what they throw is answered in the one error shape, and the unexpected is not told", async () => {
+    const throwing = (path: string, error: Error): Route => ({
+      method: "GET",
+      path,
+      handle: () => Promise.reject(error),
+    });
+    const { gateway, headers } = await started([
+      throwing("/api/known", new SvcError("TOOL_UNKNOWN")),
+      throwing("/api/unknown", new Error("password=hunter2")),
+    ]);
+    expect(await call(gateway, { path: "/api/known", headers })).toMatchObject({
+      status: 404,
+      json: { code: "TOOL_UNKNOWN" },
+    });
+    const unknown = await call(gateway, { path: "/api/unknown", headers });
+    expect([unknown.status, unknown.json.code]).toEqual([500, "INTERNAL"]);
+    expect(unknown.text).not.toContain("hunter2");
+  });
+
+  test("that are not below /api/, or claimed twice, stop the start with every problem named", async () => {
+    const route = (path: string): Route => ({
+      method: "GET",
+      path,
+      handle: () => Promise.resolve({ status: 200, body: 1 }),
+    });
+    const start = new Harness().start({ routes: ["/x", "/api/:id", "/api/status", "/api/a", "/api/a"].map(route) });
+    const failure = (await start.catch((error: unknown) => error)) as SvcError;
+    expect(failure.code).toBe("FEATURE_CONFLICT");
+    expect(failure.message.split("; ")).toHaveLength(4);
+  });
+});
