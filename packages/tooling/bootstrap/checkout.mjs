@@ -9,9 +9,6 @@ export const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.ur
 /** The three build profiles, smallest first. */
 export const profiles = Object.freeze(/** @type {const} */ (["minimal", "standard", "full"]));
 
-/** The oldest Node that can run the bootstrap; the product itself always runs on the pinned one. */
-export const bootstrapNodeMajor = 20;
-
 /**
  * The versions the root manifest pins.
  * @param {string} [checkout]
@@ -32,7 +29,7 @@ export function pins(checkout = root) {
  * @param {string} platform as in process.platform
  * @param {string} arch as in process.arch
  */
-export function nodePackageName(platform, arch) {
+function nodePackageName(platform, arch) {
   const os = platform === "win32" ? "win" : platform;
   // The plain name is taken by another package for this one platform.
   return `node-${platform === "darwin" && arch === "arm64" ? "bin-" : ""}${os}-${arch}`;

@@ -18,7 +18,7 @@ export function closest(given, known) {
  * @param {string} from
  * @param {string} to
  */
-export function editDistance(from, to) {
+function editDistance(from, to) {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
     const next = [i];

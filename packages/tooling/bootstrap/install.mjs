@@ -41,7 +41,7 @@ async function installNow(progress, checkout) {
       for (let attempt = 0; ; attempt++) {
         const last = await runPnpm(checkout, note);
         const pauseMs = retryPausesMs[attempt];
-        if (last.code === 0 || pauseMs === undefined || !isConnectionFailure(last.output)) return last;
+        if (last.code === 0 || pauseMs === undefined || !isDroppedConnection(last.output)) return last;
         note("the connection to the registry dropped; trying again");
         await sleep(pauseMs);
       }
@@ -59,7 +59,13 @@ async function installNow(progress, checkout) {
  */
 async function runPnpm(checkout, note) {
   const { pnpm } = pins(checkout);
-  const flags = ["install", "--frozen-lockfile", "--optional", "--config.confirmModulesPurge=false"];
+  const flags = [
+    "install",
+    "--frozen-lockfile",
+    "--optional", // the pinned Node is one
+    "--config.confirmModulesPurge=false",
+    "--config.fetchRetryMaxtimeout=4000",
+  ];
   const local = bin("pnpm", checkout);
   const fits = existsSync(local) && versionOf(local, checkout) === pnpm;
   const npx = process.platform === "win32" ? "npx.cmd" : "npx";
@@ -96,9 +102,10 @@ function installEnv(checkout) {
     ...process.env,
     // Packages that compile take the headers out of the Node package instead of downloading them.
     npm_config_nodedir: join(checkout, "node_modules", pins(checkout).nodePackage),
-    // npx itself (pnpm has its own in pnpm-workspace.yaml); the defaults wait ten seconds first.
-    npm_config_fetch_retries: "5",
+    // For npx. The defaults wait ten seconds first, and minutes in the end.
+    npm_config_fetch_retries: "3",
     npm_config_fetch_retry_mintimeout: "1000",
+    npm_config_fetch_retry_maxtimeout: "4000",
     TURBO_TELEMETRY_DISABLED: "1",
     DO_NOT_TRACK: "1",
   };
@@ -107,11 +114,20 @@ function installEnv(checkout) {
   return env;
 }
 
+/**
+ * A connection that was cut is worth another try; a registry that is not there at all has been tried long enough by the
+ * package manager itself, and a person without a network should not wait three times as long to be told.
+ * @param {string} output
+ */
+export function isDroppedConnection(output) {
+  return isConnectionFailure(output) && !/ECONNREFUSED|ENOTFOUND|connection refused|dns error/iu.test(output);
+}
+
 /** @param {string} output */
 export function isConnectionFailure(output) {
-  return /ECONNRESET|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|ERR_SOCKET_TIMEOUT|socket hang up|META_FETCH_FAIL|TARBALL_FETCH|error sending request|connection (?:closed|reset)/iu.test(
-    output,
-  );
+  const node = /ECONN(?:RESET|REFUSED|ABORTED)|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|ERR_SOCKET_TIMEOUT|socket hang up/iu;
+  const pnpm = /META_FETCH_FAIL|NETWORK_ERROR|error sending request|connection (?:closed|reset)/iu;
+  return node.test(output) || pnpm.test(output);
 }
 
 /** @param {string} output */

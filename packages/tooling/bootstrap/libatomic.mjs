@@ -20,7 +20,7 @@ const soname = "libatomic.so.1";
  */
 
 /** @returns {Machine} */
-export function thisMachine() {
+function thisMachine() {
   // Otherwise the report resolves the names of all open connections first, for seconds on a bad network.
   Object.assign(process.report, { excludeNetwork: true });
   const report = /** @type {{ header?: { glibcVersionRuntime?: string } }} */ (process.report.getReport());

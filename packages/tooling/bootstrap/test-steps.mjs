@@ -24,6 +24,7 @@ const limitMs = 9 * 60_000;
 export function staticSteps() {
   return [
     command("types", bin("tsc"), ["-b"]),
+    command("types of tests", bin("tsc"), ["-p", "tsconfig.tests.json"]),
     command("lint", bin("oxlint"), ["--deny-warnings"]),
     command("format", bin("oxfmt"), ["--check"]),
     command("layers, manifests, docs", pinnedNode(), [join("packages", "tooling", "checks", "src", "cli.ts")]),
@@ -38,7 +39,7 @@ export function staticSteps() {
  * @param {string[]} args
  * @returns {TestStep}
  */
-export function command(name, program, args) {
+function command(name, program, args) {
   return {
     name,
     work: async (note) => {

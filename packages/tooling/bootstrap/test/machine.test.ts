@@ -1,7 +1,7 @@
 // Node 26 on a small image died with "error while loading shared libraries: libatomic.so.1" in the middle of a build;
 // the person must get the package's name and the command before anything starts.
 import { describe, expect, test } from "vitest";
-import { isConnectionFailure } from "../install.mjs";
+import { isConnectionFailure, isDroppedConnection } from "../install.mjs";
 import { libatomicPackage, requireLibatomic } from "../libatomic.mjs";
 
 const machine = {
@@ -48,9 +48,16 @@ describe("libatomic", () => {
   });
 });
 
-test("only a dropped connection is tried again, never a lockfile that does not fit", () => {
-  expect(isConnectionFailure("ERR_PNPM_META_FETCH_FAIL  GET failed: ECONNRESET")).toBe(true);
-  expect(isConnectionFailure("npm error code EAI_AGAIN")).toBe(true);
-  expect(isConnectionFailure("Error: ERR_PNPM_LOCKFILE_CONFIG_MISMATCH")).toBe(false);
-  expect(isConnectionFailure('ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile"')).toBe(false);
+describe("a failed install", () => {
+  test.each([
+    ["GET failed: ECONNRESET", true, true],
+    ["npm error code EAI_AGAIN", true, true],
+    ["ERR_PNPM_META_FETCH_FAIL error sending request: connection closed before message completed", true, true],
+    ["connect ECONNREFUSED 127.0.0.1:9", true, false],
+    ["error sending request: client error (Connect): dns error", true, false],
+    ["Error: ERR_PNPM_LOCKFILE_CONFIG_MISMATCH", false, false],
+    ['ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile"', false, false],
+  ])("%s: the network %s, tried again %s", (output, network, again) => {
+    expect([isConnectionFailure(output), isDroppedConnection(output)]).toEqual([network, again]);
+  });
 });

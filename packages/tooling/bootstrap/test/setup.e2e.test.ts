@@ -4,7 +4,8 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { requireReal } from "@svc/testkit";
+import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { root } from "../checkout.mjs";
 
 const minutesMs = 6 * 60_000;
@@ -52,6 +53,10 @@ function freshEnv(): Record<string, string> {
   return { ...(Object.fromEntries(kept) as Record<string, string>), PATH: path.join(delimiter), HOME: home };
 }
 
+function requireRegistry(context: TestContext): void {
+  if (noRegistry) requireReal(context, { name: "the package registry", reason: "it could not be reached" });
+}
+
 function setup(...args: string[]) {
   const { status, stdout, stderr } = spawnSync("/bin/sh", ["setup.sh", ...args], {
     cwd: clone,
@@ -68,7 +73,7 @@ test(
   (context) => {
     const { status, stdout, stderr } = setup("--minimal");
     noRegistry = status === 69 && stderr.includes("registry could not be reached");
-    context.skip(noRegistry && process.env["SVC_REQUIRE_REAL"] !== "1", "the package registry could not be reached");
+    requireRegistry(context);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toContain("packages: installed");
     expect(stdout).toContain("build minimal: built");
@@ -88,7 +93,7 @@ test(
 );
 
 test("the second run finds everything done", { timeout: minutesMs }, (context) => {
-  context.skip(noRegistry && process.env["SVC_REQUIRE_REAL"] !== "1", "the package registry could not be reached");
+  requireRegistry(context);
   const { status, stdout } = setup("--minimal");
   expect(status).toBe(0);
   expect(stdout).toContain("packages: up to date");
@@ -96,7 +101,7 @@ test("the second run finds everything done", { timeout: minutesMs }, (context) =
 });
 
 test("--prefix installs the binary, and it runs from there without the checkout", { timeout: minutesMs }, (context) => {
-  context.skip(noRegistry && process.env["SVC_REQUIRE_REAL"] !== "1", "the package registry could not be reached");
+  requireRegistry(context);
   const prefix = join(folder, "prefix with space");
   const { status, stdout } = setup("--minimal", "--prefix", prefix);
   const installed = join(prefix, "bin", "svc");

@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { requireReal } from "@svc/testkit";
 import { describe, expect, test, type TestContext } from "vitest";
 import { root } from "../checkout.mjs";
 
@@ -10,9 +11,16 @@ const here = join(root, "packages/tooling/bootstrap/wine");
 const tree = process.env["SVC_WINE_ROOT"] ?? join(root, "node_modules/.cache/svc/wine");
 
 function requireWine(context: TestContext): void {
-  const note = "needs wine 10 and node.exe: packages/tooling/bootstrap/wine/prepare.sh (as root, 1.1 GB)";
-  context.skip(!existsSync(join(tree, ".ready")), note);
-  context.skip(process.getuid?.() !== 0, "needs root for the wine tree's mounts");
+  const name = "wine 10 with the Windows node.exe";
+  const prepared = existsSync(join(tree, ".ready"));
+  if (!prepared) {
+    requireReal(context, {
+      name,
+      reason: "packages/tooling/bootstrap/wine/prepare.sh gets it (root, 2 GB)",
+      tier: "B",
+    });
+  }
+  if (process.getuid?.() !== 0) requireReal(context, { name, reason: "its mounts need root", tier: "B" });
 }
 
 function bat(args: string[], env: Record<string, string> = {}) {
