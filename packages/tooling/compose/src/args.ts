@@ -59,7 +59,7 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true });
   } catch (error) {
-    throw usage((error as Error).message.split("\n")[0] ?? "The arguments are wrong.", error);
+    throw usage(`${(error as Error).message.split(". ")[0]}.`, error);
   }
 }
 

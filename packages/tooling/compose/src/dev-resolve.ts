@@ -5,14 +5,13 @@ import { pathToFileURL } from "node:url";
 import { SHARED, sharedFrom } from "./resolve-plugin.ts";
 import { workspaceRoot } from "./workspace.ts";
 
-const inside = pathToFileURL(join(workspaceRoot, "/")).href;
-const npm = pathToFileURL(join(workspaceRoot, "node_modules/.pnpm/")).href;
+const house = ["apps/", "packages/"].map((dir) => pathToFileURL(join(workspaceRoot, dir)).href);
 
 registerHooks({
   resolve(specifier, context, next) {
     const parent = context.parentURL ?? "";
-    const stranger = !parent.startsWith(inside) || (parent.includes("/node_modules/") && !parent.startsWith(npm));
-    if (!SHARED.test(specifier) || !parent.startsWith("file:") || !stranger) return next(specifier, context);
+    const stranger = parent.startsWith("file:") && !house.some((dir) => parent.startsWith(dir));
+    if (!stranger || !SHARED.test(specifier)) return next(specifier, context);
     const parentURL = pathToFileURL(join(sharedFrom(workspaceRoot, specifier), "package.json")).href;
     const ours = () => next(specifier, { ...context, parentURL });
     if (specifier.startsWith("@svc/")) return ours();

@@ -167,7 +167,7 @@ function remove(
     "USAGE",
     known
       ? `--without: "${word}" is not in ${profile}.`
-      : `--without: there is no feature "${word}".${didYouMean(word, inside)}`,
+      : `--without: there is no feature "${word}".${didYouMean(word, flagsOf(catalogue))}`,
     { hint: `In ${profile}: ${inside.join(", ")}.` },
   );
 }
