@@ -54,6 +54,12 @@ describe("doc-commands", () => {
     expect(found(command)).toEqual([]);
   });
 
+  test("in the running text too, where it is a command", () => {
+    const text = "Run `npm run nothing`, then `svc tools lits`; `svc.tools` and `npm` are no commands.";
+    const files = { "package.json": "{}", "docs/a.md": text };
+    expect(judge(docCommands, files)).toEqual(['docs/a.md:1 There is no npm script "nothing".']);
+  });
+
   test.each([
     ["npm run nothing", 'There is no npm script "nothing".'],
     ["npm test", 'There is no npm script "test".'],

@@ -64,12 +64,16 @@ describe("file-size", () => {
 
   test("301 lines fail, 201 are told, 200 pass; data does not count", () => {
     expect(judge(fileSize, { "packages/a/b/src/a.ts": lines(301) })).toEqual(["packages/a/b/src/a.ts:0 301 lines."]);
+    expect(judge(fileSize, { "packages/a/b/test/a.test.ts": lines(501) })).toEqual([
+      "packages/a/b/test/a.test.ts:0 501 lines.",
+    ]);
     expect(judge(fileSize, { "packages/a/b/src/a.ts": lines(201) })).toEqual([
       "packages/a/b/src/a.ts:0 warning: 201 lines.",
     ]);
     expect(
       judge(fileSize, {
         "packages/a/b/src/a.ts": lines(200),
+        "packages/a/b/test/a.test.ts": lines(300),
         "packages/tooling/testkit/vectors/big.ts": lines(999),
         "pnpm-lock.yaml": lines(999),
       }),

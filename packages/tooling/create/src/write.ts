@@ -11,12 +11,22 @@ export function writePlan(root: string, plan: Plan): void {
   const draft = mkdtempSync(join(dirname(target), ".new-"));
   try {
     for (const [path, text] of plan.files) writeNew(join(draft, path), text);
-    if (existsSync(target)) throw new SvcError("USAGE", `${plan.folder} exists already.`);
-    renameSync(draft, target);
+    claim(draft, target, plan.folder);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
   for (const [path, text] of plan.changes) replace(join(root, path), text);
+}
+
+/** A folder can't be renamed onto one that holds something: of two at the same time one wins, the other is told. */
+function claim(draft: string, target: string, name: string): void {
+  try {
+    if (!existsSync(target)) return renameSync(draft, target);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "EPERM") throw error;
+  }
+  throw new SvcError("USAGE", `${name} exists already.`, { hint: "Choose another name." });
 }
 
 function writeNew(file: string, text: string): void {

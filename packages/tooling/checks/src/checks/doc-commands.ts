@@ -15,14 +15,14 @@ export const docCommands: Check = {
         /^(?:[^/]+\.md|docs\/.*\.md|packages\/[^/]+\/[^/]+\/README\.md|bench\/README\.md)$/.test(file),
       )
       .flatMap(([file, text]) =>
-        markdownLines(text)
-          .filter(({ fence }) => fence !== undefined && /^(?:sh|bash|shell|console|powershell)$/.test(fence))
-          .flatMap(({ text: content, line }) =>
-            commandsIn(content).flatMap((words) => {
+        markdownLines(text).flatMap(({ text: content, line, fence }) =>
+          commandTexts(content, fence)
+            .flatMap(commandsIn)
+            .flatMap((words) => {
               const message = judge(words, known);
               return message === undefined ? [] : [wrong(file, line, message)];
             }),
-          ),
+        ),
       );
   },
 };
@@ -69,6 +69,13 @@ function judge([program = "", first = "", second = ""]: readonly string[], known
     return known.files.has(first.replace(/^\.\//, "")) ? undefined : `There is no file ${first}.`;
   }
   return /(?:^|\/)svc(?:\.exe)?$/.test(program) ? judgeSvc(first, second, known.commands) : undefined;
+}
+
+/** A line of a shell block, or what the running text has in backquotes when it begins like a command of ours. */
+function commandTexts(content: string, fence: string | undefined): string[] {
+  if (fence !== undefined) return /^(?:sh|bash|shell|console|powershell)$/.test(fence) ? [content] : [];
+  const spans = [...content.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? "");
+  return spans.filter((span) => /^(?:npm|pnpm|svc) [a-z]/.test(span));
 }
 
 /** Commands of a line: prompts, comments, variable assignments and continuations taken away. */

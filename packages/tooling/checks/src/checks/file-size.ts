@@ -1,20 +1,22 @@
 /** A file one can read on a few screens. Past that, it has a second subject that wants a name of its own. */
 import type { Check } from "../check.ts";
+import { isTest } from "../source.ts";
 
 const SOURCE = /\.(?:ts|mts|js|mjs|css|html|sh|ps1|bat)$/;
-const LARGEST = 300;
-const COMFORTABLE = 200;
+/** Lines from which a file is told about, and from which it fails. A test file is a list of cases: it may be longer. */
+const LIMITS = { source: { told: 200, fails: 300 }, test: { told: 300, fails: 500 } } as const;
 
 export const fileSize: Check = {
   id: "file-size",
-  rule: `A source file has at most ${LARGEST} lines; about ${COMFORTABLE} is comfortable.`,
+  rule: `A source file has at most ${LIMITS.source.fails} lines, a test file ${LIMITS.test.fails}.`,
   find: (workspace) =>
     [...workspace.files].flatMap(([file, text]) => {
       if (!SOURCE.test(file) || /(?:^|\/)vectors\//.test(file)) return [];
       const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-      if (lines <= COMFORTABLE) return [];
+      const { told, fails } = isTest(file) ? LIMITS.test : LIMITS.source;
+      if (lines <= told) return [];
       const message = `${lines} lines.`;
       const fix = "Move one of its subjects to a file named after it.";
-      return [{ file, message, fix, ...(lines <= LARGEST && { warning: true as const }) }];
+      return [{ file, message, fix, ...(lines <= fails && { warning: true as const }) }];
     }),
 };

@@ -10,7 +10,7 @@ const MARKS: readonly { readonly pattern: RegExp; readonly message: string; read
   },
   {
     pattern:
-      /(?:^|[\s"'`=(:])(?:\/home\/(?!user\b|you\b|me\b|svc\b)[a-z][\w.-]*\/|\/Users\/(?!you\b)[A-Za-z][\w.-]*\/|\/root\/|\/work\/)/,
+      /(?:^|[\s"'`=(:])(?:\/home\/(?!user\b|you\b|me\b|someone\b|svc\b)[a-z][\w.-]*\/|\/Users\/(?!you\b)[A-Za-z][\w.-]*\/|\/root\/|\/work\/)/,
     message: "An absolute path of one machine.",
     fix: "Derive it from import.meta.dirname, the home or a temporary folder.",
   },
