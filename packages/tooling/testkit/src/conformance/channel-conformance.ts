@@ -4,6 +4,7 @@
  *     channelConformance("channel-example", { open, message, secrets: ["token-1"] });
  */
 import type { Channel, OutgoingMessage } from "@svc/contract";
+import { inspect } from "node:util";
 import type { CapturedLogger } from "../capture-logger.ts";
 import { demand, describeChecks, outcomeOf, PROMPT_MS, told, type Check } from "../check.ts";
 
@@ -98,13 +99,5 @@ export function channelChecks({ open, message, secrets }: ChannelSubject): Check
 }
 
 /** An error as anyone might print it: message, stack, hint, fields and causes. */
-function everythingIn(error: unknown): string {
-  const texts: string[] = [];
-  for (let at: unknown = error; at !== undefined && at !== null && texts.length < 20;) {
-    texts.push(String(at));
-    if (typeof at !== "object") break;
-    texts.push(at instanceof Error ? (at.stack ?? "") : "", JSON.stringify(at, Object.getOwnPropertyNames(at)) ?? "");
-    at = (at as { cause?: unknown }).cause;
-  }
-  return texts.join("\n");
-}
+const everythingIn = (error: unknown): string =>
+  inspect(error, { depth: 8, showHidden: true, getters: true, maxStringLength: null });

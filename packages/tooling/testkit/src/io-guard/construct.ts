@@ -21,12 +21,13 @@ export interface ConstructReport {
 }
 
 const guard = (globalThis as unknown as Record<symbol, IoGuard>)[GUARD] as IoGuard;
-const nextTurn = setImmediate;
 const { getActiveResourcesInfo } = process;
 const request = JSON.parse(process.argv[2] ?? "{}") as ConstructRequest;
 
 let error: unknown;
 const before = countOf(getActiveResourcesInfo());
+// What the guard throws into a callback that nobody catches is recorded already and must not end this process.
+process.on("uncaughtException", (thrown) => (error ??= thrown));
 guard.arm();
 try {
   const { default: definition } = (await import(request.entry)) as { default: FeatureDefinition };
@@ -34,7 +35,7 @@ try {
   const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, request.config);
   module.create(Object.freeze({ config, log: silentLog(), clock: stoppedClock(), fetch: refused("fetch") }));
   // What construction left for later (a promise, a next tick) is its doing too.
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => nextTurn(resolve));
+  for (let turn = 0; turn < 20; turn += 1) await guard.nextTurn();
 } catch (thrown) {
   error = thrown;
 }
