@@ -43,12 +43,12 @@ function policyOf({ policy, disabled = [], sandbox, now = () => 0 }: Setting = {
     },
     disabledTools: disabled,
     sandbox: { effective: "fsrestrict", chosenNone: false, ...sandbox },
+    workspace,
     clock: { monotonic: now },
   });
 }
 
-const judged = (setting: Setting, which: Tool, input: unknown = {}) =>
-  policyOf(setting).judge(which, input, { workspace });
+const judged = (setting: Setting, which: Tool, input: unknown = {}) => policyOf(setting).judge(which, input);
 const verdict = (setting: Setting, which: Tool, input: unknown = {}) => judged(setting, which, input).verdict;
 const line = (command: string, allowed: string[], setting: Setting = {}, cwd?: string) =>
   verdict({ ...setting, policy: { allowed_commands: allowed, ...setting.policy } }, shell, { command, cwd });
@@ -95,10 +95,11 @@ describe("autonomy", () => {
   });
 });
 
-test("a disabled tool is refused, and a person's yes does not change it", () => {
-  const policy = policyOf({ disabled: ["file_read", "file_write"] });
-  expect(policy.judge(reader, {}, { workspace })).toMatchObject({ verdict: "refuse", rule: "tools.disabled" });
-  expect(policy.confirm(writer)).toMatchObject({ verdict: "refuse", rule: "tools.disabled" });
+test("a disabled tool is refused, whatever it does", () => {
+  const policy = policyOf({ policy: { autonomy: "full" }, disabled: ["file_read", "file_write"] });
+  for (const which of [reader, writer]) {
+    expect(policy.judge(which, {})).toMatchObject({ verdict: "refuse", rule: "tools.disabled" });
+  }
 });
 
 describe("without a sandbox", () => {
@@ -120,8 +121,8 @@ describe("max_actions_per_hour", () => {
   test("slides, counts only calls that run, and says when the next is possible", () => {
     let nowMs = 0;
     const policy = policyOf({ policy: { autonomy: "full", max_actions_per_hour: 2 }, now: () => nowMs });
-    const act = () => policy.judge(writer, {}, { workspace });
-    expect(policy.judge(reader, {}, { workspace }).verdict).toBe("allow");
+    const act = () => policy.judge(writer, {});
+    expect(policy.judge(reader, {}).verdict).toBe("allow");
     expect(act().verdict).toBe("allow");
     nowMs = 1_800_000;
     expect(act().verdict).toBe("allow");
@@ -129,7 +130,7 @@ describe("max_actions_per_hour", () => {
       rule: "security.policy.max_actions_per_hour",
       reason: expect.stringContaining("30 min"),
     });
-    expect(policy.judge(reader, {}, { workspace }).verdict).toBe("allow");
+    expect(policy.judge(reader, {}).verdict).toBe("allow");
     nowMs = 3_599_999;
     expect(act().verdict).toBe("refuse");
     nowMs = 3_600_000;
@@ -139,11 +140,11 @@ describe("max_actions_per_hour", () => {
 
   test("an asked call counts when it is confirmed, and a late yes can't pass the limit", () => {
     const policy = policyOf({ policy: { max_actions_per_hour: 1 } });
-    expect(policy.judge(writer, {}, { workspace }).verdict).toBe("ask");
-    expect(policy.judge(writer, {}, { workspace }).verdict).toBe("ask");
-    expect(policy.confirm(writer).verdict).toBe("allow");
-    expect(policy.confirm(writer).verdict).toBe("refuse");
-    expect(policy.judge(writer, {}, { workspace }).verdict).toBe("refuse");
+    expect(policy.judge(writer, {}).verdict).toBe("ask");
+    expect(policy.judge(writer, {}).verdict).toBe("ask");
+    policy.recordAction(writer);
+    expect(() => policy.recordAction(writer)).toThrow(expect.objectContaining({ code: "TOOL_REFUSED" }));
+    expect(policy.judge(writer, {}).verdict).toBe("refuse");
   });
 });
 

@@ -1,5 +1,5 @@
 /** `[security.policy]`: which tool calls run, which ask a person first, and which are refused (one agent's policy). */
-import type { Clock, Tool } from "@svc/contract";
+import { type Clock, SvcError, type Tool } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import { createActionLimit } from "./action-limit.ts";
 import { judgeLine } from "./command-line.ts";
@@ -31,41 +31,40 @@ export interface PolicyOptions {
     /** The config says `backend = "none"`: the owner knows that nothing confines. */
     readonly chosenNone: boolean;
   };
-  readonly clock: Pick<Clock, "monotonic">;
-}
-
-export interface PolicyContext {
   /** Absolute real path of the workspace's root. */
   readonly workspace: string;
+  readonly clock: Pick<Clock, "monotonic">;
 }
 
 export interface Policy {
   /** `allow` counts the call as an action at once, so that calls judged side by side can't pass the limit together. */
-  judge(tool: Tool, input: unknown, context: PolicyContext): Verdict;
-  /** After a person said yes to an `ask`: what a yes can't lift is checked again, and the action is counted. */
-  confirm(tool: Tool): Allow | Refuse;
+  judge(tool: Tool, input: unknown): Verdict;
+  /**
+   * Counts an `ask` to which a person said yes. Throws TOOL_REFUSED when the limit was reached while the person was
+   * thinking: a yes does not lift it.
+   */
+  recordAction(tool: Tool): void;
 }
 
 export function createPolicy(options: PolicyOptions): Policy {
   const limit = createActionLimit(options.policy.max_actions_per_hour, options.clock);
 
-  const refusal = (tool: Tool): Refuse | undefined => refusedByConfig(options, tool) ?? limit.refusal();
   return {
-    judge(tool, input, context) {
-      if (isDisabled(options, tool)) return DISABLED;
+    judge(tool, input) {
+      if (options.disabledTools.includes(tool.name)) return DISABLED;
       if (!acts(tool, input)) return ALLOW;
-      const refused = refusal(tool);
+      if (options.policy.autonomy === "read_only") return READ_ONLY;
+      const refused = limit.refusal();
       if (refused) return refused;
-      const reason = reasonToAsk(options, tool, input, context);
+      const reason = reasonToAsk(options, tool, input);
       if (reason !== undefined) return { verdict: "ask", reason };
       limit.count();
       return ALLOW;
     },
-    confirm(tool) {
-      const refused = refusal(tool);
-      if (refused) return refused;
+    recordAction() {
+      const refused = limit.refusal();
+      if (refused) throw new SvcError("TOOL_REFUSED", refused.reason);
       limit.count();
-      return ALLOW;
     },
   };
 }
@@ -84,13 +83,6 @@ const READ_ONLY: Refuse = {
   reason: 'security.policy.autonomy is "read_only", so nothing that acts is run; only reading tools can be used.',
 };
 
-const isDisabled = (options: PolicyOptions, tool: Tool): boolean => options.disabledTools.includes(tool.name);
-
-function refusedByConfig(options: PolicyOptions, tool: Tool): Refuse | undefined {
-  if (isDisabled(options, tool)) return DISABLED;
-  return options.policy.autonomy === "read_only" ? READ_ONLY : undefined;
-}
-
 /** Whoever runs a command line acts, whatever else the tool says; a tool whose answer is an error is not trusted either. */
 function acts(tool: Tool, input: unknown): boolean {
   if (tool.commandLine) return true;
@@ -102,7 +94,7 @@ function acts(tool: Tool, input: unknown): boolean {
 }
 
 /** The sentence that makes the call wait for a person; undefined: it runs. */
-function reasonToAsk(options: PolicyOptions, tool: Tool, input: unknown, context: PolicyContext): string | undefined {
+function reasonToAsk(options: PolicyOptions, tool: Tool, input: unknown): string | undefined {
   const { policy, sandbox } = options;
   if (tool.commandLine === undefined) {
     return policy.autonomy === "full" ? undefined : 'security.policy.autonomy is "supervised", and this tool acts.';
@@ -116,7 +108,7 @@ function reasonToAsk(options: PolicyOptions, tool: Tool, input: unknown, context
     return judgeLine(tool.commandLine(input), {
       allowedCommands: policy.allowed_commands,
       forbiddenPaths: policy.forbidden_paths,
-      workspace: context.workspace,
+      workspace: options.workspace,
       folder: tool.commandFolder?.(input) ?? ".",
     });
   } catch {

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { type Clock, type ExecResult, SvcError } from "@svc/contract";
+import { cappedOutput } from "./capped-output.ts";
+import { MARK, killTree } from "./process-tree.ts";
+
+export interface ProcessRequest {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string | undefined;
+  readonly timeoutMs: number;
+  /** Per stream. */
+  readonly maxOutputBytes: number;
+  readonly signal: AbortSignal;
+  /** Between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+  readonly clock: Pick<Clock, "after"> | undefined;
+}
+
+/**
+ * Runs a program to its end and leaves no process behind: what it started in the background ends with it, and at a
+ * timeout or an abort the whole tree is told to stop, then killed. Rejects with the signal's reason after an abort.
+ */
+export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
+  request.signal.throwIfAborted();
+  const mark = randomUUID();
+  const child = start(request, mark);
+  const clock = request.clock ?? timers;
+  const killed = (signal: NodeJS.Signals): Promise<void> => killTree(child.pid, mark, signal);
+  let ending = false;
+  let timedOut = false;
+  const cancels: (() => void)[] = [];
+
+  const end = (): void => {
+    if (ending) return;
+    ending = true;
+    void killed("SIGTERM");
+    cancels.push(clock.after(request.graceMs, () => void killed("SIGKILL")));
+  };
+  const flooded = (): void => void killed("SIGKILL");
+  const stdout = cappedOutput(child.stdout, request.maxOutputBytes, flooded);
+  const stderr = cappedOutput(child.stderr, request.maxOutputBytes, flooded);
+  cancels.push(
+    clock.after(request.timeoutMs, () => {
+      timedOut = true;
+      end();
+    }),
+  );
+  request.signal.addEventListener("abort", end, { once: true });
+  feed(child, request.stdin);
+  try {
+    const exit = await exited(child);
+    // While ending, the grace is for the children too; otherwise nobody waits for what was left in the background.
+    if (!ending) await killed("SIGKILL");
+    // A process that got away from its group and hid its mark may hold the pipes open: it is not waited for.
+    const late = new Promise<void>((resolve) => cancels.push(clock.after(request.graceMs * 2, resolve)));
+    await Promise.race([exit.closed, late]);
+    if (ending) await killed("SIGKILL");
+    request.signal.throwIfAborted();
+    return {
+      exitCode: exit.code,
+      signal: exit.signal,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      truncated: stdout.truncated || stderr.truncated,
+      timedOut,
+    };
+  } finally {
+    for (const cancel of cancels) cancel();
+    request.signal.removeEventListener("abort", end);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+}
+
+function start(request: ProcessRequest, mark: string): ChildProcess {
+  try {
+    return spawn(request.file, request.args, {
+      cwd: request.cwd,
+      env: { ...request.env, [MARK]: mark },
+      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      detached: true, // a process group of its own, so that one signal reaches all of it
+      windowsHide: true,
+    });
+  } catch (error) {
+    throw startError(error);
+  }
+}
+
+/** Resolves when the program itself has ended; `closed` when nobody holds its output any more. */
+function exited(child: ChildProcess): Promise<{ code: number | null; signal: string | null; closed: Promise<void> }> {
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  return new Promise((resolve, reject) => {
+    child.on("error", (error) => {
+      if (child.pid === undefined) reject(startError(error));
+    });
+    child.once("exit", (code, signal) => resolve({ code, signal, closed }));
+  });
+}
+
+function feed(child: ChildProcess, stdin: string | undefined): void {
+  // A program that does not read its input is no failure.
+  child.stdin?.on("error", () => undefined).end(stdin);
+}
+
+function startError(error: unknown): SvcError {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === "ENOENT") return new SvcError("TOOL_BAD_INPUT", "The program was not found on this machine.");
+  if (code === "EACCES") return new SvcError("TOOL_BAD_INPUT", "The file is not a program that may be run.");
+  if (code === "E2BIG") return new SvcError("TOOL_BAD_INPUT", "The command is too long for the operating system.");
+  return new SvcError("TOOL_FAILED", "The operating system could not start the command.", { cause: error });
+}
+
+const timers: Pick<Clock, "after"> = {
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
