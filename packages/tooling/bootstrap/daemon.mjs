@@ -1,8 +1,10 @@
 // A daemon of a built binary for the demo and the checks of CI: own home, free port, nothing of our environment.
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BootstrapError } from "./progress.mjs";
 
 /**
  * @typedef {object} Daemon
@@ -28,9 +30,14 @@ export async function withDaemon(binary, work, limits = {}) {
   // Only what the binary needs: an empty environment shows that nothing of the checkout is used.
   const env = { SVC_HOME: home, SVC__GATEWAY__PORT: "0", PATH: process.env["PATH"] ?? "" };
   const child = spawn(binary, ["daemon"], { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });
-  const killed = () => child.kill("SIGKILL");
+  // Ctrl-C in the middle: nothing of the demo may stay behind.
+  const killed = () => {
+    child.kill("SIGKILL");
+    rmSync(home, { recursive: true, force: true });
+  };
   process.once("exit", killed);
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(signal, () => process.exit(130));
+  const interrupted = () => process.exit(130);
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(signal, interrupted);
   /** @type {Promise<number>} */
   const ended = new Promise((resolve) => {
     child.once("error", (error) => {
@@ -47,13 +54,13 @@ export async function withDaemon(binary, work, limits = {}) {
     };
     return await work({ ...seen, home, log: () => log, stop });
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}\n\nWhat the daemon printed:\n${log}`, {
-      cause: error,
-    });
+    const message = error instanceof Error ? error.message : String(error);
+    throw new BootstrapError(`${message}\n\nWhat the daemon printed:\n${log}`, 1);
   } finally {
     child.kill("SIGKILL");
     await ended;
     process.off("exit", killed);
+    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, interrupted);
     await rm(home, { recursive: true, force: true });
   }
 }

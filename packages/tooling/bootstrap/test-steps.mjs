@@ -72,7 +72,8 @@ export function tests(name, project) {
         });
         const report = readReport(existsSync(file) ? readFileSync(file, "utf8") : undefined, code);
         const tally = { passed: report.passed, failed: report.failed.length, skipped: report.skipped.length };
-        return { tally, output, skips: report.skipped, failures: report.failed };
+        const shown = output.split("\n").filter((line) => !line.startsWith(progressMark));
+        return { tally, output: shown.join("\n"), skips: report.skipped, failures: report.failed };
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
