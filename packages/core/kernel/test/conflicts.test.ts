@@ -183,7 +183,7 @@ describe("definitions", () => {
 });
 
 test.each([
-  [{ id: "channel-telegram", section: "channels_config.telegram" }, "telegram"],
+  [{ id: "channel-chat", section: "channels_config.chat" }, "chat"],
   [{ id: "channel-webhook", extends: "channels_config.webhook" }, "webhook"],
   [{ id: "channel-push-mail" }, "push_mail"],
   [{ id: "voice-wake", section: "channels_config.voice_wake" }, "voice_wake"],

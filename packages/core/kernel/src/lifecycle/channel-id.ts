@@ -2,7 +2,7 @@ import type { FeatureDefinition } from "@svc/contract";
 
 /**
  * The name a feature's channel has in `Conversation.channel`, in `channels` of an event and in `svc channels`: the last
- * part of its config section (`channels_config.telegram` → `telegram`), else the feature's id without `channel-`.
+ * part of its config section (`channels_config.chat` → `chat`), else the feature's id without `channel-`.
  */
 export function channelIdOf(definition: Pick<FeatureDefinition, "id" | "section" | "extends">): string {
   const section = definition.section ?? definition.extends ?? "";

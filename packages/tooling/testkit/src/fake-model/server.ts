@@ -42,15 +42,15 @@ export async function fakeModelServer({ script }: FakeModelOptions): Promise<Fak
   const waiting = new Map<number, (request: ModelRequest) => void>();
   let abandoned = 0;
 
+  /** Connections that the script made us drop. */
+  const dropped = new WeakSet<ServerResponse>();
+
   const server = createServer((incoming, response) => {
-    response.on(
-      "close",
-      () => (abandoned += response.writableFinished || response.destroyed === false ? 0 : leftBy(incoming)),
-    );
+    response.on("close", () => {
+      if (!response.writableFinished && !dropped.has(response)) abandoned += 1;
+    });
     void answer(incoming, response).catch(() => response.destroy());
   });
-  const leftBy = (incoming: IncomingMessage): number => (droppedByUs.has(incoming) ? 0 : 1);
-  const droppedByUs = new WeakSet<IncomingMessage>();
 
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = incoming.url ?? "/";
@@ -73,12 +73,12 @@ export async function fakeModelServer({ script }: FakeModelOptions): Promise<Fak
     if ("fault" in step && step.fault !== "drop-midway") {
       if (step.fault === "hang") return;
       if (step.fault === "bad-json") return sendGarbage(response, streaming);
-      droppedByUs.add(incoming);
+      dropped.add(response);
       return void response.destroy();
     }
     const reply = replyOf(step, body, index);
     const midway = "fault" in step;
-    if (midway) droppedByUs.add(incoming);
+    if (midway) dropped.add(response);
     if (streaming) return sendEvents(response, wire.events(reply), midway);
     if (midway) return sendHalf(response, wire.json(reply));
     sendJson(response, 200, wire.json(reply));
