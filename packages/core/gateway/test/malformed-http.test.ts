@@ -1,6 +1,9 @@
 // Bytes that are no proper HTTP, half requests, and clients that stop in the middle. All of them get our error shape
 // (or silence), none of them hurts the next client, and none of them is ever taken for a request it is not (smuggling).
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
+import { readBody } from "../src/http/body.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { call, codeOf, post, raw, splitResponses, statusOf, Wire } from "./http.ts";
 
@@ -143,6 +146,15 @@ describe("bodies on the wire", () => {
     }
     expect((await post(gateway, token)).status).toBe(200);
     expect(gateway.turns).toHaveLength(1);
+  });
+
+  test("a body that stops in the middle ends the wait for it", async () => {
+    const incoming = new IncomingMessage(new Socket());
+    incoming.headers["content-length"] = "16";
+    const body = readBody(incoming, new ServerResponse(incoming), 1024);
+    incoming.push("half");
+    incoming.destroy(new Error("aborted"));
+    expect(await body).toBe("gone");
   });
 
   test("exactly the limit is taken, one byte more is 413: declared, and counted", async () => {

@@ -174,6 +174,15 @@ describe("guessing", () => {
     expect((await pair(gateway, second, undefined, attacker)).status).toBe(200);
   });
 
+  test("a forged header locks out nobody who connects directly", async () => {
+    const gateway = await new Harness().start(TRUSTING);
+    const code = issue(gateway);
+    const forged = { "x-forwarded-for": "127.0.0.1" };
+    for (let attempt = 0; attempt < 6; attempt += 1) await pair(gateway, wrongOf(code), undefined, forged);
+    expect((await pair(gateway, code, undefined, forged)).status).toBe(429);
+    expect((await pair(gateway, code)).status).toBe(200);
+  });
+
   test("ten requests a minute, whatever they are", async () => {
     const gateway = await new Harness().start();
     for (let count = 0; count < 10; count += 1) await pair(gateway, "", "{");

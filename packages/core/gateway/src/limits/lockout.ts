@@ -50,7 +50,6 @@ export class Lockout {
     entry.failures.push(nowMs);
     if (entry.lockedUntil !== 0 || entry.failures.length < this.#options.maxFailures) return false;
     entry.lockedUntil = nowMs + this.#options.lockoutMs;
-    entry.failures.length = 0;
     return true;
   }
 

@@ -8,7 +8,7 @@ import type { Peer } from "./peer.ts";
 export interface Client {
   /** Canonical IP address. */
   readonly address: string;
-  /** What limits count by: the address, IPv6 by /64. */
+  /** What limits count by: the address, IPv6 by /64; apart for addresses that a header named (see below). */
   readonly limiterKey: string;
   /**
    * The other end of the socket is this machine and nobody was named by a header. A header alone never makes a client
@@ -35,7 +35,10 @@ function trusting(trustedProxies: readonly string[]): ClientResolver {
   const isTrusted = addressSet(trustedProxies);
   return (headers, peer) => {
     const address = isTrusted(peer.address) ? forwardedAddress(headers) : undefined;
-    return address === undefined ? peer : { address, limiterKey: limiterKey(address), isLoopback: false };
+    if (address === undefined) return peer;
+    // A count of its own: whoever can forge a header (every machine in a trusted range can) must not be able to lock out
+    // those who connect directly.
+    return { address, limiterKey: `forwarded ${limiterKey(address)}`, isLoopback: false };
   };
 }
 
