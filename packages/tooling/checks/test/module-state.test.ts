@@ -23,7 +23,9 @@ describe("state that fails", () => {
       "registry is an empty collection at module level, exported for others to fill.",
     ],
     ['const shared = new SharedHandle("x", 1);', "shared is a SharedHandle made at module level."],
-    ["export class A { static last = 0; }", "A static field that is not readonly is module-level state."],
+    ["export class A { static last = 0; }", "A static field that can change is module-level state."],
+    ["export class A { static #seen = []; }", "A static field that can change is module-level state."],
+    ["export class A { static readonly seen = new Map(); }", "A static field that can change is module-level state."],
   ])("%s", (text, message) => {
     expect(found(text)).toHaveLength(1);
     expect(found(text)[0]).toContain(`${file}:1 ${message}`);

@@ -56,24 +56,29 @@ function judge(kind: string, one: VariableDeclarator, changed: boolean, exported
   const init = one.init;
   if (init?.type !== "NewExpression" || init.callee.type !== "Identifier") return undefined;
   if (init.callee.name === "SharedHandle") return "is a SharedHandle made at module level.";
-  const empty = /^(?:Weak)?(?:Map|Set)$/.test(init.callee.name) && init.arguments.length === 0;
-  return empty && exported ? "is an empty collection at module level, exported for others to fill." : undefined;
+  return isEmptyCollection(init) && exported
+    ? "is an empty collection at module level, exported for others to fill."
+    : undefined;
 }
 
 function staticFields(source: Source): Finding[] {
   const found: Finding[] = [];
   walk(source.program, (node) => {
-    if (node.type !== "PropertyDefinition" || !node.static || node.readonly === true || node.declare === true) return;
+    if (node.type !== "PropertyDefinition" || !node.static || node.declare === true) return;
+    const constant = node.readonly === true && !isEmptyCollection(node.value);
+    if (constant) return;
     const line = source.lineOf(node.start);
-    found.push({
-      file: source.file,
-      line,
-      message: "A static field that is not readonly is module-level state.",
-      fix: FIX,
-    });
+    found.push({ file: source.file, line, message: "A static field that can change is module-level state.", fix: FIX });
   });
   return found;
 }
+
+/** `new Map()`: nobody makes an empty one but to fill it. */
+const isEmptyCollection = (init: Node | null): boolean =>
+  init?.type === "NewExpression" &&
+  init.callee.type === "Identifier" &&
+  /^(?:Weak)?(?:Map|Set)$/.test(init.callee.name) &&
+  init.arguments.length === 0;
 
 const MUTATORS = new Set(
   "add append clear copyWithin delete fill pop push reverse set shift sort splice unshift".split(" "),
