@@ -1,6 +1,6 @@
 // The binary is really one file that runs anywhere: alone in an empty folder, with nothing in its environment, the same
 // bytes from two checkouts, deaf to NODE_OPTIONS, and never made when the bundle is not what the profile says.
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -16,7 +16,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { build, isStale, workspaceRoot, type BuildResult } from "../src/index.ts";
+import { build, isStale, type BuildResult } from "../src/index.ts";
+import { compileAddon } from "./fixture/addon.ts";
 import { makeWorkspace, type Workspace } from "./fixture/workspace.ts";
 
 const run = promisify(execFile);
@@ -53,25 +54,6 @@ if (shared.of !== "contract" || kit.of !== "kit") throw new Error("not the works
 v.parse(v.string(), "text");`,
     says: "stranger here",
   });
-}
-
-/** A native addon that says "native here", compiled once; undefined where there is no C compiler. */
-function compileAddon(dir: string): string | undefined {
-  const headers = join(workspaceRoot, "node_modules", `node-${process.platform}-${process.arch}`, "include/node");
-  const source = join(dir, "tiny.c");
-  writeFileSync(
-    source,
-    `#include <node_api.h>
-NAPI_MODULE_INIT() {
-  napi_value text;
-  napi_create_string_utf8(env, "native here", NAPI_AUTO_LENGTH, &text);
-  return text;
-}
-`,
-  );
-  const output = join(dir, "tiny.node");
-  const made = spawnSync("cc", ["-shared", "-fPIC", "-Wl,--build-id=none", "-I", headers, "-o", output, source]);
-  return made.status === 0 ? output : undefined;
 }
 
 describe("a custom binary", () => {
@@ -189,6 +171,13 @@ describe("a custom binary", () => {
     writeFileSync(again.binary, "half");
     expect(await isStale(request, root)).toMatchObject({ reason: "the binary is not the one that was built" });
     expect(await isStale("minimal", root)).toEqual({ stale: true, reason: "not built yet" });
+  });
+
+  test("is not made when a package was smuggled in", async () => {
+    second.feature("tool-b", { code: 'import "../../tool-c/src/index.ts";' });
+    const smuggled = build({ profile: "minimal", root: second.root });
+    await expect(smuggled).rejects.toThrow(/tool-c is not in the profile: .*tool-b\/src\/work\.js → /);
+    expect(readdirSync(join(second.root, "dist"))).not.toContain("minimal");
   });
 
   test("leaves no temporary folder, and sweeps those of a build that was killed", async () => {
