@@ -40,25 +40,27 @@ export interface ErrorReplyOptions {
 }
 
 /** `{"error","code"}` with the code's status; with a wait also `retry_after` and `Retry-After`, in whole seconds. */
-export function errorReply(code: ErrorCode, options?: ErrorReplyOptions): Reply {
-  if (options === undefined) return (fixed[code] ??= build(code, {}));
-  return build(code, options);
+export function errorReply(code: ErrorCode, options: ErrorReplyOptions = {}): Reply {
+  const { message, headers, retryAfterMs } = options;
+  const seconds = retryAfterMs === undefined ? 0 : Math.max(1, Math.ceil(retryAfterMs / 1000));
+  if (message !== undefined || headers !== undefined || seconds > MAX_KEPT_SECONDS) {
+    return build(code, seconds, message, headers);
+  }
+  const kept = (keptReplies[code] ??= []);
+  return (kept[seconds] ??= build(code, seconds));
 }
 
-/** Replies without anything of their own are made once: most of what a hostile client sees. */
-const fixed: Partial<Record<ErrorCode, Reply>> = {};
+/** Replies without anything of their own are made once: most of what a hostile client sees. By code and seconds. */
+const keptReplies: Partial<Record<ErrorCode, Reply[]>> = {};
+const MAX_KEPT_SECONDS = 300;
 
-function build(code: ErrorCode, options: ErrorReplyOptions): Reply {
+function build(code: ErrorCode, seconds: number, message?: string, extraHeaders: readonly string[] = []): Reply {
   const { status, sentence } = ERRORS[code];
-  const error = options.message ?? sentence;
-  const headers = [...(options.headers ?? [])];
+  const headers = [...extraHeaders];
   if (status === 401) headers.push("www-authenticate", "Bearer");
-  if (options.retryAfterMs === undefined) {
-    return new Reply(status, JSON_TYPE, JSON.stringify({ error, code }), headers);
-  }
-  const seconds = Math.max(1, Math.ceil(options.retryAfterMs / 1000));
-  headers.push("retry-after", String(seconds));
-  return new Reply(status, JSON_TYPE, JSON.stringify({ error, code, retry_after: seconds }), headers);
+  if (seconds > 0) headers.push("retry-after", String(seconds));
+  const body = { error: message ?? sentence, code, ...(seconds > 0 && { retry_after: seconds }) };
+  return new Reply(status, JSON_TYPE, JSON.stringify(body), headers);
 }
 
 /** The reply to whatever was thrown. Only a `SvcError` speaks for itself; of anything else nothing is told. */
