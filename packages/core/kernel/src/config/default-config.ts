@@ -56,7 +56,7 @@ export async function writeDefaultConfig(
   features: readonly FeatureDefinition[],
   options: DefaultConfig = {},
 ): Promise<void> {
-  if (isThere(home.config)) throw configExists(home);
+  if (written(home, () => isThere(home.config))) throw configExists(home);
   written(home, () => mkdirSync(home.root, { recursive: true, mode: 0o700 }));
   written(home, () => mkdirSync(home.workspace, { recursive: true, mode: 0o700 }));
   await writeConfigSchema(home, features);

@@ -12,6 +12,8 @@ export interface Finding {
   /** What was written, never shown, and what it may have meant. */
   readonly guess?: { readonly wrong: string; readonly among: readonly string[] };
   readonly env?: string;
+  /** About a value as a whole: not worth saying where a key inside it is found to be wrong. */
+  readonly vague?: true;
 }
 
 export const badValue = (path: Path, message: string, rest: Partial<Finding> = {}): Finding => ({
@@ -66,3 +68,9 @@ export function unknownKey(
 
 const parentOf = (path: Path): string => keyText(path.slice(0, -1));
 const flagsOf = (entries: readonly CatalogueEntry[]): string[] => [...new Set(entries.map((entry) => entry.flag))];
+
+export function withoutVague(findings: readonly Finding[]): Finding[] {
+  const inside = (outer: Path, inner: Path): boolean =>
+    inner.length > outer.length && keyText(inner.slice(0, outer.length)) === keyText(outer);
+  return findings.filter(({ vague, path }) => !vague || !findings.some((other) => inside(path, other.path)));
+}

@@ -40,8 +40,9 @@ const CONVERSION: ConversionConfig = {
   overrideAction: ({ valibotAction, jsonSchema }) => {
     const { secret, env } = markOf(valibotAction);
     if (secret === undefined && env === undefined) return undefined;
+    const { secret: _s, env: _e, envMode: _m, ...plain } = jsonSchema as JsonSchema & Marks;
     return {
-      ...jsonSchema,
+      ...plain,
       ...(secret && { writeOnly: true, format: "password" }),
       ...(env !== undefined && { $comment: `Also from the environment: ${env}` }),
     };

@@ -11,7 +11,7 @@ import type { Home } from "../home.ts";
 import { openSecretKey } from "../secrets/secret-key.ts";
 import { readConfigFile } from "./config-file.ts";
 import { type Environment, overlayEnvironment } from "./environment.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, withoutVague } from "./finding.ts";
 import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
 import { ConfigError } from "./problem.ts";
 import { report } from "./report.ts";
@@ -60,7 +60,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     findings.push(...state.findings);
   }
   const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all)])];
-  const told = withUnread(findings, unread);
+  const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
 
   const warnings = [...fileWarnings(file, mode, plainInFile, home), ...variableWarnings(env, all)];

@@ -28,15 +28,18 @@ export async function parseToml(text: string): Promise<{ table: Table } | { faul
   }
 }
 
-/** The parser that tells places is the better one at them; ours says the cause. */
+/** Both parsers say where they gave up; the earlier place is the nearer to the mistake. */
 async function faultOf(error: unknown, text: string): Promise<SyntaxFault> {
   const { line, col, message } = error as { line?: number; col?: number; message: string };
   const { syntaxFault } = await import("./toml-places.ts");
-  const fault = syntaxFault(text);
-  const cause = causeOf(fault && line === undefined ? fault.cause : message);
-  if (fault) return { line: fault.line, column: fault.column, message: cause };
-  return line === undefined ? { message: cause } : { line: line + 1, column: Math.max(1, col ?? 1), message: cause };
+  const other = syntaxFault(text);
+  if (line === undefined) return { ...(other && placeOf(other)), message: causeOf(other?.cause ?? message) };
+  const own = { line: line + 1, column: Math.max(1, col ?? 1) };
+  const earlier = other && (other.line - own.line || other.column - own.column) < 0 ? placeOf(other) : own;
+  return { ...earlier, message: causeOf(message) };
 }
+
+const placeOf = ({ line, column }: { line: number; column: number }) => ({ line, column });
 
 /** Our sentence for what a parser said. Its own is never passed on: it goes on with lines of the file. */
 function causeOf(said: string): string {

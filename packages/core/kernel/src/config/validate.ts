@@ -86,7 +86,11 @@ function ownWords(issue: v.BaseIssue<unknown>, node: SchemaNode, path: Path, val
   const allowed = allowedValues(node);
   const guess =
     node.choices && typeof value === "string" ? { guess: { wrong: value, among: node.choices.map(String) } } : {};
-  return badValue(path, `must be ${expectation(node)}`, { ...(allowed !== undefined && { allowed }), ...guess });
+  return badValue(path, `must be ${expectation(node)}`, {
+    ...(allowed !== undefined && { allowed }),
+    ...guess,
+    ...(node.type === "union" && { vague: true }),
+  });
 }
 
 /** An author's message is a sentence of its own, or what completes "must be …". */

@@ -1,0 +1,174 @@
+// behaviour, vectors secrets.format: enc2: values open with this home's key, or fail and say which key can't be read.
+import * as fc from "fast-check";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { inspect } from "node:util";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { openSecret, openSecretKey, sealSecret } from "../src/index.ts";
+import { makeFixture, PROVIDER_A } from "./config-fixtures.ts";
+
+const fixture = makeFixture();
+const { home } = fixture;
+afterAll(() => fixture.remove());
+beforeEach(() => rmSync(home.secretKey, { recursive: true, force: true }));
+
+interface Vector {
+  readonly name: string;
+  readonly input: { readonly stored?: string; readonly plaintext_length?: number };
+  readonly expected: string & { readonly regex: string; readonly hex_length: number; readonly error_names: string[] };
+}
+const file = new URL("../../../tooling/testkit/vectors/conformance.json", import.meta.url);
+const { groups } = JSON.parse(readFileSync(file, "utf8")) as { groups: { id: string; cases: Vector[] }[] };
+const vector = (name: string): Vector => {
+  const found = groups.find(({ id }) => id === "secrets.format")?.cases.find((each) => each.name === name);
+  if (!found) throw new Error(`no vector ${name}`);
+  return found;
+};
+
+const unreadable = expect.objectContaining({ code: "SECRET_UNREADABLE" });
+const flip = (sealed: string, byte: number): string => {
+  const bytes = Buffer.from(sealed.slice(5), "hex");
+  bytes[byte] = (bytes[byte] ?? 0) ^ 1;
+  return `enc2:${bytes.toString("hex")}`;
+};
+
+describe("the format", () => {
+  test("format", () => {
+    const { input, expected } = vector("format");
+    const sealed = sealSecret(openSecretKey(home, { create: true }), "x".repeat(input.plaintext_length ?? 0));
+    expect(sealed).toMatch(new RegExp(expected.regex));
+    expect(sealed.length - "enc2:".length).toBe(expected.hex_length);
+  });
+
+  test("plaintext_passthrough", () => {
+    const { input, expected } = vector("plaintext_passthrough");
+    expect(openSecret(openSecretKey(home, { create: true }), input.stored ?? "")).toBe(expected);
+  });
+
+  test("tamper: a flipped bit anywhere is found", () => {
+    const key = openSecretKey(home, { create: true });
+    const sealed = sealSecret(key, "0123456789");
+    for (let byte = 0; byte < 38; byte += 1) expect(() => openSecret(key, flip(sealed, byte))).toThrow(unreadable);
+  });
+
+  test("truncated, also where the hex goes on with something else", () => {
+    const key = openSecretKey(home, { create: true });
+    expect(() => openSecret(key, vector("truncated").input.stored ?? "")).toThrow(unreadable);
+    const sealed = sealSecret(key, "0123456789");
+    for (const cut of [sealed.slice(0, -2), sealed.slice(0, -1), `${sealed}zz`, `${sealed} `, "enc2:"]) {
+      expect(() => openSecret(key, cut)).toThrow(unreadable);
+    }
+  });
+
+  test("property: what is sealed opens again, to the same text, and never looks the same twice", () => {
+    const key = openSecretKey(home, { create: true });
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        // A lone surrogate can't be written as UTF-8.
+        const wellFormed = text.toWellFormed();
+        const sealed = sealSecret(key, wellFormed);
+        expect(openSecret(key, sealed)).toBe(wellFormed);
+        expect(sealSecret(key, wellFormed)).not.toBe(sealed);
+      }),
+    );
+  });
+});
+
+describe("the key file", () => {
+  test("is made once, 32 bytes as hex, and shows nothing of itself", () => {
+    expect(() => openSecretKey(home, { create: false })).toThrow(unreadable);
+    const key = openSecretKey(home, { create: true });
+    const hex = readFileSync(home.secretKey, "utf8").trim();
+    expect(hex).toMatch(/^[0-9a-f]{64}$/);
+    expect(openSecretKey(home, { create: true }).equals(key)).toBe(true);
+    expect(inspect(key, { showHidden: true })).not.toContain(hex);
+  });
+
+  test.skipIf(process.platform === "win32")("is its owner's alone", () => {
+    openSecretKey(home, { create: true });
+    expect(statSync(home.secretKey).mode & 0o777).toBe(0o600);
+  });
+
+  test("one that holds no key is refused and left alone", () => {
+    for (const text of ["", "00".repeat(31), "zz".repeat(32), `${"00".repeat(32)}00`]) {
+      writeFileSync(home.secretKey, text);
+      expect(() => openSecretKey(home, { create: true })).toThrow(unreadable);
+      expect(readFileSync(home.secretKey, "utf8")).toBe(text);
+    }
+    rmSync(home.secretKey);
+    mkdirSync(home.secretKey);
+    expect(() => openSecretKey(home, { create: true })).toThrow(unreadable);
+  });
+});
+
+describe("in a config", () => {
+  const sealedConfig = (seal: (text: string) => string) => `[channels_config.provider_a]
+access_token = "${seal("the-access-token")}"
+phone_number_id = "1"
+verify_token = "${seal("the-verify-token")}"
+[shapes]
+keys = ["plain-key", "${seal("the-third")}"]
+`;
+
+  test("sealed values arrive in plain text, are known as secrets, and shown as dots", async () => {
+    const key = openSecretKey(home, { create: true });
+    const config = await fixture.load(
+      {},
+      sealedConfig((text) => sealSecret(key, text)),
+    );
+    expect(config.section("channels_config.provider_a")).toMatchObject({ access_token: "the-access-token" });
+    expect(config.section("shapes")).toMatchObject({ keys: ["plain-key", "the-third"] });
+    expect(config.secrets()).toEqual(expect.arrayContaining(["the-access-token", "the-verify-token", "the-third"]));
+    expect(JSON.stringify(config.redacted())).not.toMatch(/the-|plain-key|enc2/);
+  });
+
+  test("decrypt_failure_names_the_key: one error with every key's path, and .secret_key", async () => {
+    const key = openSecretKey(home, { create: true });
+    const toml = sealedConfig((text) => sealSecret(key, text));
+    rmSync(home.secretKey);
+    openSecretKey(home, { create: true });
+    const error = await fixture.load({}, toml).catch((error: unknown) => error as Error);
+    expect(error).toEqual(unreadable);
+    for (const name of [
+      "channels_config.provider_a.access_token",
+      "channels_config.provider_a.verify_token",
+      "shapes.keys[1]",
+    ]) {
+      expect((error as Error).message).toContain(name);
+    }
+    const [, dotted] = vector("decrypt_failure_names_the_key").expected.error_names;
+    expect((error as Error).message).toContain(dotted);
+  });
+
+  test("a missing key file is said the same way, beside the other problems", async () => {
+    const problems = await fixture.problems(`[shapes]\nkeys = ["enc2:${"00".repeat(40)}"]\nkyes = 1\n`);
+    expect(problems.map(({ code, line }) => [code, line])).toEqual([
+      ["SECRET_UNREADABLE", 2],
+      ["CONFIG_INVALID", 3],
+    ]);
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "a key file open to others is warned about; a sealed value in a readable file is not",
+    async () => {
+      const key = openSecretKey(home, { create: true });
+      fixture.write(`[channels_config.webhook]\nsecret = "${sealSecret(key, "s")}"`);
+      chmodSync(home.config, 0o644);
+      expect((await fixture.load()).warnings).toEqual([]);
+      chmodSync(home.secretKey, 0o644);
+      expect((await fixture.load()).warnings).toEqual([expect.stringContaining(".secret_key is open to other users")]);
+    },
+  );
+
+  test("a blank secret is unset, and missing where it is required, sealed or not", async () => {
+    const key = openSecretKey(home, { create: true });
+    const blank = PROVIDER_A.replace("token-of-a", "  ").replace("verify-of-a", sealSecret(key, ""));
+    const problems = await fixture.problems(`${blank}app_secret = ""\n[shapes]\nkeys = ["", "k"]\n`);
+    expect(problems.map(({ key }) => key)).toEqual([
+      "channels_config.provider_a.access_token",
+      "channels_config.provider_a.verify_token",
+    ]);
+    const config = await fixture.load({}, `${PROVIDER_A}app_secret = ""\n[shapes]\nkeys = ["", "k", " "]\n`);
+    expect(config.section("channels_config.provider_a")).not.toHaveProperty("app_secret");
+    expect(config.section("shapes")).toMatchObject({ keys: ["k"] });
+  });
+});
