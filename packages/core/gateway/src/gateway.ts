@@ -1,17 +1,14 @@
 /** Puts the gateway together, listens, and takes it down again. */
-import type { RequestListener } from "node:http";
-import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { SvcError } from "@svc/contract";
-import type { Hono } from "hono";
-import { apiApp } from "./api/app.ts";
 import { coreRoutes } from "./api/core-routes.ts";
 import { featureRoutes } from "./api/feature-routes.ts";
 import { SessionsView } from "./api/sessions.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
+import { onDemand } from "./http/on-demand.ts";
 import { requestListener } from "./http/listener.ts";
 import { errorReply } from "./http/reply.ts";
-import { type Send, sender } from "./http/send.ts";
+import { sender } from "./http/send.ts";
 import { createHttpServer, listen } from "./http/server.ts";
 import { closer } from "./http/close.ts";
 import { checkBind } from "./net/bind.ts";
@@ -50,7 +47,12 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
 
   const core = coreRoutes(deps, new SessionsView(deps.store.sessions, devices));
   const features = featureRoutes(deps.routes, core, config.max_body_bytes);
-  const app = apiApp([...core, ...features], { authenticator, clientOf, send, log });
+  const apiRoutes = [...core, ...features];
+  // Hono is evaluated with the first request it is for: the start, and a daemon that only takes webhooks, do without it.
+  const otherwise = onDemand(send, async () => {
+    const { apiListener } = await import("./api/listener.ts");
+    return apiListener(apiRoutes, { authenticator, clientOf, send, log });
+  });
 
   let rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port: config.port });
   const routes = ownRoutes({
@@ -63,7 +65,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     send,
     log,
   });
-  const listener = requestListener({ rules: () => rules, routes, otherwise: viaHono(app, send), isDraining, send });
+  const listener = requestListener({ rules: () => rules, routes, otherwise, isDraining, send });
   const server = createHttpServer(listener, (incoming, outgoing) =>
     send(incoming, outgoing, errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." })),
   );
@@ -90,20 +92,6 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       draining = true;
       return close(graceMs);
     },
-  };
-}
-
-/** Hono behind Node's own request and response; what the adapter itself refuses gets our shape too. */
-function viaHono(app: Hono<{ Bindings: HttpBindings }>, send: Send): RequestListener {
-  const adapted = getRequestListener(app.fetch, {
-    // The adapter's own Request and Response would replace the global ones, for every part of the process.
-    overrideGlobalObjects: false,
-    autoCleanupIncoming: false,
-    // Called for a target that is no URL (a backslash in the path); answering nothing leaves the answer to us.
-    errorHandler: () => undefined,
-  });
-  return (incoming, outgoing) => {
-    void adapted(incoming, outgoing).then(() => send(incoming, outgoing, errorReply("BAD_REQUEST")));
   };
 }
 
