@@ -1,1 +1,7 @@
-export {};
+/** `tool-files`: files of the workspace, for the model. */
+import { defineFeature } from "@svc/contract";
+
+export default defineFeature({
+  id: "tool-files",
+  load: () => import("./files.ts"),
+});

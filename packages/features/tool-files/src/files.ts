@@ -1,0 +1,81 @@
+/** `file_read`, `file_write`, `file_list`. The workspace keeps paths inside and off what the policy forbids. */
+import { type Contributions, defineTool } from "@svc/contract";
+import * as v from "valibot";
+import { textOf } from "./text-of.ts";
+
+// A turn cuts results beyond 64 Ki characters of JSON, and with them the note about how to go on.
+const DEFAULT_READ_BYTES = 32_768;
+const MAX_READ_BYTES = 49_152;
+const MAX_WRITE_CHARS = 1_048_576;
+const DEFAULT_ENTRIES = 200;
+const MAX_ENTRIES = 500;
+
+const path = (description: string) =>
+  v.pipe(v.string(), v.nonEmpty(), v.maxLength(4096), v.description(`${description} ".." is not allowed.`));
+const count = (min: number, max: number, description: string) =>
+  v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max), v.description(description));
+
+export const fileRead = defineTool({
+  name: "file_read",
+  description:
+    "Reads a text file (UTF-8) of the workspace. Returns its text and, when there is more than max_bytes, " +
+    "truncated = true and next_offset, from which to go on. For a binary file only a note is returned.",
+  input: v.strictObject({
+    path: path("Path of the file, relative to the workspace."),
+    offset: v.optional(count(0, Number.MAX_SAFE_INTEGER, "Byte to start at. Default 0."), 0),
+    max_bytes: v.optional(
+      count(1, MAX_READ_BYTES, `Most bytes to read. Default ${DEFAULT_READ_BYTES}, at most ${MAX_READ_BYTES}.`),
+      DEFAULT_READ_BYTES,
+    ),
+  }),
+  approval: "auto",
+  async run(input, { workspace, signal }) {
+    signal.throwIfAborted();
+    const { bytes, truncated } = await workspace.read(input.path, input.max_bytes, input.offset);
+    const { text, usedBytes } = textOf(bytes, truncated);
+    if (text === undefined)
+      return { note: "This is a binary file; its content is not shown.", bytes: bytes.byteLength };
+    return { text, truncated, ...(truncated && { next_offset: input.offset + usedBytes }) };
+  },
+});
+
+export const fileWrite = defineTool({
+  name: "file_write",
+  description:
+    "Writes a text file (UTF-8) in the workspace and creates missing folders. mode replace (the default) puts content in " +
+    `place of the whole file, append adds it at the end. content has at most ${MAX_WRITE_CHARS} characters.`,
+  input: v.strictObject({
+    path: path("Path of the file, relative to the workspace."),
+    content: v.pipe(v.string(), v.maxLength(MAX_WRITE_CHARS), v.description("The text to write, exactly.")),
+    mode: v.optional(v.pipe(v.picklist(["replace", "append"]), v.description("replace or append.")), "replace"),
+  }),
+  approval: "ask",
+  async run(input, { workspace, signal }) {
+    signal.throwIfAborted();
+    const bytes = new TextEncoder().encode(input.content);
+    await workspace.write(input.path, bytes, input.mode);
+    return { written_bytes: bytes.byteLength, mode: input.mode };
+  },
+});
+
+export const fileList = defineTool({
+  name: "file_list",
+  description:
+    "Lists one folder of the workspace, not the folders below it: name, kind (file, directory, symlink, other) and size in " +
+    "bytes, sorted by name. truncated = true means that there are more entries than limit.",
+  input: v.strictObject({
+    path: v.optional(path("Path of the folder, relative to the workspace. Default: the workspace itself."), "."),
+    limit: v.optional(
+      count(1, MAX_ENTRIES, `Most entries. Default ${DEFAULT_ENTRIES}, at most ${MAX_ENTRIES}.`),
+      DEFAULT_ENTRIES,
+    ),
+  }),
+  approval: "auto",
+  async run(input, { workspace, signal }) {
+    signal.throwIfAborted();
+    const { entries, truncated } = await workspace.list(input.path, input.limit);
+    return { entries: entries.map(({ name, kind, size }) => ({ name, kind, size })), truncated };
+  },
+});
+
+export const create = (): Contributions => ({ tools: [fileRead, fileWrite, fileList] });

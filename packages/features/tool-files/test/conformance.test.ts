@@ -1,0 +1,89 @@
+// The file tools keep what every tool keeps, and read on where they stopped without losing a character.
+import { fakeToolContext, featureConformance, toolConformance } from "@svc/testkit";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { fileList, fileRead, fileWrite } from "../src/files.ts";
+import definition from "../src/index.ts";
+
+featureConformance(definition, { root: `${import.meta.dirname}/..` });
+
+const bad = [{ path: "" }, { path: 1 }, { path: "x", more: 1 }, { path: "x".repeat(5000) }];
+
+toolConformance(fileRead, {
+  input: { path: "notes.txt" },
+  badInputs: [{}, ...bad, { path: "x", max_bytes: 0 }, { path: "x", max_bytes: 1e9 }, { path: "x", offset: -1 }],
+  refused: [{ input: { path: "../x" }, code: "PATH_OUTSIDE_WORKSPACE" }],
+  files: { "notes.txt": "hello" },
+});
+
+toolConformance(fileWrite, {
+  input: { path: "new.txt", content: "hello" },
+  badInputs: [
+    { path: "x" },
+    { path: "x", content: "y", mode: "truncate" },
+    { path: "x", content: "y".repeat(1_048_577) },
+  ],
+  refused: [{ input: { path: "/etc/x", content: "y" }, code: "PATH_OUTSIDE_WORKSPACE" }],
+});
+
+toolConformance(fileList, {
+  input: {},
+  badInputs: [...bad, { limit: 0 }, { limit: 501 }],
+  refused: [{ input: { path: "../.." }, code: "PATH_OUTSIDE_WORKSPACE" }],
+  files: { "a/b.txt": "hello" },
+});
+
+test("reading asks nobody, writing asks", () => {
+  expect([fileRead.approval, fileList.approval, fileWrite.approval]).toEqual(["auto", "auto", "ask"]);
+});
+
+const read = async (text: string, input: Record<string, unknown>) =>
+  (await fileRead.run(
+    v.parse(fileRead.input, { path: "a", ...input }),
+    fakeToolContext({ files: { a: text } }),
+  )) as Record<string, unknown>;
+
+describe("file_read", () => {
+  test("a whole file", async () => {
+    expect(await read("grüß dich", {})).toEqual({ text: "grüß dich", truncated: false });
+  });
+
+  test.each(["héllo wörld €uro 😀 end", "😀😀😀", "plain"])(
+    "%s in pieces of any size is the same text",
+    async (text) => {
+      for (let size = 4; size < 12; size += 1) {
+        let offset: number | undefined = 0;
+        let joined = "";
+        while (offset !== undefined) {
+          const part: Record<string, unknown> = await read(text, { offset, max_bytes: size });
+          joined += part["text"];
+          offset = part["next_offset"] as number | undefined;
+        }
+        expect(joined).toBe(text);
+      }
+    },
+  );
+
+  test("a cap smaller than one character still gets on", async () => {
+    expect(await read("😀x", { max_bytes: 1 })).toMatchObject({ truncated: true, next_offset: 1 });
+  });
+
+  test("a binary file is only noted", async () => {
+    expect(await read("a\0b", {})).toEqual({ note: expect.stringContaining("binary"), bytes: 3 });
+  });
+});
+
+test("file_write and file_list do what they say", async () => {
+  const context = fakeToolContext({ files: { "a/b.txt": "x" } });
+  const write = (input: Record<string, unknown>) => fileWrite.run(v.parse(fileWrite.input, input), context);
+  expect(await write({ path: "c.txt", content: "é" })).toEqual({ written_bytes: 2, mode: "replace" });
+  expect(await write({ path: "c.txt", content: "!", mode: "append" })).toEqual({ written_bytes: 1, mode: "append" });
+  expect(await fileList.run(v.parse(fileList.input, {}), context)).toEqual({
+    entries: [
+      { name: "a", kind: "directory", size: 0 },
+      { name: "c.txt", kind: "file", size: 3 },
+    ],
+    truncated: false,
+  });
+  expect(await fileList.run(v.parse(fileList.input, { limit: 1 }), context)).toMatchObject({ truncated: true });
+});
