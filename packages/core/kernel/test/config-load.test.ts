@@ -167,6 +167,10 @@ describe("values", () => {
     const other = await fixture.load({ SVC__GATEWAY__PORT: "2" }, `[gateway]\nport = 1\nhost = "::1"\n${PROVIDER_A}`);
     const rotated = await fixture.load({ SVC_PROVIDER_A_APP_SECRET: "new" }, `${PROVIDER_A}app_secret = 'old'`);
     const section = "channels_config.provider_a";
+    const accounts = ["a.password = '1'", "b.password = '2'"];
+    const records = [accounts, accounts.toReversed()].map((each) => `[shapes.accounts]\n${each.join("\n")}`);
+    const [first, second] = [await fixture.load({}, records[0]), await fixture.load({}, records[1])];
+    expect(second.hash("shapes")).toBe(first.hash("shapes"));
     expect(one.hash("gateway")).toMatch(/^[0-9a-f]{64}$/);
     expect(moved.hash("gateway")).toBe(one.hash("gateway"));
     expect(other.hash("gateway")).not.toBe(one.hash("gateway"));
@@ -208,19 +212,17 @@ describe("the file", () => {
     rmSync(file);
   });
 
-  test.skipIf(process.platform === "win32")(
-    "open to others: said when it holds a plain secret, or can be changed",
-    async () => {
-      const warned = async (toml: string, mode: number) => {
-        fixture.write(toml);
-        chmodSync(fixture.home.config, mode);
-        return (await fixture.load()).warnings;
-      };
-      const secret = "[channels_config.webhook]\nsecret = 'x'";
-      expect(await warned(secret, 0o600)).toEqual([]);
-      expect(await warned(secret, 0o640)).toEqual([expect.stringContaining("holds secrets")]);
-      expect(await warned("[gateway]", 0o644)).toEqual([]);
-      expect(await warned("[gateway]", 0o622)).toEqual([expect.stringContaining("can be changed by other users")]);
-    },
-  );
+  test("open to others: said when it holds a plain secret, or can be changed", async (context) => {
+    context.skip(process.platform === "win32", "Windows has no permission bits");
+    const warned = async (toml: string, mode: number) => {
+      fixture.write(toml);
+      chmodSync(fixture.home.config, mode);
+      return (await fixture.load()).warnings;
+    };
+    const secret = "[channels_config.webhook]\nsecret = 'x'";
+    expect(await warned(secret, 0o600)).toEqual([]);
+    expect(await warned(secret, 0o640)).toEqual([expect.stringContaining("holds secrets")]);
+    expect(await warned("[gateway]", 0o644)).toEqual([]);
+    expect(await warned("[gateway]", 0o622)).toEqual([expect.stringContaining("can be changed by other users")]);
+  });
 });

@@ -130,7 +130,8 @@ describe("the config of a first run", () => {
     expect(readFileSync(home.config, "utf8")).toBe(before);
   });
 
-  test.skipIf(process.platform === "win32")("only this user can look into it", async () => {
+  test("only this user can look into it", async (context) => {
+    context.skip(process.platform === "win32", "Windows has no permission bits");
     const home = homeOf({ SVC_HOME: join(fixture.home.root, "modes") });
     await writeDefaultConfig(home, []);
     const modes = [home.root, home.workspace, home.config].map((file) => statSync(file).mode & 0o777);

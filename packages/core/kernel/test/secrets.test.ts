@@ -83,7 +83,8 @@ describe("the key file", () => {
     expect(inspect(key, { showHidden: true })).not.toContain(hex);
   });
 
-  test.skipIf(process.platform === "win32")("is its owner's alone", () => {
+  test("is its owner's alone", (context) => {
+    context.skip(process.platform === "win32", "Windows has no permission bits");
     openSecretKey(home, { create: true });
     expect(statSync(home.secretKey).mode & 0o777).toBe(0o600);
   });
@@ -147,17 +148,15 @@ keys = ["plain-key", "${seal("the-third")}"]
     ]);
   });
 
-  test.skipIf(process.platform === "win32")(
-    "a key file open to others is warned about; a sealed value in a readable file is not",
-    async () => {
-      const key = openSecretKey(home, { create: true });
-      fixture.write(`[channels_config.webhook]\nsecret = "${sealSecret(key, "s")}"`);
-      chmodSync(home.config, 0o644);
-      expect((await fixture.load()).warnings).toEqual([]);
-      chmodSync(home.secretKey, 0o644);
-      expect((await fixture.load()).warnings).toEqual([expect.stringContaining(".secret_key is open to other users")]);
-    },
-  );
+  test("a key file open to others is warned about; a sealed value in a readable file is not", async (context) => {
+    context.skip(process.platform === "win32", "Windows has no permission bits");
+    const key = openSecretKey(home, { create: true });
+    fixture.write(`[channels_config.webhook]\nsecret = "${sealSecret(key, "s")}"`);
+    chmodSync(home.config, 0o644);
+    expect((await fixture.load()).warnings).toEqual([]);
+    chmodSync(home.secretKey, 0o644);
+    expect((await fixture.load()).warnings).toEqual([expect.stringContaining(".secret_key is open to other users")]);
+  });
 
   test("a blank secret is unset, and missing where it is required, sealed or not", async () => {
     const key = openSecretKey(home, { create: true });
