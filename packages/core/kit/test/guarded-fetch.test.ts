@@ -1,46 +1,10 @@
-// The guarded client against servers that try to lead it to a private address, to feed it without end, or to learn
-// credentials meant for somebody else.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from "node:net";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+// The guarded client against servers that try to lead it to a private address, or to learn credentials meant for somebody
+// else.
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Logger } from "@svc/contract";
-import { createGuardedFetch, type GuardedFetchOptions } from "../src/index.ts";
+import { client, closeServers, listen, servers, text } from "./loopback.ts";
 
-const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-const servers: (Server | TcpServer)[] = [];
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    if ("closeAllConnections" in server) server.closeAllConnections();
-    server.close();
-  }
-});
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-async function listen(answer: Answer): Promise<string> {
-  const server = createServer(answer);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const client = (allowPrivate: string[], more: Partial<GuardedFetchOptions> = {}) =>
-  createGuardedFetch({ allowPrivate, log: quiet, ...more });
-
-/** A clock whose time limits pass when `event` happens. */
-const afterPromise = (event: Promise<void>) => ({
-  after: (_delayMs: number, run: () => void) => {
-    let cancelled = false;
-    void event.then(() => cancelled || run());
-    return () => {
-      cancelled = true;
-    };
-  },
-});
-
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+afterEach(closeServers);
 
 describe("addresses", () => {
   test("loopback is refused, and the server never sees a connection", async () => {
@@ -207,89 +171,6 @@ describe("redirects", () => {
     const result = await client([host])(`http://${host}/5`);
     expect([text(result.bytes), result.url]).toEqual(["there", `http://${host}/0`]);
     await expect(client([host])(`http://${host}/6`)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
-  });
-});
-
-describe("sizes", () => {
-  test("an endless body is cut at the cap and the connection is closed", async () => {
-    const closed = Promise.withResolvers<void>();
-    const host = await listen((_, response) => {
-      const chunk = Buffer.alloc(65_536, 97);
-      const pump = (): void => {
-        while (!response.destroyed && response.write(chunk));
-      };
-      response.on("drain", pump).on("close", closed.resolve);
-      pump();
-    });
-    const result = await client([host])(`http://${host}/`, { maxBytes: 1000 });
-    expect([result.bytes.byteLength, result.truncated]).toEqual([1000, true]);
-    await closed.promise;
-  });
-
-  test("a body of exactly the cap is whole", async () => {
-    const host = await listen((_, response) => response.end("x".repeat(10)));
-    expect((await client([host])(`http://${host}/`, { maxBytes: 10 })).truncated).toBe(false);
-    expect((await client([host])(`http://${host}/`, { maxBytes: 9 })).truncated).toBe(true);
-  });
-
-  test("a compression bomb yields no more than the cap", async () => {
-    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    const host = await listen((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
-    const result = await client([host])(`http://${host}/`, { maxBytes: 5000 });
-    expect([result.bytes.byteLength, result.truncated]).toEqual([5000, true]);
-  });
-
-  test("compressed bodies are decoded, and the headers no longer claim otherwise", async () => {
-    const host = await listen((request, response) => {
-      const [coding, bytes] = request.url === "/br" ? ["br", brotliCompressSync("hello")] : ["gzip", gzipSync("hello")];
-      response.writeHead(200, { "content-encoding": coding }).end(bytes);
-    });
-    for (const path of ["gzip", "br"]) {
-      const result = await client([host])(`http://${host}/${path}`);
-      expect([text(result.bytes), result.headers["content-encoding"]]).toEqual(["hello", undefined]);
-    }
-  });
-
-  test.each([
-    ["garbage", Buffer.from("this is not gzip")],
-    ["half of it", gzipSync("hello hello hello").subarray(0, 15)],
-  ])("a compressed body that is %s is an error, not a hang", async (_, bytes) => {
-    const host = await listen((_request, response) =>
-      response.writeHead(200, { "content-encoding": "gzip" }).end(bytes),
-    );
-    await expect(client([host])(`http://${host}/`)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
-  });
-
-  test("a connection that breaks half-way is an error", async () => {
-    const host = await listen((request, response) => {
-      response.writeHead(200, request.url === "/gzip" ? { "content-encoding": "gzip" } : { "content-length": "100" });
-      response.write(gzipSync("hello hello hello").subarray(0, 12), () => response.destroy());
-    });
-    await expect(client([host])(`http://${host}/gzip`)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
-    await expect(client([host])(`http://${host}/plain`)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
-  });
-});
-
-describe("time", () => {
-  test("the time limit covers a server that never answers", async () => {
-    const arrived = Promise.withResolvers<void>();
-    const host = await listen(() => arrived.resolve());
-    const clock = afterPromise(arrived.promise); // the limit passes the moment the request has arrived
-    await expect(client([host], { clock })(`http://${host}/`)).rejects.toMatchObject({ code: "REMOTE_TIMEOUT" });
-  });
-
-  test("and one that stops in the middle of a body", async () => {
-    const started = Promise.withResolvers<void>();
-    const host = await listen((_, response) => response.write("x", () => started.resolve()));
-    const clock = afterPromise(started.promise);
-    await expect(client([host], { clock })(`http://${host}/`)).rejects.toMatchObject({ code: "REMOTE_TIMEOUT" });
-  });
-
-  test("an abort rejects with the caller's own reason", async () => {
-    const caller = new AbortController();
-    const host = await listen(() => caller.abort(new Error("turn cancelled")));
-    await expect(client([host])(`http://${host}/`, { signal: caller.signal })).rejects.toThrow("turn cancelled");
-    await expect(client([host])(`http://${host}/`, { signal: caller.signal })).rejects.toThrow("turn cancelled");
   });
 });
 

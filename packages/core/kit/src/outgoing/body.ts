@@ -56,11 +56,8 @@ async function* decodedChunks(body: Readable, decoder: Transform, maxRawBytes: n
     raw += chunk.byteLength;
     if (raw > maxRawBytes) decoder.destroy(undecodable());
   });
+  // A connection that breaks half-way: the decoder must not wait for the rest.
   body.on("error", (error) => decoder.destroy(error));
-  // A connection that closes half-way ends the body without "end": the decoder must not wait for ever.
-  body.on("close", () => {
-    if (!body.readableEnded) decoder.destroy(undecodable());
-  });
   body.pipe(decoder);
   try {
     yield* decoder as AsyncIterable<Uint8Array>;
