@@ -10,7 +10,8 @@ export async function run(context: CommandContext): Promise<number> {
     if (isCancel(answer) || !answer) throw new SvcError("USAGE", "Nothing was written.");
   }
   const home = homeOf(context.env);
-  writeDefaultConfig(home);
+  const { features } = await context.build.load();
+  await writeDefaultConfig(home, features);
   context.print(`wrote ${home.config}\nNext: svc daemon`);
   return 0;
 }

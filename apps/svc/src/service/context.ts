@@ -10,6 +10,7 @@ import {
   loadConfig,
   type LoadedConfig,
   systemClock,
+  writeDefaultConfig,
 } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
 
@@ -40,6 +41,15 @@ export async function openContext(context: CommandContext): Promise<ServiceConte
   log.setSecrets(config.secrets());
   for (const warning of config.warnings) log.warn(warning);
   return { home, composition, config, log };
+}
+
+/** Writes the config on the very first run, so that nobody needs a manual to start; tells whether it did. */
+export async function prepareHome(context: CommandContext): Promise<boolean> {
+  const home = homeOf(context.env);
+  if (fileOption(context).file !== undefined || existsSync(home.config)) return false;
+  const { features } = await context.build.load();
+  await writeDefaultConfig(home, features);
+  return true;
 }
 
 /** `--config`; a file named there must exist. */

@@ -5,21 +5,20 @@
  *   a second one      running turns are cancelled at once
  */
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { EXIT } from "@svc/contract";
 import { startControl } from "@svc/gateway/control";
 import { type Gateway, startGateway } from "@svc/gateway";
-import { homeOf, systemClock, writeDefaultConfig } from "@svc/kernel";
+import { systemClock } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
 import { banner, pairingLines } from "./banner.ts";
-import { type ServiceContext, fileOption, openContext } from "./context.ts";
+import { openContext, prepareHome, type ServiceContext } from "./context.ts";
 import { daemonHandlers } from "./daemon-handlers.ts";
 import { openService, type Service } from "./service.ts";
 import { featureList, statusReport, toolList } from "./status.ts";
 
 export async function runDaemon(context: CommandContext): Promise<number> {
   const stop = stopSignals();
-  const firstRun = prepareHome(context);
+  const firstRun = await prepareHome(context);
   const opened = await openContext(context);
   const service = await openService(opened, stop.now);
   try {
@@ -42,15 +41,6 @@ export async function runDaemon(context: CommandContext): Promise<number> {
     await service.close();
   }
   return EXIT.ok;
-}
-
-/** Writes the config on the very first run; tells whether it did. */
-function prepareHome(context: CommandContext): boolean {
-  const { file } = fileOption(context);
-  const home = homeOf(context.env);
-  if (file !== undefined || existsSync(home.config)) return false;
-  writeDefaultConfig(home);
-  return true;
 }
 
 async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {

@@ -2,11 +2,12 @@
 import { SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import type { Backend } from "./backend.ts";
-import { openContext } from "./context.ts";
+import { openContext, prepareHome } from "./context.ts";
 import { openService } from "./service.ts";
 import { serviceHandlers } from "./service-handlers.ts";
 
 export async function openLocally(context: CommandContext): Promise<Backend> {
+  await prepareHome(context);
   const never = new AbortController().signal;
   const service = await openService(await openContext(context), never);
   const handlers = await serviceHandlers(service);

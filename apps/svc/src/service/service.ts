@@ -1,6 +1,16 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
-import { type Agent, type CallPolicy, createAgent, modelProblem, type ToolEnvironment } from "@svc/agent";
-import { chooseSandbox, type ChosenSandbox, createPolicy, noneBackend, openWorkspace } from "@svc/agent";
+import {
+  type Agent,
+  chooseSandbox,
+  createAgent,
+  createExec,
+  createPolicy,
+  modelProblem,
+  noneBackend,
+  openWorkspace,
+  type SandboxChoice,
+  type ToolEnvironment,
+} from "@svc/agent";
 import { SvcError, type Tool } from "@svc/contract";
 import { Lifecycle, type Registry, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
@@ -13,7 +23,7 @@ export interface Service {
   readonly store: Store;
   readonly lifecycle: Lifecycle;
   readonly registry: Registry;
-  readonly sandbox: ChosenSandbox;
+  readonly sandbox: SandboxChoice;
   readonly environment: ToolEnvironment;
   readonly agent: Agent;
   /** Stops the features, closes the store and lets go of the home. */
@@ -28,18 +38,18 @@ export async function openService(context: ServiceContext, signal: AbortSignal):
   const { home, config, log, composition } = context;
   const problem = modelProblem(config.core.model);
   if (problem) throw problem;
+  const allowPrivate = config.core["security.net"].allow_private;
   const lifecycle = new Lifecycle({
     definitions: composition.features,
     enabled: composition.features
       .filter((definition) => config.enabled(definition))
-      .map((definition) => ({
-        definition,
-        config: definition.section === undefined ? undefined : config.section(definition.section),
-      })),
+      .map((definition) => ({ definition, config: config.configOf(definition) })),
     core: { sandboxes: [noneBackend] },
     log,
     clock: systemClock,
     redact: log.redact,
+    fetchFor: ({ config: section }) =>
+      createGuardedFetch({ allowPrivate, exempt: ownUrls(section), log, clock: systemClock }),
   });
   await lifecycle.construct();
   const unlock = lockHome(home.lock);
@@ -94,22 +104,23 @@ export async function openService(context: ServiceContext, signal: AbortSignal):
 async function openEnvironment(
   context: ServiceContext,
   registry: Registry,
-  sandbox: ChosenSandbox,
+  sandbox: SandboxChoice,
   store: Store,
 ): Promise<ToolEnvironment> {
   const { home, config, log, composition } = context;
   const { core } = config;
-  const policy: CallPolicy = createPolicy({
-    policy: core["security.policy"],
-    disabledTools: core.tools.disabled,
-    sandbox: { effective: sandbox.effective, chosenNone: core["security.sandbox"].backend === "none" },
-    clock: systemClock,
-  });
   const root = core.workspace.path ?? home.workspace;
   const workspace = await openWorkspace(root, {
     forbiddenPaths: core["security.policy"].forbidden_paths,
     hidden: [home.root],
     workspaceOnly: core["security.policy"].workspace_only,
+  });
+  const policy = createPolicy({
+    policy: core["security.policy"],
+    disabledTools: core.tools.disabled,
+    sandbox,
+    workspace: workspace.root,
+    clock: systemClock,
   });
   const disabled = new Set(core.tools.disabled);
   const tools: Tool[] = registry.tools.list().filter((tool) => !disabled.has(tool.name));
@@ -125,12 +136,23 @@ async function openEnvironment(
     tools,
     policy,
     workspace,
-    exec: sandbox.execIn(workspace.root, home.root),
-    fetch: createGuardedFetch({ allowPrivate: core["security.net"].allow_private, log }),
+    exec: createExec({
+      backend: sandbox.backend,
+      config: core["security.sandbox"],
+      workspace: workspace.root,
+      hidden: [home.root],
+    }),
+    fetch: createGuardedFetch({ allowPrivate: core["security.net"].allow_private, log, clock: systemClock }),
     store,
     clock: systemClock,
     log,
     askTimeoutMs: core.approvals.tool_timeout_secs * 1000,
     maxOutputChars: MAX_OUTPUT_CHARS,
   };
+}
+
+/** A feature may reach the `api_url` its own section names, wherever that is; nothing else that is private. */
+function ownUrls(section: unknown): string[] {
+  const url = (section as { api_url?: unknown } | undefined)?.api_url;
+  return typeof url === "string" ? [url] : [];
 }

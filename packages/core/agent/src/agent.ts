@@ -149,8 +149,8 @@ class RunningAgent implements Agent {
     const { store, clock, config } = this.#options;
     const { claim } = request;
     const tokens = tokensOf(progress.messages);
-    await store.write(() => {
-      store.sessions.append(conversation, {
+    const place = await store.write(() => {
+      const kept = store.sessions.append(conversation, conversation.place, {
         id: progress.id,
         at: clock.now(),
         model: this.model,
@@ -161,9 +161,10 @@ class RunningAgent implements Agent {
         costUsd: costUsd(config.model, progress.inputTokens, progress.outputTokens),
       });
       if (claim) store.idempotency.keep(claim, progress.id, "done");
+      return kept;
     });
     if (claim) store.idempotency.release(claim);
-    this.#history.append(conversation, progress.messages, tokens);
+    this.#history.append(conversation, place, progress.messages, tokens);
   }
 
   /**

@@ -1,6 +1,11 @@
 /** `@svc/agent`: models, tools, sessions, the turn. */
-export * from "./agent.ts";
+export { type Agent, type AgentOptions, createAgent } from "./agent.ts";
 export { modelName, modelProblem } from "./models/open-model.ts";
+export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
+export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
+export { noneBackend } from "./sandbox/none-backend.ts";
+export { createExec } from "./sandbox/exec.ts";
 export { approvalOf, callTool, type CallOutcome, type CallRequest } from "./tools/call-tool.ts";
-export type { CallPolicy, ToolEnvironment, Verdict } from "./tools/environment.ts";
+export type { ToolEnvironment } from "./tools/environment.ts";
 export type * from "./types.ts";
+export { openWorkspace } from "./workspace/index.ts";

@@ -17,19 +17,24 @@ const STEPS: readonly string[] = [
   ) WITHOUT ROWID;
 
   CREATE TABLE sessions (
-    id TEXT PRIMARY KEY,
+    n INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
     client_id TEXT NOT NULL,
     name TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     turns INTEGER NOT NULL,
+    last_turn INTEGER NOT NULL,
     UNIQUE (client_id, name)
-  ) WITHOUT ROWID;
-  CREATE INDEX sessions_by_activity ON sessions (updated_at);
+  );
+  CREATE INDEX sessions_by_activity ON sessions (last_turn);
 
+  -- Appended to and chained: each turn names the one before it in its session. An index by session would make every
+  -- commit rewrite a page for each session that spoke, which costs five times the bytes (bench/README.md).
   CREATE TABLE turns (
-    session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-    seq INTEGER NOT NULL,
+    n INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    previous INTEGER,
     id TEXT NOT NULL,
     at INTEGER NOT NULL,
     model TEXT NOT NULL,
@@ -37,9 +42,8 @@ const STEPS: readonly string[] = [
     tokens INTEGER NOT NULL,
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
-    cost_usd REAL,
-    PRIMARY KEY (session_id, seq)
-  ) WITHOUT ROWID;
+    cost_usd REAL
+  );
 
   CREATE TABLE tool_calls (
     turn_id TEXT NOT NULL,

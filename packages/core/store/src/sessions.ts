@@ -1,76 +1,76 @@
 /** Conversations and the turns in them. A turn is one row: the messages it added, in the model's own form. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId, Json } from "@svc/contract";
-import type { SessionSummary, StoredTurn } from "./types.ts";
+import type { SessionPlace, SessionSummary, StoredTurn } from "./types.ts";
 
 export class SessionStore {
   readonly #find;
   readonly #insertSession;
-  readonly #touchSession;
+  readonly #moveSession;
   readonly #insertTurn;
-  readonly #turnsBackwards;
+  readonly #turn;
   readonly #byActivity;
   readonly #byActivityOf;
+  readonly #deleteTurns;
   readonly #delete;
 
   constructor(db: DatabaseSync) {
-    this.#find = db.prepare("SELECT * FROM sessions WHERE client_id = ? AND name = ?");
-    this.#insertSession = db.prepare("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, 1)");
-    this.#touchSession = db.prepare("UPDATE sessions SET updated_at = ?, turns = turns + 1 WHERE id = ?");
-    this.#insertTurn = db.prepare(
-      `INSERT INTO turns SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM turns WHERE session_id = ?1`,
+    this.#find = db.prepare(
+      "SELECT n AS session, last_turn AS lastTurn FROM sessions WHERE client_id = ? AND name = ?",
     );
-    this.#turnsBackwards = db.prepare("SELECT * FROM turns WHERE session_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?");
-    this.#byActivity = db.prepare("SELECT * FROM sessions ORDER BY updated_at DESC LIMIT ?");
-    this.#byActivityOf = db.prepare("SELECT * FROM sessions WHERE client_id = ? ORDER BY updated_at DESC LIMIT ?");
+    this.#insertSession = db.prepare("INSERT INTO sessions VALUES (NULL, ?, ?, ?, ?, ?, 1, 0)");
+    this.#moveSession = db.prepare("UPDATE sessions SET updated_at = ?, turns = turns + ?, last_turn = ? WHERE n = ?");
+    this.#insertTurn = db.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#turn = db.prepare("SELECT * FROM turns WHERE n = ?");
+    this.#byActivity = db.prepare("SELECT * FROM sessions ORDER BY last_turn DESC LIMIT ?");
+    this.#byActivityOf = db.prepare("SELECT * FROM sessions WHERE client_id = ? ORDER BY last_turn DESC LIMIT ?");
+    this.#deleteTurns = db.prepare(`
+      WITH RECURSIVE chain (n) AS (
+        SELECT last_turn FROM sessions WHERE id = ?
+        UNION ALL SELECT previous FROM turns JOIN chain USING (n) WHERE previous IS NOT NULL)
+      DELETE FROM turns WHERE n IN chain`);
     this.#delete = db.prepare("DELETE FROM sessions WHERE id = ?");
   }
 
-  find(clientId: ClientId, name: string): SessionSummary | undefined {
-    const row = this.#find.get(clientId, name) as SessionRow | undefined;
-    return row && sessionOf(row);
+  find(clientId: ClientId, name: string): SessionPlace | undefined {
+    return this.#find.get(clientId, name) as SessionPlace | undefined;
   }
 
   /** Most recently active first. */
   list(filter: { clientId?: ClientId }, limit: number): SessionSummary[] {
-    const rows =
-      filter.clientId === undefined ? this.#byActivity.all(limit) : this.#byActivityOf.all(filter.clientId, limit);
+    const { clientId } = filter;
+    const rows = clientId === undefined ? this.#byActivity.all(limit) : this.#byActivityOf.all(clientId, limit);
     return (rows as unknown as SessionRow[]).map(sessionOf);
   }
 
   /** The newest turns whose estimated tokens fit together, oldest first. Always whole turns. */
-  recentTurns(sessionId: string, maxTokens: number): StoredTurn[] {
+  recentTurns(place: SessionPlace, maxTokens: number): StoredTurn[] {
     const turns: StoredTurn[] = [];
     let tokens = 0;
-    for (let before = Number.MAX_SAFE_INTEGER; ;) {
-      const page = this.turnsBefore(sessionId, before, 64);
-      for (const turn of page) {
-        tokens += turn.tokens;
-        if (tokens > maxTokens) return turns.reverse();
-        turns.push(turn);
-      }
-      const last = page.at(-1);
-      if (last === undefined) return turns.reverse();
-      before = last.seq;
+    for (let next: number | null = place.lastTurn; next !== null;) {
+      const row = this.#turn.get(next) as unknown as TurnRow;
+      tokens += row.tokens;
+      if (tokens > maxTokens) break;
+      turns.push(turnOf(row));
+      next = row.previous;
     }
+    return turns.reverse();
   }
 
-  /** At most `limit` turns older than `seq`, newest first. */
-  turnsBefore(sessionId: string, seq: number, limit: number): StoredTurn[] {
-    return (this.#turnsBackwards.all(sessionId, seq, limit) as unknown as TurnRow[]).map(turnOf);
-  }
-
-  /** Inside a transaction: the session (when new) and the turn. */
+  /** Inside a transaction: the turn, and its session when `place` is undefined. Returns where the session stands then. */
   append(
-    session: { id: string; clientId: ClientId; name: string; isNew: boolean },
-    turn: Omit<StoredTurn, "seq" | "sessionId">,
-  ): void {
-    if (session.isNew) this.#insertSession.run(session.id, session.clientId, session.name, turn.at, turn.at);
-    else this.#touchSession.run(turn.at, session.id);
-    this.#insertTurn.run(
-      session.id,
+    session: { readonly id: string; readonly clientId: ClientId; readonly name: string },
+    place: SessionPlace | undefined,
+    turn: StoredTurn,
+  ): SessionPlace {
+    const { id, clientId, name } = session;
+    const { at } = turn;
+    const row = place?.session ?? Number(this.#insertSession.run(id, clientId, name, at, at).lastInsertRowid);
+    const { lastInsertRowid } = this.#insertTurn.run(
+      row,
+      place?.lastTurn ?? null,
       turn.id,
-      turn.at,
+      at,
       turn.model,
       JSON.stringify(turn.messages),
       turn.tokens,
@@ -78,10 +78,14 @@ export class SessionStore {
       turn.outputTokens,
       turn.costUsd ?? null,
     );
+    const lastTurn = Number(lastInsertRowid);
+    this.#moveSession.run(at, place === undefined ? 0 : 1, lastTurn, row);
+    return { session: row, lastTurn };
   }
 
-  /** Inside a transaction. */
+  /** Inside a transaction: the session and all its turns. Tells whether there was one. */
   remove(id: string): boolean {
+    this.#deleteTurns.run(id);
     return Number(this.#delete.run(id).changes) > 0;
   }
 }
@@ -96,8 +100,7 @@ interface SessionRow {
 }
 
 interface TurnRow {
-  session_id: string;
-  seq: number;
+  previous: number | null;
   id: string;
   at: number;
   model: string;
@@ -122,8 +125,6 @@ function sessionOf(row: SessionRow): SessionSummary {
 function turnOf(row: TurnRow): StoredTurn {
   return {
     id: row.id,
-    sessionId: row.session_id,
-    seq: row.seq,
     at: row.at,
     model: row.model,
     messages: JSON.parse(row.messages) as Json,

@@ -44,7 +44,9 @@ function open({ file, clock, idempotency }: StoreOptions): Store {
   if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const db = new DatabaseSync(file, { timeout: 5000 });
   // FULL: a commit that was answered survives a power cut. cache_size is in KiB when negative.
-  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -2048;");
+  db.exec(
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 4000;",
+  );
   migrate(db);
   const keys = new IdempotencyStore(db, clock, idempotency);
   const commits = new GroupCommit(db, () => keys.recount());

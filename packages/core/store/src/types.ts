@@ -31,11 +31,15 @@ export interface SessionSummary {
   readonly turns: number;
 }
 
+/** Where a session stands on disk: its row, and its newest turn. */
+export interface SessionPlace {
+  readonly session: number;
+  readonly lastTurn: number;
+}
+
 /** One finished turn as kept: the messages it added, in the model's own form. */
 export interface StoredTurn {
   readonly id: string;
-  readonly sessionId: string;
-  readonly seq: number;
   readonly at: number;
   readonly model: string;
   readonly messages: Json;

@@ -78,11 +78,10 @@ async function permit(environment: ToolEnvironment, request: CallRequest, tool: 
   const question = { callId: request.callId, tool: tool.name, input: input as Json, reason: verdict.reason };
   const wait = (): Promise<{ approved: boolean; feedback?: string }> => askInTime(environment, ask, question, signal);
   const answer = await (request.pause ? request.pause(wait) : wait());
-  if (answer.approved) {
-    environment.policy.recordAction(tool, input);
-    return;
+  if (!answer.approved) {
+    throw new SvcError("TOOL_REFUSED", `The person refused this call${answer.feedback ? `: ${answer.feedback}` : "."}`);
   }
-  throw new SvcError("TOOL_REFUSED", `The person refused this call${answer.feedback ? `: ${answer.feedback}` : "."}`);
+  environment.policy.recordAction(tool);
 }
 
 /** No answer in time is a refusal, never a yes. */

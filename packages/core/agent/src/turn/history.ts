@@ -1,15 +1,14 @@
 /** The part of a conversation that is sent along: the newest turns that fit, dropped whole from the oldest on. */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ClientId } from "@svc/contract";
-import type { Store } from "@svc/store";
+import type { SessionPlace, Store } from "@svc/store";
 
 export interface Conversation {
-  /** Row id. */
   readonly id: string;
   readonly clientId: ClientId;
   readonly name: string;
-  /** No turn of it is on disk yet. */
-  isNew: boolean;
+  /** Where it stands on disk; undefined until its first turn is there. */
+  place: SessionPlace | undefined;
   readonly messages: LanguageModelV4Message[];
   /** Per turn in `messages`, oldest first. */
   readonly turns: { readonly messages: number; readonly tokens: number }[];
@@ -50,8 +49,13 @@ export class History {
   }
 
   /** Adds a turn that is on disk. */
-  append(conversation: Conversation, messages: readonly LanguageModelV4Message[], tokens: number): void {
-    conversation.isNew = false;
+  append(
+    conversation: Conversation,
+    place: SessionPlace,
+    messages: readonly LanguageModelV4Message[],
+    tokens: number,
+  ): void {
+    conversation.place = place;
     conversation.messages.push(...messages);
     conversation.turns.push({ messages: messages.length, tokens });
     conversation.tokens += tokens;
@@ -69,19 +73,18 @@ export class History {
 
   #read(clientId: ClientId, name: string): Conversation {
     const conversation = empty(clientId, name);
-    const session = this.#store.sessions.find(clientId, name);
-    if (!session) return conversation;
-    const known: Conversation = { ...conversation, id: session.id };
-    for (const turn of this.#store.sessions.recentTurns(session.id, this.#maxTokens)) {
-      this.append(known, turn.messages as unknown as LanguageModelV4Message[], turn.tokens);
+    const place = this.#store.sessions.find(clientId, name);
+    if (!place) return conversation;
+    for (const turn of this.#store.sessions.recentTurns(place, this.#maxTokens)) {
+      this.append(conversation, place, turn.messages as unknown as LanguageModelV4Message[], turn.tokens);
     }
-    known.isNew = false;
-    return known;
+    conversation.place = place;
+    return conversation;
   }
 }
 
 function empty(clientId: ClientId, name: string): Conversation {
-  return { id: crypto.randomUUID(), clientId, name, isNew: true, messages: [], turns: [], tokens: 0 };
+  return { id: crypto.randomUUID(), clientId, name, place: undefined, messages: [], turns: [], tokens: 0 };
 }
 
 const keyOf = (clientId: ClientId, name: string): string => `${clientId}\n${name}`;

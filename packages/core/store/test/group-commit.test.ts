@@ -1,0 +1,78 @@
+// One bad write must not take its neighbours down, and nobody is told before the commit is on disk.
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { GroupCommit } from "../src/group-commit.ts";
+
+function open(): {
+  db: DatabaseSync;
+  commits: GroupCommit;
+  insert: (n: number) => () => unknown;
+  rollbacks: () => number;
+} {
+  const db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE t (n INTEGER PRIMARY KEY)");
+  let rollbacks = 0;
+  const statement = db.prepare("INSERT INTO t VALUES (?)");
+  const commits = new GroupCommit(db, () => (rollbacks += 1));
+  return { db, commits, insert: (n) => () => statement.run(n), rollbacks: () => rollbacks };
+}
+
+const rows = (db: DatabaseSync): number[] =>
+  (db.prepare("SELECT n FROM t ORDER BY n").all() as { n: number }[]).map((row) => row.n);
+
+describe("group commit", () => {
+  test("what is asked for in one turn of the loop is one transaction", async () => {
+    const { db, commits, insert } = open();
+    let inOne = true;
+    const all = Array.from({ length: 10 }, (_, n) =>
+      commits.write(() => {
+        inOne &&= db.isTransaction;
+        return insert(n)();
+      }),
+    );
+    expect(rows(db)).toEqual([]);
+    await Promise.all(all);
+    expect(inOne).toBe(true);
+    expect(rows(db)).toHaveLength(10);
+  });
+
+  test("a write that fails is told alone; its neighbours are kept", async () => {
+    const { db, commits, insert, rollbacks } = open();
+    const results = await Promise.allSettled([
+      commits.write(insert(1)),
+      commits.write(insert(1)),
+      commits.write(insert(2)),
+    ]);
+    expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(rows(db)).toEqual([1, 2]);
+    expect(rollbacks()).toBe(2);
+    expect((results[1] as PromiseRejectedResult).reason).toMatchObject({ code: "STORE_FAILED" });
+  });
+
+  test("a full database is STORE_FULL, and writing works again once there is room", async () => {
+    const { db, commits } = open();
+    const blob = db.prepare("INSERT INTO t SELECT 1000 + value FROM json_each(?)");
+    const many = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => n));
+    db.exec("PRAGMA max_page_count = 4");
+    await expect(commits.write(() => blob.run(many))).rejects.toMatchObject({ code: "STORE_FULL", status: 503 });
+    expect(db.isTransaction).toBe(false);
+    db.exec("PRAGMA max_page_count = 10000");
+    await commits.write(() => blob.run(many));
+    expect(rows(db)).toHaveLength(20_000);
+  });
+
+  test("more than a batch goes on in the next turns of the loop, in order", async () => {
+    const { db, commits, insert } = open();
+    const order: number[] = [];
+    await Promise.all(Array.from({ length: 200 }, (_, n) => commits.write(insert(n)).then(() => order.push(n))));
+    expect(order).toEqual(Array.from({ length: 200 }, (_, n) => n));
+    expect(rows(db)).toHaveLength(200);
+  });
+
+  test("shutdown commits what is queued", () => {
+    const { db, commits, insert } = open();
+    void commits.write(insert(7));
+    commits.flushNow();
+    expect(rows(db)).toEqual([7]);
+  });
+});
