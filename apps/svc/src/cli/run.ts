@@ -10,6 +10,8 @@ import { COMMANDS } from "./table.ts";
 /** Resolves with the exit code; never rejects. */
 export async function runCli(build: Build, words: readonly string[]): Promise<number> {
   const json = words.includes("--json");
+  // Whatever svc writes (database, keys, sockets, files of the agent) is its owner's alone.
+  process.umask(0o077);
   try {
     const [word, ...rest] = words;
     if (word === undefined || word === "help" || isHelp(word)) return await help(build, rest[0]);

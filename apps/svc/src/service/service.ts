@@ -110,9 +110,11 @@ async function openEnvironment(
   const { home, config, log, composition } = context;
   const { core } = config;
   const root = core.workspace.path ?? home.workspace;
+  // The config may lie elsewhere (--config), and it holds secrets.
+  const hidden = [home.root, config.file];
   const workspace = await openWorkspace(root, {
     forbiddenPaths: core["security.policy"].forbidden_paths,
-    hidden: [home.root],
+    hidden,
     workspaceOnly: core["security.policy"].workspace_only,
   });
   const policy = createPolicy({
@@ -140,7 +142,7 @@ async function openEnvironment(
       backend: sandbox.backend,
       config: core["security.sandbox"],
       workspace: workspace.root,
-      hidden: [home.root],
+      hidden,
     }),
     fetch: createGuardedFetch({ allowPrivate: core["security.net"].allow_private, log, clock: systemClock }),
     store,

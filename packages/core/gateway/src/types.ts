@@ -56,7 +56,7 @@ export interface Gateway {
   drain(): void;
   /**
    * Drains, stops listening, lets running turns end for at most `graceMs` and aborts the rest. Resolves when every
-   * connection is closed. Idempotent.
+   * connection is closed. Idempotent; a later call with 0 aborts the turns at once.
    */
   close(graceMs: number): Promise<void>;
 }

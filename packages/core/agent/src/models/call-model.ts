@@ -1,4 +1,5 @@
 /** One model call: retried with back-off, streamed when somebody listens. */
+import { randomInt } from "node:crypto";
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -50,7 +51,7 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
 /** What the provider asked for when that is bearable, else doubling from half a second, with jitter. */
 function backoffMs(tries: number, asked: number | undefined): number {
   if (asked !== undefined) return Math.min(asked, MAX_BACKOFF_MS * 2);
-  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** tries) * (0.75 + Math.random() / 4);
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** tries) * (randomInt(750, 1001) / 1000);
 }
 
 async function stream(call: ModelCall, onText: (delta: string) => void): Promise<ModelAnswer> {

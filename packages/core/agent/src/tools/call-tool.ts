@@ -47,7 +47,9 @@ export async function callTool(environment: ToolEnvironment, request: CallReques
   }
 }
 
+/** Whether a call acts. A tool that runs command lines does, whatever else it says. */
 export function approvalOf(tool: Tool, input: unknown): "auto" | "ask" {
+  if (tool.commandLine) return "ask";
   return typeof tool.approval === "function" ? tool.approval(input) : tool.approval;
 }
 

@@ -22,12 +22,17 @@ export async function callDaemon(call: ControlCall): Promise<Json> {
     if (event.type === "error") throw asError(event);
     call.onEvent?.(event);
   }
-  throw new SvcError("NOT_RUNNING", "The daemon went away before it answered.", { hint: "Look at its log, and start it again." });
+  throw new SvcError("NOT_RUNNING", "The daemon went away before it answered.", {
+    hint: "Look at its log, and start it again.",
+  });
 }
 
 function send(call: ControlCall, path: string): Promise<NodeJS.ReadableStream> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ socketPath: path, method: "POST", path: `/${call.name}`, ...(call.signal && { signal: call.signal }) }, resolve);
+    const outgoing = request(
+      { socketPath: path, method: "POST", path: `/${call.name}`, ...(call.signal && { signal: call.signal }) },
+      resolve,
+    );
     outgoing.once("error", (cause: NodeJS.ErrnoException) => {
       const absent = cause.code === "ENOENT" || cause.code === "ECONNREFUSED";
       if (call.signal?.aborted) reject(call.signal.reason as Error);

@@ -52,7 +52,12 @@ export async function startControl(socketFile: string, handlers: ControlHandlers
   };
 }
 
-async function serve(handlers: ControlHandlers, log: Logger, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function serve(
+  handlers: ControlHandlers,
+  log: Logger,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const caller = new AbortController();
   outgoing.once("close", () => caller.abort(new SvcError("TURN_CANCELLED")));
   const send = (event: object): void => {
@@ -62,7 +67,8 @@ async function serve(handlers: ControlHandlers, log: Logger, incoming: IncomingM
   try {
     const name = (incoming.url ?? "/").slice(1);
     const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
-    if (!handler) throw new SvcError("NOT_FOUND", "The daemon does not know this command; svc and daemon may differ in version.");
+    if (!handler)
+      throw new SvcError("NOT_FOUND", "The daemon does not know this command; svc and daemon may differ in version.");
     const value = await handler({ body: await readBody(incoming), signal: caller.signal, send });
     send({ type: "result", value });
   } catch (error) {

@@ -33,7 +33,14 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
     // The server is "closed" a moment before the last of its sockets says so.
     await Promise.all(Array.from(open, (socket) => new Promise((gone) => socket.once("close", gone))));
   };
-  return { connections: () => open.size, close: (graceMs) => (closing ??= close(graceMs)) };
+  return {
+    connections: () => open.size,
+    close(graceMs) {
+      // Asked again with less patience: whoever stops the service a second time will not wait.
+      if (closing && graceMs === 0) running.abortAll();
+      return (closing ??= close(graceMs));
+    },
+  };
 }
 
 async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
