@@ -29,10 +29,14 @@ export function foreground(command, args, { sameSignalMs = 400 } = {}) {
       // The terminal is gone: in the foreground that is the end, whatever else the daemon takes SIGHUP for.
       if (!same) child.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
     };
+    // npm hands a SIGTERM to its shell only, and both are gone then; without this the daemon would run on unseen.
+    const parent = process.ppid;
+    const orphaned = setInterval(() => process.ppid !== parent && forward("SIGTERM"), 500);
     const signals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
     for (const signal of signals) process.on(signal, forward);
     child.once("error", reject);
     child.once("exit", (code, signal) => {
+      clearInterval(orphaned);
       for (const name of signals) process.off(name, forward);
       resolve(code ?? 128 + signalNumber(signal));
     });

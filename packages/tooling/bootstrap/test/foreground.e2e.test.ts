@@ -76,6 +76,29 @@ test("a closed terminal ends the daemon", async () => {
   expect(await running.ended).toBe(5);
 });
 
+test("the daemon ends when npm is killed, which tells only its own shell", async () => {
+  // A shell between us and the wrapper, as npm has one; killed without a word to its child.
+  const shell = spawn("/bin/sh", ["-c", '"$NODE" --input-type=module -e "$WRAPPER"; echo'], {
+    env: {
+      ...process.env,
+      NODE: process.execPath,
+      WRAPPER: wrapper,
+      CHILD:
+        'process.on("SIGTERM", () => { console.log("drained"); process.exit(0); }); console.log("ready"); setInterval(() => {}, 1000);',
+      SAME_MS: "600000",
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  const ended = new Promise<void>((resolve) => void shell.stdout.once("close", resolve));
+  shell.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+    if (text.includes("ready")) shell.kill("SIGKILL");
+  });
+  await ended;
+  expect(output).toBe("ready\ndrained\n");
+});
+
 test("a child that a signal ended gives 128 + n", async () => {
   const running = start('process.kill(process.pid, "SIGKILL")');
   expect(await running.ended).toBe(137);
