@@ -17,21 +17,23 @@ export function foreground(command, args, { sameSignalMs = 400 } = {}) {
       detached: process.platform !== "win32",
     });
     // One Ctrl-C reaches us up to twice, from the terminal and again from npm.
-    let lastMs = Number.NEGATIVE_INFINITY;
-    /** @type {string | undefined} */
-    let last;
+    /** @type {Map<NodeJS.Signals, number>} */
+    const lastMs = new Map();
     /** @param {NodeJS.Signals} signal */
     const forward = (signal) => {
       const nowMs = performance.now();
-      const same = signal === last && nowMs - lastMs < sameSignalMs;
-      last = signal;
-      lastMs = nowMs;
+      const same = nowMs - (lastMs.get(signal) ?? Number.NEGATIVE_INFINITY) < sameSignalMs;
+      lastMs.set(signal, nowMs);
       // The terminal is gone: in the foreground that is the end, whatever else the daemon takes SIGHUP for.
       if (!same) child.kill(signal === "SIGHUP" ? "SIGTERM" : signal);
     };
     // npm hands a SIGTERM to its shell only, and both are gone then; without this the daemon would run on unseen.
     const parent = process.ppid;
-    const orphaned = setInterval(() => process.ppid !== parent && forward("SIGTERM"), 500);
+    const orphaned = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(orphaned); // once: a second signal would cut the drain short
+      forward("SIGTERM");
+    }, 500);
     const signals = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
     for (const signal of signals) process.on(signal, forward);
     child.once("error", reject);
