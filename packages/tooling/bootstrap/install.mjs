@@ -19,11 +19,11 @@ const retryPausesMs = [2_000, 10_000];
  * @throws {BootstrapError} 69 when the machine or the registry cannot give what is needed
  */
 export async function install({ progress, checkout = root }) {
+  requireLibatomic(); // also when nothing is to install: the same checkout may be looked at out of another container
   if (isInstalled(checkout) && existsSync(pinnedNode(checkout))) {
     progress.line("packages: up to date");
     return;
   }
-  requireLibatomic();
   const waiting = () => progress.line("packages: another install is running in this checkout; waiting for it");
   await withLock(join(checkout, "dist", ".install.lock"), () => installNow(progress, checkout), waiting);
 }
