@@ -18,9 +18,10 @@ export async function run(context: CommandContext): Promise<number> {
   await using backend = await openBackend(context);
   if (message === undefined) {
     const { converse } = await import("../cli/converse.ts");
-    return converse(backend, session);
+    return await converse(backend, session);
   }
-  return sayOnce(context, backend, session, message);
+  // Awaited here: the backend is closed when this function is left.
+  return await sayOnce(context, backend, session, message);
 }
 
 async function sayOnce(context: CommandContext, backend: Backend, session: string, text: string): Promise<number> {

@@ -21,8 +21,8 @@ export interface ServiceContext {
   readonly log: KernelLogger;
 }
 
-/** Throws CONFIG_NOT_FOUND, CONFIG_INVALID and what else loading the config throws. */
-export async function openContext(context: CommandContext): Promise<ServiceContext> {
+/** Throws CONFIG_NOT_FOUND, CONFIG_INVALID and what else loading the config throws. A lone command logs only errors. */
+export async function openContext(context: CommandContext, lone = false): Promise<ServiceContext> {
   const home = homeOf(context.env);
   const composition = await context.build.load();
   const config = await loadConfig({
@@ -33,7 +33,7 @@ export async function openContext(context: CommandContext): Promise<ServiceConte
     catalogue: composition.catalogue,
   });
   const log = createLogger({
-    level: config.core.log.level,
+    level: lone ? "error" : config.core.log.level,
     write: (line) => process.stderr.write(`${line}\n`),
     json: !process.stderr.isTTY,
     clock: systemClock,

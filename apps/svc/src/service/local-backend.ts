@@ -9,7 +9,7 @@ import { serviceHandlers } from "./service-handlers.ts";
 export async function openLocally(context: CommandContext): Promise<Backend> {
   await prepareHome(context);
   const never = new AbortController().signal;
-  const service = await openService(await openContext(context), never);
+  const service = await openService(await openContext(context, true), never);
   const handlers = await serviceHandlers(service);
   return {
     call: async ({ name, body = {}, onEvent = () => {}, signal = never }) => {

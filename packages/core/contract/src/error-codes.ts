@@ -84,7 +84,11 @@ export const ERRORS = {
   SECRET_UNREADABLE: entry(500, EXIT.config, "An encrypted value can't be read with this home's key file."),
   PUBLIC_BIND: entry(500, EXIT.config, "Binding a public address needs gateway.allow_public_bind = true."),
   ADDRESS_IN_USE: entry(500, EXIT.unavailable, "The address is in use by another program."),
-  ALREADY_RUNNING: entry(500, EXIT.tempFail, "A daemon is running on this home already."),
+  ALREADY_RUNNING: entry(
+    500,
+    EXIT.tempFail,
+    "Another svc is running on this home: a daemon, or a command such as svc chat.",
+  ),
   NOT_RUNNING: entry(503, EXIT.unavailable, "No daemon is running on this home."),
   STORE_NEWER: entry(500, EXIT.config, "The database was written by a newer version of svc."),
   STORE_FULL: entry(503, EXIT.io, "The disk is full; nothing was accepted."),

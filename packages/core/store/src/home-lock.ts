@@ -21,7 +21,7 @@ export function lockHome(file: string): () => void {
     if (resultCode(error) !== SQLITE_BUSY) throw error;
     throw new SvcError("ALREADY_RUNNING", undefined, {
       cause: error,
-      hint: "Stop it first, or give this one a home of its own with SVC_HOME.",
+      hint: "End it first, or give this one a home of its own with SVC_HOME.",
     });
   }
   return () => db.close();

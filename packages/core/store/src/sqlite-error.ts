@@ -7,7 +7,10 @@ const SQLITE_FULL = 13;
 export function storeError(cause: unknown): SvcError {
   if (cause instanceof SvcError) return cause;
   const full = resultCode(cause) === SQLITE_FULL;
-  return new SvcError(full ? "STORE_FULL" : "STORE_FAILED", undefined, {
+  const why = (cause as { errstr?: unknown } | null)?.errstr;
+  // errstr is SQLite's own fixed text for the code ("disk I/O error"); the message of the error may quote data.
+  const message = typeof why === "string" && !full ? `The database could not be written: ${why}.` : undefined;
+  return new SvcError(full ? "STORE_FULL" : "STORE_FAILED", message, {
     cause,
     hint: full ? "Free some space on the disk that holds the home folder." : "Look at the log; run svc status.",
   });

@@ -1,0 +1,177 @@
+// The command line as scripts and people meet it: exit codes, JSON, errors that say what to do.
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { COMMANDS } from "../src/cli/table.ts";
+import { commandWord } from "../src/cli/options.ts";
+import { homeWith } from "./daemon.ts";
+
+const json = (text: string): Record<string, unknown> => JSON.parse(text) as Record<string, unknown>;
+
+describe("help", () => {
+  test("lists every command, and each has examples of its own", async () => {
+    using home = temporaryHome();
+    const all = (await runBinary(["--help"], { home: home.path })).stdout;
+    for (const entry of COMMANDS) {
+      expect(all).toContain(entry.summary);
+      const own = await runBinary([commandWord(entry), "--help"], { home: home.path });
+      expect(own.code).toBe(0);
+      for (const example of entry.examples) expect(own.stdout).toContain(example);
+    }
+  });
+
+  test("what nobody knows is exit 64, with what was meant", async () => {
+    using home = temporaryHome();
+    const wrong = await runBinary(["stauts"], { home: home.path });
+    expect([wrong.code, wrong.stderr]).toEqual([64, expect.stringContaining("svc status")]);
+    expect((await runBinary(["status", "--nope"], { home: home.path })).code).toBe(64);
+    expect((await runBinary(["config"], { home: home.path })).code).toBe(64);
+    expect((await runBinary(["config", "eat"], { home: home.path })).code).toBe(64);
+    expect(json((await runBinary(["pair", "--json", "--scope"], { home: home.path })).stderr)).toMatchObject({
+      code: "USAGE",
+    });
+  });
+});
+
+describe("without a daemon", () => {
+  test("status says so and exits 69; pair says how to start one", async () => {
+    using home = temporaryHome();
+    const status = await runBinary(["status", "--json"], { home: home.path });
+    expect([status.code, json(status.stdout)]).toEqual([69, { status: "stopped", home: home.path }]);
+    const pair = await runBinary(["pair"], { home: home.path });
+    expect([pair.code, pair.stderr]).toEqual([69, expect.stringContaining("svc daemon")]);
+  });
+
+  test("chat and tools work all the same, and words survive as typed", async () => {
+    using home = temporaryHome();
+    for (const words of ["007", "1e3", "--", "-x", "two  words"]) {
+      const said = await runBinary(["chat", "--json", `--message=${words}`], { home: home.path });
+      expect(json(said.stdout)["response"]).toContain(`${words}\n`);
+    }
+    expect((await runBinary(["chat", "-m", "/tool file_list {}"], { home: home.path })).stdout).toContain("entries");
+    const listed = await runBinary(["tools", "list", "--json"], { home: home.path });
+    expect((json(listed.stdout)["tools"] as { name: string }[]).map((tool) => tool.name).toSorted()).toEqual([
+      "file_list",
+      "file_read",
+      "file_write",
+      "http_get",
+      "shell",
+    ]);
+  });
+});
+
+describe("tools run", () => {
+  test("is under the policy: asking is refused where nobody can be asked, in a sentence", async () => {
+    using home = temporaryHome();
+    const refused = await runBinary(["tools", "run", "shell", "--input", '{"command":"id"}'], { home: home.path });
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toMatch(/^TOOL_REFUSED: .*\. .*\./);
+  });
+
+  test("stays in the workspace, knows near names, explains bad input", async () => {
+    using home = temporaryHome();
+    const run = async (name: string, input: object): Promise<string> =>
+      (await runBinary(["tools", "run", name, "--input", JSON.stringify(input)], { home: home.path })).stdout;
+    expect(await run("file_read", { path: "../config.toml" })).toContain("PATH_OUTSIDE_WORKSPACE");
+    expect(await run("file_read", { path: "/etc/passwd" })).toContain("PATH_OUTSIDE_WORKSPACE");
+    expect(await run("http_get", { url: "http://127.0.0.1:1/" })).toContain("ADDRESS_REFUSED");
+    expect(await run("file_raed", {})).toContain("file_read");
+    expect(await run("file_read", { path: 7 })).toContain("TOOL_BAD_INPUT");
+    expect(await run("pdf_read", { path: "a.pdf" })).toMatch(/TOOL_UNAVAILABLE.*rag-pdf/);
+  });
+});
+
+describe("config", () => {
+  test("check tells every problem at once, with file and line, and exits 78", async () => {
+    using home = homeWith(
+      '[gateway]\nprot = 1\nport = "x"\n\n[model]\napi_key = "sk-very-secret"\nprovider = "opnai"\n',
+    );
+    const checked = await runBinary(["config", "check"], { home: home.path, env: { SVC__GATEWAY__HOOST: "x" } });
+    expect(checked.code).toBe(78);
+    expect(checked.stderr).toMatch(/config\.toml:2.*prot.*did you mean.*port/i);
+    expect(checked.stderr).toMatch(/config\.toml:3.*gateway\.port/);
+    expect(checked.stderr).toMatch(/config\.toml:7.*model\.provider/);
+    expect(checked.stderr).toMatch(/SVC__GATEWAY__HOOST/);
+    expect(checked.stderr).not.toContain("sk-very-secret");
+    const asJson = await runBinary(["config", "check", "--json"], { home: home.path });
+    expect(json(asJson.stderr)["problems"]).toHaveLength(3);
+  });
+
+  test("a section of a feature that is not in this build names the line, the flag and the way to get it", async () => {
+    using home = homeWith(
+      '[model]\nprovider = "builtin"\n\n[channels_config.federated]\nhomeserver = "https://hs.test"\n',
+    );
+    const checked = await runBinary(["daemon"], { home: home.path });
+    expect(checked.code).toBe(78);
+    expect(checked.stderr).toMatch(/config\.toml:4.*channels_config\.federated.*channel-federated/s);
+  });
+
+  test("show and status never print a secret; the environment overrides the file", async () => {
+    const secret = "sk-planted-0123456789";
+    using home = homeWith(
+      `[model]\nprovider = "openai"\nname = "m"\napi_key = "${secret}"\n[channels_config.webhook]\nsecret = "${secret}w"\n`,
+    );
+    await using daemon = await startBinary({ home: home.path, env: { SVC__AGENT__MAX_STEPS: "7" } });
+    const shown = await runBinary(["config", "show"], { home: home.path, env: { SVC__AGENT__MAX_STEPS: "7" } });
+    expect(json(shown.stdout)).toMatchObject({ agent: { max_steps: 7 }, model: { api_key: "••••••••" } });
+    const token = await daemon.pair();
+    const texts = [
+      shown.stdout,
+      (await runBinary(["status"], { home: home.path })).stdout,
+      await (await daemon.request("/api/status", { token })).text(),
+      await (
+        await daemon.request("/webhook", { token, headers: { "X-Webhook-Secret": "wrong" }, body: { message: "x" } })
+      ).text(),
+      daemon.output(),
+    ];
+    expect(texts.join("\n")).not.toContain(secret);
+    expect(texts.join("\n")).not.toContain(token);
+  });
+
+  test("schema is JSON Schema that the written config points at", async () => {
+    using home = temporaryHome();
+    const schema = json((await runBinary(["config", "schema"], { home: home.path })).stdout);
+    expect(schema).toMatchObject({
+      type: "object",
+      properties: { gateway: { properties: { port: { type: "integer" } } } },
+    });
+  });
+
+  test("--config names another file, which must be there", async () => {
+    using home = temporaryHome();
+    writeFileSync(join(home.path, "other.toml"), "[gateway]\nport = 5\n");
+    const shown = await runBinary(["config", "show", "--config", join(home.path, "other.toml")], { home: home.path });
+    expect(json(shown.stdout)).toMatchObject({ gateway: { port: 5 } });
+    expect((await runBinary(["config", "show", "--config", "nowhere.toml"], { home: home.path })).code).toBe(66);
+  });
+});
+
+describe("with a daemon", () => {
+  test("status, pair, chat and tools go to it", async () => {
+    await using daemon = await startBinary();
+    const run = (...words: string[]) => runBinary(words, { home: daemon.home });
+    expect(json((await run("status", "--json")).stdout)).toMatchObject({
+      status: "ok",
+      pid: daemon.pid,
+      url: daemon.url,
+      sandbox: { effective: "none" },
+    });
+    const issued = json((await run("pair", "--json", "--scope", "webhook", "--name", "ci")).stdout);
+    const token = await daemon.pair(String(issued["code"]));
+    expect((await daemon.request("/webhook", { token, body: { message: "x" } })).status).toBe(200);
+    expect((await daemon.request("/api/status", { token })).status).toBe(403);
+    expect((await run("chat", "-m", "over the socket")).stdout).toContain("over the socket");
+    expect((await run("pair", "--scope", "king")).code).toBe(64);
+    expect((await run("features", "--all")).stdout).toMatch(/channel-federated\s+planned/);
+  });
+});
+
+test("completions are scripts that their shell takes", async () => {
+  using home = temporaryHome();
+  const script = (await runBinary(["completions", "bash"], { home: home.path })).stdout;
+  const words = "COMP_WORDS=(svc con); COMP_CWORD=1; _svc; echo ${COMPREPLY[@]}";
+  expect(execFileSync("bash", ["-c", `${script}\n${words}`], { encoding: "utf8" }).trim()).toBe("config");
+  expect((await runBinary(["completions", "fish"], { home: home.path })).stdout).toContain("complete -c svc");
+});

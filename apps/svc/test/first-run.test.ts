@@ -1,0 +1,98 @@
+// A person with nothing but the binary: start, paste two lines, get an answer. And the same home again.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { binaryPath, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { post } from "./daemon.ts";
+
+const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
+
+describe("the first run", () => {
+  test("writes a config, prints a code and two lines that work as they are pasted", async () => {
+    await using daemon = await startBinary();
+    await daemon.waitFor(/curl -fsS \S+\/webhook.*\n/);
+    const lines = daemon.output().split("\n");
+    expect(lines.filter((line) => line.includes("pairing code") && /\b\d{6}\b/.test(line))).toHaveLength(1);
+    expect(lines.some((line) => line.startsWith("sandbox: none"))).toBe(true);
+    const pasted = lines.filter((line) => line.includes("curl")).map((line) => line.trim());
+    expect(pasted).toHaveLength(2);
+    const answer = JSON.parse(execFileSync("/bin/sh", ["-c", pasted.join("\n")], { encoding: "utf8" })) as {
+      response: string;
+    };
+    expect(answer.response).toContain("hello");
+  });
+
+  test("everything it writes is its owner's alone", async () => {
+    await using daemon = await startBinary();
+    for (const [file, expected] of [
+      [".", "700"],
+      ["config.toml", "600"],
+      ["workspace", "700"],
+      ["run", "700"],
+      ["run/control.sock", "600"],
+      ["state", "700"],
+      ["state/svc.db", "600"],
+    ] as const) {
+      expect([file, mode(join(daemon.home, file))]).toEqual([file, expected]);
+    }
+  });
+
+  test("the second start finds the config, and prints no code to whoever looks once a device is paired", async () => {
+    using home = temporaryHome();
+    const first = await startBinary({ home: home.path });
+    const token = await first.pair();
+    const config = readFileSync(join(home.path, "config.toml"), "utf8");
+    expect(await first.stop()).toEqual({ code: 0, signal: null });
+    await using second = await startBinary({ home: home.path });
+    expect((await post(second, token, "still me")).status).toBe(200);
+    expect(second.output()).not.toMatch(/first run|pairing code/);
+    expect(readFileSync(join(home.path, "config.toml"), "utf8")).toBe(config);
+  });
+
+  test("a code works once; a wrong one is refused; the answer has no more than it should", async () => {
+    await using daemon = await startBinary();
+    const code = (await daemon.waitFor(/pairing code\D*(\d{6})/))[1]!;
+    const wrong = await daemon.request("/pair", {
+      method: "POST",
+      headers: { "X-Pairing-Code": code === "000000" ? "000001" : "000000" },
+    });
+    expect([wrong.status, ((await wrong.json()) as { code: string }).code]).toEqual([403, "BAD_PAIRING_CODE"]);
+    const paired = await daemon.request("/pair", {
+      method: "POST",
+      headers: { "X-Pairing-Code": code },
+      body: { device_name: "laptop" },
+    });
+    expect(await paired.json()).toEqual({ paired: true, token: expect.stringMatching(/^svc_[0-9a-f]{64}$/) });
+    const again = await daemon.request("/pair", { method: "POST", headers: { "X-Pairing-Code": code } });
+    expect(again.status).toBe(403);
+  });
+});
+
+describe("the binary alone", () => {
+  test("runs from an empty folder with an empty environment, and NODE_OPTIONS runs nothing inside it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-alone-"));
+    const binary = join(folder, "svc");
+    cpSync(binaryPath(), binary);
+    const run = (...words: string[]): string =>
+      execFileSync("env", ["-i", ...words], { cwd: folder, encoding: "utf8" });
+    expect(run(binary, "--version")).toMatch(/^svc \d+\.\d+\.\d+ \([0-9a-f]{7,}/);
+    expect(run(`SVC_HOME=${folder}/home`, binary, "init", "--yes")).toContain("wrote");
+    expect(run(`SVC_HOME=${folder}/home`, binary, "chat", "-m", "alone")).toContain("alone");
+    expect(run("NODE_OPTIONS=--require=/nonexistent.cjs", binary, "--version")).toContain("svc");
+    expect(readdirSync(folder).toSorted()).toEqual(["home", "svc"]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("init --yes never touches a config that is there", async () => {
+    using home = temporaryHome();
+    expect((await runBinary(["init", "--yes"], { home: home.path })).code).toBe(0);
+    const before = readFileSync(join(home.path, "config.toml"), "utf8");
+    const again = await runBinary(["init", "--yes"], { home: home.path });
+    expect(again.code).toBe(73);
+    expect(again.stderr).toContain("CONFIG_EXISTS");
+    expect(readFileSync(join(home.path, "config.toml"), "utf8")).toBe(before);
+    expect(existsSync(join(home.path, "config.schema.json"))).toBe(true);
+  });
+});
