@@ -1,14 +1,14 @@
 /** The agent: brings lanes, history, model and tools together, and makes the end of a turn one transaction. */
-import type { LanguageModelV4, LanguageModelV4Message } from "@ai-sdk/provider";
-import { type Clock, type Json, type Logger, SvcError, type TurnEvent } from "@svc/contract";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import { costUsd } from "./models/price.ts";
 import { modelName, openModel } from "./models/open-model.ts";
-import { estimateTokens } from "./models/tokens.ts";
 import type { ToolEnvironment } from "./tools/environment.ts";
 import { functionTools } from "./tools/function-tools.ts";
 import { type Conversation, History } from "./turn/history.ts";
+import { TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
 import { userMessage } from "./turn/messages.ts";
 import { TimeLimit } from "./turn/time-limit.ts";
@@ -44,6 +44,7 @@ class RunningAgent implements Agent {
   readonly #options: AgentOptions;
   readonly #lanes: Lanes;
   readonly #history: History;
+  readonly #keeper: TurnKeeper;
   #settings: Promise<TurnSettings> | undefined;
 
   constructor(options: AgentOptions) {
@@ -52,6 +53,9 @@ class RunningAgent implements Agent {
     this.model = modelName(model);
     this.#lanes = new Lanes(agent.max_parallel_turns);
     this.#history = new History(options.store, agent.history_max_tokens);
+    const { store, clock, log } = options;
+    const cost = (progress: TurnProgress): number | undefined => costUsd(model, progress);
+    this.#keeper = new TurnKeeper({ store, clock, log, history: this.#history, model: this.model, cost });
   }
 
   load(): { running: number; waiting: number } {
@@ -87,6 +91,7 @@ class RunningAgent implements Agent {
       messages: [userMessage(request.text)],
       inputTokens: 0,
       outputTokens: 0,
+      metered: true,
       acted: false,
     };
     const startedAt = clock.monotonic();
@@ -109,11 +114,11 @@ class RunningAgent implements Agent {
         limit,
         emit,
       });
-      await this.#keep(request, conversation, progress);
+      await this.#keeper.keep(request, conversation, progress);
       ok = true;
       return this.#result(conversation, progress, response);
     } catch (error) {
-      await this.#keepFailed(request, conversation, progress);
+      await this.#keeper.keepFailed(request, conversation, progress);
       throw error instanceof SvcError ? error : new SvcError("TURN_FAILED", undefined, { cause: error });
     } finally {
       limit.end();
@@ -125,14 +130,14 @@ class RunningAgent implements Agent {
         durationMs: clock.monotonic() - startedAt,
         inputTokens: progress.inputTokens,
         outputTokens: progress.outputTokens,
-        costUsd: costUsd(config.model, progress.inputTokens, progress.outputTokens),
+        costUsd: costUsd(config.model, progress),
       });
     }
   }
 
   #result(conversation: Conversation, progress: TurnProgress, response: string): TurnResult {
     const { id: turnId, inputTokens, outputTokens } = progress;
-    const cost = costUsd(this.#options.config.model, inputTokens, outputTokens);
+    const cost = costUsd(this.#options.config.model, progress);
     return {
       turnId,
       response,
@@ -142,46 +147,6 @@ class RunningAgent implements Agent {
       outputTokens,
       costUsd: cost,
     };
-  }
-
-  /** The turn and its idempotency key, on disk together before anybody is answered. */
-  async #keep(request: TurnRequest, conversation: Conversation, progress: TurnProgress): Promise<void> {
-    const { store, clock, config } = this.#options;
-    const { claim } = request;
-    const tokens = tokensOf(progress.messages);
-    const place = await store.write(() => {
-      const kept = store.sessions.append(conversation, conversation.place, {
-        id: progress.id,
-        at: clock.now(),
-        model: this.model,
-        messages: progress.messages as unknown as Json,
-        tokens,
-        inputTokens: progress.inputTokens,
-        outputTokens: progress.outputTokens,
-        costUsd: costUsd(config.model, progress.inputTokens, progress.outputTokens),
-      });
-      if (claim) store.idempotency.keep(claim, progress.id, "done");
-      return kept;
-    });
-    if (claim) store.idempotency.release(claim);
-    this.#history.append(conversation, place, progress.messages, tokens);
-  }
-
-  /**
-   * A failed turn in which a tool acted stays in the conversation, or the model would not know what it did; its key
-   * stays too. One in which nothing acted leaves no trace and may be sent again with the same key.
-   */
-  async #keepFailed(request: TurnRequest, conversation: Conversation, progress: TurnProgress): Promise<void> {
-    const { store, log } = this.#options;
-    if (progress.acted) {
-      const text = "[This turn failed before it could answer. The tool results above did happen.]";
-      progress.messages = closed(progress.messages, text);
-      await this.#keep(request, conversation, progress).catch((error: unknown) => {
-        this.#history.forget(conversation);
-        log.error("a failed turn could not be kept", { turn: progress.id, error: String(error) });
-      });
-    }
-    if (request.claim) store.idempotency.release(request.claim);
   }
 
   #open(): Promise<TurnSettings> {
@@ -205,42 +170,4 @@ class RunningAgent implements Agent {
         config.model.provider === "builtin" && !this.#options.model ? [] : await functionTools(environment.tools),
     };
   }
-}
-
-/** Every tool call needs its result, or the next request is refused by the provider; a cut-off turn gets an end. */
-function closed(messages: readonly LanguageModelV4Message[], text: string): LanguageModelV4Message[] {
-  const answered = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== "tool") continue;
-    for (const part of message.content) if (part.type === "tool-result") answered.add(part.toolCallId);
-  }
-  const result: LanguageModelV4Message[] = [];
-  for (const message of messages) {
-    result.push(message);
-    if (message.role !== "assistant") continue;
-    for (const part of message.content) {
-      if (part.type !== "tool-call" || answered.has(part.toolCallId)) continue;
-      const output = { type: "error-text" as const, value: "interrupted, outcome unknown" };
-      result.push({
-        role: "tool",
-        content: [{ type: "tool-result", toolCallId: part.toolCallId, toolName: part.toolName, output }],
-      });
-    }
-  }
-  result.push({ role: "assistant", content: [{ type: "text", text }] });
-  return result;
-}
-
-function tokensOf(messages: readonly LanguageModelV4Message[]): number {
-  const [question, answer] = messages;
-  // The common turn, one text each way, without serialising it a second time.
-  if (messages.length === 2 && question && answer) return textTokens(question) + textTokens(answer);
-  return estimateTokens(JSON.stringify(messages));
-}
-
-function textTokens(message: LanguageModelV4Message): number {
-  const part = message.content[0];
-  if (typeof part === "object" && message.content.length === 1 && part.type === "text")
-    return estimateTokens(part.text);
-  return estimateTokens(JSON.stringify(message));
 }

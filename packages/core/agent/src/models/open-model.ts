@@ -1,5 +1,5 @@
 /** From `[model]` to something that answers. Each provider's library is evaluated only when it is the one in use. */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { SvcError } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import { builtinModel } from "./builtin.ts";
@@ -28,37 +28,69 @@ export function modelProblem(config: ModelConfig): SvcError | undefined {
       hint: "Set it below [model], or in SVC__MODEL__API_KEY.",
     });
   }
+  if (!/^[\x21-\x7e]*$/.test(config.api_key?.trim() ?? "")) {
+    return new SvcError("CONFIG_INVALID", "model.api_key has characters that no HTTP header can carry.", {
+      hint: "Copy the key again; it has only visible ASCII characters and no spaces.",
+    });
+  }
   return undefined;
 }
+
+/**
+ * Base URLs are always given: the libraries would otherwise take them from OPENAI_BASE_URL and ANTHROPIC_BASE_URL, and a
+ * variable left over from another tool would send the key elsewhere.
+ */
+const BASE_URLS = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com/v1" } as const;
 
 /** Throws CONFIG_INVALID when the section is not complete. */
 export async function openModel(config: ModelConfig): Promise<LanguageModelV4> {
   const problem = modelProblem(config);
   if (problem) throw problem;
   const name = config.name ?? "";
-  const settings = {
-    ...(config.base_url && { baseURL: config.base_url }),
-    ...(config.api_key && { apiKey: config.api_key }),
-  };
+  const apiKey = config.api_key?.trim() ?? "";
+  const fetch = withoutRedirects;
   switch (config.provider) {
     case "builtin":
       return builtinModel;
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI(settings)(name);
+      const model = createOpenAI({ baseURL: config.base_url ?? BASE_URLS.openai, apiKey, fetch })(name);
+      return withOptions(model, { openai: { store: false } });
     }
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic(settings)(name);
+      return createAnthropic({ baseURL: config.base_url ?? BASE_URLS.anthropic, apiKey, fetch })(name);
     }
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       return createOpenAICompatible({
-        ...settings,
+        ...(apiKey && { apiKey }),
         baseURL: config.base_url ?? "",
+        fetch,
         name: "openai-compatible",
         includeUsage: true,
       })(name);
     }
   }
+}
+
+/** Fetch takes the key along to where a redirect leads unless it is an `Authorization` header, so none is followed. */
+const withoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });
+
+/**
+ * `store: false`: else the provider keeps every conversation, and later turns refer to what it kept by id, so that they
+ * fail once it has forgotten, or at a server that never kept anything.
+ */
+function withOptions(
+  model: LanguageModelV4,
+  providerOptions: NonNullable<LanguageModelV4CallOptions["providerOptions"]>,
+): LanguageModelV4 {
+  return {
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    doGenerate: (options) => model.doGenerate({ ...options, providerOptions }),
+    doStream: (options) => model.doStream({ ...options, providerOptions }),
+  };
 }

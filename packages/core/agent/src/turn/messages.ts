@@ -14,16 +14,20 @@ export function userMessage(text: string): LanguageModelV4Message {
   return { role: "user", content: [{ type: "text", text }] };
 }
 
-/** The answer as a message: text, reasoning with its signatures, and tool calls; sources and the like are not sent back. */
+/**
+ * The answer as a message: text, reasoning with its signatures, and tool calls. Sources and the like are not sent back, nor
+ * is blank text, which some providers refuse to be shown again.
+ */
 export function assistantMessage(content: readonly LanguageModelV4Content[]): AssistantMessage {
   const parts: AssistantMessage["content"] = [];
   for (const part of content) {
     const options =
       "providerMetadata" in part && part.providerMetadata ? { providerOptions: part.providerMetadata } : {};
+    if (part.type === "text" && part.text.trim() === "") continue;
     if (part.type === "text" || part.type === "reasoning") parts.push({ type: part.type, text: part.text, ...options });
     if (part.type === "tool-call") {
       const { toolCallId, toolName } = part;
-      parts.push({ type: "tool-call", toolCallId, toolName, input: parsedOr(part.input), ...options });
+      parts.push({ type: "tool-call", toolCallId, toolName, input: objectOr(part.input), ...options });
     }
   }
   return { role: "assistant", content: parts };
@@ -38,12 +42,36 @@ export function toolMessage(call: LanguageModelV4ToolCall, ok: boolean, output: 
   };
 }
 
+/**
+ * Some servers number their calls anew in each answer, or give none an id at all. The journal and the results are kept by
+ * it, so what is blank or was used in this turn gets an id of ours.
+ */
+export function withUniqueCallIds<Answer extends { readonly content: readonly LanguageModelV4Content[] }>(
+  answer: Answer,
+  earlier: readonly LanguageModelV4Message[],
+): Answer {
+  if (!answer.content.some(isOurCall)) return answer;
+  const used = new Set<string>();
+  for (const { role, content } of earlier) {
+    if (role === "assistant") for (const part of content) if (part.type === "tool-call") used.add(part.toolCallId);
+  }
+  const content = answer.content.map((part) => {
+    if (!isOurCall(part)) return part;
+    const isNew = part.toolCallId.trim() !== "" && !used.has(part.toolCallId);
+    const toolCallId = isNew ? part.toolCallId : `call_${crypto.randomUUID()}`;
+    used.add(toolCallId);
+    return { ...part, toolCallId };
+  });
+  return { ...answer, content };
+}
+
 /** Calls that we are to run; a provider's own tools have run already. */
 export function toolCallsOf(content: readonly LanguageModelV4Content[]): LanguageModelV4ToolCall[] {
-  return content.filter(
-    (part) => part.type === "tool-call" && part.providerExecuted !== true,
-  ) as LanguageModelV4ToolCall[];
+  return content.filter(isOurCall);
 }
+
+const isOurCall = (part: LanguageModelV4Content): part is LanguageModelV4ToolCall =>
+  part.type === "tool-call" && part.providerExecuted !== true;
 
 export function textOf(content: readonly LanguageModelV4Content[]): string {
   const first = content[0];
@@ -56,10 +84,11 @@ function outputOf(ok: boolean, output: Json): LanguageModelV4ToolResultOutput {
   return { type: ok ? "json" : "error-json", value: output as JSONValue };
 }
 
-/** Providers want the input as an object; a malformed one is sent back as an empty object beside the error result. */
-function parsedOr(input: string): unknown {
+/** Providers want the input as an object; any other is sent back as an empty object beside the error result. */
+function objectOr(input: string): object {
   try {
-    return JSON.parse(input || "{}");
+    const value: unknown = JSON.parse(input || "{}");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
   } catch {
     return {};
   }

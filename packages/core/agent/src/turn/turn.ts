@@ -15,7 +15,7 @@ import { callModel, type ModelAnswer } from "../models/call-model.ts";
 import { callTool } from "../tools/call-tool.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import type { TurnRequest } from "../types.ts";
-import { assistantMessage, toolCallsOf, toolMessage, textOf } from "./messages.ts";
+import { assistantMessage, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
 import type { TimeLimit } from "./time-limit.ts";
 
 export interface TurnSettings {
@@ -34,6 +34,8 @@ export interface TurnProgress {
   messages: LanguageModelV4Message[];
   inputTokens: number;
   outputTokens: number;
+  /** Every answer so far told its tokens. */
+  metered: boolean;
   /** An acting tool was started. */
   acted: boolean;
 }
@@ -53,9 +55,10 @@ export interface TurnRun {
 export async function runTurn(run: TurnRun): Promise<string> {
   const { progress, settings } = run;
   for (let step = 0; step < settings.maxSteps; step += 1) {
-    const answer = await askModel(run);
-    progress.inputTokens += answer.inputTokens;
-    progress.outputTokens += answer.outputTokens;
+    const answer = withUniqueCallIds(await askModel(run), progress.messages);
+    progress.inputTokens += answer.inputTokens ?? 0;
+    progress.outputTokens += answer.outputTokens ?? 0;
+    progress.metered &&= answer.inputTokens !== undefined && answer.outputTokens !== undefined;
     const calls = toolCallsOf(answer.content);
     const text = textOf(answer.content);
     if (calls.length === 0 && text.trim() === "") throw new SvcError("TURN_FAILED", "The model gave an empty answer.");
