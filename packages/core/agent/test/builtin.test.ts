@@ -1,6 +1,6 @@
 // The embedded model must answer with the message word for word, and run tools through the ordinary loop.
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinModel } from "../src/models/builtin.ts";
 import { callModel } from "../src/models/call-model.ts";

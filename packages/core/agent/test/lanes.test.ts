@@ -1,5 +1,5 @@
 // Messages of one conversation answered out of order, or one busy conversation starving the others.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lanes } from "../src/turn/lanes.ts";
 

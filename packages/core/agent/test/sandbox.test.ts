@@ -1,7 +1,8 @@
 // Which sandbox is in force, and what is said when it is not the one asked for.
 import { describe, expect, test } from "vitest";
 import type { Logger, SandboxBackend } from "@svc/contract";
-import { chooseSandbox, createNoneBackend } from "../src/sandbox/index.ts";
+import { chooseSandbox } from "../src/sandbox/choose-sandbox.ts";
+import { createNoneBackend } from "../src/sandbox/none-backend.ts";
 
 const said: string[] = [];
 const log: Logger = { debug() {}, info() {}, warn: (message) => said.push(message), error() {} };

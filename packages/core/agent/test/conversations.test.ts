@@ -1,0 +1,40 @@
+// Conversations: in order, apart from each other's, bounded, and there again after a restart.
+import type { ClientId } from "@svc/contract";
+import { describe, expect, test } from "vitest";
+import { ask, house, scripted, text } from "./house.ts";
+
+describe("conversations", () => {
+  test("turns of one session run in order; another client's session of the same name is another one", async () => {
+    const model = scripted([text("1")], [text("2")], [text("3")]);
+    const { agent, store } = house({ model });
+    await Promise.all([ask(agent, "a", { session: "s" }), ask(agent, "b", { session: "s" })]);
+    await ask(agent, "c", { session: "s", clientId: "other" as ClientId });
+    expect(model.asked.map((options) => options.prompt.length)).toEqual([1, 3, 1]);
+    expect(store.sessions.list({}, 10)).toHaveLength(2);
+  });
+
+  test("callers that share an owner share its sessions, and keep identities of their own", async () => {
+    const model = scripted([text("1")], [text("2")]);
+    const { agent, events } = house({ model });
+    const owner = "anonymous" as ClientId;
+    for (const one of ["x", "y"]) await ask(agent, "a", { clientId: one as ClientId, owner, session: "s" });
+    expect(model.asked[1]!.prompt).toHaveLength(3);
+    expect(events.flatMap((event) => (event.type === "turn-start" ? [event.clientId] : []))).toEqual(["x", "y"]);
+  });
+
+  test("the oldest turns leave whole when history is full", async () => {
+    const model = scripted(...Array.from({ length: 4 }, () => [text("y".repeat(1200))]));
+    const { agent } = house({ model });
+    for (const words of ["a", "b", "c", "d"]) await ask(agent, words.repeat(400), { session: "s" });
+    expect(model.asked.map((options) => options.prompt.length)).toEqual([1, 3, 5, 5]);
+    expect(JSON.stringify(model.asked[3]!.prompt[0])).toContain("bbbb");
+  });
+
+  test("a session goes on after a restart", async () => {
+    const { agent, store } = house({ model: scripted([text("hello")]) });
+    await ask(agent, "hi", { session: "s" });
+    const model = scripted([text("again")]);
+    await ask(house({ model, store }).agent, "still there?", { session: "s" });
+    expect(JSON.stringify(model.asked[0]!.prompt)).toMatch(/hi.*hello.*still there/);
+  });
+});

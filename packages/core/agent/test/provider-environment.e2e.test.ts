@@ -1,0 +1,38 @@
+// A variable left over from another tool (OPENAI_BASE_URL and the like) must not decide where the key is sent.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const run = promisify(execFile);
+
+const SCRIPT = `
+  const { openModel } = await import(process.env.MODULE);
+  globalThis.fetch = async (url, init) => {
+    console.log(JSON.stringify({ url: String(url), headers: Object.fromEntries(new Headers(init.headers)) }));
+    throw new Error("seen");
+  };
+  const model = await openModel({ provider: process.env.PROVIDER, name: "m", api_key: "own-key", max_retries: 0 });
+  await model.doGenerate({ prompt: [{ role: "user", content: [{ type: "text", text: "x" }] }] }).catch(() => {});
+`;
+
+test.each([
+  ["openai", "https://api.openai.com/v1/responses"],
+  ["anthropic", "https://api.anthropic.com/v1/messages"],
+])("%s is called where it lives, with the key of the config", async (provider, url) => {
+  const env: Record<string, string> = {
+    PROVIDER: provider,
+    MODULE: new URL("../src/models/open-model.ts", import.meta.url).href,
+  };
+  for (const name of ["OPENAI", "ANTHROPIC"]) {
+    Object.assign(env, { [`${name}_BASE_URL`]: "http://127.0.0.1:1/v1", [`${name}_API_KEY`]: "other-key" });
+  }
+  Object.assign(env, {
+    OPENAI_ORGANIZATION: "other-org",
+    OPENAI_PROJECT: "other",
+    ANTHROPIC_AUTH_TOKEN: "other-token",
+  });
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", SCRIPT], { env });
+  expect((JSON.parse(stdout) as { url: string }).url).toBe(url);
+  expect(stdout).toContain("own-key");
+  expect(stdout).not.toContain("other");
+});

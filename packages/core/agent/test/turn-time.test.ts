@@ -1,0 +1,112 @@
+// Time in a turn: its limit, cancelling it, people who are waited for, and providers who ask to be left alone.
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { describe, expect, test } from "vitest";
+import { act, ask, call, failure, house, scripted, text } from "./house.ts";
+
+const hang = (options: LanguageModelV4CallOptions): Promise<never> =>
+  new Promise((_, reject) => {
+    options.abortSignal!.addEventListener("abort", () => reject(options.abortSignal!.reason as Error));
+  });
+
+describe("the time limit", () => {
+  test("a turn past its limit is 504", async () => {
+    const { agent, clock } = house({ model: scripted(hang) });
+    const outcome = failure(ask(agent, "go"));
+    await clock.advance(299_999);
+    expect(agent.load().running).toBe(1);
+    await clock.advance(1);
+    expect(await outcome).toMatchObject({ code: "TURN_TIMEOUT", status: 504 });
+    expect(clock.waiting).toBe(0);
+  });
+
+  test("a cancelled turn ends at once", async () => {
+    const { agent, clock } = house({ model: scripted(hang) });
+    const cancel = new AbortController();
+    const outcome = failure(ask(agent, "go", { signal: cancel.signal }));
+    await clock.advance(1);
+    cancel.abort();
+    expect(await outcome).toMatchObject({ code: "TURN_CANCELLED" });
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("people", () => {
+  test("waiting for one does not count", async () => {
+    const model = scripted([call("act")], [text("did it")]);
+    const { agent, clock } = house({ model, tools: [act], verdict: "ask" });
+    const { promise, resolve } = Promise.withResolvers<{ approved: boolean }>();
+    const turn = ask(agent, "go", { ask: () => promise });
+    await clock.advance(299_000);
+    resolve({ approved: true });
+    await clock.advance(200_000);
+    expect(await turn).toMatchObject({ response: "did it" });
+  });
+
+  test("nobody answers: refused, and the turn goes on", async () => {
+    const model = scripted([call("act")], [text("never mind")]);
+    const { agent, clock } = house({ model, tools: [act], verdict: "ask" });
+    const turn = ask(agent, "go", { ask: () => new Promise(() => {}) });
+    await clock.advance(300_000);
+    expect(await turn).toMatchObject({ response: "never mind" });
+    expect(JSON.stringify(model.asked[1]!.prompt.at(-1))).toContain("nobody answered in time");
+  });
+
+  test("nobody can be asked: refused with a sentence", async () => {
+    const model = scripted([call("act")], [text("ok")]);
+    await ask(house({ model, tools: [act], verdict: "ask" }).agent, "go");
+    expect(JSON.stringify(model.asked[1]!.prompt.at(-1))).toContain("Nobody can be asked here");
+  });
+});
+
+describe("a provider that is busy", () => {
+  const busy = (headers: Record<string, string>) =>
+    Object.assign(new Error("busy"), { statusCode: 429, isRetryable: true, responseHeaders: headers });
+
+  test.each([
+    ["seconds", { "retry-after": "7" }, 7000],
+    ["a date", { "retry-after": "Thu, 01 Jan 2026 00:00:07 GMT" }, 7000],
+    ["milliseconds, which go first", { "retry-after": "9", "retry-after-ms": "1500" }, 1500],
+  ])("is asked again after as long as it says: %s", async (_, headers, waitMs) => {
+    const model = scripted(busy(headers), [text("now")]);
+    const { agent, clock } = house({ model });
+    const turn = ask(agent, "go");
+    await clock.advance(waitMs - 1);
+    expect(model.asked).toHaveLength(1);
+    await clock.advance(1);
+    expect(await turn).toMatchObject({ response: "now" });
+  });
+
+  test("until a moment that is over is asked again at once", async () => {
+    const { agent, clock } = house({ model: scripted(busy({ "retry-after": "-3" }), [text("now")]) });
+    const turn = ask(agent, "go");
+    await clock.advance(0);
+    expect(await turn).toMatchObject({ response: "now" });
+  });
+
+  test("for longer than a minute is not waited for; the caller is told how long", async () => {
+    const { agent } = house({ model: scripted(busy({ "retry-after": "61" })) });
+    expect(await failure(ask(agent, "go"))).toMatchObject({ code: "MODEL_REFUSED", retryAfterMs: 61_000 });
+  });
+
+  test("and says nothing of how long is asked again after half a second, then after twice that", async () => {
+    const model = scripted(busy({}), busy({ "retry-after": "soon" }), [text("now")]);
+    const { agent, clock } = house({ model });
+    const turn = ask(agent, "go");
+    await clock.advance(374);
+    expect(model.asked).toHaveLength(1);
+    await clock.advance(126);
+    expect(model.asked).toHaveLength(2);
+    await clock.advance(1000);
+    expect(await turn).toMatchObject({ response: "now" });
+  });
+
+  test("a turn that waits for it can be cancelled", async () => {
+    const { agent, clock } = house({ model: scripted(busy({ "retry-after": "60" })) });
+    const cancel = new AbortController();
+    const outcome = failure(ask(agent, "go", { signal: cancel.signal }));
+    await clock.advance(1000);
+    cancel.abort();
+    expect(await outcome).toMatchObject({ code: "TURN_CANCELLED" });
+    expect(clock.waiting).toBe(0);
+  });
+});
