@@ -1,5 +1,6 @@
 /** The conversation at the terminal: streamed answers, tool calls shown, Esc or Ctrl-C stops a turn, Ctrl-D ends. */
 import { createInterface, emitKeypressEvents, type Interface } from "node:readline";
+import { styleText } from "node:util";
 import { EXIT, SvcError } from "@svc/contract";
 import type { Backend } from "../service/backend.ts";
 import { type Confirm, printable, questionPrompt } from "./question.ts";
@@ -57,10 +58,25 @@ async function say(
         } else if (event.type === "tool-call") process.stdout.write(`\n[${String(event["tool"])} …]\n`);
         else ask(event);
       },
-    })) as { response: string };
+    })) as unknown as Answer;
     process.stdout.write(streamed ? "\n" : `${printable(answer.response)}\n`);
+    process.stdout.write(`${styleText("dim", usageLine(answer))}\n`);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     process.stdout.write(`\n${error.message}${error.hint ? ` ${error.hint}` : ""}\n`);
   }
+}
+
+interface Answer {
+  readonly response: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number | null;
+}
+
+/** A price nobody told us is said to be unknown; it is never shown as nothing. */
+function usageLine({ model, input_tokens, output_tokens, cost_usd }: Answer): string {
+  const cost = cost_usd === null ? "cost unknown: set [model.price]" : `$${cost_usd.toFixed(4)}`;
+  return `${model}, ${input_tokens} tokens in, ${output_tokens} out, ${cost}`;
 }
