@@ -135,7 +135,7 @@ export function house(options: HouseOptions): House {
 
 const signal = new AbortController().signal;
 
-export const client = "client" as ClientId;
+const client = "client" as ClientId;
 
 export const ask = (agent: Agent, words: string, more: object = {}): Promise<TurnResult> =>
   agent.run({ clientId: client, text: words, signal, ...more });

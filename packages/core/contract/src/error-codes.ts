@@ -30,7 +30,7 @@ export const ERRORS = {
   BAD_REQUEST: entry(400, EXIT.data, "The request is malformed."),
   BAD_JSON: entry(400, EXIT.data, "The body is not valid UTF-8 JSON."),
   BAD_BODY: entry(400, EXIT.data, 'The body must be a JSON object with a non-blank string "message".'),
-  BAD_SESSION_ID: entry(400, EXIT.usage, "X-Session-Id must be 1 to 128 characters of A-Z a-z 0-9 . _ -"),
+  BAD_SESSION_ID: entry(400, EXIT.usage, "X-Session-Id must be 1 to 128 characters of A-Z a-z 0-9 . _ and -."),
   BAD_IDEMPOTENCY_KEY: entry(400, EXIT.usage, "X-Idempotency-Key must be 1 to 256 visible ASCII characters."),
   UNAUTHORIZED: entry(401, EXIT.noPermission, "A valid bearer token is required."),
   BAD_WEBHOOK_SECRET: entry(401, EXIT.noPermission, "A valid X-Webhook-Secret header is required."),
