@@ -53,7 +53,7 @@ export async function prepareHome(context: CommandContext): Promise<boolean> {
 }
 
 /** `--config`; a file named there must exist. */
-export function fileOption(context: CommandContext): { file?: string } {
+function fileOption(context: CommandContext): { file?: string } {
   const named = context.options.text("config");
   if (named === undefined) return {};
   const file = resolve(named);

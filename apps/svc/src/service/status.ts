@@ -65,7 +65,7 @@ export function featureList({ context, lifecycle }: Pick<Service, "context" | "l
   };
 }
 
-export function catalogueLine(entry: CatalogueEntry): { readonly [key: string]: Json } {
+function catalogueLine(entry: CatalogueEntry): { readonly [key: string]: Json } {
   const { id, flag, kind, summary, included, planned } = entry;
   return {
     id,

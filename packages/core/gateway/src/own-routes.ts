@@ -58,7 +58,7 @@ export function ownRoutes(deps: OwnRoutesDeps): RouteTable {
 
 /** Reads the body, then answers; 413 when it is too large, nothing when the client is gone. Always undefined. */
 function withBody(
-  deps: Pick<OwnRoutesDeps, "send" | "log">,
+  deps: Pick<OwnRoutesDeps, "send" | "log" | "isDraining">,
   incoming: Parameters<Handle>[0],
   outgoing: Parameters<Handle>[1],
   maxBytes: number,
@@ -67,7 +67,9 @@ function withBody(
   void (async () => {
     const body = await readBody(incoming, outgoing, maxBytes);
     if (body === "gone") return;
-    deps.send(incoming, outgoing, body === "too-large" ? errorReply("TOO_LARGE") : await answer(body));
+    // The shutdown may have begun while the body came in, and waits for no turn that begins after it.
+    const refused = body === "too-large" ? errorReply("TOO_LARGE") : deps.isDraining() && errorReply("DRAINING");
+    deps.send(incoming, outgoing, refused || (await answer(body as Buffer)));
   })().catch((error: unknown) => {
     deps.log.error("a request failed unexpectedly", { cause: error instanceof Error ? error.message : "unknown" });
     deps.send(incoming, outgoing, errorReply("INTERNAL"));

@@ -55,8 +55,8 @@ export interface Gateway {
   /** From now on new work and /health are answered 503; what runs goes on, and reading still works. */
   drain(): void;
   /**
-   * Drains, stops listening, lets running turns end for at most `graceMs` and aborts the rest. Resolves when every
-   * connection is closed. Idempotent; a later call with 0 aborts the turns at once.
+   * Drains, lets running turns end for at most `graceMs`, aborts the rest, then stops listening. Resolves when every
+   * connection is closed. Idempotent; a later call with 0 aborts the turns and cuts the connections at once.
    */
   close(graceMs: number): Promise<void>;
 }

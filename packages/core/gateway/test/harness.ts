@@ -7,7 +7,7 @@ import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
 import { type Gateway, type GatewayDeps, startGateway } from "../src/index.ts";
 
-export const CONFIG: GatewayDeps["config"] = {
+const CONFIG: GatewayDeps["config"] = {
   host: "127.0.0.1",
   port: 0,
   allow_public_bind: false,

@@ -4,7 +4,7 @@ import type { AddressInfo, Server as TcpServer } from "node:net";
 import type { Logger } from "@svc/contract";
 import { createGuardedFetch, type GuardedFetchOptions } from "../src/index.ts";
 
-export const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 export const servers: (Server | TcpServer)[] = [];
 
 /** For `afterEach` of each file: this module is loaded once for all of them. */

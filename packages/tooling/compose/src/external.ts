@@ -5,7 +5,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { invalid, readManifest, type FeaturePackage, type PackageJson } from "./manifest.ts";
 
 /** `./my-feature`, `../x`, `/abs`: a folder, not a name. */
-export function isPath(spec: string): boolean {
+function isPath(spec: string): boolean {
   return spec === "." || spec === ".." || /^\.\.?[\\/]/.test(spec) || isAbsolute(spec);
 }
 

@@ -27,7 +27,7 @@ export function componentsOf(root: string, features: readonly FeaturePackage[], 
 }
 
 /** The package in `dir`. */
-export function componentOf(dir: string): Component {
+function componentOf(dir: string): Component {
   const { name, version, license } = readJson(join(dir, "package.json")) as Dependencies & Partial<Component>;
   return { name: name ?? "UNKNOWN", version: version ?? "UNKNOWN", license: licenseOf(license) };
 }

@@ -61,5 +61,3 @@ export class Authenticator {
     }
   }
 }
-
-export const opens = (scope: Scope, need: Need): boolean => OPENS[scope].includes(need);

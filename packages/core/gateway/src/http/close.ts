@@ -1,11 +1,18 @@
-/** Counts connections and closes them in order: running turns first get to end, then the rest is cut. */
+/**
+ * Counts connections and closes them in order. While turns run the server goes on listening: a client or a probe that
+ * comes now is told 503, where a refused connection would tell it nothing. Then it stops listening, requests that are
+ * only half here are cut, and the others get what is left of the time.
+ */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "@svc/contract";
 import type { RunningTurns } from "../running-turns.ts";
+import { responseInFlight } from "./in-flight.ts";
 
-/** How long aborted turns get to write their answer. */
-const ABORT_GRACE_MS = 1_000;
+/** How long aborted turns get to end: a command that ignores SIGTERM is killed after two seconds, and then kept. */
+const ABORT_GRACE_MS = 5_000;
+/** What a request that is still coming in gets: one slow client must not hold the shutdown for all of its time. */
+const RECEIVE_GRACE_MS = 1_000;
 
 export interface Closer {
   connections(): number;
@@ -18,15 +25,21 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
+  const hurry = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
 
   const close = async (graceMs: number): Promise<void> => {
+    const endsAtMs = clock.monotonic() + graceMs;
+    if (!(await within(running.idle(), graceMs, clock))) {
+      running.abortAll();
+      await within(running.idle(), ABORT_GRACE_MS, clock);
+    }
     // Stops listening and closes idle connections; the others end with the answer they wait for.
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    const ended = Promise.all([closed, running.idle()]);
-    if (!(await within(ended, graceMs, clock))) {
-      running.abortAll();
-      await within(ended, ABORT_GRACE_MS, clock);
+    const ended = Promise.race([closed, hurry.promise]);
+    if (!(await within(ended, RECEIVE_GRACE_MS, clock))) {
+      for (const socket of open) if (responseInFlight(socket)?.req.complete !== true) socket.destroy();
+      await within(ended, Math.max(0, endsAtMs - clock.monotonic()), clock);
     }
     server.closeAllConnections();
     await closed;
@@ -37,7 +50,10 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
     connections: () => open.size,
     close(graceMs) {
       // Asked again with less patience: whoever stops the service a second time will not wait.
-      if (closing && graceMs === 0) running.abortAll();
+      if (closing && graceMs === 0) {
+        running.abortAll();
+        hurry.resolve();
+      }
       return (closing ??= close(graceMs));
     },
   };

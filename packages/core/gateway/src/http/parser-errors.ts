@@ -1,9 +1,9 @@
 /** What Node's HTTP parser refuses before there is a request: answered in the same shape as everything else. */
-import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { STATUS_CODES } from "node:http";
 import type { ErrorCode } from "@svc/contract";
-import { errorReply } from "./reply.ts";
+import { responseInFlight } from "./in-flight.ts";
+import { errorReply, type Reply } from "./reply.ts";
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: "HEADERS_TOO_LARGE",
@@ -13,13 +13,12 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
 
 /** Listener for the server's `clientError`. */
 export function onClientError(error: NodeJS.ErrnoException, stream: unknown): void {
-  // `_httpMessage` is the response in flight on the socket. Node's own default handler reads it for the same reason.
-  const socket = stream as Socket & { _httpMessage?: ServerResponse | null };
+  const socket = stream as Socket;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const inFlight = socket._httpMessage;
+  const inFlight = responseInFlight(socket);
   if (inFlight && inFlight.req.complete) {
     // The broken bytes follow a request that is being answered: its answer is sent, and the connection ends with it.
     socket.pause();
@@ -31,7 +30,18 @@ export function onClientError(error: NodeJS.ErrnoException, stream: unknown): vo
     socket.destroy();
     return;
   }
-  const { status, headers, body } = errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST");
+  endWith(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
+}
+
+/** Listener for the server's `connect`: without one Node closes the connection and says nothing. We are no proxy. */
+export function onConnect(_request: unknown, stream: unknown): void {
+  const socket = stream as Socket;
+  // Node has let go of the socket; what the client does to it from now on must not end the process.
+  socket.on("error", () => socket.destroy());
+  endWith(socket, errorReply("BAD_REQUEST"));
+}
+
+function endWith(socket: Socket, { status, headers, body }: Reply): void {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\n`;
   for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
   socket.end(`${head}\r\n${body}`, () => socket.destroy());

@@ -43,16 +43,9 @@ export interface ErrorReplyOptions {
 export function errorReply(code: ErrorCode, options: ErrorReplyOptions = {}): Reply {
   const { message, headers, retryAfterMs } = options;
   const seconds = retryAfterMs === undefined ? 0 : Math.max(1, Math.ceil(retryAfterMs / 1000));
-  if (message !== undefined || headers !== undefined || seconds > MAX_KEPT_SECONDS) {
-    return build(code, seconds, message, headers);
-  }
-  const kept = (keptReplies[code] ??= []);
-  return (kept[seconds] ??= build(code, seconds));
+  const plain = message === undefined && headers === undefined && seconds === 0;
+  return plain ? PLAIN_REPLIES[code] : build(code, seconds, message, headers);
 }
-
-/** Replies without anything of their own are made once: most of what a hostile client sees. By code and seconds. */
-const keptReplies: Partial<Record<ErrorCode, Reply[]>> = {};
-const MAX_KEPT_SECONDS = 300;
 
 function build(code: ErrorCode, seconds: number, message?: string, extraHeaders: readonly string[] = []): Reply {
   const { status, sentence } = ERRORS[code];
@@ -62,6 +55,11 @@ function build(code: ErrorCode, seconds: number, message?: string, extraHeaders:
   const body = { error: message ?? sentence, code, ...(seconds > 0 && { retry_after: seconds }) };
   return new Reply(status, JSON_TYPE, JSON.stringify(body), headers);
 }
+
+/** Replies without anything of their own, made once: most of what a hostile client sees. */
+const PLAIN_REPLIES = Object.freeze(
+  Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, build(code, 0)])),
+) as Readonly<Record<ErrorCode, Reply>>;
 
 /** The reply to whatever was thrown. Only a `SvcError` speaks for itself; of anything else nothing is told. */
 export function replyToError(error: unknown): Reply {

@@ -2,7 +2,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SvcError } from "@svc/contract";
-import { onClientError } from "./parser-errors.ts";
+import { onClientError, onConnect } from "./parser-errors.ts";
 
 const MAX_HEADER_BYTES = 16_384;
 /** All headers must be here by then: a client that sends one byte a minute would hold a connection for ever. */
@@ -32,6 +32,7 @@ export function createHttpServer(listener: RequestListener, onUnknownExpectation
   // Node would silently drop the headers beyond its default of 2000; the size limit bounds them already.
   server.maxHeadersCount = 0;
   server.on("clientError", onClientError);
+  server.on("connect", onConnect);
   // Checks come before the body is asked for; `readBody` says when to send it.
   server.on("checkContinue", listener);
   server.on("checkExpectation", onUnknownExpectation);

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { canonicalAddress } from "./address.ts";
 
 /** Headers by which a proxy gives itself away; any of them means the socket's peer is not the caller. */
-export const FORWARDING_HEADERS = [
+const FORWARDING_HEADERS = [
   "x-forwarded-for",
   "forwarded",
   "x-real-ip",

@@ -12,7 +12,7 @@ export interface PairingCode {
 }
 
 export const CODE_TTL_MS = 600_000;
-export const MAX_WRONG_TRIES = 30;
+const MAX_WRONG_TRIES = 30;
 /** Every live code is one more that a guess can hit: with eight, thirty guesses hit one in 4200 times. */
 export const MAX_LIVE_CODES = 8;
 
