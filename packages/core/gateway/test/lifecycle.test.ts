@@ -128,16 +128,56 @@ describe("close", () => {
     await closed;
   });
 
-  test("does not wait for a client that never finishes its request", async () => {
-    const gateway = await new Harness().start();
+  test("goes on listening while a turn runs: who comes now is told 503, not refused", async () => {
+    const { gateway, token, answer, finish } = await withRunningTurn();
+    const closed = gateway.gateway.close(30_000);
+    expect((await call(gateway, { path: "/health" })).json.code).toBe("DRAINING");
+    expect((await post(gateway, token)).status).toBe(503);
+    finish();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+
+  const bodyComes = (token: string): string =>
+    `POST /webhook HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+    "Content-Type: application/json\r\nContent-Length: 16\r\n\r\n";
+
+  test.each([
+    ["headers", () => "POST /webhook HTTP/1.1\r\nHost: lo"],
+    ["a body", (token: string) => `${bodyComes(token)}{"mess`],
+    ["a refused body", () => 'POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16\r\n\r\n{"mess'],
+  ])("gives a request that is half here, %s, one second, not the time that turns get", async (_name, bytesOf) => {
+    const harness = new Harness();
+    const token = harness.device();
+    const gateway = await harness.start();
     const wire = new Wire(gateway);
-    wire.write("POST /webhook HTTP/1.1\r\nHost: lo");
+    wire.write(bytesOf(token));
     await until(() => gateway.gateway.connections === 1);
-    const closed = gateway.gateway.close(1_000);
-    await gateway.clock.advance(1_000);
+    // Once this is answered, what was written before it has been read.
+    await call(gateway, { path: "/health" });
+    let isClosed = false;
+    const closed = gateway.gateway.close(30_000).then(() => (isClosed = true));
+    await tick();
+    expect(isClosed).toBe(false);
     await gateway.clock.advance(1_000);
     await closed;
     expect(splitResponses(await wire.closed).filter((response) => statusOf(response) === 200)).toEqual([]);
+  });
+
+  test("a body that was complete only after the drain had begun starts no turn", async () => {
+    const harness = new Harness();
+    const token = harness.device();
+    const gateway = await harness.start();
+    const wire = new Wire(gateway);
+    wire.write(`${bodyComes(token)}{"message"`);
+    await until(() => gateway.gateway.connections === 1);
+    // Once this is answered, what was written before it has been read.
+    await call(gateway, { path: "/health" });
+    const closed = gateway.gateway.close(30_000);
+    wire.write(':"hi"}');
+    expect(statusOf((await wire.responses(1))[0]!)).toBe(503);
+    await closed;
+    expect(gateway.turns).toHaveLength(0);
   });
 
   test("twice is once", async () => {

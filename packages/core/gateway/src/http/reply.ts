@@ -10,11 +10,10 @@ export class Reply {
   constructor(status: number, contentType: string, body: string, extraHeaders: readonly string[] = []) {
     this.status = status;
     this.body = body;
+    // A 204 has no body, and RFC 9110 section 8.6 forbids it to say how long that is.
+    const described = status === 204 ? [] : ["content-type", contentType, "content-length", byteLength(body)];
     this.headers = [
-      "content-type",
-      contentType,
-      "content-length",
-      String(Buffer.byteLength(body)),
+      ...described,
       // A body is never to be taken for a page, and never to be kept by a cache: it is one caller's alone.
       "x-content-type-options",
       "nosniff",
@@ -24,6 +23,8 @@ export class Reply {
     ];
   }
 }
+
+const byteLength = (body: string): string => String(Buffer.byteLength(body));
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
