@@ -104,9 +104,9 @@ export class Harness {
   }
 
   #claim(claim: IdempotencyClaim): "new" | "duplicate" {
-    const id = `${claim.scope} ${claim.key}`;
-    if (this.claimed.has(id)) return "duplicate";
-    this.claimed.add(id);
+    const ids = [claim.key, ...(claim.also === undefined ? [] : [claim.also])].map((key) => `${claim.scope} ${key}`);
+    if (ids.some((id) => this.claimed.has(id))) return "duplicate";
+    for (const id of ids) this.claimed.add(id);
     return "new";
   }
 

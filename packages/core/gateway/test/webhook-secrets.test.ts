@@ -143,6 +143,18 @@ describe("Standard Webhooks signature", () => {
     expect(gateway.turns).toHaveLength(1);
   });
 
+  test("a replay after a restart is a duplicate, whatever idempotency key was put on it: that one is not signed", async () => {
+    const { gateway, token } = await started({ webhook: { signing_secret: SECRET } });
+    const headers = signed(gateway);
+    expect((await post(gateway, token, BODY, { ...headers, "x-idempotency-key": "mine" })).status).toBe(200);
+    const again = new Harness();
+    again.devices.push(...gateway.devices);
+    for (const claim of gateway.claimed) again.claimed.add(claim);
+    await again.start({ webhook: { signing_secret: SECRET } });
+    const replay = await post(again, token, BODY, { ...headers, "x-idempotency-key": "another" });
+    expect([replay.json.status, again.turns.length]).toEqual(["duplicate", 0]);
+  });
+
   test("a replay that comes while the first still runs is 401", async () => {
     let finish = () => {};
     const running = new Promise<void>((resolve) => (finish = resolve));

@@ -48,26 +48,33 @@ export class IdempotencyStore {
 
   /** A key that runs, or ended within the window, is a duplicate. Otherwise it is claimed. */
   claim(claim: IdempotencyClaim): "new" | "duplicate" {
-    const id = idOf(claim);
-    if (this.#running.has(id)) return "duplicate";
-    const row = this.#find.get(claim.scope, claim.key) as { at: number } | undefined;
-    if (row && this.#clock.now() - row.at < this.#ttlMs) return "duplicate";
-    this.#running.set(id, this.#clock.now());
+    const now = this.#clock.now();
+    const keys = keysOf(claim);
+    if (keys.some((key) => this.#isTaken(claim.scope, key, now))) return "duplicate";
+    for (const key of keys) this.#running.set(idOf(claim.scope, key), now);
     return "new";
+  }
+
+  #isTaken(scope: string, key: string, now: number): boolean {
+    if (this.#running.has(idOf(scope, key))) return true;
+    const row = this.#find.get(scope, key) as { at: number } | undefined;
+    return row !== undefined && now - row.at < this.#ttlMs;
   }
 
   /** The claim ends: the row on disk, if the turn left one, decides from now on. */
   release(claim: IdempotencyClaim): void {
-    this.#running.delete(idOf(claim));
+    for (const key of keysOf(claim)) this.#running.delete(idOf(claim.scope, key));
   }
 
   /** Inside a transaction: writes the key's row, and drops what is expired or over the limit, oldest first. */
   keep(claim: IdempotencyClaim, turnId: string, state: "running" | "done"): void {
     const now = this.#clock.now();
-    const claimedAt = this.#running.get(idOf(claim)) ?? now;
     let rows = this.#rows ?? (this.#count.get() as { n: number }).n;
-    if (this.#find.get(claim.scope, claim.key) === undefined) rows += 1;
-    this.#insert.run(claim.scope, claim.key, claimedAt, turnId, state);
+    for (const key of keysOf(claim)) {
+      if (this.#find.get(claim.scope, key) === undefined) rows += 1;
+      const claimedAt = this.#running.get(idOf(claim.scope, key)) ?? now;
+      this.#insert.run(claim.scope, key, claimedAt, turnId, state);
+    }
     if (rows > this.#maxKeys) rows -= Number(this.#deleteExpired.run(now - this.#ttlMs).changes);
     if (rows > this.#maxKeys) rows -= Number(this.#deleteOldest.run(rows - this.#maxKeys).changes);
     this.#rows = rows;
@@ -95,4 +102,6 @@ function recover(db: DatabaseSync): void {
     COMMIT;`);
 }
 
-const idOf = (claim: IdempotencyClaim): string => `${claim.scope}\n${claim.key}`;
+const idOf = (scope: string, key: string): string => `${scope}\n${key}`;
+
+const keysOf = ({ key, also }: IdempotencyClaim): readonly string[] => (also === undefined ? [key] : [key, also]);

@@ -20,6 +20,8 @@ export interface Device {
 export interface IdempotencyClaim {
   readonly scope: string;
   readonly key: string;
+  /** A second name of the same request; either one repeated makes a duplicate, and they live and die together. */
+  readonly also?: string;
 }
 
 export interface SessionSummary {

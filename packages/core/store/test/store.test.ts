@@ -94,6 +94,25 @@ interface Expected {
 }
 
 describe("idempotency", () => {
+  test("two names of one request: either makes a duplicate, and both end together", async () => {
+    const store = open();
+    const claim = { scope: "c", key: "mine", also: "webhook-id:1" };
+    const others = [
+      { scope: "c", key: "webhook-id:1" },
+      { scope: "c", key: "mine" },
+      { scope: "c", key: "new", also: "webhook-id:1" },
+    ];
+    const answers = () => others.map((other) => store.idempotency.claim(other));
+    expect(store.idempotency.claim(claim)).toBe("new");
+    expect(answers()).toEqual(["duplicate", "duplicate", "duplicate"]);
+    await store.write(() => store.idempotency.keep(claim, "t", "done"));
+    store.idempotency.release(claim);
+    expect(answers()).toEqual(["duplicate", "duplicate", "duplicate"]);
+    // A refused claim leaves nothing behind.
+    expect(store.idempotency.claim({ scope: "c", key: "new" })).toBe("new");
+    store.close();
+  });
+
   const claim = { scope: "c", key: "k" };
 
   test("a key whose turn runs is a duplicate; a released one is new again", () => {

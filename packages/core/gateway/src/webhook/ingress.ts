@@ -11,6 +11,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ClientId, Clock, Logger } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
 import type { CoreConfig } from "@svc/kernel";
+import type { IdempotencyClaim } from "@svc/store";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { refuseContentType } from "../http/json.ts";
 import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
@@ -112,12 +113,10 @@ export class WebhookIngress {
     if (text instanceof Reply) return text;
     const session = sessionId(headers["x-session-id"]);
     if (session instanceof Reply) return session;
-    // Without a key of the sender's own, the signed id is one: it outlives a restart, which the seen ids do not.
-    const key =
-      idempotencyKey(headers["x-idempotency-key"]) ?? (signed === undefined ? undefined : `webhook-id:${signed}`);
+    const key = idempotencyKey(headers["x-idempotency-key"]);
     if (key instanceof Reply) return key;
     try {
-      return await this.#turn(caller, text, session, key);
+      return await this.#turn(caller, text, session, claimOf(caller.owner, key, signed));
     } catch (error) {
       const reply = replyToError(error);
       this.#deps.log.warn("a turn from /webhook failed", {
@@ -128,9 +127,13 @@ export class WebhookIngress {
     }
   }
 
-  async #turn(caller: Caller, text: string, session: string | undefined, key: string | undefined): Promise<Reply> {
+  async #turn(
+    caller: Caller,
+    text: string,
+    session: string | undefined,
+    claim: IdempotencyClaim | undefined,
+  ): Promise<Reply> {
     const { idempotency, running, turns } = this.#deps;
-    const claim = key === undefined ? undefined : { scope: caller.owner, key };
     if (claim && idempotency.claim(claim) === "duplicate") return DUPLICATE;
     const result = await running.track((signal) =>
       // From here on the claim is the turn's: it alone knows whether anything acted, so it alone may release it.
@@ -138,4 +141,14 @@ export class WebhookIngress {
     );
     return jsonReply(200, { response: result.response, model: result.model, session_id: result.sessionId });
   }
+}
+
+/**
+ * The signed id is a key too, beside the sender's own: it outlives a restart, which the seen ids do not, and the
+ * sender's own key is not signed, so that whoever replays a request can change it.
+ */
+function claimOf(scope: ClientId, key: string | undefined, signed: string | undefined): IdempotencyClaim | undefined {
+  const also = signed === undefined ? undefined : `webhook-id:${signed}`;
+  if (key === undefined) return also === undefined ? undefined : { scope, key: also };
+  return also === undefined ? { scope, key } : { scope, key, also };
 }
