@@ -15,17 +15,27 @@ export interface Conversation {
   tokens: number;
 }
 
-/** Conversations kept in memory; the rest is read again from disk. */
-const MAX_CACHED = 1000;
+/** Limits of what is kept in memory over all conversations; the rest is read again from disk. */
+export interface CacheLimits {
+  readonly conversations: number;
+  /** Estimated tokens; one is about four characters. */
+  readonly tokens: number;
+}
+
+const CACHE_LIMITS: CacheLimits = { conversations: 1000, tokens: 4_000_000 };
 
 export class History {
   readonly #store: Store;
   readonly #maxTokens: number;
+  readonly #limits: CacheLimits;
+  /** Least recently used first. */
   readonly #cache = new Map<string, Conversation>();
+  #cachedTokens = 0;
 
-  constructor(store: Store, maxTokens: number) {
+  constructor(store: Store, maxTokens: number, limits: CacheLimits = CACHE_LIMITS) {
     this.#store = store;
     this.#maxTokens = maxTokens;
+    this.#limits = limits;
   }
 
   /** The named conversation of this client, from memory, from disk, or new. */
@@ -39,7 +49,8 @@ export class History {
     }
     const conversation = this.#read(clientId, name);
     this.#cache.set(key, conversation);
-    if (this.#cache.size > MAX_CACHED) this.#cache.delete(this.#cache.keys().next().value!);
+    this.#cachedTokens += conversation.tokens;
+    this.#evict();
     return conversation;
   }
 
@@ -55,7 +66,24 @@ export class History {
     messages: readonly LanguageModelV4Message[],
     tokens: number,
   ): void {
+    const before = conversation.tokens;
     conversation.place = place;
+    this.#add(conversation, messages, tokens);
+    if (this.#cache.get(keyOf(conversation.clientId, conversation.name)) !== conversation) return;
+    this.#cachedTokens += conversation.tokens - before;
+    this.#evict();
+  }
+
+  /** What was remembered may not be what is on disk: read it again next time. */
+  forget(conversation: Conversation): void {
+    const key = keyOf(conversation.clientId, conversation.name);
+    const cached = this.#cache.get(key);
+    if (!cached) return;
+    this.#cache.delete(key);
+    this.#cachedTokens -= cached.tokens;
+  }
+
+  #add(conversation: Conversation, messages: readonly LanguageModelV4Message[], tokens: number): void {
     conversation.messages.push(...messages);
     conversation.turns.push({ messages: messages.length, tokens });
     conversation.tokens += tokens;
@@ -66,9 +94,14 @@ export class History {
     }
   }
 
-  /** What was remembered may not be what is on disk: read it again next time. */
-  forget(conversation: Conversation): void {
-    this.#cache.delete(keyOf(conversation.clientId, conversation.name));
+  /** One whose turn runs may go too: the turn holds it, and its end finds it on disk. */
+  #evict(): void {
+    while (
+      this.#cache.size > this.#limits.conversations ||
+      (this.#cachedTokens > this.#limits.tokens && this.#cache.size > 1)
+    ) {
+      this.forget(this.#cache.values().next().value!);
+    }
   }
 
   #read(clientId: ClientId, name: string): Conversation {
@@ -76,7 +109,7 @@ export class History {
     const place = this.#store.sessions.find(clientId, name);
     if (!place) return conversation;
     for (const turn of this.#store.sessions.recentTurns(place, this.#maxTokens)) {
-      this.append(conversation, place, turn.messages as unknown as LanguageModelV4Message[], turn.tokens);
+      this.#add(conversation, turn.messages as unknown as LanguageModelV4Message[], turn.tokens);
     }
     conversation.place = place;
     return conversation;

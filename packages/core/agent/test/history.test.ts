@@ -1,0 +1,81 @@
+// Memory must not grow with the number of conversations, and what left memory must come back whole.
+import type { LanguageModelV4Message } from "@ai-sdk/provider";
+import type { ClientId, Json } from "@svc/contract";
+import { openStore, type Store } from "@svc/store";
+import { fakeClock } from "@svc/testkit";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { History } from "../src/turn/history.ts";
+import { userMessage } from "../src/turn/messages.ts";
+
+const client = "c" as ClientId;
+
+async function say(store: Store, history: History, name: string, words: string, tokens: number): Promise<void> {
+  const conversation = history.open(client, name);
+  const messages = [userMessage(words)];
+  const place = await store.write(() =>
+    store.sessions.append(conversation, conversation.place, {
+      id: words,
+      at: 1,
+      model: "m",
+      messages: messages as unknown as Json,
+      tokens,
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsd: undefined,
+    }),
+  );
+  history.append(conversation, place, messages, tokens);
+}
+
+const wordsOf = (messages: readonly LanguageModelV4Message[]): string[] =>
+  messages.map((message) => (message.content[0] as { text: string }).text);
+
+describe("history", () => {
+  test("whatever is cached or not, a conversation is its newest turns that fit", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ name: fc.constantFrom("a", "b", "c", "d"), tokens: fc.integer({ min: 1, max: 60 }) }), {
+          maxLength: 40,
+        }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 300 }),
+        async (turns, conversations, tokens) => {
+          const store = openStore({ file: ":memory:", clock: fakeClock(), idempotency: { ttlMs: 1, maxKeys: 1 } });
+          const history = new History(store, 100, { conversations, tokens });
+          const said: Record<string, { words: string; tokens: number }[]> = {};
+          for (const [index, turn] of turns.entries()) {
+            await say(store, history, turn.name, `${turn.name}${index}`, turn.tokens);
+            (said[turn.name] ??= []).push({ words: `${turn.name}${index}`, tokens: turn.tokens });
+          }
+          for (const [name, all] of Object.entries(said)) {
+            let left = 100;
+            const fitting: string[] = [];
+            for (const { words, tokens } of all.toReversed()) {
+              left -= tokens;
+              if (left < 0) break;
+              fitting.unshift(words);
+            }
+            expect(wordsOf(history.open(client, name).messages)).toEqual(fitting);
+          }
+          store.close();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("the cache is bounded by tokens: the least recently used conversation is read again", async () => {
+    const store = openStore({ file: ":memory:", clock: fakeClock(), idempotency: { ttlMs: 1, maxKeys: 1 } });
+    const history = new History(store, 100, { conversations: 10, tokens: 120 });
+    await say(store, history, "a", "a1", 50);
+    const a = history.open(client, "a");
+    await say(store, history, "b", "b1", 50);
+    expect(history.open(client, "a")).toBe(a);
+    await say(store, history, "c", "c1", 50);
+    const b = history.open(client, "b");
+    expect(wordsOf(b.messages)).toEqual(["b1"]);
+    expect(history.open(client, "a")).not.toBe(a);
+    store.close();
+  });
+});
