@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { EXIT } from "@svc/contract";
-import { startControl } from "@svc/gateway/control";
+import { type ControlServer, startControl } from "@svc/gateway/control";
 import { type Gateway, startGateway } from "@svc/gateway";
 import { systemClock } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
@@ -23,24 +23,40 @@ export async function runDaemon(context: CommandContext): Promise<number> {
   const service = await openService(opened, stop.now);
   try {
     const gateway = await openGateway(context, service);
-    const status = (): ReturnType<typeof statusReport> => statusReport(context.build, service, gateway);
-    const handlers = await daemonHandlers(service, gateway, status);
-    const control = await startControl(opened.home.controlSocket, handlers, opened.log);
     try {
-      service.lifecycle.execute();
-      context.print(banner(context.build, service, gateway, firstRun));
-      const code = gateway.pairing.initialCode();
-      if (code) context.print(pairingLines(gateway, code));
-      warmWhenIdle(service);
-      await stop.asked;
-      await drain(opened, gateway, stop.now);
+      await serve(context, service, gateway, firstRun, stop);
     } finally {
-      await control.close();
+      await gateway.close(0);
     }
   } finally {
     await service.close();
   }
   return EXIT.ok;
+}
+
+/** From the last door's opening to everybody's going home. */
+async function serve(
+  context: CommandContext,
+  service: Service,
+  gateway: Gateway,
+  firstRun: boolean,
+  stop: StopSignals,
+): Promise<void> {
+  const { home, log } = service.context;
+  const status = (): ReturnType<typeof statusReport> => statusReport(context.build, service, gateway);
+  const handlers = await daemonHandlers(service, gateway, status);
+  const control = await startControl(home.controlSocket, handlers, { log, clock: systemClock });
+  try {
+    service.lifecycle.execute();
+    context.print(banner(context.build, service, gateway, firstRun));
+    const code = gateway.pairing.initialCode();
+    if (code) context.print(pairingLines(gateway, code));
+    warmWhenIdle(service);
+    await stop.asked;
+    await drain(service.context, gateway, control, stop.now);
+  } finally {
+    await control.close(0);
+  }
 }
 
 async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {
@@ -63,15 +79,24 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
   return gateway;
 }
 
-async function drain({ config, log }: ServiceContext, gateway: Gateway, now: AbortSignal): Promise<void> {
+/** The control socket goes last: who stops the service wants to look at it, and turns of `svc chat` are turns too. */
+async function drain(
+  { config, log }: ServiceContext,
+  gateway: Gateway,
+  control: ControlServer,
+  now: AbortSignal,
+): Promise<void> {
   const graceMs = config.core.daemon.drain_secs * 1000;
+  const endsAtMs = systemClock.monotonic() + graceMs;
+  const leftMs = (): number => (now.aborted ? 0 : Math.max(0, endsAtMs - systemClock.monotonic()));
   log.info("stopping: no new work is taken, running turns may finish", { seconds: config.core.daemon.drain_secs });
-  gateway.drain();
-  const hurry = new Promise<void>((resolve) => {
-    now.addEventListener("abort", () => resolve(), { once: true });
-  });
-  const closing = gateway.close(graceMs);
-  await Promise.race([closing, hurry.then(() => gateway.close(0))]);
+  for (const door of [gateway, control]) {
+    const closing = door.close(leftMs());
+    const hurry = (): void => void door.close(0);
+    now.addEventListener("abort", hurry, { once: true });
+    await closing;
+    now.removeEventListener("abort", hurry);
+  }
 }
 
 /** The first turn must not wait for the model's library, and nobody else for its loading. */
@@ -82,7 +107,14 @@ function warmWhenIdle({ agent, context }: Service): void {
   });
 }
 
-function stopSignals(): { readonly asked: Promise<void>; readonly now: AbortSignal } {
+interface StopSignals {
+  /** Resolves at the first signal. */
+  readonly asked: Promise<void>;
+  /** Aborted at the second. */
+  readonly now: AbortSignal;
+}
+
+function stopSignals(): StopSignals {
   const hurry = new AbortController();
   let count = 0;
   const asked = new Promise<void>((resolve) => {

@@ -16,15 +16,17 @@ export interface ControlCall {
 export async function callDaemon(call: ControlCall): Promise<Json> {
   using address = controlAddress(call.socketFile);
   const response = await send(call, address.path);
-  for await (const line of createInterface({ input: response })) {
-    const event = JSON.parse(line) as { type: string; [key: string]: Json };
-    if (event.type === "result") return event["value"] ?? null;
-    if (event.type === "error") throw asError(event);
-    call.onEvent?.(event);
+  try {
+    for await (const line of createInterface({ input: response })) {
+      const event = JSON.parse(line) as { type: string; [key: string]: Json };
+      if (event.type === "result") return event["value"] ?? null;
+      if (event.type === "error") throw asError(event);
+      call.onEvent?.(event);
+    }
+  } catch (error) {
+    throw reasonOf(error, call.signal);
   }
-  throw new SvcError("NOT_RUNNING", "The daemon went away before it answered.", {
-    hint: "Look at its log, and start it again.",
-  });
+  throw wentAway();
 }
 
 function send(call: ControlCall, path: string): Promise<NodeJS.ReadableStream> {
@@ -33,15 +35,35 @@ function send(call: ControlCall, path: string): Promise<NodeJS.ReadableStream> {
       { socketPath: path, method: "POST", path: `/${call.name}`, ...(call.signal && { signal: call.signal }) },
       resolve,
     );
-    outgoing.once("error", (cause: NodeJS.ErrnoException) => {
-      const absent = cause.code === "ENOENT" || cause.code === "ECONNREFUSED";
-      if (call.signal?.aborted) reject(call.signal.reason as Error);
-      else if (absent) reject(new SvcError("NOT_RUNNING", undefined, { cause, hint: "Start it with: svc daemon" }));
-      else reject(cause);
-    });
+    // Not `once`: after the answer has begun, a lost connection is told here as well as to who reads it.
+    outgoing.on("error", (cause: NodeJS.ErrnoException) => reject(reasonOf(cause, call.signal)));
     outgoing.end(JSON.stringify(call.body ?? {}));
   });
 }
+
+/** What a failed exchange means. A connection that ends too early is a daemon that was stopped or killed. */
+function reasonOf(cause: unknown, signal: AbortSignal | undefined): unknown {
+  if (cause instanceof SvcError) return cause;
+  if (signal?.aborted) return signal.reason;
+  const { code = "" } = cause as NodeJS.ErrnoException;
+  if (ABSENT.has(code)) return new SvcError("NOT_RUNNING", undefined, { cause, hint: "Start it with: svc daemon" });
+  if (code === "EACCES" || code === "EPERM") {
+    return new SvcError("NOT_RUNNING", "This user may not open the daemon's control socket.", {
+      cause,
+      hint: "Run svc as the user that runs the daemon, or name another home with SVC_HOME.",
+    });
+  }
+  return LOST.has(code) || cause instanceof SyntaxError ? wentAway(cause) : cause;
+}
+
+const ABSENT = new Set(["ENOENT", "ECONNREFUSED", "ENOTDIR"]);
+const LOST = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"]);
+
+const wentAway = (cause?: unknown): SvcError =>
+  new SvcError("NOT_RUNNING", "The daemon went away before it answered.", {
+    cause,
+    hint: "Look at its log, and start it again.",
+  });
 
 function asError(event: { readonly [key: string]: Json }): SvcError {
   const code = typeof event["code"] === "string" && event["code"] in ERRORS ? (event["code"] as ErrorCode) : "INTERNAL";

@@ -6,12 +6,14 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { dirname } from "node:path";
-import { type Json, type Logger, SvcError } from "@svc/contract";
+import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
+import { within } from "../within.ts";
 import { controlAddress } from "./address.ts";
+import { RunningCommands } from "./running-commands.ts";
 
 export interface ControlRequest {
   readonly body: { readonly [key: string]: Json };
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller goes away, or the daemon stops and its patience is over. */
   readonly signal: AbortSignal;
   /** Sends an event ahead of the result. */
   send(event: { readonly type: string; readonly [key: string]: Json }): void;
@@ -21,17 +23,35 @@ export interface ControlRequest {
 export type ControlHandlers = Readonly<Record<string, (request: ControlRequest) => Json | Promise<Json>>>;
 
 export interface ControlServer {
-  close(): Promise<void>;
+  /**
+   * Lets the commands that run end for at most `graceMs`, aborts the rest, waits for their end, and closes: what they
+   * do to the store must be done before it closes. Idempotent; a later call with 0 aborts at once.
+   */
+  close(graceMs: number): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** As for turns: a command that ignores SIGTERM is killed after two seconds, and then kept. */
+const ABORT_GRACE_MS = 5_000;
+
+export interface ControlOptions {
+  readonly log: Logger;
+  readonly clock: Clock;
+}
 
 /** Call only while holding the home's lock: a socket that is there already is a dead daemon's and is replaced. */
-export async function startControl(socketFile: string, handlers: ControlHandlers, log: Logger): Promise<ControlServer> {
+export async function startControl(
+  socketFile: string,
+  handlers: ControlHandlers,
+  { log, clock }: ControlOptions,
+): Promise<ControlServer> {
   mkdirSync(dirname(socketFile), { recursive: true, mode: 0o700 });
   chmodSync(dirname(socketFile), 0o700);
   rmSync(socketFile, { force: true });
-  const server = createServer((incoming, outgoing) => void serve(handlers, log, incoming, outgoing));
+  const running = new RunningCommands();
+  const server = createServer((incoming, outgoing) =>
+    running.track((caller) => serve(handlers, log, caller, incoming, outgoing)),
+  );
   {
     using address = controlAddress(socketFile);
     await new Promise<void>((resolve, reject) => {
@@ -40,25 +60,35 @@ export async function startControl(socketFile: string, handlers: ControlHandlers
     });
     if (process.platform !== "win32") chmodSync(address.path, 0o600);
   }
+  const hurry = Promise.withResolvers<void>();
+  const close = async (graceMs: number): Promise<void> => {
+    await within(Promise.race([running.idle(), hurry.promise]), graceMs, clock);
+    if (running.size > 0) {
+      running.abortAll();
+      await within(running.idle(), ABORT_GRACE_MS, clock);
+    }
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+    rmSync(socketFile, { force: true });
+  };
+  let closing: Promise<void> | undefined;
   return {
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          rmSync(socketFile, { force: true });
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
+    close(graceMs) {
+      if (closing && graceMs === 0) hurry.resolve();
+      return (closing ??= close(graceMs));
+    },
   };
 }
 
 async function serve(
   handlers: ControlHandlers,
   log: Logger,
+  caller: AbortController,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const caller = new AbortController();
   outgoing.once("close", () => caller.abort(new SvcError("TURN_CANCELLED")));
   const send = (event: object): void => {
     if (!outgoing.writableEnded) outgoing.write(`${JSON.stringify(event)}\n`);

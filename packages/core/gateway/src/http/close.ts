@@ -7,6 +7,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "@svc/contract";
 import type { RunningTurns } from "../running-turns.ts";
+import { within } from "../within.ts";
 import { responseInFlight } from "./in-flight.ts";
 
 /** How long aborted turns get to end: a command that ignores SIGTERM is killed after two seconds, and then kept. */
@@ -30,7 +31,8 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
 
   const close = async (graceMs: number): Promise<void> => {
     const endsAtMs = clock.monotonic() + graceMs;
-    if (!(await within(running.idle(), graceMs, clock))) {
+    await within(Promise.race([running.idle(), hurry.promise]), graceMs, clock);
+    if (running.size > 0) {
       running.abortAll();
       await within(running.idle(), ABORT_GRACE_MS, clock);
     }
@@ -50,22 +52,8 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
     connections: () => open.size,
     close(graceMs) {
       // Asked again with less patience: whoever stops the service a second time will not wait.
-      if (closing && graceMs === 0) {
-        running.abortAll();
-        hurry.resolve();
-      }
+      if (closing && graceMs === 0) hurry.resolve();
       return (closing ??= close(graceMs));
     },
   };
-}
-
-async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
-  const timer = new AbortController();
-  const late = clock.sleep(ms, timer.signal).then(
-    () => false,
-    () => false,
-  );
-  const inTime = await Promise.race([done.then(() => true), late]);
-  timer.abort();
-  return inTime;
 }

@@ -1,0 +1,144 @@
+// The control socket: a command's end is waited for before the store closes (a turn of `svc chat` was lost at SIGTERM), a
+// daemon that goes away is said in words (it was a stack), and an interrupted command is the caller's own doing.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SvcError } from "@svc/contract";
+import { captureLogger, fakeClock } from "@svc/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { callDaemon, type ControlHandlers, startControl } from "../src/control/index.ts";
+
+let folder: string;
+let socketFile: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-control-"));
+  socketFile = join(folder, "run", "control.sock");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function started(handlers: ControlHandlers) {
+  const clock = fakeClock();
+  const control = await startControl(socketFile, handlers, { log: captureLogger(), clock });
+  return { clock, control };
+}
+
+const codeOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => "answered",
+    (error: unknown) => (error instanceof SvcError ? error.code : `not ours: ${String(error)}`),
+  );
+
+/** A command that runs until it is told to end, or aborted. */
+function lasting() {
+  const begun = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const ended: string[] = [];
+  const handlers: ControlHandlers = {
+    work: async ({ signal }) => {
+      begun.resolve();
+      signal.addEventListener("abort", () => finish.reject(signal.reason), { once: true });
+      try {
+        await finish.promise;
+        ended.push("done");
+        return "worked";
+      } catch (error) {
+        // What is kept of a cancelled turn takes a moment.
+        await new Promise((resolve) => setImmediate(resolve));
+        ended.push("kept");
+        throw error;
+      }
+    },
+    look: () => "seen",
+  };
+  return { handlers, begun: begun.promise, finish: finish.resolve, ended };
+}
+
+describe("close", () => {
+  test("waits for a running command, and answers others meanwhile", async () => {
+    const { handlers, begun, finish } = lasting();
+    const { control } = await started(handlers);
+    const answer = callDaemon({ socketFile, name: "work" });
+    await begun;
+    const closed = control.close(30_000);
+    expect(await callDaemon({ socketFile, name: "look" })).toBe("seen");
+    finish();
+    expect(await answer).toBe("worked");
+    await closed;
+    expect(existsSync(socketFile)).toBe(false);
+    expect(await codeOf(callDaemon({ socketFile, name: "look" }))).toBe("NOT_RUNNING");
+  });
+
+  test("aborts a command that does not end in time, tells its caller, and waits until it is over", async () => {
+    const { handlers, begun, ended } = lasting();
+    const { control, clock } = await started(handlers);
+    const answer = codeOf(callDaemon({ socketFile, name: "work" }));
+    await begun;
+    const closed = control.close(30_000);
+    await clock.advance(30_000);
+    await closed;
+    expect(ended).toEqual(["kept"]);
+    expect(await answer).toBe("TURN_CANCELLED");
+  });
+
+  test("asked again with no patience, aborts at once", async () => {
+    const { handlers, begun, ended } = lasting();
+    const { control } = await started(handlers);
+    const answer = codeOf(callDaemon({ socketFile, name: "work" }));
+    await begun;
+    const closed = control.close(30_000);
+    await control.close(0);
+    await closed;
+    expect([ended, await answer]).toEqual([["kept"], "TURN_CANCELLED"]);
+  });
+
+  test("a command that never ends does not hold it for ever", async () => {
+    const begun = Promise.withResolvers<void>();
+    const { control, clock } = await started({ stuck: () => (begun.resolve(), new Promise(() => {})) });
+    const answer = codeOf(callDaemon({ socketFile, name: "stuck" }));
+    await begun.promise;
+    const closed = control.close(0);
+    await clock.advance(0);
+    await clock.advance(5_000);
+    await closed;
+    expect(await answer).toBe("NOT_RUNNING");
+  });
+});
+
+describe("the caller", () => {
+  test("who interrupts a command gets the own reason, and the command is aborted", async () => {
+    const { handlers, begun, ended } = lasting();
+    const { control } = await started(handlers);
+    const caller = new AbortController();
+    const events: string[] = [];
+    const answer = codeOf(
+      callDaemon({ socketFile, name: "work", signal: caller.signal, onEvent: (event) => events.push(event.type) }),
+    );
+    await begun;
+    caller.abort(new SvcError("TURN_CANCELLED"));
+    expect(await answer).toBe("TURN_CANCELLED");
+    await control.close(30_000);
+    expect(ended).toEqual(["kept"]);
+  });
+
+  test.each([
+    ["before it answers", ""],
+    ["after the headers", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"],
+    ["in the middle of an event", 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\n{"type":\r\n'],
+    ["after a whole answer without a result", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"],
+  ])("is told so when the daemon goes away %s", async (_when, bytes) => {
+    const file = join(folder, "dying.sock");
+    const dying = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => (bytes === "" ? socket.destroy() : socket.write(bytes, () => socket.destroy())));
+    });
+    await new Promise<void>((resolve) => dying.listen(file, resolve));
+    expect(await codeOf(callDaemon({ socketFile: file, name: "work" }))).toBe("NOT_RUNNING");
+    await new Promise((resolve) => dying.close(resolve));
+  });
+
+  test("is told that there is no daemon, also when the home is no folder", async () => {
+    expect(await codeOf(callDaemon({ socketFile, name: "work" }))).toBe("NOT_RUNNING");
+    expect(await codeOf(callDaemon({ socketFile: "/dev/null/run/control.sock", name: "work" }))).toBe("NOT_RUNNING");
+  });
+});
