@@ -15,11 +15,6 @@ export async function main(build: Build): Promise<void> {
     process.stdout.write(`svc ${build.version} (${build.commit})\n`);
     return;
   }
-  // A reader that goes away early (`svc status | head`) is not an error of ours.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
   const { runCli } = await import("./cli/run.ts");
   process.exitCode = await runCli(build, args);
 }

@@ -14,26 +14,31 @@ export async function converse(backend: Backend, session: string): Promise<numbe
     if (key?.name === "escape") stop();
   });
   lines.on("SIGINT", () => (turn ? stop() : lines.close()));
+  // Ctrl-D in the middle of an answer: it is still shown, and nothing is asked for after it.
+  const ended = new AbortController();
+  lines.once("close", () => ended.abort());
   process.stdout.write(`Conversation "${session}". Esc stops an answer, Ctrl-D ends.\n`);
   lines.prompt();
   for await (const line of lines) {
     if (line.trim() !== "") {
       turn = new AbortController();
-      await say(backend, session, line, turn.signal, confirmOn(lines, turn.signal));
+      await say(backend, session, line, turn.signal, confirmOn(lines, turn.signal, ended.signal));
       turn = undefined;
     }
-    lines.prompt();
+    if (!ended.signal.aborted) lines.prompt();
   }
   process.stdout.write("\n");
   return EXIT.ok;
 }
 
-/** The conversation's own reader asks: a second one would steal its keys. */
-function confirmOn(lines: Interface, signal: AbortSignal): Confirm {
+/** The conversation's own reader asks: a second one would steal its keys. Whoever stops or leaves has not said yes. */
+function confirmOn(lines: Interface, turn: AbortSignal, ended: AbortSignal): Confirm {
+  const gone = AbortSignal.any([turn, ended]);
   return (message) =>
     new Promise((resolve) => {
-      signal.addEventListener("abort", () => resolve(false), { once: true });
-      lines.question(`\n${message} [y/N] `, { signal }, (said) => resolve(/^y(es)?$/i.test(said.trim())));
+      if (gone.aborted) return resolve(false);
+      gone.addEventListener("abort", () => resolve(false), { once: true });
+      lines.question(`\n${message} [y/N] `, { signal: gone }, (said) => resolve(/^y(es)?$/i.test(said.trim())));
     });
 }
 
@@ -55,7 +60,7 @@ async function say(
         if (event.type === "text-delta") {
           streamed = true;
           process.stdout.write(printable(String(event["text"])));
-        } else if (event.type === "tool-call") process.stdout.write(`\n[${String(event["tool"])} …]\n`);
+        } else if (event.type === "tool-call") process.stdout.write(`\n[${printable(String(event["tool"]))} …]\n`);
         else ask(event);
       },
     })) as unknown as Answer;
@@ -63,7 +68,7 @@ async function say(
     process.stdout.write(`${styleText("dim", usageLine(answer))}\n`);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    process.stdout.write(`\n${error.message}${error.hint ? ` ${error.hint}` : ""}\n`);
+    process.stdout.write(`\n${printable(`${error.message}${error.hint ? ` ${error.hint}` : ""}`)}\n`);
   }
 }
 

@@ -3,6 +3,7 @@ import { SvcError } from "@svc/contract";
 import { distance } from "fastest-levenshtein";
 import type { Build } from "../main.ts";
 import type { CommandContext, CommandEntry } from "./command.ts";
+import { watchOutput } from "./lost-output.ts";
 import { reportError } from "./report-error.ts";
 import { checkArguments, commandWord, parseWords } from "./options.ts";
 import { COMMANDS } from "./table.ts";
@@ -10,6 +11,7 @@ import { COMMANDS } from "./table.ts";
 /** Resolves with the exit code; never rejects. */
 export async function runCli(build: Build, words: readonly string[]): Promise<number> {
   const json = words.includes("--json");
+  watchOutput(words[0] === "daemon");
   // Whatever svc writes (database, keys, sockets, files of the agent) is its owner's alone.
   process.umask(0o077);
   try {
@@ -29,8 +31,15 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
 
 function contextOf(build: Build, args: readonly string[], options: CommandContext["options"]): CommandContext {
   const print = (text: string): void => void process.stdout.write(`${text}\n`);
-  return { build, env: process.env, args, options, print, printJson: (value) => print(JSON.stringify(value, null, 2)) };
+  return { build, env: process.env, args, options, print, printJson: (value) => print(plainJson(value)) };
 }
+
+/** JSON itself leaves DEL, C1 and bidirectional marks as they are; escaped they mean the same and drive no terminal. */
+const plainJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 
 async function help(build: Build, word: string | undefined): Promise<number> {
   const entry = word === undefined ? undefined : COMMANDS.find((entry) => commandWord(entry) === word);

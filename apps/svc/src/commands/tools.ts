@@ -1,7 +1,7 @@
 /** `svc tools list` and `svc tools run`: under the agent's policy and sandbox, exactly as in a turn. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { confirmAlone, questionPrompt } from "../cli/question.ts";
+import { confirmAlone, printable, questionPrompt } from "../cli/question.ts";
 import { openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {
@@ -23,7 +23,11 @@ export async function run(context: CommandContext): Promise<number> {
     ...(interactive && { onEvent: questionPrompt(backend.call, confirmAlone) }),
   })) as { ok: boolean; output: Json };
   if (json) context.printJson(outcome);
-  else context.print(typeof outcome.output === "string" ? outcome.output : JSON.stringify(outcome.output, null, 2));
+  else {
+    const text = typeof outcome.output === "string" ? outcome.output : JSON.stringify(outcome.output, null, 2);
+    // JSON escapes the control characters of ASCII, but not DEL and C1, which drive terminals as well.
+    context.print(process.stdout.isTTY ? printable(text) : text);
+  }
   return outcome.ok ? EXIT.ok : EXIT.failure;
 }
 

@@ -56,6 +56,7 @@ export async function prepareHome(context: CommandContext): Promise<boolean> {
 function fileOption(context: CommandContext): { file?: string } {
   const named = context.options.text("config");
   if (named === undefined) return {};
+  if (named.trim() === "") throw new SvcError("USAGE", "--config needs the path of a file.");
   const file = resolve(named);
   if (!existsSync(file))
     throw new SvcError("CONFIG_NOT_FOUND", undefined, { hint: "Check the path given with --config." });

@@ -11,12 +11,50 @@ export async function openLocally(context: CommandContext): Promise<Backend> {
   const never = new AbortController().signal;
   const service = await openService(await openContext(context, true), never);
   const handlers = await serviceHandlers(service);
+  const interruption = new Interruption();
   return {
     call: async ({ name, body = {}, onEvent = () => {}, signal = never }) => {
       const handler = handlers[name];
       if (!handler) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-      return handler({ body, signal, send: onEvent });
+      return interruption.during(signal, async (either) => handler({ body, signal: either, send: onEvent }));
     },
-    [Symbol.asyncDispose]: () => service.close(),
+    [Symbol.asyncDispose]: async () => {
+      interruption.stopWatching();
+      await service.close();
+    },
   };
 }
+
+/**
+ * Ctrl-C and SIGTERM while a call runs end the call, and with it the commands it started: those have process groups of
+ * their own and would live on. When nothing runs, or at the second signal, the process ends as it would anyway.
+ */
+class Interruption {
+  readonly #interrupted = new AbortController();
+  #running = 0;
+
+  constructor() {
+    for (const name of SIGNALS) process.once(name, this.#onSignal);
+  }
+
+  async during<T>(signal: AbortSignal, call: (either: AbortSignal) => Promise<T>): Promise<T> {
+    this.#running += 1;
+    try {
+      return await call(AbortSignal.any([signal, this.#interrupted.signal]));
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  stopWatching(): void {
+    for (const name of SIGNALS) process.off(name, this.#onSignal);
+  }
+
+  readonly #onSignal = (name: NodeJS.Signals): void => {
+    this.stopWatching();
+    if (this.#running === 0) process.kill(process.pid, name);
+    else this.#interrupted.abort(new SvcError("TURN_CANCELLED", "It was interrupted."));
+  };
+}
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

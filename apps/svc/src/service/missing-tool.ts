@@ -1,6 +1,6 @@
 /** A tool that is not there: the name was wrong, or its feature is not in this build. */
 import { type CatalogueEntry, SvcError } from "@svc/contract";
-import { closest } from "fastest-levenshtein";
+import { closest, distance } from "fastest-levenshtein";
 
 export function missingTool(name: string, known: readonly string[], catalogue: readonly CatalogueEntry[]): SvcError {
   const feature = catalogue.find((entry) => entry.tools.includes(name));
@@ -19,6 +19,7 @@ export function missingTool(name: string, known: readonly string[], catalogue: r
       },
     );
   }
-  const near = known.length > 0 ? ` Did you mean ${closest(name, [...known])}?` : "";
-  return new SvcError("TOOL_UNKNOWN", undefined, { hint: `The tools are listed by: svc tools list.${near}` });
+  const near = known.length > 0 ? closest(name, [...known]) : "";
+  const guess = near !== "" && distance(name, near) <= 2 ? ` Did you mean ${near}?` : "";
+  return new SvcError("TOOL_UNKNOWN", undefined, { hint: `The tools are listed by: svc tools list.${guess}` });
 }
