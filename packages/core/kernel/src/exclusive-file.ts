@@ -40,7 +40,13 @@ export function replaceFile(file: string, text: string): void {
 
 function writeDraft(file: string, text: string): string {
   const draft = `${file}.${randomUUID()}.tmp`;
-  writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
+  } catch (error) {
+    // A disk that is full takes the name and half the text; it may be half a secret.
+    rmSync(draft, { force: true });
+    throw error;
+  }
   return draft;
 }
 

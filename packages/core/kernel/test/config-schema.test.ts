@@ -168,12 +168,12 @@ describe("the config of a first run", () => {
       provider: "openai-compatible",
       name: tricky,
       baseUrl: "http://127.0.0.1:1/v1",
-      apiKey: tricky,
+      apiKey: 'k"e\\y#',
     } as const;
     const text = defaultConfigText({ host: "::1", port: 0, model, webhookSecret: tricky });
     expect(formatProblems(await fixture.problems(text))).toBe("");
     const { core } = await fixture.load();
-    expect(core.model).toMatchObject({ provider: "openai-compatible", name: tricky, api_key: tricky });
+    expect(core.model).toMatchObject({ provider: "openai-compatible", name: tricky, api_key: 'k"e\\y#' });
     expect(core.gateway).toMatchObject({ host: "::1", port: 0 });
     expect(core["channels_config.webhook"].secret).toBe(tricky);
   });

@@ -130,7 +130,7 @@ export const coreSections = {
     ),
   }),
   workspace: v.strictObject({
-    path: v.optional(text("Working directory of tools. Default: workspace below the home.")),
+    path: v.optional(text("Working directory of tools, absolute or below the home. Default: workspace.")),
   }),
   model,
   agent,

@@ -83,11 +83,15 @@ function written<T>(home: Home, write: () => T): T {
 const configExists = (home: Home): SvcError =>
   new SvcError("CONFIG_EXISTS", `${home.config} exists already.`, { hint: "Edit it, or move it away first." });
 
-const unwritable = (home: Home, cause: unknown): SvcError =>
-  new SvcError("HOME_UNWRITABLE", `${home.root} can't be written.`, {
-    hint: "Make it writable for this user, or name another with SVC_HOME.",
+function unwritable(home: Home, cause: unknown): SvcError {
+  const isFull = NO_SPACE.has((cause as NodeJS.ErrnoException).code ?? "");
+  return new SvcError("HOME_UNWRITABLE", `${home.root} can't be written${isFull ? ": the disk is full" : ""}.`, {
+    hint: `${isFull ? "Free some space" : "Make it writable for this user"}, or name another with SVC_HOME.`,
     cause,
   });
+}
+
+const NO_SPACE: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 const setOrShown = (key: string, value: string | undefined): string =>
   value === undefined ? `# ${key} = ""` : `${key} = ${text(value)}`;

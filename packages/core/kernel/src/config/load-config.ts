@@ -10,6 +10,8 @@ import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 import type { Home } from "../home.ts";
 import { openSecretKey } from "../secrets/secret-key.ts";
 import { readConfigFile } from "./config-file.ts";
+import { coreRules } from "./core-rules.ts";
+import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment } from "./environment.ts";
 import { type Finding, withoutVague } from "./finding.ts";
 import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
@@ -59,12 +61,19 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     loaded.set(section.name, state.section);
     findings.push(...state.findings);
   }
+  findings.push(...coreRules(coreValues(loaded)));
   const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all)])];
   const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
 
   const warnings = [...fileWarnings(file, mode, plainInFile, home), ...variableWarnings(env, all)];
   return new LoadedConfig({ file, sections: loaded, secrets, origins, warnings });
+}
+
+/** Of core's sections those that are valid. */
+function coreValues(loaded: ReadonlyMap<string, LoadedSection>): Partial<CoreConfig> {
+  const valid = [...loaded].filter(([, { section, value }]) => section.core && value !== undefined);
+  return Object.fromEntries(valid.map(([name, { parts, section }]) => [name, parts.get(section.parts[0]!)]));
 }
 
 type Tables = ReturnType<typeof sectionTables>;

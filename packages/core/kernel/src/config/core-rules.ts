@@ -1,0 +1,91 @@
+/**
+ * What core's values must be to each other, beyond their schemas. The parts that use the values check them again where it
+ * matters; here they are found with everything else that is wrong, with their line, and by `svc config check`.
+ */
+import { isIP } from "node:net";
+import type { CoreConfig } from "./core-schema.ts";
+import { badValue, type Finding } from "./finding.ts";
+
+/** Findings over the sections that are valid by themselves. */
+export function coreRules(core: Partial<CoreConfig>): Finding[] {
+  return [
+    ...(core.gateway ? [...bindRules(core.gateway), ...proxyRules(core.gateway)] : []),
+    ...(core.model ? modelRules(core.model) : []),
+    ...(core["channels_config.webhook"] ? signingRules(core["channels_config.webhook"]) : []),
+    ...(core["security.policy"] ? pathRules(core["security.policy"]) : []),
+    ...(core["security.net"] ? privateRules(core["security.net"]) : []),
+  ];
+}
+
+function bindRules({ host, allow_public_bind, require_pairing }: CoreConfig["gateway"]): Finding[] {
+  if (host.toLowerCase() === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))) return [];
+  // What else is loopback (::ffff:127.0.0.1 and its like) is the gateway's to judge: here only what surely is not.
+  if (/^::ffff:/i.test(host) || /^[0:]*:0*1$/.test(host)) return [];
+  const at = { code: "PUBLIC_BIND" } as const;
+  if (!require_pairing) {
+    const message = "false is only for a gateway bound to loopback";
+    return [badValue(["gateway", "require_pairing"], message, at)];
+  }
+  const message = "binding an address that other machines can reach needs gateway.allow_public_bind = true";
+  return allow_public_bind ? [] : [badValue(["gateway", "host"], message, at)];
+}
+
+const proxyRules = ({ trusted_proxies: blocks }: CoreConfig["gateway"]): Finding[] =>
+  wrongItems(["gateway", "trusted_proxies"], blocks, isBlock, "must be an IP address or a CIDR block");
+
+function isBlock(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const version = address.includes("%") ? 0 : isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function modelRules({ provider, name, base_url, api_key }: CoreConfig["model"]): Finding[] {
+  if (provider === "builtin") return [];
+  const needed = [
+    ["name", name],
+    ...(provider === "openai-compatible" ? [["base_url", base_url]] : [["api_key", api_key]]),
+  ] as const;
+  const missing = needed.filter(([, value]) => (value ?? "").trim() === "");
+  const findings = missing.map(([key]) =>
+    badValue(["model", key!], `is required when model.provider is "${provider}"`, { at: "key" }),
+  );
+  if (/^[\x21-\x7e]*$/.test(api_key?.trim() ?? "")) return findings;
+  return [...findings, badValue(["model", "api_key"], "has characters that no HTTP header can carry")];
+}
+
+function signingRules({ signing_secret: secret = "" }: CoreConfig["channels_config.webhook"]): Finding[] {
+  const encoded = /^whsec_(.*)$/s.exec(secret.trim())?.[1];
+  if (encoded === undefined) return [];
+  // Buffer.from skips what it does not understand: a mistyped secret would become a shorter, other key.
+  const key = Buffer.from(encoded, "base64");
+  const isWhole = key.length > 0 && key.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "");
+  const message = "what follows whsec_ must be base64";
+  return isWhole ? [] : [badValue(["channels_config", "webhook", "signing_secret"], message)];
+}
+
+const pathRules = ({ forbidden_paths: paths }: CoreConfig["security.policy"]): Finding[] =>
+  wrongItems(
+    ["security", "policy", "forbidden_paths"],
+    paths,
+    (path) => path.trim() !== "" && !/[*?[\]\0]/.test(path) && !path.startsWith("~"),
+    "must be a plain path, absolute or relative to the workspace, without ~ and without patterns",
+  );
+
+const privateRules = ({ allow_private: entries }: CoreConfig["security.net"]): Finding[] =>
+  wrongItems(["security", "net", "allow_private"], entries, isHostPort, 'must be "host:port"');
+
+function isHostPort(entry: string): boolean {
+  const match = /^(\[[0-9a-f:.]+\]|[^\s:/@?#[\]\\]+):([0-9]{1,5})$/i.exec(entry.trim());
+  const port = Number(match?.[2]);
+  return match !== null && URL.canParse(`http://${match[0]}`) && port >= 1 && port <= 65_535;
+}
+
+function wrongItems(
+  path: readonly string[],
+  items: readonly string[],
+  isRight: (item: string) => boolean,
+  message: string,
+): Finding[] {
+  return items.flatMap((item, index) => (isRight(item) ? [] : [badValue([...path, index], message)]));
+}
