@@ -6,23 +6,36 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SvcError } from "@svc/contract";
-import { resultCode } from "./sqlite-error.ts";
+import { resultCode, storeError } from "./sqlite-error.ts";
 
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 
-/** Takes the lock or throws ALREADY_RUNNING. Call the result to let go. */
+/** Takes the lock or throws ALREADY_RUNNING, HOME_UNWRITABLE or STORE_FULL. Call the result to let go. */
 export function lockHome(file: string): () => void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const db = new DatabaseSync(file, { timeout: 0 });
+  let db: DatabaseSync | undefined;
   try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    db = new DatabaseSync(file, { timeout: 0 });
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
   } catch (error) {
-    db.close();
-    if (resultCode(error) !== SQLITE_BUSY) throw error;
-    throw new SvcError("ALREADY_RUNNING", undefined, {
-      cause: error,
+    db?.close();
+    throw lockError(file, error);
+  }
+  return () => db.close();
+}
+
+function lockError(file: string, cause: unknown): SvcError {
+  const code = resultCode(cause);
+  if (code === SQLITE_BUSY) {
+    return new SvcError("ALREADY_RUNNING", undefined, {
+      cause,
       hint: "End it first, or give this one a home of its own with SVC_HOME.",
     });
   }
-  return () => db.close();
+  if (code === SQLITE_FULL || (cause as NodeJS.ErrnoException).code === "ENOSPC") return storeError(cause);
+  return new SvcError("HOME_UNWRITABLE", `${dirname(file)} can't be written.`, {
+    cause,
+    hint: "Make it writable for this user, or name another home with SVC_HOME.",
+  });
 }

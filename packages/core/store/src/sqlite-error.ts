@@ -6,7 +6,7 @@ const SQLITE_FULL = 13;
 /** STORE_FULL when the disk is full, else STORE_FAILED. An SvcError passes through. */
 export function storeError(cause: unknown): SvcError {
   if (cause instanceof SvcError) return cause;
-  const full = resultCode(cause) === SQLITE_FULL;
+  const full = resultCode(cause) === SQLITE_FULL || (cause as NodeJS.ErrnoException | null)?.code === "ENOSPC";
   const why = (cause as { errstr?: unknown } | null)?.errstr;
   // errstr is SQLite's own fixed text for the code ("disk I/O error"); the message of the error may quote data.
   const message = typeof why === "string" && !full ? `The database could not be written: ${why}.` : undefined;

@@ -1,5 +1,5 @@
 // Restart: what was kept is there again, what was not finished is judged by what it did.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -250,6 +250,14 @@ describe("the file", () => {
     const { writeFileSync } = await import("node:fs");
     writeFileSync(join(folder, "svc.db"), "this is not a database, and long enough to be noticed as such".repeat(50));
     expect(() => open()).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
+  });
+
+  test("a home that can't be written is said, and is no stack", () => {
+    writeFileSync(join(folder, "file"), "");
+    mkdirSync(join(folder, "folder", "lock"), { recursive: true });
+    for (const file of [join(folder, "file", "run", "lock"), join(folder, "folder", "lock")]) {
+      expect(() => lockHome(file)).toThrow(expect.objectContaining({ code: "HOME_UNWRITABLE" }));
+    }
   });
 
   test("one daemon per home: the second is refused, the next after it is not", () => {
