@@ -1,5 +1,6 @@
 // Idempotency keys of turns that fail: one that acted must not run again, one that did not must be allowed to.
 import { describe, expect, test } from "vitest";
+import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { act, ask, call, failure, house, rolesOf, scripted, text } from "./house.ts";
 
@@ -47,6 +48,27 @@ describe("idempotency keys", () => {
       "third",
     ]);
     expect(JSON.stringify(results)).toContain("interrupted, outcome unknown");
+  });
+
+  test("a call whose start found no room on the disk did not act: the key is given back", async () => {
+    const { store } = house({});
+    let isFull = true;
+    const full: Store = {
+      ...store,
+      // What a group commit does: the change is made, and undone.
+      write: (change) => {
+        if (!isFull) return store.write(change);
+        isFull = false;
+        return store.write(() => {
+          change();
+          throw new SvcError("STORE_FULL");
+        });
+      },
+    };
+    const { agent } = house({ model: scripted([call("act")]), store: full });
+    claimed(store);
+    expect(await failure(ask(agent, "go", { claim }))).toMatchObject({ code: "STORE_FULL" });
+    expect(claimed(store)).toBe("new");
   });
 
   test("a turn refused by a refused tool call acted on nothing", async () => {

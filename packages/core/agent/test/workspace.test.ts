@@ -257,3 +257,11 @@ test("a missing root is created for its owner only", async () => {
   const workspace = await openWorkspace(join(room, "fresh"), { forbiddenPaths: [], hidden: [], workspaceOnly: true });
   expect((await fs.stat(workspace.root)).mode & 0o777).toBe(0o700);
 });
+
+test("a root that is a file, or below one, is a mistake in the config", async () => {
+  const file = join(await makeRoom(), "outside/secret");
+  for (const root of [file, join(file, "below")]) {
+    const opened = openWorkspace(root, { forbiddenPaths: [], hidden: [], workspaceOnly: true });
+    await expect(opened).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  }
+});

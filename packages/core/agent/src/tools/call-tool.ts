@@ -20,6 +20,8 @@ export interface CallRequest {
   readonly pause?: <T>(wait: () => Promise<T>) => Promise<T>;
   /** On disk together with the call's start, before an acting call runs. */
   readonly alsoOnActing?: () => void;
+  /** Told when that is on disk: from here on the call may have happened. */
+  readonly onActing?: () => void;
 }
 
 export interface CallOutcome {
@@ -126,6 +128,7 @@ async function runJournalled(
     store.toolCalls.start({ turnId, callId, tool: tool.name, acting, input: input as Json });
     if (acting) request.alsoOnActing?.();
   });
+  if (acting) request.onActing?.();
   let state: "finished" | "failed" = "failed";
   let output: Json = null;
   try {

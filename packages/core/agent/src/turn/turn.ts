@@ -100,9 +100,9 @@ async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<voi
     ask: request.ask,
     signal: limit.signal,
     pause: (wait) => limit.paused(wait),
-    alsoOnActing: () => {
+    alsoOnActing: () => keepRunning(environment, request.claim, progress.id),
+    onActing: () => {
       progress.acted = true;
-      keepRunning(environment, request.claim, progress.id);
     },
   });
   progress.messages.push(toolMessage(call, outcome.ok, outcome.output as Json));

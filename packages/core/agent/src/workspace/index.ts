@@ -4,7 +4,7 @@
  */
 import { mkdir, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Workspace } from "@svc/contract";
+import { SvcError, type Workspace } from "@svc/contract";
 import { listFolder } from "./list-folder.ts";
 import { type Opener, openerFor } from "./opened.ts";
 import { createPathRules, type PathRuleOptions } from "./path-rules.ts";
@@ -18,7 +18,7 @@ export interface WorkspaceOptions extends PathRuleOptions {
 }
 
 /**
- * Creates the root (0700) when it is missing. Every method throws `SvcError`: PATH_OUTSIDE_WORKSPACE, PATH_FORBIDDEN,
+ * Creates the root (0700) when it is missing; throws CONFIG_INVALID when it can't be had. Every method throws `SvcError`: PATH_OUTSIDE_WORKSPACE, PATH_FORBIDDEN,
  * TOOL_BAD_INPUT (no such file, a folder where a file is needed …) or TOOL_FAILED (the system refuses, the disk is full).
  *
  * What no path check can see: a hard link inside the workspace to a file outside it. Tools can't make one; a replaced
@@ -26,8 +26,8 @@ export interface WorkspaceOptions extends PathRuleOptions {
  */
 export async function openWorkspace(root: string, options: WorkspaceOptions): Promise<Workspace> {
   const given = resolve(root);
-  await mkdir(given, { recursive: true, mode: 0o700 }).catch(asFileError);
-  const real = await realpath(given).catch(asFileError);
+  await mkdir(given, { recursive: true, mode: 0o700 }).catch(noRoot);
+  const real = await realpath(given).catch(noRoot);
   const opener = options.opener ?? (await openerFor(real));
   const rules = createPathRules({ given, real }, options);
   return {
@@ -36,4 +36,11 @@ export async function openWorkspace(root: string, options: WorkspaceOptions): Pr
     write: (path, bytes, mode) => writeBytes(opener, rules, path, bytes, mode).catch(asFileError),
     list: (path, limit) => listFolder(opener, rules, path, limit).catch(asFileError),
   };
+}
+
+function noRoot(cause: unknown): never {
+  throw new SvcError("CONFIG_INVALID", "The workspace can't be used: there is no such folder, and none can be made.", {
+    cause,
+    hint: "Set workspace.path to a folder that this user may write to, or to a new one in such a folder.",
+  });
 }
