@@ -1,4 +1,5 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
+import { resolve } from "node:path";
 import {
   type Agent,
   chooseSandbox,
@@ -109,7 +110,8 @@ async function openEnvironment(
 ): Promise<ToolEnvironment> {
   const { home, config, log, composition } = context;
   const { core } = config;
-  const root = core.workspace.path ?? home.workspace;
+  // Not against the working directory: a daemon and `svc tools run` in another folder would have two workspaces.
+  const root = resolve(home.root, core.workspace.path ?? home.workspace);
   // The config may lie elsewhere (--config), and it holds secrets.
   const hidden = [home.root, config.file];
   const workspace = await openWorkspace(root, {
