@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { runBinary, startBinary } from "@svc/testkit";
+import { runBinary, startBinary, temporaryHome } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
 
@@ -86,6 +86,15 @@ describe("one daemon per home", () => {
     expect((await third.request("/health")).status).toBe(200);
     expect((await runBinary(["status"], { home: home.path })).code).toBe(0);
   });
+});
+
+test("of several first starts at once one runs, and the others say why they do not", async () => {
+  using home = temporaryHome();
+  const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startBinary({ home: home.path })));
+  for (const start of starts) if (start.status === "fulfilled") await start.value.stop();
+  const lost = starts.flatMap((start) => (start.status === "rejected" ? [String(start.reason)] : []));
+  expect(lost).toHaveLength(3);
+  for (const reason of lost) expect(reason).toContain("ALREADY_RUNNING");
 });
 
 describe("stopping", () => {

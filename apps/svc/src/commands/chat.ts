@@ -12,6 +12,7 @@ export async function run(context: CommandContext): Promise<number> {
       hint: 'For example: svc chat -m "hello"',
     });
   }
+  if (message?.trim() === "") throw new SvcError("USAGE", "The message given with -m is blank.");
   const session = options.text("session") ?? (options.flag("new") ? `chat-${Date.now().toString(36)}` : "terminal");
   if (!/^[A-Za-z0-9._-]{1,128}$/.test(session))
     throw new SvcError("USAGE", "--session takes 1 to 128 characters of A-Z a-z 0-9 . _ -");

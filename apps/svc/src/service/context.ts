@@ -48,8 +48,14 @@ export async function prepareHome(context: CommandContext): Promise<boolean> {
   const home = homeOf(context.env);
   if (fileOption(context).file !== undefined || existsSync(home.config)) return false;
   const { features } = await context.build.load();
-  await writeDefaultConfig(home, features);
-  return true;
+  try {
+    await writeDefaultConfig(home, features);
+    return true;
+  } catch (error) {
+    // Another start of the same moment was quicker; which of the two runs is decided by the home's lock.
+    if (error instanceof SvcError && error.code === "CONFIG_EXISTS") return false;
+    throw error;
+  }
 }
 
 /** `--config`; a file named there must exist. */

@@ -1,6 +1,6 @@
 // The control socket: a command's end is waited for before the store closes (a turn of `svc chat` was lost at SIGTERM), a
 // daemon that goes away is said in words (it was a stack), and an interrupted command is the caller's own doing.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -103,6 +103,11 @@ describe("close", () => {
     await closed;
     expect(await answer).toBe("NOT_RUNNING");
   });
+});
+
+test("a place that can't be had is said, and the daemon does not go on half open", async () => {
+  mkdirSync(socketFile, { recursive: true });
+  expect(await codeOf(started({}))).toBe("HOME_UNWRITABLE");
 });
 
 describe("the caller", () => {

@@ -10,11 +10,19 @@ export function storeError(cause: unknown): SvcError {
   const why = (cause as { errstr?: unknown } | null)?.errstr;
   // errstr is SQLite's own fixed text for the code ("disk I/O error"); the message of the error may quote data.
   const message = typeof why === "string" && !full ? `The database could not be written: ${why}.` : undefined;
-  return new SvcError(full ? "STORE_FULL" : "STORE_FAILED", message, {
-    cause,
-    hint: full ? "Free some space on the disk that holds the home folder." : "Look at the log; run svc status.",
-  });
+  return new SvcError(full ? "STORE_FULL" : "STORE_FAILED", message, { cause, hint: hintFor(cause, full) });
 }
+
+function hintFor(cause: unknown, full: boolean): string {
+  if (full) return "Free some space on the disk that holds the home folder.";
+  if (DAMAGED.has(resultCode(cause) ?? 0)) {
+    return "Restore a backup, or move state/svc.db of the home away: svc then begins with an empty one.";
+  }
+  return "Look at the log; run svc status.";
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
 
 /** The primary result code of an error thrown by node:sqlite, or undefined. */
 export function resultCode(cause: unknown): number | undefined {

@@ -246,10 +246,11 @@ describe("the file", () => {
     expect(() => open()).toThrow(expect.objectContaining({ code: "STORE_NEWER", exitCode: 78 }));
   });
 
-  test("what is not a database is STORE_FAILED", async () => {
-    const { writeFileSync } = await import("node:fs");
+  test("what is not a database is STORE_FAILED, with the way out", () => {
     writeFileSync(join(folder, "svc.db"), "this is not a database, and long enough to be noticed as such".repeat(50));
-    expect(() => open()).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
+    expect(() => open()).toThrow(
+      expect.objectContaining({ code: "STORE_FAILED", hint: expect.stringContaining("backup") }),
+    );
   });
 
   test("a home that can't be written is said, and is no stack", () => {

@@ -4,7 +4,7 @@
  * events, then one `{"type":"result","value"}` or `{"type":"error","error","code","hint"}`.
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { dirname } from "node:path";
 import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
 import { within } from "../within.ts";
@@ -39,27 +39,20 @@ export interface ControlOptions {
   readonly clock: Clock;
 }
 
-/** Call only while holding the home's lock: a socket that is there already is a dead daemon's and is replaced. */
+/**
+ * Call only while holding the home's lock: a socket that is there already is a dead daemon's and is replaced. Throws
+ * HOME_UNWRITABLE.
+ */
 export async function startControl(
   socketFile: string,
   handlers: ControlHandlers,
   { log, clock }: ControlOptions,
 ): Promise<ControlServer> {
-  mkdirSync(dirname(socketFile), { recursive: true, mode: 0o700 });
-  chmodSync(dirname(socketFile), 0o700);
-  rmSync(socketFile, { force: true });
   const running = new RunningCommands();
   const server = createServer((incoming, outgoing) =>
     running.track((caller) => serve(handlers, log, caller, incoming, outgoing)),
   );
-  {
-    using address = controlAddress(socketFile);
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(address.path, resolve);
-    });
-    if (process.platform !== "win32") chmodSync(address.path, 0o600);
-  }
+  await listen(server, socketFile);
   const hurry = Promise.withResolvers<void>();
   const close = async (graceMs: number): Promise<void> => {
     await within(Promise.race([running.idle(), hurry.promise]), graceMs, clock);
@@ -80,6 +73,26 @@ export async function startControl(
       return (closing ??= close(graceMs));
     },
   };
+}
+
+async function listen(server: Server, socketFile: string): Promise<void> {
+  try {
+    mkdirSync(dirname(socketFile), { recursive: true, mode: 0o700 });
+    chmodSync(dirname(socketFile), 0o700);
+    rmSync(socketFile, { force: true });
+    using address = controlAddress(socketFile);
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(address.path, resolve);
+    });
+    if (process.platform !== "win32") chmodSync(address.path, 0o600);
+  } catch (cause) {
+    if (cause instanceof SvcError) throw cause;
+    throw new SvcError("HOME_UNWRITABLE", `The control socket ${socketFile} can't be made.`, {
+      cause,
+      hint: "Remove what is in its place, or name another home with SVC_HOME.",
+    });
+  }
 }
 
 async function serve(
