@@ -14,7 +14,7 @@ export interface Memory {
 const SETTLE_MS = 3000;
 
 export async function measureMemory(requests: number): Promise<Memory> {
-  const bare = await startServer([process.execPath, fileURLToPath(new URL("bare/http.ts", import.meta.url))]);
+  const bare = await startServer([process.execPath, fileURLToPath(new URL("bare/http.mjs", import.meta.url))]);
   const gateway = await startGateway(0);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const bareIdleMb = anonymousMb(bare.pid);

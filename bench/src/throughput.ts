@@ -17,7 +17,7 @@ interface Scenario {
 }
 
 const bare = (file: string) => () =>
-  startServer([process.execPath, fileURLToPath(new URL(`bare/${file}.ts`, import.meta.url))]);
+  startServer([process.execPath, fileURLToPath(new URL(`bare/${file}.mjs`, import.meta.url))]);
 const bearer = (token: string): string => `authorization: Bearer ${token}`;
 
 const SCENARIOS: readonly Scenario[] = [

@@ -10,7 +10,7 @@ app.post("/webhook", async (c) => {
   const token = (c.req.header("authorization") ?? "").slice(7);
   if (!known.has(hash("sha256", token)))
     return c.json({ error: "A valid bearer token is required.", code: "UNAUTHORIZED" }, 401);
-  const { message } = JSON.parse(body.toString()) as { message: string };
+  const { message } = JSON.parse(body.toString());
   return c.json({ response: message, model: "none", session_id: "s" });
 });
 serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" }, (info) =>
