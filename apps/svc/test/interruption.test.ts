@@ -1,7 +1,8 @@
 // Who leaves in the middle: a person at a question, a command that is interrupted, a reader of the daemon's output. Each
 // of these left a process behind, ended another, or showed a stack.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { binaryPath, runBinary } from "@svc/testkit";
 import { expect, test } from "vitest";
@@ -43,6 +44,17 @@ test("a daemon that is killed leaves its svc chat with a sentence, not a stack",
   expect(code).toBe(69);
   expect(stderr).toContain("The daemon went away");
   expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+test("svc status does not call stopped what only did not answer", async () => {
+  using home = homeWith("");
+  mkdirSync(join(home.path, "run"), { mode: 0o700 });
+  const mute = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => mute.listen(join(home.path, "run/control.sock"), resolve));
+  const { code, stdout, stderr } = await runBinary(["status"], { home: home.path });
+  mute.close();
+  expect([code, stdout]).toEqual([69, ""]);
+  expect(stderr).toContain("The daemon went away");
 });
 
 test("a daemon outlives whoever read its output", async () => {
