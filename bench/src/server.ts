@@ -23,6 +23,10 @@ export function startServer(
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   child.stderr.resume();
+  // A bench that ends half-way must not leave its servers behind.
+  const kill = (): boolean => child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.off("exit", kill));
   return new Promise((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`${program} ended with ${code} before it listened:\n${output}`)));
     child.stdout.on("data", (chunk: Buffer) => {

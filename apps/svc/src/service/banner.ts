@@ -30,21 +30,19 @@ export function pairingLines(gateway: Gateway, issued: { readonly code: string }
   ].join("\n");
 }
 
-/** The sandbox in force; where it is `none`, the one command that mends it. */
+/** The sandbox in force; where it is `none`, why, and the one command that mends it. */
 function sandboxLine({ sandbox, context }: Service): string {
   if (sandbox.effective !== "none") return `sandbox: ${sandbox.effective}`;
-  const chosen = context.config.core["security.sandbox"].backend === "none";
-  const why = chosen ? "as the config says" : (sandbox.warning ?? "no backend is in this build");
-  return `sandbox: none (${why}). ${remedy(context.composition.catalogue, chosen)}`;
-}
-
-function remedy(catalogue: readonly CatalogueEntry[], chosen: boolean): string {
-  if (chosen) return 'To confine commands: set [security.sandbox] backend = "auto".';
-  const here = catalogue.filter((entry) => entry.kind === "sandbox" && fits(entry) && !entry.planned);
-  const addable = here.find((entry) => !entry.included);
-  if (addable) return `To confine commands: pnpm build minimal --with ${addable.flag}`;
-  if (here.length > 0) return "To confine commands: svc status names what the backend needs.";
-  return "This version has no other; until one comes, every command waits for a person: svc chat";
+  if (sandbox.chosenNone) {
+    return 'sandbox: none, as the config says. To confine commands: set [security.sandbox] backend = "auto".';
+  }
+  const backends = context.composition.catalogue.filter(
+    (entry) => entry.kind === "sandbox" && fits(entry) && !entry.planned,
+  );
+  const addable = backends.find((entry) => !entry.included);
+  if (addable) return `sandbox: none in this build. To confine commands: npx pnpm build minimal --with ${addable.flag}`;
+  if (backends.length > 0) return `sandbox: none. ${sandbox.warning ?? ""}`;
+  return "sandbox: none in this version yet. Every command waits for a person, who answers in: svc chat";
 }
 
 const fits = (entry: CatalogueEntry): boolean =>
