@@ -32,12 +32,13 @@ export class IdempotencyStore {
     this.#clock = clock;
     this.#ttlMs = options.ttlMs;
     this.#maxKeys = Math.max(1, options.maxKeys);
-    this.#find = db.prepare("SELECT at FROM idempotency WHERE scope = ? AND key = ?");
+    this.#find = db.prepare("SELECT expires_at FROM idempotency WHERE scope = ? AND key = ?");
     this.#insert = db.prepare(
-      `INSERT INTO idempotency (scope, key, at, turn_id, state) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (scope, key) DO UPDATE SET at = excluded.at, turn_id = excluded.turn_id, state = excluded.state`,
+      `INSERT INTO idempotency (scope, key, expires_at, turn_id, state) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (scope, key) DO UPDATE
+       SET expires_at = excluded.expires_at, turn_id = excluded.turn_id, state = excluded.state`,
     );
-    this.#deleteExpired = db.prepare("DELETE FROM idempotency WHERE at <= ?");
+    this.#deleteExpired = db.prepare("DELETE FROM idempotency WHERE expires_at <= ?");
     this.#deleteOldest = db.prepare(
       "DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency ORDER BY seq LIMIT ?)",
     );
@@ -57,8 +58,8 @@ export class IdempotencyStore {
 
   #isTaken(scope: string, key: string, now: number): boolean {
     if (this.#running.has(idOf(scope, key))) return true;
-    const row = this.#find.get(scope, key) as { at: number } | undefined;
-    return row !== undefined && now - row.at < this.#ttlMs;
+    const row = this.#find.get(scope, key) as { expires_at: number } | undefined;
+    return row !== undefined && now < row.expires_at;
   }
 
   /** The claim ends: the row on disk, if the turn left one, decides from now on. */
@@ -69,13 +70,14 @@ export class IdempotencyStore {
   /** Inside a transaction: writes the key's row, and drops what is expired or over the limit, oldest first. */
   keep(claim: IdempotencyClaim, turnId: string, state: "running" | "done"): void {
     const now = this.#clock.now();
+    const ttlMs = Math.max(this.#ttlMs, claim.minTtlMs ?? 0);
     let rows = this.#rows ?? (this.#count.get() as { n: number }).n;
     for (const key of keysOf(claim)) {
       if (this.#find.get(claim.scope, key) === undefined) rows += 1;
       const claimedAt = this.#running.get(idOf(claim.scope, key)) ?? now;
-      this.#insert.run(claim.scope, key, claimedAt, turnId, state);
+      this.#insert.run(claim.scope, key, claimedAt + ttlMs, turnId, state);
     }
-    if (rows > this.#maxKeys) rows -= Number(this.#deleteExpired.run(now - this.#ttlMs).changes);
+    if (rows > this.#maxKeys) rows -= Number(this.#deleteExpired.run(now).changes);
     if (rows > this.#maxKeys) rows -= Number(this.#deleteOldest.run(rows - this.#maxKeys).changes);
     this.#rows = rows;
   }

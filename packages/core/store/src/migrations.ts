@@ -62,12 +62,12 @@ const STEPS: readonly string[] = [
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     scope TEXT NOT NULL,
     key TEXT NOT NULL,
-    at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
     turn_id TEXT NOT NULL,
     state TEXT NOT NULL,
     UNIQUE (scope, key)
   );
-  CREATE INDEX idempotency_by_age ON idempotency (at);
+  CREATE INDEX idempotency_by_age ON idempotency (expires_at);
   `,
 ];
 

@@ -22,6 +22,8 @@ export interface IdempotencyClaim {
   readonly key: string;
   /** A second name of the same request; either one repeated makes a duplicate, and they live and die together. */
   readonly also?: string;
+  /** Kept at least so long, whatever the configured window says. Milliseconds. */
+  readonly minTtlMs?: number;
 }
 
 export interface SessionSummary {

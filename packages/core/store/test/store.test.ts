@@ -143,6 +143,22 @@ describe("idempotency", () => {
     again.close();
   });
 
+  test("a claim that asks for longer than the window is kept for longer, also over a restart", async () => {
+    const clock = fakeClock();
+    const options = { file: join(folder, "svc.db"), clock, idempotency: { ttlMs: 1000, maxKeys: 10 } };
+    const store = openStore(options);
+    const signed = { scope: "c", key: "webhook-id:1", minTtlMs: 600_000 };
+    store.idempotency.claim(signed);
+    await store.write(() => store.idempotency.keep(signed, "t", "done"));
+    store.close();
+    const again = openStore(options);
+    await clock.advance(599_999);
+    expect(again.idempotency.claim(signed)).toBe("duplicate");
+    await clock.advance(1);
+    expect(again.idempotency.claim(signed)).toBe("new");
+    again.close();
+  });
+
   test("killed during a turn: the key stays only if something had acted", async () => {
     const store = open();
     const acted = { scope: "c", key: "acted" };

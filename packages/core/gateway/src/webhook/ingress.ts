@@ -24,7 +24,7 @@ import { anonymousCallers, type AnonymousCallers } from "./anonymous.ts";
 import { messageOf } from "./message.ts";
 import { idempotencyKey, sessionId } from "./request-headers.ts";
 import { secretCheck, type SecretCheck } from "./secret.ts";
-import { SignatureCheck } from "./signature.ts";
+import { REMEMBER_MS, SignatureCheck } from "./signature.ts";
 
 /** Whom a turn runs for. */
 export interface Caller {
@@ -145,10 +145,12 @@ export class WebhookIngress {
 
 /**
  * The signed id is a key too, beside the sender's own: it outlives a restart, which the seen ids do not, and the
- * sender's own key is not signed, so that whoever replays a request can change it.
+ * sender's own key is not signed, so that whoever replays a request can change it. It is kept as long as its timestamp
+ * can be fresh, or a short window would let the request in again.
  */
 function claimOf(scope: ClientId, key: string | undefined, signed: string | undefined): IdempotencyClaim | undefined {
-  const also = signed === undefined ? undefined : `webhook-id:${signed}`;
-  if (key === undefined) return also === undefined ? undefined : { scope, key: also };
-  return also === undefined ? { scope, key } : { scope, key, also };
+  if (signed === undefined) return key === undefined ? undefined : { scope, key };
+  const id = `webhook-id:${signed}`;
+  const minTtlMs = REMEMBER_MS;
+  return key === undefined ? { scope, key: id, minTtlMs } : { scope, key, also: id, minTtlMs };
 }

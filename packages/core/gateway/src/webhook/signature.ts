@@ -9,7 +9,7 @@ import { SvcError } from "@svc/contract";
 
 const TOLERANCE_SECS = 300;
 /** An id must be remembered as long as its timestamp could still be fresh: 300 s ahead until 300 s behind. */
-const REMEMBER_MS = 2 * TOLERANCE_SECS * 1000;
+export const REMEMBER_MS = 2 * TOLERANCE_SECS * 1000;
 const MAX_REMEMBERED = 100_000;
 
 export class SignatureCheck {
