@@ -1,5 +1,5 @@
 /** `svc status`: what the daemon says of itself; without a daemon, that there is none. */
-import { ERRORS, EXIT, type Json, SvcError } from "@svc/contract";
+import { EXIT, type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
 import { homeOf } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
@@ -13,8 +13,7 @@ export async function run(context: CommandContext): Promise<number> {
     else context.print(lines(status));
     return EXIT.ok;
   } catch (error) {
-    // A daemon that went away while it was asked, or that this user may not ask, is not one that does not run.
-    if (!(error instanceof SvcError) || error.message !== ERRORS.NOT_RUNNING.sentence) throw error;
+    if (!(error instanceof SvcError) || error.code !== "NOT_RUNNING") throw error;
     if (json) context.printJson({ status: "stopped", home: home.root });
     else context.print(`stopped: no daemon runs on ${home.root}\nStart it with: svc daemon`);
     return EXIT.unavailable;

@@ -6,7 +6,6 @@ import {
   createAgent,
   createExec,
   createPolicy,
-  modelProblem,
   noneBackend,
   openWorkspace,
   type SandboxChoice,
@@ -37,8 +36,6 @@ const MAX_OUTPUT_CHARS = 64 * 1024;
 /** Throws ALREADY_RUNNING, STORE_*, FEATURE_CONFLICT, CONFIG_INVALID. */
 export async function openService(context: ServiceContext, signal: AbortSignal): Promise<Service> {
   const { home, config, log, composition } = context;
-  const problem = modelProblem(config.core.model);
-  if (problem) throw problem;
   const allowPrivate = config.core["security.net"].allow_private;
   const lifecycle = new Lifecycle({
     definitions: composition.features,

@@ -1,6 +1,5 @@
 /** `@svc/agent`: models, tools, sessions, the turn. */
 export { type Agent, type AgentOptions, createAgent } from "./agent.ts";
-export { modelName, modelProblem } from "./models/open-model.ts";
 export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
 export { noneBackend } from "./sandbox/none-backend.ts";

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { modelProblem } from "../src/index.ts";
+import { modelProblem } from "../src/models/open-model.ts";
 import { ask, failure } from "./house.ts";
 import { against, failureOf, houseAt, KEY, PROVIDERS, rawServer, sleeping, throughBackoffs } from "./provider-house.ts";
 

@@ -90,6 +90,8 @@ export const ERRORS = {
     "Another svc is running on this home: a daemon, or a command such as svc chat.",
   ),
   NOT_RUNNING: entry(503, EXIT.unavailable, "No daemon is running on this home."),
+  DAEMON_LOST: entry(503, EXIT.unavailable, "The daemon went away before it answered."),
+  DAEMON_FORBIDDEN: entry(403, EXIT.noPermission, "This user may not open the daemon's control socket."),
   STORE_NEWER: entry(500, EXIT.config, "The database was written by a newer version of svc."),
   STORE_FULL: entry(503, EXIT.io, "The disk is full; nothing was accepted."),
   STORE_FAILED: entry(503, EXIT.io, "The database could not be written."),

@@ -101,7 +101,7 @@ describe("close", () => {
     await clock.advance(0);
     await clock.advance(5_000);
     await closed;
-    expect(await answer).toBe("NOT_RUNNING");
+    expect(await answer).toBe("DAEMON_LOST");
   });
 });
 
@@ -138,7 +138,7 @@ describe("the caller", () => {
       socket.once("data", () => (bytes === "" ? socket.destroy() : socket.write(bytes, () => socket.destroy())));
     });
     await new Promise<void>((resolve) => dying.listen(file, resolve));
-    expect(await codeOf(callDaemon({ socketFile: file, name: "work" }))).toBe("NOT_RUNNING");
+    expect(await codeOf(callDaemon({ socketFile: file, name: "work" }))).toBe("DAEMON_LOST");
     await new Promise((resolve) => dying.close(resolve));
   });
 

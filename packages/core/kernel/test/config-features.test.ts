@@ -1,6 +1,5 @@
 // behaviour, Defaults: a section that is there turns its feature on, unless it says no; an absent feature is explained.
 import { afterAll, describe, expect, test } from "vitest";
-import { formatProblems } from "../src/index.ts";
 import {
   alwaysOn,
   FEATURES,
@@ -14,8 +13,6 @@ import {
 
 const fixture = makeFixture();
 afterAll(() => fixture.remove());
-
-const lines = async (toml: string) => formatProblems(await fixture.problems(toml)).split("\n");
 
 describe("features outside this build", () => {
   test("the section names the flag, the profiles and the build command", async () => {
@@ -66,8 +63,10 @@ describe("what turns a feature on", () => {
   test("what is off may lack keys but not have wrong ones", async () => {
     const off = await fixture.load({}, "[channels_config.mailpush]\nenabled = false");
     expect(off.section("channels_config.mailpush")).toBeUndefined();
-    expect(await lines("[channels_config.mailpush]\nenabled = false\nwebhook_url = 'x'\ntopc = 't'")).toHaveLength(2);
-    expect(await lines("[channels_config.provider_a]\nenabled = 'no'")).toContain(
+    expect(
+      await fixture.lines("[channels_config.mailpush]\nenabled = false\nwebhook_url = 'x'\ntopc = 't'"),
+    ).toHaveLength(2);
+    expect(await fixture.lines("[channels_config.provider_a]\nenabled = 'no'")).toContain(
       "config.toml:2  channels_config.provider_a.enabled: must be true or false",
     );
   });
@@ -81,7 +80,7 @@ describe("what turns a feature on", () => {
     expect(on.configOf(webhookOut)).toEqual({ url: "http://h/", retries: 3 });
     expect(on.section("channels_config.webhook")).toEqual({ secret: "s", url: "http://h/", retries: 3 });
     expect(on.core["channels_config.webhook"].secret).toBe("s");
-    expect(await lines("[channels_config.webhook]\nretries = 1")).toEqual([
+    expect(await fixture.lines("[channels_config.webhook]\nretries = 1")).toEqual([
       "config.toml:1  channels_config.webhook.url: is required",
     ]);
   });

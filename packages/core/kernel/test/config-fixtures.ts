@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { ConfigError, type Home, homeOf, loadConfig, type LoadedConfig, type Problem } from "../src/index.ts";
+import {
+  ConfigError,
+  formatProblems,
+  type Home,
+  homeOf,
+  loadConfig,
+  type LoadedConfig,
+  type Problem,
+} from "../src/index.ts";
 
 const load = () => Promise.reject(new Error("the config never loads a feature"));
 
@@ -105,6 +113,8 @@ export interface Fixture {
   write(toml: string, mode?: number): void;
   load(env?: Record<string, string>, toml?: string): Promise<LoadedConfig>;
   problems(toml: string, env?: Record<string, string>): Promise<readonly Problem[]>;
+  /** The problems as a person reads them. */
+  lines(toml: string, env?: Record<string, string>): Promise<string[]>;
 }
 
 export function makeFixture(): Fixture {
@@ -130,6 +140,10 @@ export function makeFixture(): Fixture {
         throw error;
       }
     },
+    lines: async (toml, env) =>
+      formatProblems(await fixture.problems(toml, env))
+        .split("\n")
+        .filter((line) => line !== ""),
   };
   return fixture;
 }

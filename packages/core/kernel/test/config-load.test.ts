@@ -9,14 +9,9 @@ import { CATALOGUE, FEATURES, makeFixture, PROVIDER_A } from "./config-fixtures.
 const fixture = makeFixture();
 afterAll(() => fixture.remove());
 
-const lines = async (toml: string, env?: Record<string, string>) =>
-  formatProblems(await fixture.problems(toml, env))
-    .split("\n")
-    .filter((line) => line !== "");
-
 describe("problems", () => {
   test("all of them come at once, in the order of the file", async () => {
-    const told = await lines(`[gateway]
+    const told = await fixture.lines(`[gateway]
 prot = 1
 port = "8080"
 hsot = "x"
@@ -49,7 +44,9 @@ autonomy = "superviced"
   });
 
   test("names that every object inherits are keys like others, and nothing is written into Object", async () => {
-    const told = await lines("[constructor]\nsvc_polluted = 1\n[gateway]\n__proto__ = { host = 1 }\ntoString.x = 1\n");
+    const told = await fixture.lines(
+      "[constructor]\nsvc_polluted = 1\n[gateway]\n__proto__ = { host = 1 }\ntoString.x = 1\n",
+    );
     expect(told.map((line) => line.replace(/ \(allowed.*/, ""))).toEqual([
       "config.toml:1  constructor: unknown section",
       "config.toml:4  gateway.__proto__: unknown key",
@@ -83,11 +80,13 @@ bord = "x"
   });
 
   test("a check over several keys says the author's sentence", async () => {
-    expect(await lines("[shapes]\nlow = 2\nhigh = 1\n")).toEqual(["config.toml:1  shapes: low must not exceed high"]);
+    expect(await fixture.lines("[shapes]\nlow = 2\nhigh = 1\n")).toEqual([
+      "config.toml:1  shapes: low must not exceed high",
+    ]);
   });
 
   test("a fragment of an author completes the sentence, with the item's place", async () => {
-    expect(await lines(`${PROVIDER_A}allowed_numbers = ["+1", "two"]\nsession_path = "x"`)).toEqual([
+    expect(await fixture.lines(`${PROVIDER_A}allowed_numbers = ["+1", "two"]\nsession_path = "x"`)).toEqual([
       "config.toml:5  channels_config.provider_a.allowed_numbers[1]: must be an E.164 number or *",
       expect.stringContaining(
         "unknown key (provider-a-web, not in this build, adds keys to [channels_config.provider_a])",
@@ -116,7 +115,7 @@ bord = "x"
     ],
     ["[tools]\ndisabled = 'x'", "tools.disabled: must be a list, each item text"],
   ])("%j", async (toml, told) => {
-    expect((await lines(toml)).map((line) => line.replace(/^\S+ {2}/, ""))).toEqual([told]);
+    expect((await fixture.lines(toml)).map((line) => line.replace(/^\S+ {2}/, ""))).toEqual([told]);
   });
 
   test.each([

@@ -1,19 +1,13 @@
 // `svc config check` said "no problems" of configs that the daemon then refused: model.name missing, a malformed proxy block.
 import { afterAll, describe, expect, test } from "vitest";
-import { formatProblems } from "../src/index.ts";
 import { makeFixture } from "./config-fixtures.ts";
 
 const fixture = makeFixture();
 afterAll(() => fixture.remove());
 
-const lines = async (toml: string, env?: Record<string, string>) =>
-  formatProblems(await fixture.problems(toml, env))
-    .split("\n")
-    .filter((line) => line !== "");
-
 describe("rules over several keys", () => {
   test("are told with everything else, each with its line", async () => {
-    const told = await lines(`[gateway]
+    const told = await fixture.lines(`[gateway]
 host = "0.0.0.0"
 trusted_proxies = ["10.0.0.0/8", "s3cret/99"]
 [model]
@@ -64,7 +58,7 @@ secrte = 1
     "[channels_config.webhook]\nsigning_secret = 'plain text'",
     "[security.net]\nallow_private = ['[::1]:8080', 'nas.local:80']",
     "[security.policy]\nforbidden_paths = ['/etc', 'a/b']",
-  ])("%j is right", async (toml) => expect(await lines(toml)).toEqual([]));
+  ])("%j is right", async (toml) => expect(await fixture.lines(toml)).toEqual([]));
 
   test("a public bind keeps its own code, and a variable is blamed where it set the value", async () => {
     expect(await fixture.problems("", { SVC__GATEWAY__HOST: "0.0.0.0" })).toMatchObject([

@@ -12,7 +12,7 @@ export interface ControlCall {
   readonly signal?: AbortSignal;
 }
 
-/** Resolves with the daemon's result. Throws NOT_RUNNING when there is no daemon, else what the daemon answered. */
+/** Resolves with the daemon's result. Throws NOT_RUNNING, DAEMON_LOST, DAEMON_FORBIDDEN, else what the daemon answered. */
 export async function callDaemon(call: ControlCall): Promise<Json> {
   using address = controlAddress(call.socketFile);
   const response = await send(call, address.path);
@@ -32,7 +32,14 @@ export async function callDaemon(call: ControlCall): Promise<Json> {
 function send(call: ControlCall, path: string): Promise<NodeJS.ReadableStream> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
-      { socketPath: path, method: "POST", path: `/${call.name}`, ...(call.signal && { signal: call.signal }) },
+      // A connection of its own: a pooled one may belong to a daemon that has gone, which looks like one that just went.
+      {
+        socketPath: path,
+        agent: false,
+        method: "POST",
+        path: `/${call.name}`,
+        ...(call.signal && { signal: call.signal }),
+      },
       resolve,
     );
     // Not `once`: after the answer has begun, a lost connection is told here as well as to who reads it.
@@ -48,7 +55,7 @@ function reasonOf(cause: unknown, signal: AbortSignal | undefined): unknown {
   const { code = "" } = cause as NodeJS.ErrnoException;
   if (ABSENT.has(code)) return new SvcError("NOT_RUNNING", undefined, { cause, hint: "Start it with: svc daemon" });
   if (code === "EACCES" || code === "EPERM") {
-    return new SvcError("NOT_RUNNING", "This user may not open the daemon's control socket.", {
+    return new SvcError("DAEMON_FORBIDDEN", undefined, {
       cause,
       hint: "Run svc as the user that runs the daemon, or name another home with SVC_HOME.",
     });
@@ -60,10 +67,7 @@ const ABSENT = new Set(["ENOENT", "ECONNREFUSED", "ENOTDIR"]);
 const LOST = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"]);
 
 const wentAway = (cause?: unknown): SvcError =>
-  new SvcError("NOT_RUNNING", "The daemon went away before it answered.", {
-    cause,
-    hint: "Look at its log, and start it again.",
-  });
+  new SvcError("DAEMON_LOST", undefined, { cause, hint: "Look at its log, and start it again." });
 
 function asError(event: { readonly [key: string]: Json }): SvcError {
   const code = typeof event["code"] === "string" && event["code"] in ERRORS ? (event["code"] as ErrorCode) : "INTERNAL";
