@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary, startBinary, temporaryHome } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../src/cli/table.ts";
+import { COMMANDS } from "../src/cli/table/index.ts";
 import { commandWord } from "../src/cli/options.ts";
 import { homeWith } from "./daemon.ts";
 

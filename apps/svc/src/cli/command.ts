@@ -1,4 +1,4 @@
-/** What a command is. The table (table.ts) is data, so that help, completions and the docs are made of the same lines. */
+/** What a command is. The table (table/) is data, so that help, completions and the docs are made of the same lines. */
 import type { Build } from "../main.ts";
 
 export interface CommandEntry {

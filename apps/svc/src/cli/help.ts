@@ -3,7 +3,7 @@ import { cac } from "cac";
 import type { Build } from "../main.ts";
 import type { CommandEntry } from "./command.ts";
 import { commandWord } from "./options.ts";
-import { COMMANDS } from "./table.ts";
+import { COMMANDS } from "./table/index.ts";
 
 export function showHelp(build: Build, entry: CommandEntry | undefined): void {
   const cli = cac("svc");

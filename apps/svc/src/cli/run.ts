@@ -6,7 +6,7 @@ import type { CommandContext, CommandEntry } from "./command.ts";
 import { watchOutput } from "./lost-output.ts";
 import { reportError } from "./report-error.ts";
 import { checkArguments, commandWord, parseWords } from "./options.ts";
-import { COMMANDS } from "./table.ts";
+import { COMMANDS } from "./table/index.ts";
 
 /** Resolves with the exit code; never rejects. */
 export async function runCli(build: Build, words: readonly string[]): Promise<number> {

@@ -1,7 +1,7 @@
 /** `svc completions bash|zsh|fish`, made from the same table as the help. */
 import type { CommandContext, CommandEntry } from "../cli/command.ts";
 import { commandWord } from "../cli/options.ts";
-import { COMMANDS } from "../cli/table.ts";
+import { COMMANDS } from "../cli/table/index.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const shell = context.args[0];

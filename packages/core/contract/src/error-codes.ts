@@ -56,6 +56,8 @@ export const ERRORS = {
   TURN_CANCELLED: entry(500, EXIT.tempFail, "The agent's turn was cancelled."),
   TURN_STEP_LIMIT: entry(500, EXIT.software, "The turn used all its steps without an answer."),
   TURN_TIMEOUT: entry(504, EXIT.tempFail, "The agent's turn ran past its time limit."),
+  COST_LIMIT: entry(429, EXIT.tempFail, "The agent has spent what it may spend in a day."),
+  AGENT_UNKNOWN: entry(404, EXIT.usage, "There is no agent of this name in the config."),
   MODEL_REFUSED: entry(502, EXIT.unavailable, "The model provider refused the request."),
   MODEL_UNREACHABLE: entry(502, EXIT.unavailable, "The model provider could not be reached."),
 
@@ -95,6 +97,11 @@ export const ERRORS = {
   STORE_NEWER: entry(500, EXIT.config, "The database was written by a newer version of svc."),
   STORE_FULL: entry(503, EXIT.io, "The disk is full; nothing was accepted."),
   STORE_FAILED: entry(503, EXIT.io, "The database could not be written."),
+
+  SESSION_UNKNOWN: entry(404, EXIT.usage, "There is no such conversation."),
+  DEVICE_UNKNOWN: entry(404, EXIT.usage, "There is no such paired device."),
+  BACKUP_INVALID: entry(500, EXIT.data, "The backup is damaged, incomplete or not one of svc."),
+  SERVICE_UNSUPPORTED: entry(500, EXIT.unavailable, "This system has no service manager that svc knows."),
 
   // Building a binary
   PROFILE_INVALID: entry(500, EXIT.config, "The profile can't be built."),

@@ -1,4 +1,5 @@
 /** `@svc/kernel`: config, secrets, lifecycle, registry. */
+export * from "./config/agents.ts";
 export * from "./config/core-schema.ts";
 export * from "./home.ts";
 export * from "./clock.ts";

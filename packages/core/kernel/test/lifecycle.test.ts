@@ -205,7 +205,7 @@ describe("shutdown", () => {
     await down;
     expect(ended).toEqual(["hangs", "rejects", "throws", "fine"]);
     expect(lines.map(({ reason }) => reason)).toEqual([
-      "stopping the loops took longer than 5 s",
+      "stopping the loop took longer than 5 s",
       "shutdown took longer than 5 s",
       "later",
       "at once, with ••••••",

@@ -14,6 +14,7 @@ export * from "./fake-tool-context.ts";
 export * from "./fake-workspace.ts";
 export * from "./io-guard/construct-guarded.ts";
 export type { Violation } from "./io-guard/guard.ts";
+export * from "./memory-secrets.ts";
 export * from "./require-real.ts";
 export * from "./temporary-home.ts";
 export * from "./vectors.ts";

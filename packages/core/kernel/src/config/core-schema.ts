@@ -46,6 +46,17 @@ const gateway = v.strictObject({
   max_body_bytes: count(1_048_576, 1024, 1_073_741_824, "Largest request body in bytes."),
 });
 
+const dollars = (description: string) => v.pipe(v.number(), v.finite(), v.minValue(0), v.description(description));
+
+const price = v.strictObject({
+  input_per_million: dollars("US dollars for a million input tokens."),
+  output_per_million: dollars("US dollars for a million output tokens."),
+});
+
+const maxCostPerDay = v.optional(
+  dollars("Most US dollars an agent may spend in a day (UTC). Needs the price of its model."),
+);
+
 const model = v.strictObject({
   provider: v.optional(
     v.pipe(
@@ -59,22 +70,7 @@ const model = v.strictObject({
   api_key: v.optional(v.pipe(secret(), v.description("API key of the provider."))),
   max_retries: count(3, 0, 10, "Retries of a failed model call, with back-off."),
   max_output_tokens: v.optional(v.pipe(integer(1), v.description("Most tokens in one answer."))),
-  price: v.optional(
-    v.strictObject({
-      input_per_million: v.pipe(
-        v.number(),
-        v.finite(),
-        v.minValue(0),
-        v.description("US dollars for a million input tokens."),
-      ),
-      output_per_million: v.pipe(
-        v.number(),
-        v.finite(),
-        v.minValue(0),
-        v.description("US dollars for a million output tokens."),
-      ),
-    }),
-  ),
+  price: v.optional(price),
 });
 
 const agent = v.strictObject({
@@ -88,6 +84,7 @@ const agent = v.strictObject({
     "Tokens of history sent with a turn; the oldest turns are dropped whole.",
   ),
   max_parallel_turns: count(16, 1, 10_000, "Turns that run at the same time, over all conversations."),
+  max_cost_per_day: maxCostPerDay,
 });
 
 const policy = v.strictObject({
@@ -118,6 +115,37 @@ const sandbox = v.strictObject({
   timeout_secs: count(120, 1, 86_400, "Seconds a command may run."),
 });
 
+/** What `[agents.<name>]` may say; whatever it leaves out is as for everybody. See `resolveAgents`. */
+const namedAgent = v.strictObject({
+  instructions: v.optional(text("What this agent is told before every conversation.")),
+  model: v.optional(
+    v.strictObject({
+      ...v.partial(model).entries,
+      max_retries: v.optional(v.pipe(integer(0, 10), v.description("Retries of a failed model call."))),
+      provider: v.optional(
+        v.pipe(
+          v.picklist(["builtin", "openai", "anthropic", "openai-compatible"]),
+          v.description("Another provider; nothing of [model] is taken over then, its key least of all."),
+        ),
+      ),
+    }),
+  ),
+  workspace: v.optional(text("Its own working directory, absolute or below the home.")),
+  tools: v.optional(v.pipe(v.array(v.string()), v.description("The tools it has; without this line, all of them."))),
+  max_cost_per_day: maxCostPerDay,
+  policy: v.optional(
+    v.strictObject({
+      autonomy: v.optional(
+        v.pipe(v.picklist(["read_only", "supervised", "full"]), v.description("As in [security.policy].")),
+      ),
+      allowed_commands: v.optional(v.pipe(v.array(v.string()), v.description("As in [security.policy]."))),
+      workspace_only: v.optional(v.pipe(v.boolean(), v.description("As in [security.policy]."))),
+      forbidden_paths: v.optional(v.pipe(v.array(v.string()), v.description("As in [security.policy]."))),
+      max_actions_per_hour: v.optional(v.pipe(integer(0, 1_000_000), v.description("As in [security.policy]."))),
+    }),
+  ),
+});
+
 export const coreSections = {
   gateway,
   daemon: v.strictObject({
@@ -128,15 +156,28 @@ export const coreSections = {
       v.pipe(v.picklist(["debug", "info", "warn", "error"]), v.description("Least severe line written.")),
       "info",
     ),
+    file: flag(true, "Keep the log in the logs folder of the home too; svc logs shows it."),
+    max_file_mb: count(10, 1, 10_000, "Megabytes after which a log file is put aside."),
+    max_files: count(5, 1, 1000, "Log files kept, the current one included."),
   }),
   workspace: v.strictObject({
     path: v.optional(text("Working directory of tools, absolute or below the home. Default: workspace.")),
   }),
   model,
   agent,
+  agents: v.record(v.string(), namedAgent),
+  prices: v.record(v.string(), price),
   tools: v.strictObject({ disabled: list("Tools the agent does not have.") }),
   approvals: v.strictObject({
     tool_timeout_secs: count(300, 1, 86_400, "Seconds to wait for a person before an asked-for call is refused."),
+  }),
+  secrets: v.strictObject({
+    encrypt: flag(true, "Keep the secrets of this file encrypted with the key file of the home."),
+  }),
+  retention: v.strictObject({
+    session_days: count(90, 0, 36_500, "Days after its last turn that a conversation is kept; 0 keeps all."),
+    max_sessions: count(10_000, 0, 10_000_000, "Most conversations kept, the most recent first; 0 keeps all."),
+    tool_call_days: count(30, 1, 36_500, "Days that the journal of tool calls is kept."),
   }),
   "security.policy": policy,
   "security.sandbox": sandbox,
@@ -148,6 +189,7 @@ export const coreSections = {
     signing_secret: v.optional(
       v.pipe(secret(), v.description("Key of the Standard Webhooks signature demanded on POST /webhook.")),
     ),
+    agent: v.optional(text("Name of the agent that answers; without it the default one.")),
   }),
 } as const;
 

@@ -17,6 +17,8 @@ export class FeatureLife {
   readonly #limits: LifecycleLimits;
   readonly #log: Logger;
   readonly #redact: (text: string) => string;
+  readonly #stop = new AbortController();
+  #loop: Promise<void> = Promise.resolve();
   #feature: ConstructedFeature | undefined;
   /** Set when its shutdown began; it is never called again. */
   #ended: Promise<void> | undefined;
@@ -38,11 +40,11 @@ export class FeatureLife {
 
   /** Imports its module. Never rejects; what went wrong comes out of `create`. */
   async load(signal: AbortSignal): Promise<() => void> {
-    const { clock, fetchFor = refuseAll } = this.#options;
+    const { clock, fetchFor = refuseAll, secretsFor = noSecrets } = this.#options;
     const enabled = { definition: this.definition, config: this.#config };
     const limit = { clock, limitMs: this.#limits.registerMs, signal, what: "import" };
     try {
-      const surroundings = { log: this.#log, clock, fetch: fetchFor(enabled) };
+      const surroundings = { log: this.#log, clock, fetch: fetchFor(enabled), secrets: secretsFor(enabled) };
       const create = await withTimeLimit(limit, () => construct(enabled, surroundings));
       return () => this.#create(create);
     } catch (error) {
@@ -66,20 +68,29 @@ export class FeatureLife {
     }
   }
 
-  /** Resolves when its loop is over for good; at once without one. Never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Starts its loop, if it has one; once `after` has settled, where two loops of one feature must not meet. */
+  start(after?: Promise<void>): void {
     const run = this.#feature?.run;
     if (run === undefined) return;
     const { clock, random = Math.random } = this.#options;
     const { health } = this;
-    const backoff = this.#limits;
-    await supervise({ run, signal, health, backoff, clock, random, log: this.#log, redact: this.#redact });
+    const { signal } = this.#stop;
+    const watch = { run, signal, health, backoff: this.#limits, clock, random, log: this.#log, redact: this.#redact };
+    this.#loop = after ? after.then(() => supervise(watch)) : supervise(watch);
+  }
+
+  /** Tells the loop to end; resolves when it has, or when its time is up. Never rejects. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new SvcError("DRAINING"));
+    const limit = { clock: this.#options.clock, limitMs: this.#limits.shutdownMs, what: "stopping the loop" };
+    await withTimeLimit(limit, () => this.#loop).catch((error: unknown) =>
+      this.#log.warn("The feature's loop did not stop.", { reason: reasonOf(error, this.#redact) }),
+    );
   }
 
   /** Calls its shutdown, once in its life. Never rejects. */
   end(): Promise<void> {
-    this.#ended ??= this.#end();
-    return this.#ended;
+    return (this.#ended ??= this.#end());
   }
 
   observerThrew(error: unknown): void {
@@ -117,3 +128,9 @@ export class FeatureLife {
 
 const refuseAll = (): FeatureContext["fetch"] => () =>
   Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
+
+const noSecrets = (): FeatureContext["secrets"] => {
+  const none = (): Promise<never> =>
+    Promise.reject(new SvcError("SECRET_UNREADABLE", "This process gives features no encrypted store."));
+  return { get: none, set: none, delete: none, list: none };
+};

@@ -7,28 +7,31 @@
  *   shutdown()    stops the loops, then every feature in reverse order of construction; once, from any phase
  *
  * Only a conflict stops the start (FEATURE_CONFLICT, with every problem in it). A feature that throws is disabled.
+ *
+ *   prepare()     a reload: features whose config changed are made anew beside the old ones; `commit` swaps them in
  */
 import { SvcError, type SvcEvent } from "@svc/contract";
 import { coreSections } from "../config/core-schema.ts";
-import { redactPatterns } from "../redact.ts";
 import { buildRegistry, type Registry, type RegistryPart } from "../registry/registry.ts";
 import { contributionProblems } from "./contribution-problems.ts";
 import { definitionProblems } from "./definition-problems.ts";
+import { type LifecycleChange, prepareLives } from "./change.ts";
+import type { EnabledFeature } from "./construct.ts";
 import { FeatureLife } from "./feature-life.ts";
 import { tellObservers } from "./observers.ts";
 import { LIFECYCLE_LIMITS, type LifecycleLimits, type LifecycleOptions } from "./options.ts";
-import { reasonOf, type FeatureStatus } from "./status.ts";
-import { withTimeLimit } from "./time-limit.ts";
+import type { FeatureStatus } from "./status.ts";
 
 type Phase = "new" | "constructing" | "constructed" | "registering" | "registered" | "executing" | "shut-down";
 
 export class Lifecycle {
   readonly #options: LifecycleOptions;
   readonly #limits: LifecycleLimits;
-  readonly #lives: readonly FeatureLife[];
+  #lives: readonly FeatureLife[];
+  /** Replaced by a reload, and perhaps still in use by a call. */
+  readonly #retiring = new Set<FeatureLife>();
   readonly #stop = new AbortController();
   #phase: Phase = "new";
-  #loops: readonly Promise<void>[] = [];
   #registry: Registry | undefined;
   #down: Promise<void> | undefined;
 
@@ -41,13 +44,11 @@ export class Lifecycle {
   /** Throws FEATURE_CONFLICT, listing every conflict; nothing has done I/O then. */
   construct(): Promise<void> {
     return this.#during("new", "constructing", "constructed", async () => {
-      const { definitions, reserved = {}, coreSections: sections = coreSections } = this.#options;
       // Modules are read side by side and created one after the other: the order of construction is the order given.
       const creates = await Promise.all(this.#lives.map((life) => life.load(this.#stop.signal)));
       this.#stop.signal.throwIfAborted();
       for (const create of creates) create();
-      const problems = [...definitionProblems(definitions, sections), ...contributionProblems(this.#parts(), reserved)];
-      if (problems.length > 0) throw conflict(problems);
+      this.#checkConflicts(this.#lives);
     });
   }
 
@@ -60,7 +61,7 @@ export class Lifecycle {
       const either = AbortSignal.any([signal, this.#stop.signal]);
       await Promise.all(this.#lives.map((life) => life.register(either)));
       either.throwIfAborted();
-      this.#registry = buildRegistry(this.#parts());
+      this.#registry = buildRegistry(this.#parts(this.#lives));
       return this.#registry;
     });
   }
@@ -68,7 +69,44 @@ export class Lifecycle {
   /** Starts the loops and returns. */
   execute(): void {
     this.#enter("registered", "executing");
-    this.#loops = this.#lives.map((life) => life.run(this.#stop.signal));
+    for (const life of this.#lives) life.start();
+  }
+
+  /**
+   * Makes and registers anew what `isChanged` or is newly enabled, and tries again what had failed. What runs is not
+   * touched before `commit`. Throws FEATURE_CONFLICT, or FEATURE_FAILED naming a changed feature that refuses its new
+   * config; nothing is left of the attempt then. One at a time.
+   */
+  async prepare(
+    enabled: readonly EnabledFeature[],
+    isChanged: (feature: EnabledFeature) => boolean,
+    signal: AbortSignal,
+  ): Promise<LifecycleChange> {
+    const either = AbortSignal.any([signal, this.#stop.signal]);
+    const make = (feature: EnabledFeature): FeatureLife => new FeatureLife(feature, this.#options, this.#limits);
+    const check = (lives: readonly FeatureLife[]): void => this.#checkConflicts(lives);
+    const next = await prepareLives({ current: this.#lives, enabled, isChanged, make, check, signal: either });
+    return {
+      registry: buildRegistry(this.#parts(next.lives)),
+      features: next.fresh.map(({ definition }) => definition.id),
+      abandon: next.abandon,
+      commit: () => this.#commit(next.lives, next.fresh),
+    };
+  }
+
+  #commit(lives: readonly FeatureLife[], fresh: readonly FeatureLife[]): () => Promise<void> {
+    this.#stop.signal.throwIfAborted();
+    const gone = this.#lives.filter((life) => !lives.includes(life));
+    this.#lives = lives;
+    this.#registry = buildRegistry(this.#parts(lives));
+    const stopped = new Map(gone.map((life) => [life.definition.id, life.stop()]));
+    for (const life of gone) this.#retiring.add(life);
+    if (this.#phase === "executing") for (const life of fresh) life.start(stopped.get(life.definition.id));
+    return async () => {
+      await Promise.all(stopped.values());
+      for (const life of gone.toReversed()) await life.end();
+      for (const life of gone) this.#retiring.delete(life);
+    };
   }
 
   /** Never rejects. Every call waits for the same one shutdown. */
@@ -104,18 +142,22 @@ export class Lifecycle {
   async #shutDown(): Promise<void> {
     this.#phase = "shut-down";
     this.#stop.abort(new SvcError("DRAINING"));
-    const { clock, log, redact = redactPatterns } = this.#options;
-    const limit = { clock, limitMs: this.#limits.shutdownMs, what: "stopping the loops" };
-    await withTimeLimit(limit, () => Promise.all(this.#loops)).catch((error: unknown) =>
-      log.warn("A feature's loop did not stop.", { reason: reasonOf(error, redact) }),
-    );
-    for (const life of this.#lives.toReversed()) await life.end();
+    const all = [...this.#retiring, ...this.#lives];
+    await Promise.all(all.map((life) => life.stop()));
+    for (const life of all.toReversed()) await life.end();
   }
 
-  #parts(): RegistryPart[] {
+  #checkConflicts(lives: readonly FeatureLife[]): void {
+    const { definitions, reserved = {}, coreSections: sections = coreSections } = this.#options;
+    const parts = this.#parts(lives);
+    const problems = [...definitionProblems(definitions, sections), ...contributionProblems(parts, reserved)];
+    if (problems.length > 0) throw conflict(problems);
+  }
+
+  #parts(lives: readonly FeatureLife[]): RegistryPart[] {
     const none = { tools: [], sandboxes: [], channels: [], observers: [], routes: [] };
     const core: RegistryPart = { ...none, ...this.#options.core, feature: "core" };
-    return [core, ...this.#lives.flatMap((life) => life.part ?? [])];
+    return [core, ...lives.flatMap((life) => life.part ?? [])];
   }
 
   async #during<T>(from: Phase, during: Phase, to: Phase, work: () => Promise<T>): Promise<T> {

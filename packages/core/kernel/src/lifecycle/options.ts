@@ -21,6 +21,8 @@ export interface LifecycleOptions {
   readonly clock: Clock;
   /** The outgoing client of one feature. Default: one that refuses every request. */
   readonly fetchFor?: (feature: EnabledFeature) => FeatureContext["fetch"];
+  /** The encrypted store of one feature. Default: one that is not there. */
+  readonly secretsFor?: (feature: EnabledFeature) => FeatureContext["secrets"];
   /** 0 ≤ x < 1, for the jitter of restarts. Default Math.random. */
   readonly random?: () => number;
   /** Takes secrets out of the reasons of failed features. Default: tokens and bearer credentials only. */

@@ -3,6 +3,7 @@ import { SvcError, type Contributions, type FeatureDefinition } from "@svc/contr
 import * as v from "valibot";
 import { captureLogger, type CapturedLogger } from "../capture-logger.ts";
 import { fakeClock, type FakeClock } from "../fake-clock.ts";
+import { memorySecrets } from "../memory-secrets.ts";
 
 export interface Instance {
   readonly made: Contributions;
@@ -16,5 +17,5 @@ export async function instanceOf(definition: FeatureDefinition, example: unknown
   const clock = fakeClock();
   const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, example);
   const fetch = () => Promise.reject(new SvcError("ADDRESS_REFUSED", "A conformance suite sends nothing."));
-  return { made: module.create(Object.freeze({ config, log, clock, fetch })), log, clock };
+  return { made: module.create(Object.freeze({ config, log, clock, fetch, secrets: memorySecrets() })), log, clock };
 }

@@ -33,7 +33,8 @@ try {
   const { default: definition } = (await import(request.entry)) as { default: FeatureDefinition };
   const module = await definition.load();
   const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, request.config);
-  module.create(Object.freeze({ config, log: silentLog(), clock: stoppedClock(), fetch: refused("fetch") }));
+  const surroundings = { log: silentLog(), clock: stoppedClock(), fetch: refused("fetch"), secrets: lockedSecrets() };
+  module.create(Object.freeze({ config, ...surroundings }));
   // What construction left for later (a promise, a next tick) is its doing too.
   for (let turn = 0; turn < 20; turn += 1) await guard.nextTurn();
 } catch (thrown) {
@@ -55,6 +56,11 @@ function silentLog() {
 /** Telling the time is no I/O; starting a timer is. */
 function stoppedClock() {
   return { now: () => 0, monotonic: () => 0, sleep: refused("clock.sleep"), after: refused("clock.after") };
+}
+
+function lockedSecrets() {
+  const at = (name: string) => refused(`secrets.${name}`);
+  return { get: at("get"), set: at("set"), delete: at("delete"), list: at("list") };
 }
 
 /** Recorded as a violation too, so that catching what it throws hides nothing. */

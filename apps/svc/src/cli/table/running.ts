@@ -1,0 +1,34 @@
+/** Setting the service up, running it, looking at how it is. */
+import type { CommandEntry } from "../command.ts";
+import { CONFIG_OPTION, JSON_OPTION } from "./options.ts";
+
+export const running: readonly CommandEntry[] = [
+  {
+    usage: "init",
+    summary: "Set up the home folder: model, channel, address, sandbox, service",
+    options: [["--yes", "Take the defaults and ask nothing"]],
+    examples: ["svc init", "svc init --yes"],
+    load: () => import("../../commands/init.ts"),
+  },
+  {
+    usage: "daemon",
+    summary: "Run the service in the foreground",
+    options: [CONFIG_OPTION],
+    examples: ["svc daemon", "SVC__GATEWAY__PORT=8080 svc daemon"],
+    load: () => import("../../commands/daemon.ts"),
+  },
+  {
+    usage: "status",
+    summary: "Show the daemon, its address, model, sandbox and features",
+    options: [JSON_OPTION],
+    examples: ["svc status", "svc status --json"],
+    load: () => import("../../commands/status.ts"),
+  },
+  {
+    usage: "reload",
+    summary: "Let the running daemon take up the changed config",
+    options: [JSON_OPTION],
+    examples: ["svc reload"],
+    load: () => import("../../commands/reload.ts"),
+  },
+];

@@ -1,0 +1,85 @@
+/**
+ * The agents of a config: the default one, made of the plain sections, and those of `[agents.<name>]`, which override it
+ * key by key. The price of a model is its own `price`, else the line of `[prices]` with its name.
+ */
+import type { CoreConfig } from "./core-schema.ts";
+
+/** Who answers when nobody else is named. Not a name that `[agents.<name>]` may take. */
+export const DEFAULT_AGENT = "default";
+
+export type NamedAgent = CoreConfig["agents"][string];
+type Model = CoreConfig["model"];
+
+export interface ResolvedAgent {
+  readonly name: string;
+  readonly instructions: string | undefined;
+  /** Its `price` is the one in force; undefined: unknown. */
+  readonly model: Model;
+  /** As written; undefined: the workspace of `[workspace]`. */
+  readonly workspace: string | undefined;
+  readonly policy: CoreConfig["security.policy"];
+  /** The only tools it has; undefined: all. */
+  readonly tools: readonly string[] | undefined;
+  /** US dollars a day (UTC); undefined: no limit. */
+  readonly maxCostPerDay: number | undefined;
+}
+
+/** The default agent first, then the named ones in the order of the file. */
+export function resolveAgents(core: CoreConfig): ReadonlyMap<string, ResolvedAgent> {
+  const main: ResolvedAgent = {
+    name: DEFAULT_AGENT,
+    instructions: core.agent.instructions,
+    model: priced(core.model, core.prices),
+    workspace: core.workspace.path,
+    policy: core["security.policy"],
+    tools: undefined,
+    maxCostPerDay: core.agent.max_cost_per_day,
+  };
+  const named = Object.entries(core.agents).map(([name, agent]) => [name, resolved(name, agent, core, main)] as const);
+  return new Map([[DEFAULT_AGENT, main], ...named]);
+}
+
+function resolved(name: string, agent: NamedAgent, core: CoreConfig, main: ResolvedAgent): ResolvedAgent {
+  return {
+    name,
+    instructions: agent.instructions ?? main.instructions,
+    model: priced(modelOf(agent.model, core.model), core.prices),
+    workspace: agent.workspace ?? main.workspace,
+    policy: overridden(main.policy, agent.policy ?? {}),
+    tools: agent.tools,
+    maxCostPerDay: agent.max_cost_per_day ?? main.maxCostPerDay,
+  };
+}
+
+/**
+ * Another provider shares nothing with `[model]`: its key must not go to somebody else's address. Another base URL
+ * likewise takes no key along, and another model has another price.
+ */
+function modelOf(own: NamedAgent["model"], shared: Model): Model {
+  if (own === undefined) return shared;
+  if (own.provider !== undefined && own.provider !== shared.provider) {
+    return { ...own, provider: own.provider, max_retries: own.max_retries ?? shared.max_retries };
+  }
+  const { api_key: sharedKey, price: sharedPrice, ...rest } = shared;
+  const sameServer = own.base_url === undefined || own.base_url === shared.base_url;
+  const sameModel = sameServer && (own.name === undefined || own.name === shared.name);
+  return {
+    ...rest,
+    ...(sameServer && sharedKey !== undefined && { api_key: sharedKey }),
+    ...(sameModel && sharedPrice !== undefined && { price: sharedPrice }),
+    ...own,
+    max_retries: own.max_retries ?? shared.max_retries,
+    provider: shared.provider,
+  };
+}
+
+function overridden(policy: ResolvedAgent["policy"], own: NonNullable<NamedAgent["policy"]>): ResolvedAgent["policy"] {
+  const said = Object.entries(own).filter(([, value]) => value !== undefined);
+  return { ...policy, ...(Object.fromEntries(said) as Partial<ResolvedAgent["policy"]>) };
+}
+
+function priced(model: Model, prices: CoreConfig["prices"]): Model {
+  const price =
+    model.price ?? (model.name !== undefined && Object.hasOwn(prices, model.name) ? prices[model.name] : undefined);
+  return price === undefined ? model : { ...model, price };
+}
