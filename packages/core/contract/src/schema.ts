@@ -9,6 +9,8 @@ export interface Marks {
   readonly env?: string;
   /** `override`: the variable beats the file. `fallback`: it counts only when the file is silent. */
   readonly envMode?: "override" | "fallback";
+  /** A change is in force only after a restart; a reload says so. */
+  readonly restart?: true;
 }
 
 /** A secret string. A blank one counts as unset and is refused where the key is required. */

@@ -1,5 +1,5 @@
 /** The sections core owns. Every key has a description: `svc config schema` and the reference page are made of them. */
-import { httpUrl, integer, secret } from "@svc/contract";
+import { httpUrl, integer, type Marks, secret } from "@svc/contract";
 import * as v from "valibot";
 
 const text = (description: string) => v.pipe(v.string(), v.description(description));
@@ -9,9 +9,22 @@ const count = (value: number, min: number, max: number, description: string) =>
   v.optional(v.pipe(integer(min, max), v.description(description)), value);
 const list = (description: string) => v.optional(v.pipe(v.array(v.string()), v.description(description)), []);
 
+/** The socket that listens is kept over a reload, with everybody who is connected to it. */
+const AFTER_RESTART = { restart: true } satisfies Marks;
+
 const gateway = v.strictObject({
-  host: v.optional(text("Address to listen on. Anything but loopback needs allow_public_bind."), "127.0.0.1"),
-  port: count(42617, 0, 65535, "TCP port; 0 takes a free one."),
+  host: v.optional(
+    v.pipe(
+      v.string(),
+      v.description("Address to listen on. Anything but loopback needs allow_public_bind."),
+      v.metadata(AFTER_RESTART),
+    ),
+    "127.0.0.1",
+  ),
+  port: v.optional(
+    v.pipe(integer(0, 65535), v.description("TCP port; 0 takes a free one."), v.metadata(AFTER_RESTART)),
+    42617,
+  ),
   allow_public_bind: flag(false, "Allow listening on an address that other machines can reach."),
   public_url: v.optional(v.pipe(httpUrl(), v.description("The HTTPS URL that providers call."))),
   allowed_hosts: list("Host names served besides IP literals, localhost and the host of public_url."),

@@ -46,6 +46,11 @@ export class LoadedConfig {
     this.core = Object.freeze(Object.fromEntries(core.map(([name, { value }]) => [name, value]))) as CoreConfig;
   }
 
+  /** Names of all sections of this build, there or not. */
+  sectionNames(): string[] {
+    return [...this.#content.sections.keys()];
+  }
+
   /** The validated section with the keys of all who extend it; `undefined` when it is absent or turned off. */
   section(name: string): unknown {
     const loaded = this.#content.sections.get(name);

@@ -1,0 +1,163 @@
+// A reload makes changed features beside the running ones: all of them or none, and two loops of one feature never meet.
+import type { Contributions } from "@svc/contract";
+import { describe, expect, test } from "vitest";
+import type { EnabledFeature } from "../src/index.ts";
+import { settled } from "./fake-clock.ts";
+import { feature, lifecycleOf, neverAborted, tool } from "./fake-features.ts";
+
+const calls: string[] = [];
+const heard = (): string[] => calls.splice(0);
+
+/** Tells on `calls` what happens to it, with the config it was made with. */
+const part = (id: string, more: (config: string) => Contributions = () => ({})) =>
+  feature(id, (context) => {
+    const config = context.config as unknown as string;
+    const say = (what: string): void => void calls.push(`${id}(${config}) ${what}`);
+    return {
+      register: async () => say("registers"),
+      run: async (signal) => {
+        say("runs");
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+        say("stops");
+      },
+      shutdown: async () => say("ends"),
+      ...more(config),
+    };
+  });
+
+const on = (...pairs: [ReturnType<typeof part>, string][]): EnabledFeature[] =>
+  pairs.map(([definition, config]) => ({ definition, config: config as never }));
+const all = () => true;
+const none = () => false;
+
+async function running(enabled: EnabledFeature[], definitions = enabled.map(({ definition }) => definition)) {
+  const made = lifecycleOf(definitions, { enabled });
+  await made.lifecycle.construct();
+  await made.lifecycle.register(neverAborted());
+  made.lifecycle.execute();
+  heard();
+  return made;
+}
+
+describe("a changed feature", () => {
+  test("is registered before the old one is touched, and ended when nobody uses it any more", async () => {
+    const a = part("a");
+    const b = part("b");
+    const { lifecycle } = await running(on([a, "1"], [b, "1"]));
+    const change = await lifecycle.prepare(
+      on([a, "2"], [b, "1"]),
+      ({ definition }) => definition === a,
+      neverAborted(),
+    );
+    expect(heard()).toEqual(["a(2) registers"]);
+    expect(change.features).toEqual(["a"]);
+    const retire = change.commit();
+    await settled();
+    expect(heard()).toEqual(["a(1) stops", "a(2) runs"]);
+    await retire();
+    expect(heard()).toEqual(["a(1) ends"]);
+    await lifecycle.shutdown();
+    expect(heard()).toEqual(["a(2) stops", "b(1) stops", "b(1) ends", "a(2) ends"]);
+  });
+
+  test("its loop starts only when the old one has ended, or its time to end is up", async () => {
+    const deaf = feature("deaf", ({ config }) => ({
+      run: () => (calls.push(`runs ${config as unknown as string}`), new Promise(() => undefined)),
+    }));
+    const { lifecycle, clock } = await running(on([deaf, "1"]));
+    const change = await lifecycle.prepare(on([deaf, "2"]), all, neverAborted());
+    change.commit();
+    await settled();
+    expect(heard()).toEqual([]);
+    await clock.advance(5000);
+    expect(heard()).toEqual(["runs 2"]);
+  });
+
+  test("the registry is another one; the old stays as it was for whoever holds it", async () => {
+    const a = part("a", (config) => ({ tools: [tool(`of_${config}`)] }));
+    const { lifecycle } = await running(on([a, "one"]));
+    const before = lifecycle.registry;
+    const change = await lifecycle.prepare(on([a, "two"]), all, neverAborted());
+    expect(lifecycle.registry).toBe(before);
+    change.commit();
+    expect(before.tools.names()).toEqual(["of_one"]);
+    expect(lifecycle.registry.tools.names()).toEqual(["of_two"]);
+    expect(change.registry.tools.names()).toEqual(["of_two"]);
+  });
+});
+
+describe("all or nothing", () => {
+  const refusing = (id: string) =>
+    part(id, (config) => (config === "bad" ? { register: () => Promise.reject(new Error("wrong key")) } : {}));
+
+  test("a changed feature that does not start undoes the others; the old ones never notice", async () => {
+    const a = part("a");
+    const b = refusing("b");
+    const { lifecycle } = await running(on([a, "1"], [b, "1"]));
+    const before = lifecycle.registry;
+    const attempt = lifecycle.prepare(on([a, "2"], [b, "bad"]), all, neverAborted());
+    await expect(attempt).rejects.toMatchObject({
+      code: "FEATURE_FAILED",
+      message: expect.stringContaining("b: wrong key"),
+    });
+    expect(heard()).toEqual(["a(2) registers", "b(bad) ends", "a(2) ends"]);
+    expect(lifecycle.registry).toBe(before);
+    expect(lifecycle.features().map(({ state }) => state)).toEqual(["running", "running"]);
+  });
+
+  test("a conflict is found before anything registers", async () => {
+    const a = part("a", (config) => ({ tools: [tool(config)] }));
+    const b = part("b", () => ({ tools: [tool("taken")] }));
+    const { lifecycle } = await running(on([a, "free"], [b, "1"]));
+    const attempt = lifecycle.prepare(on([a, "taken"], [b, "1"]), ({ definition }) => definition === a, neverAborted());
+    await expect(attempt).rejects.toMatchObject({ code: "FEATURE_CONFLICT" });
+    expect(heard()).toEqual(["a(taken) ends"]);
+  });
+
+  test("given up while it registers, nothing is left of it", async () => {
+    const a = part("a", (config) => (config === "slow" ? { register: () => new Promise(() => undefined) } : {}));
+    const { lifecycle } = await running(on([a, "1"]));
+    const stop = new AbortController();
+    const attempt = lifecycle.prepare(on([a, "slow"]), all, stop.signal);
+    await settled();
+    stop.abort(new Error("SIGTERM"));
+    await expect(attempt).rejects.toThrow("SIGTERM");
+    expect(heard()).toEqual(["a(slow) ends"]);
+  });
+});
+
+test("what had failed is tried again by every reload, and may fail again", async () => {
+  let works = false;
+  const a = part("a", () => ({ register: () => (works ? Promise.resolve() : Promise.reject(new Error("down"))) }));
+  const { lifecycle } = await running(on([a, "1"]));
+  expect(lifecycle.degraded()).toBe(true);
+  (await lifecycle.prepare(on([a, "1"]), none, neverAborted())).commit();
+  expect(lifecycle.degraded()).toBe(true);
+  works = true;
+  const change = await lifecycle.prepare(on([a, "1"]), none, neverAborted());
+  change.commit();
+  expect(lifecycle.degraded()).toBe(false);
+});
+
+test("features are turned on and off", async () => {
+  const a = part("a");
+  const b = part("b");
+  const { lifecycle } = await running(on([a, "1"]), [a, b]);
+  const change = await lifecycle.prepare(on([b, "1"]), none, neverAborted());
+  await change.commit()();
+  expect(heard()).toEqual(["b(1) registers", "b(1) runs", "a(1) stops", "a(1) ends"]);
+});
+
+test("a shutdown ends what a reload left in use, and no reload comes after it", async () => {
+  const a = part("a");
+  const { lifecycle } = await running(on([a, "1"]));
+  (await lifecycle.prepare(on([a, "2"]), all, neverAborted())).commit();
+  await settled();
+  const late = await lifecycle.prepare(on([a, "3"]), all, neverAborted());
+  heard();
+  await lifecycle.shutdown();
+  expect(heard()).toEqual(["a(2) stops", "a(2) ends", "a(1) ends"]);
+  expect(() => late.commit()).toThrow("shutting down");
+  await late.abandon();
+  expect(heard()).toEqual(["a(3) ends"]);
+});
