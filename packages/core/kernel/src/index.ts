@@ -4,6 +4,7 @@ export * from "./config/core-schema.ts";
 export * from "./home.ts";
 export * from "./clock.ts";
 export * from "./lifecycle/channel-id.ts";
+export type { LifecycleChange } from "./lifecycle/change.ts";
 export type { EnabledFeature } from "./lifecycle/construct.ts";
 export { TOOL_NAME, type ReservedNames } from "./lifecycle/contribution-problems.ts";
 export * from "./lifecycle/definition-problems.ts";

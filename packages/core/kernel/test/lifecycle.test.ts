@@ -1,7 +1,6 @@
 // The four phases: what fails disables itself alone, what hangs is not waited for, what ends is ended once and in reverse.
 import { SvcError, type Contributions, type FeatureContext } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import type { LifecycleOptions } from "../src/index.ts";
 import { settled } from "./fake-clock.ts";
 import { anEvent, feature, lifecycleOf, neverAborted, tool } from "./fake-features.ts";
 
@@ -25,8 +24,8 @@ describe("construction", () => {
   test("with the outgoing client made for it, or one that refuses", async () => {
     const clients: unknown[] = [];
     const definitions = ["one", "two"].map((id) => feature(id, ({ fetch }) => (clients.push(fetch), {})));
-    const fetchFor: LifecycleOptions["fetchFor"] = ({ definition }) => clientOf(definition.id);
-    await lifecycleOf(definitions, { fetchFor }).lifecycle.construct();
+    const enabled = definitions.map((definition) => ({ definition, config: 0, fetch: clientOf(definition.id) }));
+    await lifecycleOf(definitions, { enabled }).lifecycle.construct();
     expect(clients).toEqual([clientOf("one"), clientOf("two")]);
 
     let refusing: FeatureContext["fetch"] | undefined;

@@ -1,22 +1,27 @@
 /** The Construction phase of one feature: import its module, call `create`, take down what it contributes. */
-import type {
-  Channel,
-  Contributions,
-  FeatureContext,
-  FeatureDefinition,
-  Observer,
-  Route,
-  SandboxBackend,
-  Tool,
+import {
+  type Channel,
+  type Contributions,
+  type FeatureContext,
+  type FeatureDefinition,
+  type Observer,
+  type Route,
+  type SandboxBackend,
+  SvcError,
+  type Tool,
 } from "@svc/contract";
 import type { RegistryPart } from "../registry/registry.ts";
 import { channelIdOf } from "./channel-id.ts";
 
-/** A feature that its configuration turned on. */
+/** A feature that its configuration turned on, and what it is handed. */
 export interface EnabledFeature {
   readonly definition: FeatureDefinition;
   /** The validated section; `undefined` for a feature without one. */
   readonly config: unknown;
+  /** Its outgoing client. Default: one that refuses every request. */
+  readonly fetch?: FeatureContext["fetch"];
+  /** Its encrypted store. Default: one that is not there. */
+  readonly secrets?: FeatureContext["secrets"];
 }
 
 export interface ConstructedFeature {
@@ -30,12 +35,12 @@ export interface ConstructedFeature {
 /** Throws whatever the feature throws, and TypeError where it keeps the contract in name only. */
 export async function construct(
   feature: EnabledFeature,
-  surroundings: Omit<FeatureContext, "config">,
+  surroundings: Pick<FeatureContext, "log" | "clock">,
 ): Promise<() => ConstructedFeature> {
-  const { definition, config } = feature;
+  const { definition, config, fetch = refuse, secrets = NO_SECRETS } = feature;
   const module = await definition.load();
   return () => {
-    const made: unknown = module.create(Object.freeze({ config, ...surroundings }));
+    const made: unknown = module.create(Object.freeze({ config, fetch, secrets, ...surroundings }));
     if (isThenable(made)) {
       // Its rejection would otherwise end the process.
       void Promise.resolve(made).catch(() => undefined);
@@ -96,3 +101,10 @@ const isRoute = (route: Route): boolean =>
 
 const isSandbox = (backend: SandboxBackend): boolean =>
   typeof backend.id === "string" && typeof backend.probe === "function" && typeof backend.open === "function";
+
+const refuse: FeatureContext["fetch"] = () =>
+  Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
+
+const noStore = (): Promise<never> =>
+  Promise.reject(new SvcError("SECRET_UNREADABLE", "This process gives features no encrypted store."));
+const NO_SECRETS: FeatureContext["secrets"] = { get: noStore, set: noStore, delete: noStore, list: noStore };

@@ -1,5 +1,5 @@
 /** One feature on its way through the phases. What it throws ends here: its own parts go, the others stay. */
-import { SvcError, type FeatureContext, type FeatureDefinition, type Logger } from "@svc/contract";
+import { SvcError, type FeatureDefinition, type Logger } from "@svc/contract";
 import { withFields } from "../log.ts";
 import { redactPatterns } from "../redact.ts";
 import type { RegistryPart } from "../registry/registry.ts";
@@ -12,7 +12,7 @@ import { withTimeLimit } from "./time-limit.ts";
 export class FeatureLife {
   readonly definition: FeatureDefinition;
   readonly health: Health;
-  readonly #config: unknown;
+  readonly #enabled: EnabledFeature;
   readonly #options: LifecycleOptions;
   readonly #limits: LifecycleLimits;
   readonly #log: Logger;
@@ -25,7 +25,7 @@ export class FeatureLife {
 
   constructor(enabled: EnabledFeature, options: LifecycleOptions, limits: LifecycleLimits) {
     this.definition = enabled.definition;
-    this.#config = enabled.config;
+    this.#enabled = enabled;
     this.#options = options;
     this.#limits = limits;
     this.health = new Health(enabled.definition.id, options.clock);
@@ -40,12 +40,10 @@ export class FeatureLife {
 
   /** Imports its module. Never rejects; what went wrong comes out of `create`. */
   async load(signal: AbortSignal): Promise<() => void> {
-    const { clock, fetchFor = refuseAll, secretsFor = noSecrets } = this.#options;
-    const enabled = { definition: this.definition, config: this.#config };
+    const { clock } = this.#options;
     const limit = { clock, limitMs: this.#limits.registerMs, signal, what: "import" };
     try {
-      const surroundings = { log: this.#log, clock, fetch: fetchFor(enabled), secrets: secretsFor(enabled) };
-      const create = await withTimeLimit(limit, () => construct(enabled, surroundings));
+      const create = await withTimeLimit(limit, () => construct(this.#enabled, { log: this.#log, clock }));
       return () => this.#create(create);
     } catch (error) {
       return () => this.#disable("construction", error);
@@ -125,12 +123,3 @@ export class FeatureLife {
     if (this.health.state !== "failed") this.health.become("stopped");
   }
 }
-
-const refuseAll = (): FeatureContext["fetch"] => () =>
-  Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
-
-const noSecrets = (): FeatureContext["secrets"] => {
-  const none = (): Promise<never> =>
-    Promise.reject(new SvcError("SECRET_UNREADABLE", "This process gives features no encrypted store."));
-  return { get: none, set: none, delete: none, list: none };
-};

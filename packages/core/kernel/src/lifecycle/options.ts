@@ -1,5 +1,5 @@
 /** What a lifecycle is made with. */
-import type { Clock, FeatureContext, FeatureDefinition, Logger } from "@svc/contract";
+import type { Clock, FeatureDefinition, Logger } from "@svc/contract";
 import type { GenericSchema } from "valibot";
 import type { RegistryPart } from "../registry/registry.ts";
 import type { EnabledFeature } from "./construct.ts";
@@ -19,10 +19,6 @@ export interface LifecycleOptions {
   readonly coreSections?: Readonly<Record<string, GenericSchema>>;
   readonly log: Logger;
   readonly clock: Clock;
-  /** The outgoing client of one feature. Default: one that refuses every request. */
-  readonly fetchFor?: (feature: EnabledFeature) => FeatureContext["fetch"];
-  /** The encrypted store of one feature. Default: one that is not there. */
-  readonly secretsFor?: (feature: EnabledFeature) => FeatureContext["secrets"];
   /** 0 ≤ x < 1, for the jitter of restarts. Default Math.random. */
   readonly random?: () => number;
   /** Takes secrets out of the reasons of failed features. Default: tokens and bearer credentials only. */
