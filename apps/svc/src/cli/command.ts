@@ -7,7 +7,7 @@ export interface CommandEntry {
   readonly summary: string;
   readonly options: readonly (readonly [flags: string, description: string])[];
   readonly examples: readonly string[];
-  /** Words the first argument may be, for completions. */
+  /** What the first argument may be: the word, then the arguments that this action takes, as in `usage`. */
   readonly actions?: readonly string[];
   readonly load: () => Promise<CommandModule>;
 }
@@ -32,5 +32,7 @@ export interface CommandContext {
 /** Options as typed: a text stays a text, whatever it looks like. */
 export interface Options {
   text(name: string): string | undefined;
+  /** Every value of an option that may be repeated: its flags end with `...`. */
+  texts(name: string): readonly string[];
   flag(name: string): boolean;
 }

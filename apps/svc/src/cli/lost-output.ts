@@ -8,9 +8,13 @@ import { EXIT } from "@svc/contract";
 export function watchOutput(isDaemon: boolean): void {
   process.stderr.on("error", () => {});
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (isDaemon) return;
-    if (error.code === "EPIPE") process.exit(EXIT.ok);
-    process.stderr.write(`svc: the output could not be written (${error.code ?? "unknown"})\n`);
-    process.exit(EXIT.io);
+    if (!isDaemon) endFor(error);
   });
+}
+
+/** Ends the process. */
+export function endFor(error: NodeJS.ErrnoException): never {
+  if (error.code === "EPIPE") process.exit(EXIT.ok);
+  process.stderr.write(`svc: the output could not be written (${error.code ?? "unknown"})\n`);
+  process.exit(EXIT.io);
 }

@@ -22,6 +22,10 @@ export function parseWords(entry: CommandEntry, words: readonly string[]): Parse
           const value = values[name];
           return typeof value === "string" ? value : undefined;
         },
+        texts: (name) => {
+          const value = values[name];
+          return Array.isArray(value) ? value.map(String) : [];
+        },
         flag: (name) => values[name] === true,
       },
     };
@@ -32,16 +36,26 @@ export function parseWords(entry: CommandEntry, words: readonly string[]): Parse
 
 /** Throws USAGE when an argument is missing, unknown, or there is one too many. */
 export function checkArguments(entry: CommandEntry, args: readonly string[]): void {
-  const wanted = entry.usage.split(" ").slice(1);
+  const [first, ...others] = entry.usage.split(" ").slice(1);
+  const action = entry.actions && actionOf(entry, args[0]);
+  const said = [commandWord(entry), ...(action ? [args[0]] : [])].join(" ");
+  const wanted = [...(first === undefined ? [] : [first]), ...others, ...(action ? action.split(" ").slice(1) : [])];
   const required = wanted.filter((argument) => argument.startsWith("<"));
-  if (args.length < required.length) throw usage(entry, `svc ${commandWord(entry)} needs ${required[args.length]}.`);
-  if (args.length > wanted.length) throw usage(entry, `svc ${commandWord(entry)} takes fewer arguments.`);
-  if (entry.actions && !entry.actions.includes(args[0]!)) {
-    throw usage(entry, `svc ${commandWord(entry)} knows: ${entry.actions.join(", ")}.`);
+  if (args.length < required.length) throw usage(entry, `svc ${said} needs ${required[args.length]}.`);
+  if (args.length > wanted.length) {
+    throw usage(entry, wanted.length === 0 ? `svc ${said} takes no arguments.` : `svc ${said} takes fewer arguments.`);
   }
 }
 
+function actionOf(entry: CommandEntry, given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const action = entry.actions?.find((action) => actionWord(action) === given);
+  if (action !== undefined) return action;
+  throw usage(entry, `svc ${commandWord(entry)} knows: ${entry.actions?.map(actionWord).join(", ")}.`);
+}
+
 export const commandWord = (entry: CommandEntry): string => entry.usage.split(" ")[0]!;
+export const actionWord = (action: string): string => action.split(" ")[0]!;
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ERR_PARSE_ARGS_UNKNOWN_OPTION: "There is no option of that name.",
@@ -58,7 +72,12 @@ function optionsOf(entry: CommandEntry): ParseArgsOptionsConfig {
   for (const [flags] of entry.options) {
     const long = /--([a-z-]+)/.exec(flags)![1]!;
     const short = /(?:^|\s)-([a-zA-Z]),/.exec(flags)?.[1];
-    options[long] = { type: flags.includes("<") ? "string" : "boolean", ...(short && { short }) };
+    const multiple = flags.endsWith("...");
+    options[long] = {
+      type: flags.includes("<") ? "string" : "boolean",
+      ...(short && { short }),
+      ...(multiple && { multiple }),
+    };
   }
   return options;
 }

@@ -1,6 +1,6 @@
 /** `svc completions bash|zsh|fish`, made from the same table as the help. */
 import type { CommandContext, CommandEntry } from "../cli/command.ts";
-import { commandWord } from "../cli/options.ts";
+import { actionWord, commandWord } from "../cli/options.ts";
 import { COMMANDS } from "../cli/table/index.ts";
 
 export async function run(context: CommandContext): Promise<number> {
@@ -15,6 +15,8 @@ export async function run(context: CommandContext): Promise<number> {
   return 0;
 }
 
+const actionsOf = (entry: CommandEntry): string[] => (entry.actions ?? []).map(actionWord);
+
 const longOptions = (entry: CommandEntry): string[] => [
   ...entry.options.map(([flags]) => /--[a-z-]+/.exec(flags)![0]),
   "--help",
@@ -22,7 +24,7 @@ const longOptions = (entry: CommandEntry): string[] => [
 
 function bash(): string {
   const cases = COMMANDS.map(
-    (entry) => `    ${commandWord(entry)}) words="${[...(entry.actions ?? []), ...longOptions(entry)].join(" ")}" ;;`,
+    (entry) => `    ${commandWord(entry)}) words="${[...actionsOf(entry), ...longOptions(entry)].join(" ")}" ;;`,
   );
   return [
     "_svc() {",
@@ -44,7 +46,7 @@ function fish(): string {
     const seen = `-n "__fish_seen_subcommand_from ${word}"`;
     return [
       `complete -c svc -f -n "__fish_use_subcommand" -a ${word} -d ${quoted(entry.summary)}`,
-      ...(entry.actions ? [`complete -c svc -f ${seen} -a "${entry.actions.join(" ")}"`] : []),
+      ...(entry.actions ? [`complete -c svc -f ${seen} -a "${actionsOf(entry).join(" ")}"`] : []),
       ...entry.options.map(
         ([flags, text]) => `complete -c svc ${seen} -l ${/--([a-z-]+)/.exec(flags)![1]} -d ${quoted(text)}`,
       ),

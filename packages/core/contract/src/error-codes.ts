@@ -76,8 +76,10 @@ export const ERRORS = {
 
   // Set-up
   USAGE: entry(400, EXIT.usage, "The command's arguments are wrong."),
+  CANCELLED: entry(409, EXIT.failure, "It was called off at the terminal; nothing was changed."),
   CONFIG_INVALID: entry(500, EXIT.config, "The configuration is invalid."),
   CONFIG_NOT_FOUND: entry(500, EXIT.noInput, "The configuration file does not exist."),
+  CONFIG_UNSET: entry(404, EXIT.noInput, "This key is not set and has no default."),
   CONFIG_EXISTS: entry(409, EXIT.cantCreate, "A configuration file exists already."),
   HOME_UNWRITABLE: entry(500, EXIT.cantCreate, "The home directory can't be written."),
   FEATURE_ABSENT: entry(500, EXIT.config, "The configuration needs a feature that is not in this build."),

@@ -102,7 +102,9 @@ function svcCommands(workspace: Workspace): ReadonlyMap<string, Command> {
       const usage = textsOf(node, "usage", source)[0];
       if (usage === undefined) return;
       const name = usage.split(" ")[0] ?? "";
-      commands.set(name, { actions: new Set(textsOf(node, "actions", source)) });
+      // An action may be followed by the arguments it takes.
+      const actions = textsOf(node, "actions", source).map((action) => action.split(" ")[0] ?? "");
+      commands.set(name, { actions: new Set(actions) });
     });
   }
   return commands.size === 0 ? commands : commands.set("help", { actions: new Set() });
