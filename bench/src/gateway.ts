@@ -8,11 +8,12 @@ export const BINARY = resolve(import.meta.dirname, "../../dist/minimal/svc");
 
 export interface BenchGateway extends Server {
   readonly token: string;
+  readonly home: string;
 }
 
-export async function startGateway(ratePerMinute: number): Promise<BenchGateway> {
+export async function startGateway(ratePerMinute: number, binary: string = BINARY): Promise<BenchGateway> {
   const home = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  const server = await startServer([BINARY, "daemon"], {
+  const server = await startServer([binary, "daemon"], {
     SVC_HOME: home,
     SVC__GATEWAY__PORT: "0",
     SVC__GATEWAY__WEBHOOK_RATE_LIMIT_PER_MINUTE: String(ratePerMinute),
@@ -25,6 +26,7 @@ export async function startGateway(ratePerMinute: number): Promise<BenchGateway>
   const { token } = (await answer.json()) as { token: string };
   return {
     ...server,
+    home,
     token,
     stop: async () => {
       await server.stop();

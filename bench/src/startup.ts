@@ -1,10 +1,10 @@
 /** Cold starts: `--version` and the first /health against `node -e 0`, interleaved, as medians. */
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BINARY } from "./gateway.ts";
+import { median, timed } from "./measure.ts";
 import { startServer } from "./server.ts";
 
 export interface Startup {
@@ -31,12 +31,6 @@ export async function measureStartup(rounds: number): Promise<Startup> {
   return { nodeMs: median(samples.nodeMs), versionMs: median(samples.versionMs), healthMs: median(samples.healthMs) };
 }
 
-function timed(program: string, args: readonly string[]): number {
-  const startedAt = performance.now();
-  spawnSync(program, [...args]);
-  return performance.now() - startedAt;
-}
-
 function health(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     request({ port, host: "127.0.0.1", path: "/health" }, (response) => {
@@ -46,8 +40,4 @@ function health(port: number): Promise<void> {
       .on("error", reject)
       .end();
   });
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -1,5 +1,7 @@
 /** Results as Markdown tables, each number beside its ratio and the aim. */
+import type { CommandTime } from "./commands.ts";
 import type { Memory } from "./memory.ts";
+import type { Pair } from "./pairs.ts";
 import type { Startup } from "./startup.ts";
 import type { Line } from "./throughput.ts";
 
@@ -41,6 +43,21 @@ export function startupTable({ nodeMs, versionMs, healthMs }: Startup): string {
     row("svc --version", versionMs, "≤ 1.4"),
     row("svc daemon to /health", healthMs, "≤ 5"),
   ].join("\n");
+}
+
+export function commandTable([node, ...commands]: readonly CommandTime[]): string {
+  const rows = commands.map(
+    ({ name, ms, aim }) => `| ${name} | ${ms.toFixed(0)} | ${(ms / node!.ms).toFixed(2)} | ${aim} |`,
+  );
+  return ["| command | ms | × node -e 0 | aim |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+export function pairTable(pairs: readonly Pair[]): string {
+  const rows = pairs.map(
+    ({ connections, ratios, median }) =>
+      `| ${connections} | ${median.toFixed(3)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")} |`,
+  );
+  return ["| connections | median of this build / the other | pairs |", "|---|---|---|", ...rows].join("\n");
 }
 
 export function memoryTable({ bareIdleMb, idleMb, duringMb, requests }: Memory): string {
