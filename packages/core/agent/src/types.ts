@@ -4,6 +4,8 @@ import type { IdempotencyClaim } from "@svc/store";
 
 export interface TurnRequest {
   readonly clientId: ClientId;
+  /** Name of the agent that answers; without one, the default agent. */
+  readonly agent?: string;
   /** Owner of the named session where it is not `clientId`: callers without a token share one. */
   readonly owner?: ClientId;
   /** Name of the session, scoped to the owner. Without one the turn opens a session of its own. */
@@ -19,6 +21,8 @@ export interface TurnRequest {
 
 export interface TurnResult {
   readonly turnId: string;
+  /** Name of the agent that answered. */
+  readonly agent: string;
   readonly response: string;
   readonly model: string;
   /** Name under which the conversation can be continued (X-Session-Id). */
@@ -30,7 +34,7 @@ export interface TurnResult {
 }
 
 export interface TurnRunner {
-  /** Throws `SvcError` (TURN_*, MODEL_*, BUSY, STORE_*). */
+  /** Throws `SvcError` (TURN_*, MODEL_*, AGENT_UNKNOWN, COST_LIMIT, BUSY, STORE_*). */
   run(request: TurnRequest): Promise<TurnResult>;
 }
 

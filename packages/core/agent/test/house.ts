@@ -1,10 +1,11 @@
 /** An agent in memory with a scripted model, two tools, a clock that stands still, and everything that it says kept. */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Content } from "@ai-sdk/provider";
 import { type ClientId, defineTool, SvcError, type Tool, type TurnEvent } from "@svc/contract";
+import { type CoreConfig, DEFAULT_AGENT } from "@svc/kernel";
 import { openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger, type FakeClock, fakeClock } from "@svc/testkit";
 import * as v from "valibot";
-import { type Agent, type AgentOptions, createAgent, type ToolEnvironment, type TurnResult } from "../src/index.ts";
+import { type Agent, type AgentSet, createAgent, type ToolEnvironment, type TurnResult } from "../src/index.ts";
 
 export type Answer =
   | LanguageModelV4Content[]
@@ -72,8 +73,8 @@ export interface HouseOptions {
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask";
   readonly config?: {
-    readonly model?: Partial<AgentOptions["config"]["model"]>;
-    readonly agent?: Partial<AgentOptions["config"]["agent"]>;
+    readonly model?: Partial<CoreConfig["model"]>;
+    readonly agent?: Partial<CoreConfig["agent"]>;
   };
   /** Of an earlier house, to go on where it stopped. */
   readonly store?: Store;
@@ -95,6 +96,7 @@ export function house(options: HouseOptions): House {
   const log = captureLogger();
   const never = () => Promise.reject(new Error("not in this test"));
   const environment: ToolEnvironment = {
+    agent: DEFAULT_AGENT,
     find: (name) => {
       const tool = tools.find((tool) => tool.name === name);
       if (!tool) throw new SvcError("TOOL_UNKNOWN");
@@ -110,6 +112,7 @@ export function house(options: HouseOptions): House {
     },
     workspace: { root: "/", read: never, write: never, list: never },
     exec: never,
+    track: (work) => work(),
     fetch: never,
     store,
     clock,
@@ -117,19 +120,27 @@ export function house(options: HouseOptions): House {
     askTimeoutMs: 300_000,
     maxOutputChars: 1000,
   };
-  const config = {
-    model: { provider: "builtin" as const, max_retries: 2, ...options.config?.model },
-    agent: {
-      turn_timeout_secs: 300,
-      max_steps: 5,
-      history_max_tokens: 1000,
-      max_parallel_turns: 4,
-      ...options.config?.agent,
-    },
+  const { agent: settings = {}, model: own = {} } = options.config ?? {};
+  const agents: AgentSet = {
+    profiles: new Map([
+      [
+        DEFAULT_AGENT,
+        {
+          name: DEFAULT_AGENT,
+          instructions: settings.instructions,
+          model: { provider: "builtin", max_retries: 2, ...own },
+          maxCostPerDay: settings.max_cost_per_day,
+          turn: { timeoutMs: (settings.turn_timeout_secs ?? 300) * 1000, maxSteps: settings.max_steps ?? 5 },
+          environment,
+        },
+      ],
+    ]),
+    maxParallelTurns: settings.max_parallel_turns ?? 4,
+    historyMaxTokens: settings.history_max_tokens ?? 1000,
   };
   const publish = (event: TurnEvent): void => void events.push(event);
   const model = options.model && { model: options.model };
-  const agent = createAgent({ config, store, environment, clock, log, publish, ...model });
+  const agent = createAgent({ agents, store, clock, log, publish, ...model });
   return { agent, store, clock, events, log };
 }
 

@@ -6,6 +6,7 @@ import * as fc from "fast-check";
 import * as v from "valibot";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Approval, defineTool, type Tool } from "@svc/contract";
+import { ActionHistories } from "../src/policy/action-history.ts";
 import { createPolicy, type PolicyOptions } from "../src/policy/index.ts";
 
 const workspace = realpathSync(mkdtempSync(join(tmpdir(), "svc-policy-")));
@@ -42,7 +43,7 @@ function policyOf({ policy, disabled = [], sandbox, now = () => 0 }: Setting = {
     disabledTools: disabled,
     sandbox: { effective: "fsrestrict", chosenNone: false, ...sandbox },
     workspace,
-    clock: { monotonic: now },
+    actions: new ActionHistories({ actionsSince: () => [] }, { now: () => 0, monotonic: now }).of("default"),
   });
 }
 

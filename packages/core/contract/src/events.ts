@@ -2,7 +2,14 @@
 import type { ClientId } from "./identity.ts";
 
 export type TurnEvent =
-  | { readonly type: "turn-start"; readonly turnId: string; readonly sessionId: string; readonly clientId: ClientId }
+  | {
+      readonly type: "turn-start";
+      readonly turnId: string;
+      /** Name of the agent that answers. */
+      readonly agent: string;
+      readonly sessionId: string;
+      readonly clientId: ClientId;
+    }
   | { readonly type: "text-delta"; readonly turnId: string; readonly text: string }
   | { readonly type: "tool-call"; readonly turnId: string; readonly callId: string; readonly tool: string }
   | {
@@ -15,6 +22,8 @@ export type TurnEvent =
   | {
       readonly type: "turn-end";
       readonly turnId: string;
+      /** Name of the agent that answered. */
+      readonly agent: string;
       readonly ok: boolean;
       readonly model: string;
       readonly durationMs: number;

@@ -114,7 +114,7 @@ export class Harness {
     this.turns.push(request);
     const result = (await run?.(request)) ?? {};
     const sessionId = request.session ?? "s-new";
-    const base = { turnId: "t-1", response: `echo: ${request.text}`, model: "fake", sessionId };
+    const base = { turnId: "t-1", agent: "default", response: `echo: ${request.text}`, model: "fake", sessionId };
     return { ...base, inputTokens: 1, outputTokens: 1, costUsd: undefined, ...result };
   }
 }

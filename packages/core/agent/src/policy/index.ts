@@ -1,7 +1,7 @@
 /** `[security.policy]`: which tool calls run, which ask a person first, and which are refused (one agent's policy). */
-import { type Clock, SvcError, type Tool } from "@svc/contract";
+import { SvcError, type Tool } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
-import { createActionLimit } from "./action-limit.ts";
+import type { ActionHistory } from "./action-history.ts";
 import { judgeLine } from "./command-line.ts";
 
 export type Verdict = Allow | Ask | Refuse;
@@ -33,7 +33,8 @@ export interface PolicyOptions {
   };
   /** Absolute real path of the workspace's root. */
   readonly workspace: string;
-  readonly clock: Pick<Clock, "monotonic">;
+  /** What this agent did in the last hour, whatever policy was in force then. */
+  readonly actions: ActionHistory;
 }
 
 export interface Policy {
@@ -47,24 +48,25 @@ export interface Policy {
 }
 
 export function createPolicy(options: PolicyOptions): Policy {
-  const limit = createActionLimit(options.policy.max_actions_per_hour, options.clock);
+  const { actions } = options;
+  const max = options.policy.max_actions_per_hour;
 
   return {
     judge(tool, input) {
       if (options.disabledTools.includes(tool.name)) return DISABLED;
       if (!acts(tool, input)) return ALLOW;
       if (options.policy.autonomy === "read_only") return READ_ONLY;
-      const refused = limit.refusal();
+      const refused = usedUp(actions, max);
       if (refused) return refused;
       const reason = reasonToAsk(options, tool, input);
       if (reason !== undefined) return { verdict: "ask", reason };
-      limit.count();
+      actions.add();
       return ALLOW;
     },
     recordAction() {
-      const refused = limit.refusal();
+      const refused = usedUp(actions, max);
       if (refused) throw new SvcError("TOOL_REFUSED", refused.reason);
-      limit.count();
+      actions.add();
     },
   };
 }
@@ -82,6 +84,14 @@ const READ_ONLY: Refuse = {
   rule: "security.policy.autonomy",
   reason: 'security.policy.autonomy is "read_only", so nothing that acts is run; only reading tools can be used.',
 };
+
+/** `max_actions_per_hour` over a sliding hour; 0 is no limit. */
+function usedUp(actions: ActionHistory, max: number): Refuse | undefined {
+  if (max === 0 || actions.count() < max) return undefined;
+  const minutes = Math.ceil(actions.waitMs(max) / 60_000);
+  const reason = `security.policy.max_actions_per_hour allows ${max} acting calls; the next one is possible in ${minutes} min.`;
+  return { verdict: "refuse", rule: "security.policy.max_actions_per_hour", reason };
+}
 
 /** Whoever runs a command line acts, whatever else the tool says; a tool whose answer is an error is not trusted either. */
 function acts(tool: Tool, input: unknown): boolean {

@@ -4,6 +4,8 @@ import type { Store } from "@svc/store";
 import type { Policy } from "../policy/index.ts";
 
 export interface ToolEnvironment {
+  /** Name of the agent. */
+  readonly agent: string;
   /** Throws TOOL_UNKNOWN, or TOOL_UNAVAILABLE with the way to get it. */
   find(name: string): Tool;
   readonly tools: readonly Tool[];
@@ -11,6 +13,11 @@ export interface ToolEnvironment {
   readonly workspace: Workspace;
   exec(request: ExecRequest): Promise<ExecResult>;
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
+  /**
+   * Runs the tool of a call. Whoever builds the environment counts here what runs, so that a reload can wait for it
+   * before it shuts down what the call uses. A call that waits for a person is not running.
+   */
+  track<T>(work: () => Promise<T>): Promise<T>;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;

@@ -10,6 +10,7 @@ featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { sl
 const ended = (ok: boolean, durationMs: number): SvcEvent => ({
   type: "turn-end",
   turnId: "t",
+  agent: "default",
   ok,
   model: "builtin",
   durationMs,

@@ -1,0 +1,17 @@
+/** Who answers, as one config makes them. A reload makes another set; nothing in one changes. */
+import type { ResolvedAgent } from "@svc/kernel";
+import type { ToolEnvironment } from "./tools/environment.ts";
+
+export interface AgentSet {
+  /** By name. The default agent (`DEFAULT_AGENT`) is always there. */
+  readonly profiles: ReadonlyMap<string, AgentProfile>;
+  /** Turns that run at the same time, over all conversations and agents. */
+  readonly maxParallelTurns: number;
+  /** Estimated tokens of history that are sent along. */
+  readonly historyMaxTokens: number;
+}
+
+export interface AgentProfile extends Pick<ResolvedAgent, "name" | "instructions" | "model" | "maxCostPerDay"> {
+  readonly turn: { readonly timeoutMs: number; readonly maxSteps: number };
+  readonly environment: ToolEnvironment;
+}

@@ -1,0 +1,74 @@
+/** Conversations as they are looked at from outside. Nothing here has the form of any model provider. */
+import type { ClientId, Json } from "@svc/contract";
+import type { SessionSummary } from "@svc/store";
+
+export interface SessionService {
+  /** Running ones that are not on disk yet first, then the most recently active. */
+  list(filter: SessionFilter, limit: number): SessionInfo[];
+  find(id: string): SessionInfo | undefined;
+  /** The newest messages, or those before a cursor; in order. Throws SESSION_UNKNOWN, BAD_REQUEST. */
+  messages(id: string, page: SessionPageRequest): SessionPage;
+  /**
+   * Stops what runs and waits in this conversation. False: nothing could be stopped. `by` completes "The turn was
+   * stopped by …", which whoever waits for the answer is told.
+   */
+  cancel(id: string, by?: string): boolean;
+  /** Stops what runs and waits, and resolves once all of it is gone from memory and disk. False: no such one. */
+  remove(id: string, by?: string): Promise<boolean>;
+  /** Turns that run, oldest first. */
+  running(): RunningTurn[];
+}
+
+export interface SessionFilter {
+  /** The owner. */
+  readonly clientId?: ClientId;
+}
+
+/** `clientId` is the owner: who may see it. */
+export interface SessionInfo extends SessionSummary {
+  /** A turn of it runs or waits. */
+  readonly running: boolean;
+}
+
+export interface RunningTurn {
+  readonly turnId: string;
+  readonly agent: string;
+  readonly sessionId: string;
+  /** What its owner calls the conversation (X-Session-Id). */
+  readonly sessionName: string;
+  /** The conversation's owner. */
+  readonly clientId: ClientId;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export interface SessionPageRequest {
+  readonly limit: number;
+  /** `before` of an earlier page. */
+  readonly before?: string;
+}
+
+export interface SessionPage {
+  /** Oldest first. */
+  readonly messages: readonly SessionMessage[];
+  /** Leads to the messages before these; undefined: there are none. */
+  readonly before: string | undefined;
+}
+
+export interface SessionMessage {
+  readonly turnId: string;
+  /** When its turn ended; milliseconds since the epoch. */
+  readonly at: number;
+  readonly role: "user" | "assistant";
+  readonly text: string;
+  /** What the assistant had done along with it, in order. */
+  readonly calls: readonly SessionToolCall[];
+}
+
+export interface SessionToolCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: Json;
+  readonly ok: boolean;
+  readonly output: Json;
+}
