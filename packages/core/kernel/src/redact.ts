@@ -8,6 +8,11 @@ export interface Redactor {
   setSecrets(secrets: readonly string[]): void;
   /** `text` without any configured secret, pairing token or bearer credential. */
   redact(text: string): string;
+  /**
+   * How many characters at the end of `text` may be the beginning of a secret or of a pairing token. Who sends a text in
+   * pieces holds so many back.
+   */
+  partial(text: string): number;
 }
 
 /** A pairing token of this product, wherever it stands. */
@@ -16,14 +21,28 @@ const PAIRING_TOKEN = /svc_[0-9a-f]{64}/gi;
 const BEARER = /\b(bearer)\s+(?!tokens?(?![\w.~+/=-]))[^\s"',;]+/gi;
 
 export function createRedactor(secrets: readonly string[] = []): Redactor {
-  let pattern = patternOf(secrets);
+  let forms = formsOf(secrets);
+  let pattern = patternOf(forms);
   return {
     setSecrets: (list) => {
-      pattern = patternOf(list);
+      forms = formsOf(list);
+      pattern = patternOf(forms);
     },
     redact: (text) => redactPatterns(pattern === undefined ? text : text.replace(pattern, DOTS)),
+    partial: (text) => Math.max(partialToken(text), ...forms.map((form) => overlap(text, form))),
   };
 }
+
+/** Length of the longest end of `text` that `form` begins with, the whole form excepted. */
+function overlap(text: string, form: string): number {
+  for (let length = Math.min(form.length - 1, text.length); length > 0; length -= 1) {
+    if (text.endsWith(form.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+const partialToken = (text: string): number =>
+  /(?:s|sv|svc|svc_[0-9a-f]{0,63})$/i.exec(text.slice(-70))?.[0].length ?? 0;
 
 /** Only what is recognisable without knowing a secret: pairing tokens and bearer credentials. */
 export function redactPatterns(text: string): string {
@@ -32,9 +51,14 @@ export function redactPatterns(text: string): string {
 
 /**
  * One alternation for all, the longest first: a secret that contains another one must go as a whole, or its rest would
- * stay readable. Beside the secret itself the forms in which it turns up inside a longer text: quoted in JSON, in a URL.
+ * stay readable.
  */
-function patternOf(secrets: readonly string[]): RegExp | undefined {
+function patternOf(forms: readonly string[]): RegExp | undefined {
+  return forms.length === 0 ? undefined : new RegExp(forms.map((form) => RegExp.escape(form)).join("|"), "g");
+}
+
+/** Beside the secret itself the forms in which it turns up inside a longer text: quoted in JSON, in a URL. */
+function formsOf(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
     const trimmed = secret.trim();
@@ -46,7 +70,5 @@ function patternOf(secrets: readonly string[]): RegExp | undefined {
       forms.add(new URLSearchParams([["", form]]).toString().slice(1));
     }
   }
-  if (forms.size === 0) return undefined;
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join("|"), "g");
+  return [...forms].sort((a, b) => b.length - a.length);
 }
