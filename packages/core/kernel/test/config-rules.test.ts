@@ -28,7 +28,7 @@ secrte = 1
       "config.toml:7  security.policy.forbidden_paths[1]: must be a plain path, absolute or relative to the workspace, without ~ and without patterns",
       'config.toml:9  security.net.allow_private[0]: must be "host:port"',
       "config.toml:11  channels_config.webhook.signing_secret: what follows whsec_ must be base64",
-      'config.toml:12  channels_config.webhook.secrte: unknown key; did you mean "secret"? (allowed: secret, signing_secret, url, retries)',
+      'config.toml:12  channels_config.webhook.secrte: unknown key; did you mean "secret"? (allowed: secret, signing_secret, agent, url, retries)',
     ]);
     expect(told.join()).not.toContain("s3cret");
   });

@@ -104,37 +104,52 @@ function findKey(
       continue;
     }
     const entries = node ? node.entries : here.section?.entries;
+    const item: SchemaNode | undefined = !node || node.type === "record" ? (node ?? here.section)?.item : undefined;
     const name = [...(entries?.keys() ?? [])].find((key) => key.toLowerCase() === segment);
     if (name !== undefined) {
       node = entries?.get(name);
       path.push(name);
-    } else if (node?.type === "record" && segment !== "") {
-      path.push(recordKey(valueAt(table, path), segment));
-      node = node.item;
+    } else if (item && segment !== "") {
+      const names = recordKeys(valueAt(table, path), segment);
+      if (names.length > 1) return badKey(path, `stands for more than one of ${names.join(", ")}`, { env });
+      path.push(names[0] ?? segment);
+      node = item;
     } else {
       const names = node ? [...(node.entries?.keys() ?? [])] : namesIn(here);
-      return unknownVariable(env, segments, names, sections);
+      return unknownVariable({ env, segments, path, names, sections });
     }
   }
   if (node) return { path, node };
   return badKey(path, "this is a section; set its keys one by one", { env });
 }
 
-/** The file's spelling of a record's key, as variables can't tell upper from lower case. */
-function recordKey(record: unknown, segment: string): string {
-  return (isTable(record) && Object.keys(record).find((key) => key.toLowerCase() === segment)) || segment;
+/**
+ * The file's spellings of a record's key: a variable's name can't tell upper from lower case, and has no "-" or ".", so
+ * that `SVC__AGENTS__NIGHT_WATCH` is [agents.night-watch] when the file has that one.
+ */
+function recordKeys(record: unknown, segment: string): string[] {
+  const lower = isTable(record) ? Object.keys(record).map((key) => [key, key.toLowerCase()] as const) : [];
+  const exact = lower.filter(([, key]) => key === segment);
+  const found = exact.length > 0 ? exact : lower.filter(([, key]) => key.replace(/[^a-z0-9_]/g, "_") === segment);
+  return found.map(([key]) => key);
+}
+
+interface UnknownVariable {
+  readonly env: string;
+  readonly segments: readonly string[];
+  /** What of it is known. */
+  readonly path: readonly string[];
+  /** What may follow that. */
+  readonly names: readonly string[];
+  readonly sections: ReadonlyMap<string, Section>;
 }
 
 /** Guessed by the whole name: a single underscore where two belong is the mistake people make. */
-function unknownVariable(
-  env: string,
-  segments: readonly string[],
-  names: readonly string[],
-  sections: ReadonlyMap<string, Section>,
-): Finding {
+function unknownVariable({ env, segments, path, names, sections }: UnknownVariable): Finding {
   if (segments.includes("")) return badKey([], "no key has such a name", { env });
-  const variables = [...sections.values()].flatMap(walkSection).map(variableName);
-  return unknownKey(segments, names, [], { env, guess: { wrong: env, among: variables } });
+  const keys = [...sections.values()].flatMap(walkSection);
+  const among = new Set([...names.map((name) => ({ path: [...path, name] })), ...keys].map(variableName));
+  return unknownKey(segments, names, [], { env, guess: { wrong: env, among: [...among] } });
 }
 
 export const variableName = ({ path }: Pick<SchemaKey, "path">): string => PREFIX + path.join("__").toUpperCase();

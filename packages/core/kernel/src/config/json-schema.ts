@@ -7,7 +7,9 @@ interface TableSchema {
   type: "object";
   properties: Record<string, JsonSchema>;
   required?: string[];
-  additionalProperties: boolean;
+  /** What stands under any other name, in a record. */
+  additionalProperties: JsonSchema | false;
+  propertyNames?: JsonSchema;
 }
 
 /** Draft 7, the newest that TOML editors understand. The library is loaded by whoever asks. */
@@ -18,7 +20,11 @@ export async function configJsonSchema(features: readonly FeatureDefinition[]): 
     let holder = root;
     for (const name of section.path) holder = (holder.properties[name] ??= tableSchema()) as TableSchema;
     const parts = section.parts.map((part) => toJsonSchema(part.schema, CONVERSION) as Partial<TableSchema>);
-    for (const part of parts) Object.assign(holder.properties, part.properties);
+    for (const [index, part] of parts.entries()) {
+      Object.assign(holder.properties, part.properties);
+      if (section.parts[index]?.item) holder.additionalProperties = part.additionalProperties ?? false;
+      if (part.propertyNames) holder.propertyNames = part.propertyNames;
+    }
     const required = requiredKeys(section, parts);
     if (required.length > 0) holder.required = required;
   }
@@ -38,13 +44,17 @@ const CONVERSION: ConversionConfig = {
   // Checks written as code have no place in JSON Schema; the loader still makes them.
   errorMode: "ignore",
   overrideAction: ({ valibotAction, jsonSchema }) => {
-    const { secret, env } = markOf(valibotAction);
-    if (secret === undefined && env === undefined) return undefined;
-    const { secret: _s, env: _e, envMode: _m, ...plain } = jsonSchema as JsonSchema & Marks;
+    const { secret, env, restart } = markOf(valibotAction);
+    if (secret === undefined && env === undefined && restart === undefined) return undefined;
+    const { secret: _s, env: _e, envMode: _m, restart: _r, ...plain } = jsonSchema as JsonSchema & Marks;
+    const comments = [
+      ...(env === undefined ? [] : [`Also from the environment: ${env}`]),
+      ...(restart ? ["A change is in force after a restart."] : []),
+    ];
     return {
       ...plain,
       ...(secret && { writeOnly: true, format: "password" }),
-      ...(env !== undefined && { $comment: `Also from the environment: ${env}` }),
+      ...(comments.length > 0 && { $comment: comments.join(" ") }),
     };
   },
 };

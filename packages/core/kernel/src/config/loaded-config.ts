@@ -76,7 +76,7 @@ export class LoadedConfig {
     if (!loaded?.on) return false;
     if (feature.section !== undefined) return true;
     const part = loaded.section.parts.find(({ owner }) => owner === feature.id);
-    return !part || part.entries.size === 0 || !isUnset(keysOf(part, loaded.input));
+    return !part || part.entries.size === 0 || !isUnset(keysOf(part, loaded.section, loaded.input));
   }
 
   /** Every secret value configured, for the redactor of the log; of the file also those that the environment beats. */
@@ -96,7 +96,7 @@ export class LoadedConfig {
       if (!present) continue;
       // Core's values are plain, so they are shown as they are in force: 0 clients tracked is the default number.
       const made: unknown = section.core ? parts.get(section.parts[0] as SectionPart) : undefined;
-      const table = redactedTable(entriesInUse(section, parts), isTable(made) ? { ...input, ...made } : input);
+      const table = redactedTable(keysInUse(section, parts), isTable(made) ? { ...input, ...made } : input);
       let holder = root;
       for (const name of section.path.slice(0, -1)) holder = (holder[name] ??= {}) as Record<string, Json>;
       const last = section.path.at(-1) as string;
@@ -108,7 +108,7 @@ export class LoadedConfig {
   /** SHA-256 (hex) of what is in force in a section, secrets included: it differs when a reload changed something. */
   hash(name: string): string {
     const loaded = this.#content.sections.get(name);
-    const value = loaded?.present ? withDefaults(loaded.section.entries, loaded.input) : null;
+    const value = loaded?.present ? withDefaults(loaded.section, loaded.input) : null;
     return createHash("sha256").update(canonical(value)).digest("hex");
   }
 
@@ -119,12 +119,11 @@ export class LoadedConfig {
 }
 
 /** Not the defaults of an extension that is not in use, nor the `enabled` that every feature's section takes. */
-const entriesInUse = (section: Section, parts: LoadedSection["parts"]): Section["entries"] =>
-  new Map(
-    section.parts
-      .filter((part) => !isImplicit(part) && (part === section.parts[0] || parts.has(part)))
-      .flatMap((part) => [...part.entries]),
-  );
+function keysInUse(section: Section, parts: LoadedSection["parts"]): Pick<Section, "entries" | "item"> {
+  const inUse = section.parts.filter((part) => !isImplicit(part) && (part === section.parts[0] || parts.has(part)));
+  const entries = new Map(inUse.flatMap((part) => [...part.entries]));
+  return section.item ? { entries, item: section.item } : { entries };
+}
 
 /** JSON with keys in one order: moving a line of the file is no change. */
 function canonical(value: Json): string {

@@ -6,24 +6,29 @@ import { isTable, type Table } from "./table.ts";
 /** Stands for a secret. Of one length, so that it doesn't tell the secret's. */
 export const MASK = "••••••••";
 
+/** What may stand in a table: keys of its own, and under any other name an `item`. */
+type Keys = Pick<SchemaNode, "entries" | "item">;
+
 /** `table` with the defaults of its keys, in the order of declaration; absent keys without a default are left out. */
-export function withDefaults(entries: ReadonlyMap<string, SchemaNode>, table: Table): Record<string, Json> {
-  return shownEntries(entries, table, false);
+export function withDefaults(keys: Keys, table: Table): Record<string, Json> {
+  return shownEntries(keys, table, false);
 }
 
 /** The same with secrets as dots. */
-export function redactedTable(entries: ReadonlyMap<string, SchemaNode>, table: Table): Record<string, Json> {
-  return shownEntries(entries, table, true);
+export function redactedTable(keys: Keys, table: Table): Record<string, Json> {
+  return shownEntries(keys, table, true);
 }
 
-function shownEntries(entries: ReadonlyMap<string, SchemaNode>, table: Table, redact: boolean): Record<string, Json> {
+const NONE: ReadonlyMap<string, SchemaNode> = new Map();
+
+function shownEntries({ entries = NONE, item }: Keys, table: Table, redact: boolean): Record<string, Json> {
   const pairs: [string, Json][] = [];
   for (const [name, node] of entries) {
     const value = Object.hasOwn(table, name) ? table[name] : node.default;
     if (value !== undefined) pairs.push([name, shown(node, value, redact)]);
   }
   for (const [name, value] of Object.entries(table)) {
-    if (!entries.has(name) && value !== undefined) pairs.push([name, shown(undefined, value, redact)]);
+    if (!entries.has(name) && value !== undefined) pairs.push([name, shown(item, value, redact)]);
   }
   // Defines the keys, where an assignment of `__proto__` would not.
   return Object.fromEntries(pairs);
@@ -32,12 +37,7 @@ function shownEntries(entries: ReadonlyMap<string, SchemaNode>, table: Table, re
 function shown(node: SchemaNode | undefined, value: unknown, redact: boolean): Json {
   if (redact && node?.marks.secret) return MASK;
   if (Array.isArray(value)) return value.map((item) => shown(node?.item, item, redact));
-  if (isTable(value)) {
-    if (node?.type === "record") {
-      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(node.item, inner, redact)]));
-    }
-    return shownEntries(node?.entries ?? new Map<string, SchemaNode>(), value, redact);
-  }
+  if (isTable(value)) return shownEntries(node ?? {}, value, redact);
   return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
     ? (value as Json)
     : String(value);

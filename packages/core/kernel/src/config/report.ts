@@ -3,7 +3,7 @@ import type { Finding } from "./finding.ts";
 import type { Problem } from "./problem.ts";
 import { MASK } from "./redacted.ts";
 import { nearest } from "./suggest.ts";
-import { keyText, type Path } from "./table.ts";
+import { keyText, type Path, valueAt } from "./table.ts";
 import type { Places } from "./toml-places.ts";
 
 export interface ReportContext {
@@ -31,7 +31,7 @@ async function placesOf(text: string): Promise<Places | undefined> {
 
 async function problemOf(finding: Finding, context: ReportContext, places: Places | undefined): Promise<Problem> {
   const { code, path, at, message, allowed, guess } = finding;
-  const env = finding.env ?? originOf(path, context.origins);
+  const env = finding.env ?? originOf(path, context.origins) ?? makerOf(path, context.origins, places);
   const place = env === undefined ? places?.placeOf(path, at) : undefined;
   const didYouMean = guess && (await nearest(guess.wrong, guess.among));
   return {
@@ -51,6 +51,13 @@ function originOf(path: Path, origins: ReadonlyMap<string, string>): string | un
     if (env !== undefined) return env;
   }
   return undefined;
+}
+
+/** The variable that brought a table into being by setting a key in it, where the file has no such table. */
+function makerOf(path: Path, origins: ReadonlyMap<string, string>, places: Places | undefined): string | undefined {
+  if (path.length === 0 || !places || valueAt(places.table, path) !== undefined) return undefined;
+  const inside = `${keyText(path)}.`;
+  return [...origins].find(([key]) => key.startsWith(inside))?.[1];
 }
 
 /** A secret can stand as a name too, pasted on the wrong side of the "=". */

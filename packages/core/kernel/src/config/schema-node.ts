@@ -52,6 +52,7 @@ interface Piece {
   readonly literal?: unknown;
   readonly enum?: Readonly<Record<string, string | number>>;
   readonly item?: Piece;
+  readonly key?: Piece;
   readonly value?: Piece;
 }
 
@@ -119,7 +120,13 @@ function bareNode(piece: Piece): SchemaNode {
     case "array":
       return { ...base, type: "list", item: nodeOfPiece(piece.item as Piece) };
     case "record":
-      return { ...base, type: "record", item: nodeOfPiece(piece.value as Piece) };
+      return {
+        ...base,
+        type: "record",
+        item: nodeOfPiece(piece.value as Piece),
+        // A name that is not allowed is told in the words of the schema of names.
+        messages: [...base.messages, ...nodeOfPiece(piece.key as Piece).messages],
+      };
     case "strict_object":
     case "object":
     case "loose_object": {

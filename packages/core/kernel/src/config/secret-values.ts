@@ -18,7 +18,6 @@ interface SecretPlace {
 function secretPlaces(table: Table, sections: Iterable<Section>): SecretPlace[] {
   const places: SecretPlace[] = [];
   const visit = (holder: Table | unknown[], name: string | number, node: SchemaNode, path: Path): void => {
-    if (!Object.hasOwn(holder, name)) return;
     const value: unknown = (holder as Table)[name];
     if (node.marks.secret) places.push(placeOf(holder, name, path, value));
     else if (Array.isArray(value)) {
@@ -26,18 +25,17 @@ function secretPlaces(table: Table, sections: Iterable<Section>): SecretPlace[] 
       for (let index = value.length - 1; index >= 0; index -= 1) {
         if (node.item) visit(value, index, node.item, [...path, index]);
       }
-    } else if (isTable(value)) {
-      for (const key of Object.keys(value)) {
-        const below = node.entries?.get(key) ?? node.item;
-        if (below) visit(value, key, below, [...path, key]);
-      }
+    } else if (isTable(value)) visitKeys(value, node, path);
+  };
+  const visitKeys = (holder: Table, { entries, item }: Pick<SchemaNode, "entries" | "item">, path: Path): void => {
+    for (const key of Object.keys(holder)) {
+      const below = entries?.get(key) ?? item;
+      if (below) visit(holder, key, below, [...path, key]);
     }
   };
   for (const section of sections) {
     const holder = valueAt(table, section.path);
-    if (isTable(holder)) {
-      for (const [key, node] of section.entries) visit(holder, key, node, [...section.path, key]);
-    }
+    if (isTable(holder)) visitKeys(holder, section, section.path);
   }
   return places;
 }

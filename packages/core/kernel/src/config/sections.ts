@@ -14,6 +14,8 @@ export interface Section {
   readonly parts: readonly SectionPart[];
   /** All keys of all parts. */
   readonly entries: ReadonlyMap<string, SchemaNode>;
+  /** What stands under every other name, where the section is a record: `[agents.<name>]`. */
+  readonly item?: SchemaNode;
 }
 
 export interface SectionPart {
@@ -21,6 +23,8 @@ export interface SectionPart {
   readonly owner: string;
   readonly schema: v.GenericSchema;
   readonly entries: ReadonlyMap<string, SchemaNode>;
+  /** Of a record: what it holds under any name that no other part declares. */
+  readonly item?: SchemaNode;
   /** Messages the author wrote for checks over several keys. */
   readonly messages: readonly string[];
 }
@@ -57,13 +61,15 @@ export function sectionsOf(features: readonly FeatureDefinition[]): ReadonlyMap<
 }
 
 function partOf(owner: string, schema: v.GenericSchema): SectionPart {
-  const node = nodeOf(schema);
-  return { owner, schema, entries: node.entries ?? new Map<string, SchemaNode>(), messages: node.messages };
+  const { entries = new Map<string, SchemaNode>(), messages, type, item } = nodeOf(schema);
+  return { owner, schema, entries, messages, ...(type === "record" && item && { item }) };
 }
 
 function sectionOf(name: string, parts: readonly SectionPart[]): Section {
   const entries = new Map(parts.flatMap((part) => [...part.entries]));
-  return { name, path: name.split("."), core: Object.hasOwn(coreSections, name), parts, entries };
+  const item = parts.find((part) => part.item)?.item;
+  const core = Object.hasOwn(coreSections, name);
+  return { name, path: name.split("."), core, parts, entries, ...(item && { item }) };
 }
 
 export const isImplicit = (part: SectionPart): boolean => part === ENABLED_PART;

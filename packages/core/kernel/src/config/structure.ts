@@ -17,7 +17,8 @@ export function checkStructure(table: Table, tables: SectionTable, path: Path = 
     if (child) return checkChild(value, child, here);
     const node = tables.section?.entries.get(name);
     if (node) return checkKeys(value, node, here);
-    return [unknownKey(here, namesIn(tables), tables.absent)];
+    const item = tables.section?.item;
+    return item ? checkNamed(value, item, here) : [unknownKey(here, namesIn(tables), tables.absent)];
   });
 }
 
@@ -36,13 +37,14 @@ function checkKeys(value: unknown, node: SchemaNode, path: Path): Finding[] {
   if (!isTable(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const here = [...path, name];
-    if (node.type === "record") {
-      if (DROPPED.has(name)) return [badKey(here, "this name can't be used")];
-      return node.item ? checkKeys(inner, node.item, here) : [];
-    }
+    if (node.type === "record") return node.item ? checkNamed(inner, node.item, here) : [];
     const known = node.entries?.get(name);
     if (known) return checkKeys(inner, known, here);
     if (!node.entries || node.open) return [];
     return [unknownKey(here, [...node.entries.keys()])];
   });
 }
+
+/** An entry of a record. */
+const checkNamed = (value: unknown, item: SchemaNode, path: Path): Finding[] =>
+  DROPPED.has(String(path.at(-1))) ? [badKey(path, "this name can't be used")] : checkKeys(value, item, path);

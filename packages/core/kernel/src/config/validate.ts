@@ -19,7 +19,7 @@ export function validateSection(section: Section, input: Table, lax: boolean): V
   const findings: Finding[] = [];
   const parts = new Map<SectionPart, unknown>();
   for (const part of section.parts) {
-    const own = keysOf(part, input);
+    const own = keysOf(part, section, input);
     // An extension none of whose keys is set is not in use; its required keys are not missed.
     const extension = part !== section.parts[0] && !isImplicit(part);
     if (extension && part.entries.size > 0 && isUnset(own)) continue;
@@ -33,9 +33,11 @@ export function validateSection(section: Section, input: Table, lax: boolean): V
 
 export const isUnset = (table: Table): boolean => Object.keys(table).length === 0;
 
-export function keysOf(part: SectionPart, input: Table): Table {
+export function keysOf(part: SectionPart, section: Section, input: Table): Table {
   const own = emptyTable();
-  for (const name of part.entries.keys()) if (Object.hasOwn(input, name)) own[name] = input[name];
+  for (const [name, value] of Object.entries(input)) {
+    if (part.entries.has(name) || (part.item && !section.entries.has(name))) own[name] = value;
+  }
   return own;
 }
 
@@ -61,7 +63,8 @@ function findingOf(
     const blank = node?.marks.secret ? "; a blank secret counts as unset" : "";
     return lax ? [] : [badValue(path, `is required${blank}`, { at: "key" })];
   }
-  if (messages.includes(issue.message)) return [badValue(path, authored(issue.message))];
+  const at = issue.path?.at(-1)?.origin === "key" ? "key" : "value";
+  if (messages.includes(issue.message)) return [badValue(path, authored(issue.message), { at })];
   if (!node) return [badValue(path, "is not valid")];
   return [ownWords(issue, node, path, valueAt(own, inside))];
 }
@@ -101,10 +104,10 @@ const authored = (message: string): string =>
 function nodeAt(part: SectionPart, inside: Path): { node: SchemaNode | undefined; messages: readonly string[] } {
   const messages = [...part.messages];
   let node: SchemaNode | undefined;
-  let entries: ReadonlyMap<string, SchemaNode> | undefined = part.entries;
+  let holder: Pick<SchemaNode, "entries" | "item"> | undefined = part;
   for (const name of inside) {
-    node = entries?.get(String(name)) ?? node?.item;
-    entries = node?.entries;
+    node = holder?.entries?.get(String(name)) ?? holder?.item;
+    holder = node;
     messages.push(...(node?.messages ?? []));
   }
   return { node, messages };

@@ -20,15 +20,20 @@ export function walkSchema(features: readonly FeatureDefinition[]): SchemaKey[] 
 
 export function walkSection(section: Section): SchemaKey[] {
   const keys: SchemaKey[] = [];
-  for (const { owner, entries } of section.parts) {
+  for (const { owner, entries, item } of section.parts) {
     const visit = (path: readonly string[], node: SchemaNode): void => {
       keys.push({ key: path.join("."), path, section: section.name, owner, node });
       for (const [name, child] of node.entries ?? []) visit([...path, name], child);
       const below = node.item;
-      if (below?.entries) for (const [name, child] of below.entries) visit([...path, itemName(node), name], child);
+      if (below?.entries) visitEntries([...path, itemName(node)], below.entries);
       else if (below && (below.item || below.marks.secret)) visit([...path, itemName(node)], below);
     };
-    for (const [name, node] of entries) visit([...section.path, name], node);
+    const visitEntries = (path: readonly string[], inner: NonNullable<SchemaNode["entries"]>): void => {
+      for (const [name, node] of inner) visit([...path, name], node);
+    };
+    visitEntries(section.path, entries);
+    if (item?.entries) visitEntries([...section.path, "*"], item.entries);
+    else if (item) visit([...section.path, "*"], item);
   }
   return keys;
 }
