@@ -5,6 +5,8 @@ import * as v from "valibot";
 export interface Marks {
   /** The value is a secret: shown as dots, encrypted at rest, redacted from logs. */
   readonly secret?: true;
+  /** A secret that is ours to choose and the other side's to be told: `svc init` makes one. */
+  readonly generate?: true;
   /** Environment variable that supplies the value. */
   readonly env?: string;
   /** `override`: the variable beats the file. `fallback`: it counts only when the file is silent. */
@@ -14,11 +16,12 @@ export interface Marks {
 }
 
 /** A secret string. A blank one counts as unset and is refused where the key is required. */
-export const secret = (options: { env?: string; envMode?: "override" | "fallback" } = {}) =>
+export const secret = (options: { env?: string; envMode?: "override" | "fallback"; generate?: true } = {}) =>
   v.pipe(
     v.string(),
     v.metadata({
       secret: true,
+      ...(options.generate && { generate: true }),
       ...(options.env && { env: options.env, envMode: options.envMode ?? "override" }),
     } satisfies Marks),
   );

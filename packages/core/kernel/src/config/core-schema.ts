@@ -107,7 +107,9 @@ export const coreSections = {
     allow_private: list("host:port pairs on private addresses that outgoing requests may reach."),
   }),
   "channels_config.webhook": v.strictObject({
-    secret: v.optional(v.pipe(secret(), v.description("Value callers of POST /webhook send as X-Webhook-Secret."))),
+    secret: v.optional(
+      v.pipe(secret({ generate: true }), v.description("Value callers of POST /webhook send as X-Webhook-Secret.")),
+    ),
     signing_secret: v.optional(
       v.pipe(secret(), v.description("Key of the Standard Webhooks signature demanded on POST /webhook.")),
     ),

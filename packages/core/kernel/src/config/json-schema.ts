@@ -46,7 +46,7 @@ const CONVERSION: ConversionConfig = {
   overrideAction: ({ valibotAction, jsonSchema }) => {
     const { secret, env, restart } = markOf(valibotAction);
     if (secret === undefined && env === undefined && restart === undefined) return undefined;
-    const { secret: _s, env: _e, envMode: _m, restart: _r, ...plain } = jsonSchema as JsonSchema & Marks;
+    const { secret: _s, generate: _g, env: _e, envMode: _m, restart: _r, ...plain } = jsonSchema as JsonSchema & Marks;
     const comments = [
       ...(env === undefined ? [] : [`Also from the environment: ${env}`]),
       ...(restart ? ["A change is in force after a restart."] : []),
