@@ -12,12 +12,14 @@ export class DeviceStore {
   readonly #devices = new Map<string, Device>();
   readonly #insert;
   readonly #touch;
+  readonly #rename;
   readonly #delete;
 
   constructor(db: DatabaseSync, commits: GroupCommit) {
     this.#commits = commits;
     this.#insert = db.prepare("INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#touch = db.prepare("UPDATE devices SET last_seen_at = ? WHERE id = ?");
+    this.#rename = db.prepare("UPDATE devices SET name = ? WHERE id = ?");
     this.#delete = db.prepare("DELETE FROM devices WHERE id = ?");
     for (const row of db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[]) {
       this.#devices.set(row.id, fromRow(row));
@@ -48,13 +50,20 @@ export class DeviceStore {
   touch(id: string, atMs: number): void {
     const device = this.#devices.get(id);
     if (!device || atMs - (device.lastSeenAt ?? 0) < TOUCH_EVERY_MS) return;
-    this.#devices.set(id, { ...device, lastSeenAt: atMs });
+    this.#change(id, { lastSeenAt: atMs });
     this.#commits
       .write(() => this.#touch.run(atMs, id))
       .catch(() => {
         // A device's last-seen time is not worth an error; the next request tries again.
-        this.#devices.set(id, device);
+        this.#change(id, { lastSeenAt: device.lastSeenAt });
       });
+  }
+
+  /** Resolves with whether there is such a device, once its new name is on disk. Rejects with STORE_*. */
+  async rename(id: string, name: string): Promise<boolean> {
+    const { changes } = await this.#commits.write(() => this.#rename.run(name, id));
+    this.#change(id, { name });
+    return Number(changes) > 0;
   }
 
   /** Resolves with whether there was such a device, once it is gone from disk. */
@@ -62,6 +71,12 @@ export class DeviceStore {
     const { changes } = await this.#commits.write(() => this.#delete.run(id));
     this.#devices.delete(id);
     return Number(changes) > 0;
+  }
+
+  /** Never brings back a device that was removed while something about it was written. */
+  #change(id: string, changed: Partial<Device>): void {
+    const device = this.#devices.get(id);
+    if (device) this.#devices.set(id, { ...device, ...changed });
   }
 }
 

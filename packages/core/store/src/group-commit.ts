@@ -3,10 +3,17 @@
  * fsync for all of it, and only then is everybody told. One row per transaction costs about 20 times as much.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { storeError } from "./sqlite-error.ts";
+import { isDiskError, storeError } from "./sqlite-error.ts";
 
 /** Rows beyond this wait for the next transaction, so that one commit never holds the loop for long. */
 const MAX_BATCH = 64;
+
+export interface CommitHooks {
+  /** Inside the transaction, after every change in it: for what is summed up instead of written each time. */
+  readonly beforeCommit?: () => void;
+  /** A transaction was undone: what was counted or summed up in it does not hold. */
+  readonly onRollback?: () => void;
+}
 
 interface Job {
   readonly change: () => unknown;
@@ -16,14 +23,19 @@ interface Job {
 
 export class GroupCommit {
   readonly #db: DatabaseSync;
-  readonly #onRollback: () => void;
+  readonly #hooks: CommitHooks;
   #queue: Job[] = [];
   #scheduled = false;
+  #writable = true;
 
-  /** `onRollback` is told when a transaction was undone, so that what counts rows can count again. */
-  constructor(db: DatabaseSync, onRollback: () => void = () => {}) {
+  constructor(db: DatabaseSync, hooks: CommitHooks = {}) {
     this.#db = db;
-    this.#onRollback = onRollback;
+    this.#hooks = hooks;
+  }
+
+  /** Whether the last transaction could be written, as far as that was the disk's doing. */
+  get writable(): boolean {
+    return this.#writable;
   }
 
   /**
@@ -69,12 +81,15 @@ export class GroupCommit {
     this.#db.exec("BEGIN IMMEDIATE");
     try {
       const values = batch.map((job) => job.change());
+      this.#hooks.beforeCommit?.();
       this.#db.exec("COMMIT");
+      this.#writable = true;
       return values;
     } catch (error) {
+      if (isDiskError(error)) this.#writable = false;
       // After a full disk SQLite may have rolled back already; a second ROLLBACK would hide the first error.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      this.#onRollback();
+      this.#hooks.onRollback?.();
       throw error;
     }
   }

@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@svc/contract";
+import { isDiskError, storeError } from "./sqlite-error.ts";
 import type { IdempotencyClaim } from "./types.ts";
 
 export interface IdempotencyOptions {
@@ -14,24 +15,28 @@ export interface IdempotencyOptions {
 }
 
 export class IdempotencyStore {
+  readonly #db: DatabaseSync;
   readonly #clock: Clock;
-  readonly #ttlMs: number;
-  readonly #maxKeys: number;
+  #ttlMs = 0;
+  #maxKeys = 1;
   /** Claimed keys whose turn runs, with the time of the claim: the window counts from there. */
   readonly #running = new Map<string, number>();
   /** Rows on disk; undefined: count again. */
   #rows: number | undefined;
+  /** What the last process left behind is judged. Not yet, when the disk was full at start. */
+  #recovered = false;
   readonly #find;
   readonly #insert;
   readonly #deleteExpired;
+  readonly #deleteSomeExpired;
   readonly #deleteOldest;
   readonly #keys;
   readonly #count;
 
   constructor(db: DatabaseSync, clock: Clock, options: IdempotencyOptions) {
+    this.#db = db;
     this.#clock = clock;
-    this.#ttlMs = options.ttlMs;
-    this.#maxKeys = Math.max(1, options.maxKeys);
+    this.configure(options);
     this.#find = db.prepare("SELECT expires_at FROM idempotency WHERE scope = ? AND key = ?");
     this.#insert = db.prepare(
       `INSERT INTO idempotency (scope, key, expires_at, turn_id, state) VALUES (?, ?, ?, ?, ?)
@@ -39,16 +44,31 @@ export class IdempotencyStore {
        SET expires_at = excluded.expires_at, turn_id = excluded.turn_id, state = excluded.state`,
     );
     this.#deleteExpired = db.prepare("DELETE FROM idempotency WHERE expires_at <= ?");
+    this.#deleteSomeExpired = db.prepare(
+      "DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency WHERE expires_at <= ? LIMIT ?)",
+    );
     this.#deleteOldest = db.prepare(
       "DELETE FROM idempotency WHERE seq IN (SELECT seq FROM idempotency ORDER BY seq LIMIT ?)",
     );
     this.#keys = db.prepare("SELECT key FROM idempotency ORDER BY seq");
     this.#count = db.prepare("SELECT count(*) AS n FROM idempotency");
-    recover(db);
+    try {
+      this.#recover();
+    } catch (error) {
+      // Reading goes on without it; whoever wants to claim a key tries again.
+      if (!isDiskError(error)) throw error;
+    }
   }
 
-  /** A key that runs, or ended within the window, is a duplicate. Otherwise it is claimed. */
+  /** From here on; keys that are kept already end when they would have. */
+  configure({ ttlMs, maxKeys }: IdempotencyOptions): void {
+    this.#ttlMs = ttlMs;
+    this.#maxKeys = Math.max(1, maxKeys);
+  }
+
+  /** A key that runs, or ended within the window, is a duplicate. Otherwise it is claimed. Throws STORE_FULL, STORE_FAILED. */
   claim(claim: IdempotencyClaim): "new" | "duplicate" {
+    if (!this.#recovered) this.#recoverLate();
     const now = this.#clock.now();
     const keys = keysOf(claim);
     if (keys.some((key) => this.#isTaken(claim.scope, key, now))) return "duplicate";
@@ -82,6 +102,13 @@ export class IdempotencyStore {
     this.#rows = rows;
   }
 
+  /** Inside a transaction: deletes at most `limit` keys whose window is over; tells how many. */
+  dropExpired(nowMs: number, limit: number): number {
+    const dropped = Number(this.#deleteSomeExpired.run(nowMs, limit).changes);
+    if (this.#rows !== undefined) this.#rows -= dropped;
+    return dropped;
+  }
+
   /** A transaction was undone: what was counted in it does not hold. */
   recount(): void {
     this.#rows = undefined;
@@ -91,17 +118,35 @@ export class IdempotencyStore {
   storedKeys(): string[] {
     return (this.#keys.all() as { key: string }[]).map((row) => row.key);
   }
+
+  #recover(): void {
+    recover(this.#db);
+    this.#recovered = true;
+  }
+
+  #recoverLate(): void {
+    try {
+      this.#recover();
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
 }
 
-/** At start: a key whose turn never ended stays only if an acting tool had started in it. */
+/** A key whose turn never ended stays only if an acting tool had started in it. */
 function recover(db: DatabaseSync): void {
-  db.exec(`
-    BEGIN IMMEDIATE;
-    DELETE FROM idempotency WHERE state = 'running' AND NOT EXISTS
-      (SELECT 1 FROM tool_calls WHERE tool_calls.turn_id = idempotency.turn_id AND acting = 1);
-    UPDATE idempotency SET state = 'done' WHERE state = 'running';
-    UPDATE tool_calls SET state = 'interrupted' WHERE state = 'started';
-    COMMIT;`);
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    db.exec(`
+      DELETE FROM idempotency WHERE state = 'running' AND NOT EXISTS
+        (SELECT 1 FROM tool_calls WHERE tool_calls.turn_id = idempotency.turn_id AND acting = 1);
+      UPDATE idempotency SET state = 'done' WHERE state = 'running';
+      UPDATE tool_calls SET state = 'interrupted' WHERE state = 'started';
+      COMMIT;`);
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
 }
 
 const idOf = (scope: string, key: string): string => `${scope}\n${key}`;

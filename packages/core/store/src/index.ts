@@ -1,4 +1,5 @@
 /** `@svc/store`: durable state. */
+export * from "./copy.ts";
 export * from "./home-lock.ts";
 export * from "./store.ts";
 export type * from "./types.ts";
@@ -6,3 +7,5 @@ export type { DeviceStore } from "./devices.ts";
 export type { IdempotencyStore } from "./idempotency.ts";
 export type { SessionStore } from "./sessions.ts";
 export type { ToolCallStore, ToolCallRecord } from "./tool-calls.ts";
+export type { UsageStore } from "./usage.ts";
+export type { SealedText, VaultStore } from "./vault.ts";

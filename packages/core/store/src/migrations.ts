@@ -2,7 +2,8 @@
 import { SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
 
-const STEPS: readonly string[] = [
+/** Exported for tests: a step that was released stays as it is, byte for byte. */
+export const STEPS: readonly string[] = [
   `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -69,17 +70,63 @@ const STEPS: readonly string[] = [
   );
   CREATE INDEX idempotency_by_age ON idempotency (expires_at);
   `,
+  `
+  -- What was used, summed up: the turns themselves go with their conversations.
+  CREATE TABLE usage (
+    day TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    model TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    unknown_cost_turns INTEGER NOT NULL,
+    PRIMARY KEY (day, agent, model)
+  ) WITHOUT ROWID;
+  INSERT INTO usage
+    SELECT date(at / 1000, 'unixepoch'), 'default', model, count(*), sum(input_tokens), sum(output_tokens),
+      total(cost_usd), sum(cost_usd IS NULL)
+    FROM turns GROUP BY 1, 3;
+
+  CREATE TABLE vault (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    PRIMARY KEY (owner, name)
+  ) WITHOUT ROWID;
+
+  ALTER TABLE tool_calls ADD COLUMN agent TEXT NOT NULL DEFAULT 'default';
+  -- Written once per call, at its end, and never again: a call's own two commits hide it.
+  CREATE INDEX tool_calls_by_start ON tool_calls (started_at);
+
+  -- Newest turns of conversations that retention has dropped. Their chains are deleted a few turns at a time.
+  CREATE TABLE dropped_chains (last_turn INTEGER PRIMARY KEY);
+  `,
 ];
 
-/** Brings the database to the newest schema, each step in its own transaction. Throws STORE_NEWER. */
-export function migrate(db: DatabaseSync): void {
-  const have = (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
-  if (have > STEPS.length) {
-    throw new SvcError("STORE_NEWER", undefined, {
-      hint: "Install the newer svc again, or restore a backup of this version.",
-    });
+/** Brings the database to the newest schema, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */
+export function migrate(db: DatabaseSync): boolean {
+  const before = schemaVersion(db);
+  for (let have = before; have !== STEPS.length; have = schemaVersion(db)) {
+    if (have > STEPS.length) throw newer();
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      // Another process may have taken the step while this one waited for the lock.
+      if (schemaVersion(db) === have) db.exec(`${STEPS[have]} PRAGMA user_version = ${have + 1};`);
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
   }
-  for (let step = have; step < STEPS.length; step += 1) {
-    db.exec(`BEGIN IMMEDIATE; ${STEPS[step]} PRAGMA user_version = ${step + 1}; COMMIT;`);
-  }
+  return before !== STEPS.length;
 }
+
+/** The schema this build writes. */
+export const SCHEMA_VERSION = STEPS.length;
+
+export const schemaVersion = (db: DatabaseSync): number =>
+  (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+
+export const newer = (): SvcError =>
+  new SvcError("STORE_NEWER", undefined, { hint: "Install the newer svc again, or restore a backup of this version." });

@@ -1,13 +1,15 @@
 /** Conversations and the turns in them. A turn is one row: the messages it added, in the model's own form. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId, Json } from "@svc/contract";
-import type { SessionPlace, SessionSummary, StoredTurn } from "./types.ts";
+import type { SessionPlace, SessionSummary, StoredSession, StoredTurn, TurnPage } from "./types.ts";
 
 export class SessionStore {
   readonly #find;
+  readonly #byId;
   readonly #insertSession;
   readonly #moveSession;
   readonly #insertTurn;
+  readonly #deleteTurn;
   readonly #turn;
   readonly #byActivity;
   readonly #byActivityOf;
@@ -18,9 +20,17 @@ export class SessionStore {
     this.#find = db.prepare(
       "SELECT n AS session, last_turn AS lastTurn FROM sessions WHERE client_id = ? AND name = ?",
     );
-    this.#insertSession = db.prepare("INSERT INTO sessions VALUES (NULL, ?, ?, ?, ?, ?, 1, 0)");
-    this.#moveSession = db.prepare("UPDATE sessions SET updated_at = ?, turns = turns + ?, last_turn = ? WHERE n = ?");
-    this.#insertTurn = db.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#byId = db.prepare("SELECT * FROM sessions WHERE id = ?");
+    this.#insertSession = db.prepare(
+      `INSERT INTO sessions VALUES (NULL, ?, ?, ?, ?, ?, 1, (SELECT coalesce(max(n), 0) + 1 FROM turns))
+       RETURNING n AS session, last_turn AS lastTurn`,
+    );
+    this.#moveSession = db.prepare(
+      `UPDATE sessions SET updated_at = ?, turns = turns + 1, last_turn = ?
+       WHERE n = ? AND last_turn = ? AND client_id = ? AND name = ?`,
+    );
+    this.#insertTurn = db.prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#deleteTurn = db.prepare("DELETE FROM turns WHERE n = ?");
     this.#turn = db.prepare("SELECT * FROM turns WHERE n = ?");
     this.#byActivity = db.prepare("SELECT * FROM sessions ORDER BY last_turn DESC LIMIT ?");
     this.#byActivityOf = db.prepare("SELECT * FROM sessions WHERE client_id = ? ORDER BY last_turn DESC LIMIT ?");
@@ -43,34 +53,67 @@ export class SessionStore {
     return (rows as unknown as SessionRow[]).map(sessionOf);
   }
 
+  byId(id: string): StoredSession | undefined {
+    const row = this.#byId.get(id) as unknown as SessionRow | undefined;
+    return row && { ...sessionOf(row), place: { session: row.n, lastTurn: row.last_turn } };
+  }
+
   /** The newest turns whose estimated tokens fit together, oldest first. Always whole turns. */
   recentTurns(place: SessionPlace, maxTokens: number): StoredTurn[] {
     const turns: StoredTurn[] = [];
     let tokens = 0;
-    for (let next: number | null = place.lastTurn; next !== null;) {
-      const row = this.#turn.get(next) as unknown as TurnRow;
+    for (const row of this.#backwards(place)) {
       tokens += row.tokens;
       if (tokens > maxTokens) break;
       turns.push(turnOf(row));
-      next = row.previous;
     }
     return turns.reverse();
   }
 
+  /** The turn that `place` names and those before it, at most `limit`. A place in another session holds none. */
+  turnsBefore(place: SessionPlace, limit: number): TurnPage {
+    const turns: StoredTurn[] = [];
+    for (const row of this.#backwards(place)) {
+      if (turns.length === limit) return { turns: turns.reverse(), before: { ...place, lastTurn: row.n } };
+      turns.push(turnOf(row));
+    }
+    return { turns: turns.reverse(), before: undefined };
+  }
+
+  /** Row numbers are used again after a deletion, so a place kept too long may lead into another session: stop there. */
+  *#backwards({ session, lastTurn }: SessionPlace): Generator<TurnRow> {
+    for (let next: number | null = lastTurn; next !== null;) {
+      const row = this.#turn.get(next) as unknown as TurnRow | undefined;
+      if (row?.session !== session) return;
+      yield row;
+      next = row.previous;
+    }
+  }
+
   /** Inside a transaction: the turn, and its session when `place` is undefined. Returns where the session stands then. */
-  append(
-    session: { readonly id: string; readonly clientId: ClientId; readonly name: string },
-    place: SessionPlace | undefined,
-    turn: StoredTurn,
-  ): SessionPlace {
+  append(session: SessionName, place: SessionPlace | undefined, turn: StoredTurn): SessionPlace {
     const { id, clientId, name } = session;
     const { at } = turn;
-    const row = place?.session ?? Number(this.#insertSession.run(id, clientId, name, at, at).lastInsertRowid);
+    if (place === undefined) {
+      const begun = this.#insertSession.get(id, clientId, name, at, at) as unknown as SessionPlace;
+      this.#insert(begun.lastTurn, begun.session, null, turn);
+      return { ...begun };
+    }
+    const lastTurn = this.#insert(null, place.session, place.lastTurn, turn);
+    const { changes } = this.#moveSession.run(at, lastTurn, place.session, place.lastTurn, clientId, name);
+    if (Number(changes) > 0) return { session: place.session, lastTurn };
+    // The session was removed, or made anew, while its writer remembered the old place.
+    this.#deleteTurn.run(lastTurn);
+    return this.append(session, this.find(clientId, name), turn);
+  }
+
+  #insert(n: number | null, session: number, previous: number | null, turn: StoredTurn): number {
     const { lastInsertRowid } = this.#insertTurn.run(
-      row,
-      place?.lastTurn ?? null,
+      n,
+      session,
+      previous,
       turn.id,
-      at,
+      turn.at,
       turn.model,
       JSON.stringify(turn.messages),
       turn.tokens,
@@ -78,9 +121,7 @@ export class SessionStore {
       turn.outputTokens,
       turn.costUsd ?? null,
     );
-    const lastTurn = Number(lastInsertRowid);
-    this.#moveSession.run(at, place === undefined ? 0 : 1, lastTurn, row);
-    return { session: row, lastTurn };
+    return Number(lastInsertRowid);
   }
 
   /** Inside a transaction: the session and all its turns. Tells whether there was one. */
@@ -90,16 +131,26 @@ export class SessionStore {
   }
 }
 
+interface SessionName {
+  readonly id: string;
+  readonly clientId: ClientId;
+  readonly name: string;
+}
+
 interface SessionRow {
+  n: number;
   id: string;
   client_id: string;
   name: string;
   created_at: number;
   updated_at: number;
   turns: number;
+  last_turn: number;
 }
 
 interface TurnRow {
+  n: number;
+  session: number;
   previous: number | null;
   id: string;
   at: number;

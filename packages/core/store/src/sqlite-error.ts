@@ -24,6 +24,12 @@ function hintFor(cause: unknown, full: boolean): string {
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
 
+/** Not a mistake in one statement: nothing at all can be written. */
+export const isDiskError = (cause: unknown): boolean => DISK_ERRORS.has(resultCode(cause) ?? 0);
+
+/** SQLITE_PERM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB. */
+const DISK_ERRORS: ReadonlySet<number> = new Set([3, 8, 10, 11, 13, 14, 26]);
+
 /** The primary result code of an error thrown by node:sqlite, or undefined. */
 export function resultCode(cause: unknown): number | undefined {
   const code = (cause as { errcode?: unknown } | null)?.errcode;

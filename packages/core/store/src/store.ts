@@ -1,16 +1,21 @@
 /** The durable state of one home: one SQLite file in WAL mode, fsync'd at every commit. */
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@svc/contract";
+import { copyDatabase } from "./copy.ts";
 import { DeviceStore } from "./devices.ts";
+import { DiskProbe } from "./disk-probe.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { IdempotencyStore, type IdempotencyOptions } from "./idempotency.ts";
 import { MetaStore } from "./meta.ts";
-import { migrate } from "./migrations.ts";
+import { openDatabase } from "./open-database.ts";
+import { Retention } from "./retention.ts";
 import { SessionStore } from "./sessions.ts";
+import { Space } from "./space.ts";
 import { storeError } from "./sqlite-error.ts";
 import { ToolCallStore } from "./tool-calls.ts";
+import type { Pruned, RetentionLimits } from "./types.ts";
+import { UsageStore } from "./usage.ts";
+import { VaultStore } from "./vault.ts";
 
 export interface StoreOptions {
   /** The database file, or `:memory:`. */
@@ -25,39 +30,62 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly sessions: SessionStore;
   readonly toolCalls: ToolCallStore;
+  readonly usage: UsageStore;
+  readonly vault: VaultStore;
   /** Runs `change` in the next group commit; resolves once it is on disk. Rejects with STORE_FULL or STORE_FAILED. */
   write<T>(change: () => T): Promise<T>;
+  /** False after a write that the disk refused, until one succeeds. Asking makes it try again by itself. */
+  writable(): boolean;
+  /** Removes what is too old, in small steps. One at a time. Rejects with STORE_*. */
+  prune(limits: RetentionLimits, nowMs: number): Promise<Pruned>;
+  /** Bytes on disk. */
+  size(): number;
+  /** Writes all of it, as it is at one instant, to a file that does not exist yet. Rejects with STORE_*. */
+  backupTo(file: string): Promise<void>;
   /** Commits what is queued and closes the file. */
   close(): void;
 }
 
 /** Opens and migrates the database. Throws STORE_NEWER, STORE_FULL or STORE_FAILED. */
 export function openStore(options: StoreOptions): Store {
+  let db: DatabaseSync | undefined;
   try {
-    return open(options);
+    db = openDatabase(options.file);
+    return storeOn(db, options);
   } catch (error) {
+    db?.close();
     throw storeError(error);
   }
 }
 
-function open({ file, clock, idempotency }: StoreOptions): Store {
-  if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const db = new DatabaseSync(file, { timeout: 5000 });
-  // FULL: a commit that was answered survives a power cut. cache_size is in KiB when negative.
-  db.exec(
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 4000;",
-  );
-  migrate(db);
+function storeOn(db: DatabaseSync, { file, clock, idempotency }: StoreOptions): Store {
   const keys = new IdempotencyStore(db, clock, idempotency);
-  const commits = new GroupCommit(db, () => keys.recount());
+  const usage = new UsageStore(db);
+  const commits = new GroupCommit(db, {
+    beforeCommit: () => usage.flush(),
+    onRollback: () => {
+      keys.recount();
+      usage.discard();
+    },
+  });
+  const space = new Space(db, file);
+  const retention = new Retention(db, commits, keys, space);
+  const probe = new DiskProbe(db, commits, clock);
   return {
     meta: new MetaStore(db, commits),
     devices: new DeviceStore(db, commits),
     idempotency: keys,
     sessions: new SessionStore(db),
     toolCalls: new ToolCallStore(db, clock),
+    usage,
+    vault: new VaultStore(db, commits),
     write: (change) => commits.write(change),
+    writable: () => probe.writable(),
+    prune: (limits, nowMs) => retention.prune(limits, nowMs),
+    size: () => space.bytes(),
+    backupTo: (target) => copyDatabase(file, target),
     close: () => {
+      retention.stop();
       commits.flushNow();
       db.close();
     },

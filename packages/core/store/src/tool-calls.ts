@@ -5,6 +5,8 @@ import type { Clock, Json } from "@svc/contract";
 export interface ToolCallRecord {
   readonly turnId: string;
   readonly callId: string;
+  /** Whose call it is. */
+  readonly agent?: string;
   readonly tool: string;
   /** Whether it acts on the world. */
   readonly acting: boolean;
@@ -16,14 +18,18 @@ export class ToolCallStore {
   readonly #start;
   readonly #finish;
   readonly #states;
+  readonly #actions;
 
   constructor(db: DatabaseSync, clock: Clock) {
     this.#clock = clock;
-    this.#start = db.prepare("INSERT INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL)");
+    this.#start = db.prepare("INSERT INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL, ?)");
     this.#finish = db.prepare(
       "UPDATE tool_calls SET state = ?, output = ?, ended_at = ? WHERE turn_id = ? AND call_id = ?",
     );
     this.#states = db.prepare("SELECT call_id, tool, state FROM tool_calls WHERE turn_id = ? ORDER BY started_at");
+    this.#actions = db.prepare(
+      "SELECT started_at FROM tool_calls WHERE started_at > ? AND agent = ? AND acting = 1 ORDER BY started_at",
+    );
   }
 
   /** Inside a transaction. */
@@ -35,12 +41,18 @@ export class ToolCallStore {
       call.acting ? 1 : 0,
       JSON.stringify(call.input),
       this.#clock.now(),
+      call.agent ?? "default",
     );
   }
 
   /** Inside a transaction. */
   finish(turnId: string, callId: string, state: "finished" | "failed", output: Json): void {
     this.#finish.run(state, JSON.stringify(output), this.#clock.now(), turnId, callId);
+  }
+
+  /** When this agent's acting calls after `sinceMs` started, oldest first. Milliseconds since the epoch. */
+  actionsSince(agent: string, sinceMs: number): number[] {
+    return (this.#actions.all(sinceMs, agent) as { started_at: number }[]).map((row) => row.started_at);
   }
 
   /** `started`, `finished`, `failed`, or `interrupted` by the end of the process. */

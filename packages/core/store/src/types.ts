@@ -54,3 +54,59 @@ export interface StoredTurn {
   /** US dollars; undefined when the price is unknown. */
   readonly costUsd: number | undefined;
 }
+
+/** A conversation that is on disk, and where it stands. */
+export interface StoredSession extends SessionSummary {
+  readonly place: SessionPlace;
+}
+
+/** A stretch of a conversation. */
+export interface TurnPage {
+  /** Oldest first. */
+  readonly turns: readonly StoredTurn[];
+  /** Where the turns before these begin; undefined: there are none. */
+  readonly before: SessionPlace | undefined;
+}
+
+/** What one turn used. */
+export interface TurnUsage {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars; undefined when the price is unknown. */
+  readonly costUsd: number | undefined;
+}
+
+/** What an agent used of a model on a day. */
+export interface UsageTotals {
+  readonly day: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars of the turns whose cost is known. */
+  readonly costUsd: number;
+  readonly unknownCostTurns: number;
+}
+
+/** What is kept for how long. */
+export interface RetentionLimits {
+  /** Days after its last turn that a conversation is kept; 0 keeps all. */
+  readonly sessionDays: number;
+  /** Most conversations kept, the most recent first; 0 keeps all. */
+  readonly maxSessions: number;
+  /** Days that the journal of tool calls is kept. */
+  readonly toolCallDays: number;
+}
+
+/** How much was removed. */
+export interface Pruned {
+  readonly sessions: number;
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly idempotencyKeys: number;
+}

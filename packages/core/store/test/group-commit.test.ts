@@ -13,7 +13,7 @@ function open(): {
   db.exec("CREATE TABLE t (n INTEGER PRIMARY KEY)");
   let rollbacks = 0;
   const statement = db.prepare("INSERT INTO t VALUES (?)");
-  const commits = new GroupCommit(db, () => (rollbacks += 1));
+  const commits = new GroupCommit(db, { onRollback: () => (rollbacks += 1) });
   return { db, commits, insert: (n) => () => statement.run(n), rollbacks: () => rollbacks };
 }
 

@@ -1,0 +1,143 @@
+/** What is too old goes, in steps so small that the turns between them notice nothing. Each step is part of a group commit. */
+import type { DatabaseSync } from "node:sqlite";
+import type { GroupCommit } from "./group-commit.ts";
+import type { IdempotencyStore } from "./idempotency.ts";
+import type { Space } from "./space.ts";
+import type { Pruned, RetentionLimits } from "./types.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Most of one step. The output of a tool call has up to 64 KiB, whose pages are read when they are freed. */
+const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576, toolCalls: 50, keys: 500 } as const;
+
+export class Retention {
+  readonly #commits: GroupCommit;
+  readonly #keys: IdempotencyStore;
+  readonly #space: Space;
+  readonly #byActivity;
+  readonly #dropSession;
+  readonly #insertChain;
+  readonly #nextChain;
+  readonly #deleteChain;
+  readonly #deleteTurn;
+  readonly #deleteCalls;
+  #running: Promise<Pruned> | undefined;
+  #stopped = false;
+
+  constructor(db: DatabaseSync, commits: GroupCommit, keys: IdempotencyStore, space: Space) {
+    this.#commits = commits;
+    this.#keys = keys;
+    this.#space = space;
+    this.#byActivity = db.prepare(
+      `SELECT n, last_turn AS lastTurn, updated_at AS updatedAt FROM sessions
+       WHERE last_turn < ? ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
+    );
+    this.#dropSession = db.prepare("DELETE FROM sessions WHERE n = ?");
+    this.#insertChain = db.prepare("INSERT INTO dropped_chains VALUES (?)");
+    this.#nextChain = db.prepare("SELECT last_turn AS lastTurn FROM dropped_chains LIMIT 1");
+    this.#deleteChain = db.prepare("DELETE FROM dropped_chains WHERE last_turn = ?");
+    this.#deleteTurn = db.prepare("DELETE FROM turns WHERE n = ? RETURNING previous, octet_length(messages) AS bytes");
+    this.#deleteCalls = db.prepare(
+      `DELETE FROM tool_calls WHERE (turn_id, call_id) IN
+         (SELECT turn_id, call_id FROM tool_calls WHERE started_at < ? AND state <> 'started'
+          ORDER BY started_at LIMIT ${STEP.toolCalls})`,
+    );
+  }
+
+  /** One at a time: who asks while one runs gets its result. Rejects with STORE_*. */
+  prune(limits: RetentionLimits, nowMs: number): Promise<Pruned> {
+    this.#running ??= this.#prune(limits, nowMs).finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /** No step after the one that is queued. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #prune(limits: RetentionLimits, nowMs: number): Promise<Pruned> {
+    const oldestCallMs = nowMs - limits.toolCallDays * DAY_MS;
+    const sessions = await this.#dropSessions(limits, nowMs);
+    const turns = await this.#untilNone(() => this.#sweep());
+    const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
+    const idempotencyKeys = await this.#untilNone(() => this.#keys.dropExpired(nowMs, STEP.keys));
+    await this.#untilNone(() => this.#space.release());
+    return { sessions, turns, toolCalls, idempotencyKeys };
+  }
+
+  /** Repeats a step until it finds nothing to do; resolves with how much all of them did. */
+  async #untilNone(step: () => number): Promise<number> {
+    let sum = 0;
+    for (let done = 1; done > 0 && !this.#stopped; sum += done) done = await this.#commits.write(step);
+    return sum;
+  }
+
+  /** Walks all of them, the most recent first: one that a clock was wrong for must not hide the others. */
+  async #dropSessions({ sessionDays, maxSessions }: RetentionLimits, nowMs: number): Promise<number> {
+    const oldestMs = sessionDays === 0 ? -Infinity : nowMs - sessionDays * DAY_MS;
+    let room = maxSessions === 0 ? Infinity : maxSessions;
+    let dropped = 0;
+    let before: number | undefined = Number.MAX_SAFE_INTEGER;
+    while (before !== undefined && !this.#stopped) {
+      const below: Below = { before, oldestMs, room };
+      const page = await this.#commits.write(() => this.#dropPage(below));
+      room -= page.kept;
+      dropped += page.dropped;
+      before = page.before;
+    }
+    return dropped;
+  }
+
+  /** A dropped session is gone at once; its turns are left to the sweep, which survives a restart. */
+  #dropPage(below: Below): SessionPage {
+    const page = this.#byActivity.all(below.before) as unknown as { n: number; lastTurn: number; updatedAt: number }[];
+    let kept = 0;
+    for (const { n, lastTurn, updatedAt } of page) {
+      if (updatedAt >= below.oldestMs && kept < below.room) {
+        kept += 1;
+      } else {
+        this.#insertChain.run(lastTurn);
+        this.#dropSession.run(n);
+      }
+    }
+    return {
+      kept,
+      dropped: page.length - kept,
+      before: page.length === STEP.sessions ? page.at(-1)!.lastTurn : undefined,
+    };
+  }
+
+  /** Deletes some turns of dropped sessions; tells how many. */
+  #sweep(): number {
+    let turns = 0;
+    let bytes = 0;
+    while (turns < STEP.turns && bytes < STEP.turnBytes) {
+      const chain = this.#nextChain.get() as { lastTurn: number } | undefined;
+      if (!chain) break;
+      let next: number | null = chain.lastTurn;
+      while (next !== null && turns < STEP.turns && bytes < STEP.turnBytes) {
+        const gone = this.#deleteTurn.get(next) as { previous: number | null; bytes: number } | undefined;
+        turns += 1;
+        bytes += gone?.bytes ?? 0;
+        next = gone?.previous ?? null;
+      }
+      this.#deleteChain.run(chain.lastTurn);
+      if (next !== null) this.#insertChain.run(next);
+    }
+    return turns;
+  }
+}
+
+/** Where a page of sessions begins, and which of them stay. */
+interface Below {
+  readonly before: number;
+  readonly oldestMs: number;
+  readonly room: number;
+}
+
+interface SessionPage {
+  readonly kept: number;
+  readonly dropped: number;
+  /** Where the next page begins; undefined: this was the last. */
+  readonly before: number | undefined;
+}
