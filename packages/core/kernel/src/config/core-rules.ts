@@ -3,17 +3,23 @@
  * matters; here they are found with everything else that is wrong, with their line, and by `svc config check`.
  */
 import { isIP } from "node:net";
+import { agentRules } from "./agent-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
-import { badValue, type Finding } from "./finding.ts";
+import { badValue, type Finding, wrongItems } from "./finding.ts";
+import { modelFaults } from "./model-rules.ts";
+import { isPlainPath, PLAIN_PATH } from "./path-rules.ts";
 
 /** Findings over the sections that are valid by themselves. */
 export function coreRules(core: Partial<CoreConfig>): Finding[] {
   return [
     ...(core.gateway ? [...bindRules(core.gateway), ...proxyRules(core.gateway)] : []),
-    ...(core.model ? modelRules(core.model) : []),
+    ...(core.model ? modelFaults(core.model, ["model"]) : []),
     ...(core["channels_config.webhook"] ? signingRules(core["channels_config.webhook"]) : []),
     ...(core["security.policy"] ? pathRules(core["security.policy"]) : []),
     ...(core["security.net"] ? privateRules(core["security.net"]) : []),
+    // A blank path would be the home itself, with the database and the key in it.
+    ...(core.workspace?.path?.trim() === "" ? [badValue(["workspace", "path"], "must be a path, not blank")] : []),
+    ...agentRules(core),
   ];
 }
 
@@ -40,20 +46,6 @@ function isBlock(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-function modelRules({ provider, name, base_url, api_key }: CoreConfig["model"]): Finding[] {
-  if (provider === "builtin") return [];
-  const needed = [
-    ["name", name],
-    ...(provider === "openai-compatible" ? [["base_url", base_url]] : [["api_key", api_key]]),
-  ] as const;
-  const missing = needed.filter(([, value]) => (value ?? "").trim() === "");
-  const findings = missing.map(([key]) =>
-    badValue(["model", key!], `is required when model.provider is "${provider}"`, { at: "key" }),
-  );
-  if (/^[\x21-\x7e]*$/.test(api_key?.trim() ?? "")) return findings;
-  return [...findings, badValue(["model", "api_key"], "has characters that no HTTP header can carry")];
-}
-
 function signingRules({ signing_secret: secret = "" }: CoreConfig["channels_config.webhook"]): Finding[] {
   const encoded = /^whsec_(.*)$/s.exec(secret.trim())?.[1];
   if (encoded === undefined) return [];
@@ -65,12 +57,7 @@ function signingRules({ signing_secret: secret = "" }: CoreConfig["channels_conf
 }
 
 const pathRules = ({ forbidden_paths: paths }: CoreConfig["security.policy"]): Finding[] =>
-  wrongItems(
-    ["security", "policy", "forbidden_paths"],
-    paths,
-    (path) => path.trim() !== "" && !/[*?[\]\0]/.test(path) && !path.startsWith("~"),
-    "must be a plain path, absolute or relative to the workspace, without ~ and without patterns",
-  );
+  wrongItems(["security", "policy", "forbidden_paths"], paths, isPlainPath, PLAIN_PATH);
 
 const privateRules = ({ allow_private: entries }: CoreConfig["security.net"]): Finding[] =>
   wrongItems(["security", "net", "allow_private"], entries, isHostPort, 'must be "host:port"');
@@ -79,13 +66,4 @@ function isHostPort(entry: string): boolean {
   const match = /^(\[[0-9a-f:.]+\]|[^\s:/@?#[\]\\]+):([0-9]{1,5})$/i.exec(entry.trim());
   const port = Number(match?.[2]);
   return match !== null && URL.canParse(`http://${match[0]}`) && port >= 1 && port <= 65_535;
-}
-
-function wrongItems(
-  path: readonly string[],
-  items: readonly string[],
-  isRight: (item: string) => boolean,
-  message: string,
-): Finding[] {
-  return items.flatMap((item, index) => (isRight(item) ? [] : [badValue([...path, index], message)]));
 }

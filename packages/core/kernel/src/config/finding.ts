@@ -32,6 +32,14 @@ export const badKey = (path: Path, message: string, rest: Partial<Finding> = {})
   ...rest,
 });
 
+/** A finding for each item of a list that is not right, without a word of it. */
+export const wrongItems = (
+  path: Path,
+  items: readonly string[],
+  isRight: (item: string) => boolean,
+  message: string,
+): Finding[] => items.flatMap((item, index) => (isRight(item) ? [] : [badValue([...path, index], message)]));
+
 /** `entries`: the features outside this build that claim the section. */
 export function absentFeature(path: Path, entries: readonly CatalogueEntry[], rest: Partial<Finding> = {}): Finding {
   const written = entries.filter((entry) => !entry.planned);

@@ -1,0 +1,75 @@
+/**
+ * What must be true of the agents once what each leaves out is taken from everybody's sections. A mistake that is in those
+ * sections is told there, once, and not again for every agent that takes it over.
+ */
+import { TOOL_NAME } from "../lifecycle/contribution-problems.ts";
+import { DEFAULT_AGENT, type NamedAgent, type ResolvedAgent, resolveAgents } from "./agents.ts";
+import type { CoreConfig } from "./core-schema.ts";
+import { badValue, type Finding, wrongItems } from "./finding.ts";
+import { modelFaults } from "./model-rules.ts";
+import { isPlainPath, PLAIN_PATH } from "./path-rules.ts";
+import { keyText, type Path } from "./table.ts";
+
+/** Nothing is said while a section that agents are made of is not valid by itself. */
+export function agentRules(core: Partial<CoreConfig>): Finding[] {
+  if (!hasNeeded(core)) return [];
+  const agents = [...resolveAgents(core as CoreConfig).values()];
+  return [
+    ...ownModelFaults(core),
+    ...agents.flatMap((agent) => costRules(agent, core)),
+    ...Object.entries(core.agents).flatMap(([name, agent]) => ownRules(["agents", name], agent)),
+    ...webhookRules(core["channels_config.webhook"], agents),
+  ];
+}
+
+type Needed = "agents" | "agent" | "model" | "prices" | "workspace" | "security.policy";
+type CoreOfAgents = Partial<CoreConfig> & Pick<CoreConfig, Needed>;
+
+function hasNeeded(core: Partial<CoreConfig>): core is CoreOfAgents {
+  const needed: readonly Needed[] = ["agents", "agent", "model", "prices", "workspace", "security.policy"];
+  return needed.every((name) => core[name] !== undefined);
+}
+
+/** What is wrong with the agents' models even if [model] had no fault. */
+function ownModelFaults(core: CoreOfAgents): Finding[] {
+  const mended = Object.fromEntries(modelFaults(core.model, ["model"]).map(({ path }) => [String(path.at(-1)), "x"]));
+  const agents = resolveAgents({ ...(core as CoreConfig), model: { ...core.model, ...mended } });
+  return [...agents.values()]
+    .filter(({ name }) => name !== DEFAULT_AGENT)
+    .flatMap(({ name, model }) => modelFaults(model, ["agents", name, "model"]));
+}
+
+/** Without the price nobody could tell when the limit is reached, and it would never be. */
+function costRules({ name, model, maxCostPerDay }: ResolvedAgent, core: CoreOfAgents): Finding[] {
+  if (maxCostPerDay === undefined || model.price !== undefined || model.provider === "builtin") return [];
+  if (name === DEFAULT_AGENT) return [badValue(["agent", "max_cost_per_day"], `needs ${howToPrice([])}`)];
+  const path = ["agents", name];
+  const { max_cost_per_day: own, model: ownModel } = core.agents[name] ?? {};
+  if (own !== undefined) return [badValue([...path, "max_cost_per_day"], `needs ${howToPrice(path)}`)];
+  if (ownModel === undefined) return [];
+  return [badValue([...path, "model"], `agent.max_cost_per_day holds here too, and needs ${howToPrice(path)}`)];
+}
+
+const howToPrice = (agent: Path): string =>
+  `the price of the model: set [${keyText([...agent, "model", "price"])}], or [prices."…"] with the model's name in the quotes`;
+
+function ownRules(path: Path, { policy, tools = [], workspace }: NamedAgent): Finding[] {
+  const isName = (tool: string): boolean => TOOL_NAME.test(tool);
+  return [
+    ...wrongItems([...path, "policy", "forbidden_paths"], policy?.forbidden_paths ?? [], isPlainPath, PLAIN_PATH),
+    ...wrongItems([...path, "tools"], tools, isName, "must be a tool's name: a-z, then a-z 0-9 _, at most 64"),
+    ...(workspace?.trim() === "" ? [badValue([...path, "workspace"], "must be a path, not blank")] : []),
+  ];
+}
+
+function webhookRules(
+  webhook: CoreConfig["channels_config.webhook"] | undefined,
+  agents: readonly ResolvedAgent[],
+): Finding[] {
+  const names = agents.map(({ name }) => name);
+  if (webhook?.agent === undefined || names.includes(webhook.agent)) return [];
+  const guess = { wrong: webhook.agent, among: names };
+  return [
+    badValue(["channels_config", "webhook", "agent"], "no agent has this name", { allowed: names.join(", "), guess }),
+  ];
+}

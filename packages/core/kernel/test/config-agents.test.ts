@@ -1,0 +1,212 @@
+// attack this exists for: an agent with another base_url is sent the key of [model], which its server then has.
+import * as fc from "fast-check";
+import * as v from "valibot";
+import { afterAll, describe, expect, test } from "vitest";
+import { type CoreConfig, coreSections, DEFAULT_AGENT, resolveAgents } from "../src/index.ts";
+import { makeFixture } from "./config-fixtures.ts";
+
+const fixture = makeFixture();
+afterAll(() => fixture.remove());
+
+type Sections = { readonly [Name in keyof CoreConfig]?: unknown };
+
+/** A core config with the defaults of all sections that are not given. */
+const coreWith = (given: Sections): CoreConfig =>
+  Object.fromEntries(
+    Object.entries(coreSections).map(([name, schema]) => [
+      name,
+      v.parse(schema, given[name as keyof CoreConfig] ?? {}),
+    ]),
+  ) as CoreConfig;
+
+const resolve = (given: Sections, name: string) => resolveAgents(coreWith(given)).get(name);
+
+describe("an agent", () => {
+  test("without a word of its own is the default one by another name", () => {
+    const given = {
+      agent: { instructions: "Be brief.", max_cost_per_day: 3 },
+      model: { provider: "openai", name: "m", api_key: "k", price: { input_per_million: 1, output_per_million: 2 } },
+      workspace: { path: "desk" },
+      "security.policy": { autonomy: "full", allowed_commands: ["ls"] },
+      agents: { helper: {} },
+    };
+    const agents = resolveAgents(coreWith(given));
+    expect([...agents.keys()]).toEqual([DEFAULT_AGENT, "helper"]);
+    expect(agents.get("helper")).toEqual({ ...agents.get(DEFAULT_AGENT), name: "helper" });
+  });
+
+  test("overrides key by key, an empty list and a zero too", () => {
+    const helper = resolve(
+      {
+        agent: { instructions: "Be brief.", max_cost_per_day: 3 },
+        "security.policy": { autonomy: "full", allowed_commands: ["ls"], max_actions_per_hour: 5 },
+        agents: {
+          helper: {
+            instructions: "",
+            workspace: "bench",
+            tools: [],
+            max_cost_per_day: 0,
+            policy: { allowed_commands: [], max_actions_per_hour: 0, workspace_only: false },
+          },
+        },
+      },
+      "helper",
+    );
+    expect(helper).toMatchObject({ instructions: "", workspace: "bench", tools: [], maxCostPerDay: 0 });
+    expect(helper?.policy).toEqual({
+      autonomy: "full",
+      allowed_commands: [],
+      workspace_only: false,
+      forbidden_paths: [],
+      max_actions_per_hour: 0,
+    });
+  });
+
+  test("takes nothing of [model] but the number of retries to another provider", () => {
+    const shared = {
+      provider: "openai",
+      name: "m",
+      base_url: "https://a/",
+      api_key: "k",
+      max_retries: 7,
+      max_output_tokens: 9,
+      price: { input_per_million: 1, output_per_million: 2 },
+    };
+    const other = resolve({ model: shared, agents: { helper: { model: { provider: "anthropic" } } } }, "helper");
+    expect(other?.model).toEqual({ provider: "anthropic", max_retries: 7 });
+  });
+
+  test.each([
+    ["its own price", { model: { price: { input_per_million: 5, output_per_million: 5 } } }, 5],
+    ["the price of [model] for the same model", {}, 1],
+    ["the price by name for another model", { model: { name: "listed" } }, 7],
+    ["no price for a model nobody priced", { model: { name: "other" } }, undefined],
+    ["no price by a name that objects inherit", { model: { name: "constructor" } }, undefined],
+    ["the price by name on another server", { model: { name: "listed", base_url: "https://b/" } }, 7],
+    ["no price of [model] on another server", { model: { base_url: "https://b/" } }, undefined],
+  ])("has %s", (_what, helper, expected) => {
+    const price = (input: number) => ({ input_per_million: input, output_per_million: 0 });
+    const given = { model: { provider: "openai", name: "m", price: price(1) }, prices: { listed: price(7) } };
+    expect(resolve({ ...given, agents: { helper } }, "helper")?.model.price?.input_per_million).toBe(expected);
+  });
+});
+
+describe("properties", () => {
+  const some = <T>(...values: T[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
+  const price = (input: number) => ({ input_per_million: input, output_per_million: 0 });
+  const modelWith = (keys: string[], prices: number[]) =>
+    fc
+      .record({
+        provider: some("builtin", "openai", "anthropic", "openai-compatible"),
+        name: some("m1", "m2", "m3"),
+        base_url: some("https://a/", "https://b/", "https://a/v1"),
+        api_key: some(...keys),
+        price: some(...prices.map(price)),
+      })
+      .map((model) => JSON.parse(JSON.stringify(model)) as Record<string, unknown>);
+  const given = fc.record({
+    model: modelWith(["key-of-model"], [1]),
+    agents: fc.record({ helper: fc.record({ model: modelWith(["key-of-helper"], [2]) }) }),
+    prices: fc.constantFrom({}, { m2: price(3) }),
+  });
+
+  test("the key of [model] goes to its own provider and its own base_url, and nowhere else", () => {
+    const seen = { shared: 0, kept: 0 };
+    fc.assert(
+      fc.property(given, (config) => {
+        const agents = resolveAgents(coreWith(config));
+        const [main, helper] = [agents.get(DEFAULT_AGENT)!.model, agents.get("helper")!.model];
+        if (helper.api_key === "key-of-model") {
+          seen.shared += 1;
+          expect([helper.provider, helper.base_url]).toEqual([main.provider, main.base_url]);
+        } else if (main.api_key !== undefined && helper.api_key === undefined) seen.kept += 1;
+        if (config.agents.helper.model["api_key"] !== undefined) expect(helper.api_key).toBe("key-of-helper");
+      }),
+      { numRuns: 2000 },
+    );
+    expect(Math.min(seen.shared, seen.kept)).toBeGreaterThan(10);
+  });
+
+  test("the price of [model] is for its own model name and server, and no other", () => {
+    let inherited = 0;
+    fc.assert(
+      fc.property(given, (config) => {
+        const agents = resolveAgents(coreWith(config));
+        const [main, helper] = [agents.get(DEFAULT_AGENT)!.model, agents.get("helper")!.model];
+        if (helper.price?.input_per_million !== 1) return;
+        inherited += 1;
+        expect([helper.provider, helper.name, helper.base_url]).toEqual([main.provider, main.name, main.base_url]);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(inherited).toBeGreaterThan(10);
+  });
+});
+
+describe("rules", () => {
+  test("each mistake is told once, where it was made", async () => {
+    expect(
+      await fixture.lines(`[model]
+provider = "openai"
+name = "m"
+[agent]
+max_cost_per_day = 1
+[agents.same]
+[agents.elsewhere.model]
+base_url = "https://b/"
+[agents.other.model]
+provider = "anthropic"
+api_key = "kéy"
+[agents.local.model]
+provider = "openai-compatible"
+name = "l"
+price = { input_per_million = 0, output_per_million = 0 }
+[agents.strict]
+max_cost_per_day = 2
+workspace = " "
+tools = ["shell", "File_Read"]
+[agents.strict.policy]
+forbidden_paths = ["ok", "*.key"]
+[channels_config.webhook]
+agent = "lokal"
+`),
+    ).toEqual([
+      'config.toml:1  model.api_key: is required when model.provider is "openai"',
+      'config.toml:5  agent.max_cost_per_day: needs the price of the model: set [model.price], or [prices."…"] with the model\'s name in the quotes',
+      'config.toml:7  agents.elsewhere.model.api_key: is required when agents.elsewhere.model.provider is "openai"',
+      'config.toml:7  agents.elsewhere.model: agent.max_cost_per_day holds here too, and needs the price of the model: set [agents.elsewhere.model.price], or [prices."…"] with the model\'s name in the quotes',
+      'config.toml:9  agents.other.model.name: is required when agents.other.model.provider is "anthropic"',
+      'config.toml:9  agents.other.model: agent.max_cost_per_day holds here too, and needs the price of the model: set [agents.other.model.price], or [prices."…"] with the model\'s name in the quotes',
+      "config.toml:11  agents.other.model.api_key: has characters that no HTTP header can carry",
+      'config.toml:12  agents.local.model.base_url: is required when agents.local.model.provider is "openai-compatible"',
+      'config.toml:17  agents.strict.max_cost_per_day: needs the price of the model: set [agents.strict.model.price], or [prices."…"] with the model\'s name in the quotes',
+      "config.toml:18  agents.strict.workspace: must be a path, not blank",
+      "config.toml:19  agents.strict.tools[1]: must be a tool's name: a-z, then a-z 0-9 _, at most 64",
+      "config.toml:21  agents.strict.policy.forbidden_paths[1]: must be a plain path, absolute or relative to the workspace, without ~ and without patterns",
+      'config.toml:23  channels_config.webhook.agent: no agent has this name; did you mean "local"? (allowed: default, same, elsewhere, other, …)',
+    ]);
+  });
+
+  test.each([
+    "[agent]\nmax_cost_per_day = 1",
+    "[agents.a]\nmax_cost_per_day = 1",
+    "[agents.a]\n[channels_config.webhook]\nagent = 'a'",
+    "[channels_config.webhook]\nagent = 'default'",
+    `[model]\nprovider = "openai"\nname = "m"\napi_key = "k"\n[agents.a]\nmax_cost_per_day = 1\n[prices.m]\ninput_per_million = 1\noutput_per_million = 1`,
+    `[agents.a.model]\nprovider = "openai"\nname = "m"\napi_key = "k"\n[agents.a]\ntools = ["shell"]\nworkspace = "w"`,
+  ])("%j is right", async (toml) => expect(await fixture.lines(toml)).toEqual([]));
+
+  test("a workspace can't be the home itself by a blank path", async () => {
+    expect(await fixture.lines("[workspace]\npath = ''")).toEqual([
+      "config.toml:2  workspace.path: must be a path, not blank",
+    ]);
+  });
+
+  test("a key by variable completes an agent's model", async () => {
+    const toml = "[agents.a.model]\nprovider = 'openai'\nname = 'm'";
+    expect(await fixture.lines(toml, { SVC__AGENTS__A__MODEL__API_KEY: "k" })).toEqual([]);
+    expect(await fixture.lines(toml, { SVC__AGENTS__A__MODEL__API_KEY: " " })).toEqual([
+      'config.toml:1  agents.a.model.api_key: is required when agents.a.model.provider is "openai"',
+    ]);
+  });
+});
