@@ -12,6 +12,8 @@ export * from "./lifecycle/lifecycle.ts";
 export * from "./lifecycle/options.ts";
 export type { FeatureState, FeatureStatus } from "./lifecycle/status.ts";
 export * from "./log.ts";
+export * from "./log-file.ts";
+export * from "./log-line.ts";
 export * from "./redact.ts";
 export * from "./registry/frozen-map.ts";
 export * from "./registry/registry.ts";

@@ -1,9 +1,10 @@
-/** The one log sink: a JSON object a line for machines, a readable line for people, and never a secret in either. */
+/**
+ * The one logger: a JSON object a line for machines, a readable line for people, and never a secret in either. What is
+ * written goes to standard error and, beside it, to the log file, which is JSON whoever looks at the terminal.
+ */
 import type { Clock, LogFields, Logger } from "@svc/contract";
+import { jsonLine, LOG_LEVELS, type LogEntry, type LogLevel, type LogPair, readableLine } from "./log-line.ts";
 import { createRedactor } from "./redact.ts";
-
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LoggerOptions {
   /** Least severe level written. */
@@ -13,8 +14,15 @@ export interface LoggerOptions {
   /** True where nobody reads along: standard error is not a terminal. */
   readonly json: boolean;
   readonly clock: Clock;
+  /** Takes every line as JSON. What it throws is said by `write`, as a warning. */
+  readonly file?: LineSink;
   /** Secrets known at start; `setSecrets` replaces them. */
   readonly redact?: () => readonly string[];
+}
+
+export interface LineSink {
+  /** One line, without its line break. */
+  write(line: string): void;
 }
 
 export interface KernelLogger extends Logger {
@@ -22,6 +30,10 @@ export interface KernelLogger extends Logger {
   child(fields: LogFields): KernelLogger;
   /** Secrets of the configuration in force. Holds for every child too. */
   setSecrets(secrets: readonly string[]): void;
+  /** Least severe level from now on. Holds for every child too. */
+  setLevel(level: LogLevel): void;
+  /** The file written from now on; `undefined`: none. Holds for every child too, and closes nothing. */
+  setFile(file: LineSink | undefined): void;
   /** `text` as it would be logged; for anything else that leaves the process. */
   redact(text: string): string;
   enabled(level: LogLevel): boolean;
@@ -29,8 +41,8 @@ export interface KernelLogger extends Logger {
 
 export function createLogger(options: LoggerOptions): KernelLogger {
   const redactor = createRedactor(options.redact?.());
-  const least = LOG_LEVELS.indexOf(options.level);
-  const format = options.json ? jsonLine : readableLine;
+  const output = new Output(options);
+  let least = LOG_LEVELS.indexOf(options.level);
 
   const loggerWith = (bound: LogFields): KernelLogger => {
     const at =
@@ -38,12 +50,8 @@ export function createLogger(options: LoggerOptions): KernelLogger {
       (message, fields) => {
         if (rank < least) return;
         const time = new Date(options.clock.now()).toISOString();
-        const pairs = redactFields(fields === undefined ? bound : { ...bound, ...fields }, redactor.redact);
-        try {
-          options.write(format(time, level, redactor.redact(message), pairs));
-        } catch {
-          // Logging is never the reason why something else fails.
-        }
+        const all = redactFields(fields === undefined ? bound : { ...bound, ...fields }, redactor.redact);
+        output.write({ time, level, message: redactor.redact(message), fields: all });
       };
     return Object.freeze({
       debug: at("debug", 0),
@@ -52,6 +60,8 @@ export function createLogger(options: LoggerOptions): KernelLogger {
       error: at("error", 3),
       child: (fields: LogFields) => loggerWith({ ...bound, ...fields }),
       setSecrets: redactor.setSecrets,
+      setLevel: (level: LogLevel) => void (least = LOG_LEVELS.indexOf(level)),
+      setFile: (file: LineSink | undefined) => void (output.file = file),
       redact: redactor.redact,
       enabled: (level: LogLevel) => LOG_LEVELS.indexOf(level) >= least,
     });
@@ -71,11 +81,42 @@ export function withFields(log: Logger, fields: LogFields): Logger {
   };
 }
 
-type Pair = readonly [name: string, value: string | number | boolean];
+/** Both places a line goes to. Neither is ever the reason why the other, or the caller, fails. */
+class Output {
+  file: LineSink | undefined;
+  readonly #write: (line: string) => void;
+  readonly #json: boolean;
+
+  constructor({ write, json, file }: LoggerOptions) {
+    this.#write = write;
+    this.#json = json;
+    this.file = file;
+  }
+
+  write(entry: LogEntry): void {
+    const json = this.#json || this.file !== undefined ? jsonLine(entry) : "";
+    this.#say(this.#json ? json : readableLine(entry));
+    try {
+      this.file?.write(json);
+    } catch (error) {
+      const { message } = error as Error;
+      const trouble: LogEntry = { time: entry.time, level: "warn", message, fields: [] };
+      this.#say(this.#json ? jsonLine(trouble) : readableLine(trouble));
+    }
+  }
+
+  #say(line: string): void {
+    try {
+      this.#write(line);
+    } catch {
+      // A closed pipe. Nobody is left to be told.
+    }
+  }
+}
 
 /** Names and values both: a secret used as a name, or a number that is one, is as readable as any other. */
-function redactFields(fields: LogFields, redact: (text: string) => string): Pair[] {
-  const pairs: Pair[] = [];
+function redactFields(fields: LogFields, redact: (text: string) => string): LogPair[] {
+  const pairs: LogPair[] = [];
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     const text = String(value);
@@ -83,31 +124,4 @@ function redactFields(fields: LogFields, redact: (text: string) => string): Pair
     pairs.push([redact(name), clean === text ? value : clean]);
   }
   return pairs;
-}
-
-const OWN_NAMES: ReadonlySet<string> = new Set(["time", "level", "message", "__proto__"]);
-
-function jsonLine(time: string, level: LogLevel, message: string, pairs: readonly Pair[]): string {
-  const line: Record<string, string | number | boolean> = { time, level, message };
-  for (const [name, value] of pairs) line[OWN_NAMES.has(name) ? `${name}_` : name] = value;
-  return JSON.stringify(line);
-}
-
-function readableLine(time: string, level: LogLevel, message: string, pairs: readonly Pair[]): string {
-  const words = [time, level.padEnd(5), visible(message)];
-  for (const [name, value] of pairs) words.push(`${visible(name)}=${readableValue(value)}`);
-  return words.join(" ");
-}
-
-function readableValue(value: string | number | boolean): string {
-  const text = String(value);
-  return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : visible(JSON.stringify(text));
-}
-
-/** A line break in a message forges a line, an escape sequence drives the reader's terminal, a bidi mark lies to the eye. */
-function visible(text: string): string {
-  return text.replace(
-    /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -1,7 +1,16 @@
 // Nothing configured as a secret ever reaches a log line, and no value can forge a second line or drive a terminal.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createLogger, createRedactor, DOTS, withFields, type LoggerOptions } from "../src/index.ts";
+import {
+  createLogger,
+  createRedactor,
+  DOTS,
+  jsonLine,
+  type LoggerOptions,
+  parseLogLine,
+  readableLine,
+  withFields,
+} from "../src/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { captureLog } from "./fake-features.ts";
 
@@ -32,10 +41,9 @@ describe("lines", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (message, value) => {
         const { log, lines } = loggerWith({ json });
-        log.info(`${message}\n\u001b[2J\u2028\u202e`, { value: `${value}\r\u009b`, [value]: 1 });
+        log.info(`${message}\n\u001b[2J\u009b\u2028\u202e\u061c`, { value: `${value}\r\u009b`, [value]: 1 });
         expect(lines).toHaveLength(1);
-        const inJson = /[\p{Cc}--[\u007f-\u009f]]/v; // JSON.stringify leaves C1 as it is, and nobody reads it raw
-        expect(lines[0]).not.toMatch(json ? inJson : /[\p{Cc}\u2028\u2029\u202e]/u);
+        expect(lines[0]).not.toMatch(/[\p{Cc}\u2028\u2029\u061c\u200e\u202e]/u);
       }),
     );
   });
@@ -57,6 +65,23 @@ describe("lines", () => {
     expect(() => log.info("hello")).not.toThrow();
   });
 
+  test("the level can be changed, for children made before too", () => {
+    const { log, lines } = loggerWith({ level: "error" });
+    const child = log.child({ a: 1 });
+    log.setLevel("debug");
+    child.debug("now");
+    log.setLevel("error");
+    child.warn("not any more");
+    expect(lines).toHaveLength(1);
+    expect([child.enabled("debug"), child.enabled("error")]).toEqual([false, true]);
+  });
+
+  test("a name that is taken twice once its secret is gone, or is __proto__, breaks no line", () => {
+    const { log, lines } = loggerWith({ redact: () => ["first-secret", "second-secret"] });
+    log.info("x", { "first-secret": 1, "second-secret": 2, ["__proto__"]: "p" });
+    expect(JSON.parse(lines[0]!)).toMatchObject({ [DOTS]: 2, ["__proto___"]: "p" });
+  });
+
   test("children add fields; withFields does so on any logger", () => {
     const { log, lines } = loggerWith();
     withFields(log.child({ a: 1 }), { b: 2 }).info("x", { c: 3 });
@@ -65,6 +90,75 @@ describe("lines", () => {
     withFields(plain.log, { b: 2 }).warn("y", { c: 3 });
     expect(plain.lines).toEqual([{ level: "warn", message: "y", b: 2, c: 3 }]);
   });
+});
+
+describe("the file", () => {
+  const sink = (lines: string[], fails = false) => ({
+    write(line: string): void {
+      if (fails) throw new Error("it can't be written");
+      lines.push(line);
+    },
+  });
+
+  test("is JSON while the terminal is readable, and holds no secret either", () => {
+    const inFile: string[] = [];
+    const { log, lines } = loggerWith({ json: false, file: sink(inFile), redact: () => ["hunter2"] });
+    log.child({ key: "hunter2" }).warn("hunter2 is wrong", { port: 1 });
+    expect(JSON.parse(inFile[0]!)).toMatchObject({ level: "warn", key: DOTS, message: `${DOTS} is wrong`, port: 1 });
+    expect(lines[0]).toContain(`warn  ${DOTS} is wrong`);
+  });
+
+  test("is written although standard error is gone; what is wrong with it is said there, in its format", () => {
+    const inFile: string[] = [];
+    const write = (): never => {
+      throw new Error("EPIPE");
+    };
+    loggerWith({ write, file: sink(inFile) }).log.info("kept");
+    expect(inFile).toHaveLength(1);
+    const { log, lines } = loggerWith({ file: sink([], true) });
+    log.info("said");
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: "info", message: "said" },
+      { level: "warn", message: "it can't be written" },
+    ]);
+  });
+
+  test("can be changed and taken away, for children too", () => {
+    const first: string[] = [];
+    const second: string[] = [];
+    const { log } = loggerWith({ file: sink(first) });
+    const child = log.child({});
+    child.info("1");
+    log.setFile(sink(second));
+    child.info("2");
+    log.setFile(undefined);
+    child.info("3");
+    expect([first.length, second.length]).toEqual([1, 1]);
+  });
+
+  test("what was written is read back as it was, whatever is in it", () => {
+    const value = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n + 0),
+      fc.boolean(),
+    );
+    const name = fc.string({ unit: "binary" }).filter((text) => !/^(?:time|level|message|__proto__)_?$/.test(text));
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.dictionary(name, value), (message, values) => {
+        // JSON puts names that are numbers first.
+        const fields = Object.entries(JSON.parse(JSON.stringify(values)) as typeof values);
+        const entry = { time: "2023-11-14T22:13:20.000Z", level: "info" as const, message, fields };
+        const line = jsonLine(entry);
+        expect(parseLogLine(line)).toEqual(entry);
+        expect(readableLine(entry)).not.toMatch(/[\p{Cc}\u2028\u2029\p{Bidi_Control}]/u);
+      }),
+    );
+  });
+
+  test.each(["", "x", "{", "null", "[1]", "7", '{"time":1,"level":"info","message":"x"}', '{"message":"no level"}'])(
+    "%s is no line of the log",
+    (text) => expect(parseLogLine(text)).toBeUndefined(),
+  );
 });
 
 describe("secrets", () => {
