@@ -5,7 +5,14 @@ import { EXIT, SvcError } from "@svc/contract";
 import type { Backend } from "../service/backend.ts";
 import { type Confirm, printable, questionPrompt } from "./question.ts";
 
-export async function converse(backend: Backend, session: string): Promise<number> {
+/** Which conversation, and with whom. */
+export interface Place {
+  readonly session: string;
+  /** Without one, the default agent. */
+  readonly agent?: string;
+}
+
+export async function converse(backend: Backend, place: Place): Promise<number> {
   const lines = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   emitKeypressEvents(process.stdin, lines);
   let turn: AbortController | undefined;
@@ -17,12 +24,12 @@ export async function converse(backend: Backend, session: string): Promise<numbe
   // Ctrl-D in the middle of an answer: it is still shown, and nothing is asked for after it.
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
-  process.stdout.write(`Conversation "${session}". Esc stops an answer, Ctrl-D ends.\n`);
+  process.stdout.write(`Conversation "${place.session}". Esc stops an answer, Ctrl-D ends.\n`);
   lines.prompt();
   for await (const line of lines) {
     if (line.trim() !== "") {
       turn = new AbortController();
-      await say(backend, session, line, turn.signal, confirmOn(lines, turn.signal, ended.signal));
+      await say(backend, place, line, turn.signal, confirmOn(lines, turn.signal, ended.signal));
       turn = undefined;
     }
     if (!ended.signal.aborted) lines.prompt();
@@ -42,19 +49,13 @@ function confirmOn(lines: Interface, turn: AbortSignal, ended: AbortSignal): Con
     });
 }
 
-async function say(
-  backend: Backend,
-  session: string,
-  text: string,
-  signal: AbortSignal,
-  confirm: Confirm,
-): Promise<void> {
+async function say(backend: Backend, place: Place, text: string, signal: AbortSignal, confirm: Confirm): Promise<void> {
   const ask = questionPrompt(backend.call, confirm);
   let streamed = false;
   try {
     const answer = (await backend.call({
       name: "chat",
-      body: { text, session, interactive: true },
+      body: { text, ...place, interactive: true },
       signal,
       onEvent: (event) => {
         if (event.type === "text-delta") {
@@ -82,6 +83,6 @@ interface Answer {
 
 /** A price nobody told us is said to be unknown; it is never shown as nothing. */
 function usageLine({ model, input_tokens, output_tokens, cost_usd }: Answer): string {
-  const cost = cost_usd === null ? "cost unknown: set [model.price]" : `$${cost_usd.toFixed(4)}`;
+  const cost = cost_usd === null ? "cost unknown: the price of the model is not set" : `$${cost_usd.toFixed(4)}`;
   return `${model}, ${input_tokens} tokens in, ${output_tokens} out, ${cost}`;
 }

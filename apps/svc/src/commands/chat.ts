@@ -2,6 +2,7 @@
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { confirmAlone, printable, questionPrompt } from "../cli/question.ts";
+import type { Place } from "../cli/converse.ts";
 import { type Backend, openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {
@@ -17,19 +18,21 @@ export async function run(context: CommandContext): Promise<number> {
   if (!/^[A-Za-z0-9._-]{1,128}$/.test(session))
     throw new SvcError("USAGE", "--session takes 1 to 128 characters of A-Z a-z 0-9 . _ -");
   await using backend = await openBackend(context);
+  const who = options.text("agent");
+  const place = { session, ...(who !== undefined && { agent: who }) };
   if (message === undefined) {
     const { converse } = await import("../cli/converse.ts");
-    return await converse(backend, session);
+    return await converse(backend, place);
   }
   // Awaited here: the backend is closed when this function is left.
-  return await sayOnce(context, backend, session, message);
+  return await sayOnce(context, backend, place, message);
 }
 
-async function sayOnce(context: CommandContext, backend: Backend, session: string, text: string): Promise<number> {
+async function sayOnce(context: CommandContext, backend: Backend, place: Place, text: string): Promise<number> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
   const answer = (await backend.call({
     name: "chat",
-    body: { text, session, interactive },
+    body: { text, ...place, interactive },
     ...(interactive && { onEvent: questionPrompt(backend.call, confirmAlone) }),
   })) as { response: string; readonly [key: string]: Json };
   if (context.options.flag("json")) context.printJson(answer);

@@ -2,10 +2,12 @@
 import { callDaemon } from "@svc/gateway/control";
 import { homeOf } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
+import { deviceName } from "../service/handlers/device-name.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const scope = context.options.text("scope");
-  const name = context.options.text("name");
+  const named = context.options.text("name");
+  const name = named === undefined ? undefined : deviceName(named);
   const issued = (await callDaemon({
     socketFile: homeOf(context.env).controlSocket,
     name: "pair",

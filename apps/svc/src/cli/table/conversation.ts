@@ -1,4 +1,4 @@
-/** Talking to the agent. */
+/** Talking to the agent, and trying its model. */
 import type { CommandEntry } from "../command.ts";
 import { CONFIG_OPTION, JSON_OPTION } from "./options.ts";
 
@@ -10,10 +10,24 @@ export const conversation: readonly CommandEntry[] = [
       ["-m, --message <text>", "Send one message, print the answer, end"],
       ["--session <name>", "Continue this conversation (default: terminal)"],
       ["--new", "Start a new conversation"],
+      ["--agent <name>", "Talk to this agent of the config (default: default)"],
       JSON_OPTION,
       CONFIG_OPTION,
     ],
-    examples: ["svc chat", 'svc chat -m "What is in my workspace?"', "svc chat --session project-x"],
+    examples: [
+      "svc chat",
+      'svc chat -m "What is in my workspace?"',
+      "svc chat --session project-x",
+      "svc chat --agent writer",
+    ],
     load: () => import("../../commands/chat.ts"),
+  },
+  {
+    usage: "model <action>",
+    summary: "test the model: whether it answers, how fast, for how much",
+    options: [["--agent <name>", "The model of this agent of the config"], JSON_OPTION, CONFIG_OPTION],
+    examples: ["svc model test", "svc model test --agent writer --json"],
+    actions: ["test"],
+    load: () => import("../../commands/model.ts"),
   },
 ];

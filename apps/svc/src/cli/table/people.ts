@@ -1,6 +1,6 @@
-/** Who may talk to the service. */
+/** Who may talk to the service, and what was said. */
 import type { CommandEntry } from "../command.ts";
-import { JSON_OPTION } from "./options.ts";
+import { JSON_OPTION, YES_OPTION } from "./options.ts";
 
 export const people: readonly CommandEntry[] = [
   {
@@ -13,5 +13,26 @@ export const people: readonly CommandEntry[] = [
     ],
     examples: ["svc pair", "svc pair --scope webhook --name ci"],
     load: () => import("../../commands/pair.ts"),
+  },
+  {
+    usage: "devices <action>",
+    summary: "list, rename or revoke the paired devices",
+    options: [YES_OPTION, JSON_OPTION],
+    examples: ["svc devices list", 'svc devices rename 3f2a "kitchen tablet"', "svc devices revoke 3f2a"],
+    actions: ["list", "rename <id> <name>", "revoke <id>"],
+    load: () => import("../../commands/devices.ts"),
+  },
+  {
+    usage: "sessions <action>",
+    summary: "list, show, cancel or delete conversations",
+    options: [
+      ["--limit <count>", "Most conversations listed (50), or messages shown (20)"],
+      ["--before <cursor>", "Show the messages before these"],
+      YES_OPTION,
+      JSON_OPTION,
+    ],
+    examples: ["svc sessions list", "svc sessions show 3f2a --limit 5", "svc sessions cancel 3f2a"],
+    actions: ["list", "show <id>", "cancel <id>", "delete <id>"],
+    load: () => import("../../commands/sessions.ts"),
   },
 ];

@@ -1,0 +1,35 @@
+/** What a test of a model tells a person: who answered, how fast, for how much, or what stands in the way. */
+
+/** As the `model-test` command answers it. */
+export interface ModelReport {
+  readonly agent: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly ok: boolean;
+  readonly latency_ms: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number | null;
+  readonly price_known: boolean;
+  readonly error: { readonly code: string; readonly message: string; readonly hint: string | null } | null;
+}
+
+export function modelReportText(report: ModelReport): string {
+  const { provider, model, error } = report;
+  if (error) return `${model} by ${provider}: ${error.message}${error.hint ? `\n${error.hint}` : ""}  [${error.code}]`;
+  return [
+    `${model} by ${provider}: answered in ${report.latency_ms} ms`,
+    `  tokens    ${report.input_tokens} in, ${report.output_tokens} out`,
+    `  cost      ${costText(report)}`,
+  ].join("\n");
+}
+
+/** A price nobody told us is said to be unknown; it is never shown as nothing. */
+function costText({ provider, model, agent, cost_usd: cost, price_known: known }: ModelReport): string {
+  if (provider === "builtin") return "nothing: the built-in model is free";
+  if (!known) {
+    const section = agent === "default" ? "model.price" : `prices.${JSON.stringify(model)}`;
+    return `price unknown; set it with: svc config set ${section}.input_per_million <usd>, and output_per_million`;
+  }
+  return cost === null ? "unknown: the provider did not count the tokens" : `$${cost.toFixed(6)}`;
+}

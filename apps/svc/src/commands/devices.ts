@@ -1,0 +1,68 @@
+/** `svc devices list|rename|revoke`: who is paired. Works on the database itself when no daemon runs. */
+import { EXIT, type Json } from "@svc/contract";
+import { homeOf } from "@svc/kernel";
+import { columns } from "../cli/columns.ts";
+import type { CommandContext } from "../cli/command.ts";
+import { callHere } from "../service/handlers/call-here.ts";
+import { byPrefix } from "../service/handlers/by-prefix.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const [action, id = "", name = ""] = context.args;
+  if (action === "rename") return await rename(context, id, name);
+  if (action === "revoke") return await revoke(context, id);
+  const devices = await list(context);
+  if (context.options.flag("json")) context.printJson({ devices });
+  else context.print(devices.length === 0 ? "no device is paired\nPair one with: svc pair" : table(devices));
+  return EXIT.ok;
+}
+
+interface DeviceLine {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: string;
+  readonly created_at: string;
+  readonly last_seen_at: string | null;
+}
+
+const call = (context: CommandContext, name: string, body: Readonly<Record<string, Json>> = {}): Promise<Json> =>
+  callHere(homeOf(context.env), { name, body });
+
+async function list(context: CommandContext): Promise<readonly DeviceLine[]> {
+  const { devices } = (await call(context, "devices")) as unknown as { devices: readonly DeviceLine[] };
+  return devices;
+}
+
+async function rename(context: CommandContext, id: string, name: string): Promise<number> {
+  const renamed = (await call(context, "device-rename", { id, name })) as unknown as DeviceLine;
+  if (context.options.flag("json")) context.printJson(renamed);
+  else context.print(`${renamed.id} is now called ${renamed.name}`);
+  return EXIT.ok;
+}
+
+async function revoke(context: CommandContext, given: string): Promise<number> {
+  const { atTerminal, confirmed } = await import("../cli/prompts.ts");
+  const device = byPrefix(await list(context), given, "DEVICE_UNKNOWN");
+  const question = `Revoke ${device.name} (${device.scope}, ${seen(device)})? Its token stops working at once.`;
+  if (atTerminal() && !context.options.flag("yes") && !(await confirmed(question))) {
+    context.print("nothing was changed");
+    return EXIT.failure;
+  }
+  await call(context, "device-revoke", { id: device.id });
+  if (context.options.flag("json")) context.printJson(device);
+  else context.print(`${device.name} (${device.id}) is revoked`);
+  return EXIT.ok;
+}
+
+function table(devices: readonly DeviceLine[]): string {
+  const rows = devices.map((device) => [
+    device.id,
+    device.name,
+    device.scope,
+    `paired ${day(device.created_at)}`,
+    seen(device),
+  ]);
+  return columns(rows);
+}
+
+const seen = ({ last_seen_at: at }: DeviceLine): string => (at === null ? "never seen" : `last seen ${day(at)}`);
+const day = (iso: string): string => iso.slice(0, 16).replace("T", " ");

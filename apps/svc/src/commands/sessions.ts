@@ -1,0 +1,106 @@
+/** `svc sessions list|show|cancel|delete`: the conversations of every device and channel. */
+import { EXIT, type Json, SvcError } from "@svc/contract";
+import { columns } from "../cli/columns.ts";
+import type { CommandContext } from "../cli/command.ts";
+import { printable } from "../cli/question.ts";
+import { type Backend, openBackend } from "../service/backend.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const [action = "", id = ""] = context.args;
+  await using backend = await openBackend(context);
+  return await ACTIONS[action]!(context, backend, id);
+}
+
+type Action = (context: CommandContext, backend: Backend, id: string) => Promise<number>;
+
+const ACTIONS: Readonly<Record<string, Action>> = { list, show, cancel, delete: remove };
+
+interface SessionLine {
+  readonly id: string;
+  readonly session_id: string;
+  readonly device: { readonly id: string; readonly name: string } | null;
+  readonly turns: number;
+  readonly running: boolean;
+  readonly updated_at: string;
+}
+
+interface MessageLine {
+  readonly at: string;
+  readonly role: "user" | "assistant";
+  readonly text: string;
+  readonly calls: readonly {
+    readonly tool: string;
+    readonly input: Json;
+    readonly ok: boolean;
+    readonly output: Json;
+  }[];
+}
+
+async function list(context: CommandContext, { call }: Backend): Promise<number> {
+  const limit = limitOf(context, 50);
+  const { sessions } = (await call({ name: "sessions", body: { limit } })) as unknown as { sessions: SessionLine[] };
+  if (context.options.flag("json")) context.printJson({ sessions });
+  else if (sessions.length === 0) context.print("no conversation is kept");
+  else {
+    const rows = sessions.map((session) => [
+      session.id,
+      session.session_id,
+      session.device?.name ?? "-",
+      `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
+      session.running ? "running" : `last ${minute(session.updated_at)}`,
+    ]);
+    context.print(printable(columns(rows)));
+  }
+  return EXIT.ok;
+}
+
+async function show(context: CommandContext, { call }: Backend, id: string): Promise<number> {
+  const before = context.options.text("before");
+  const body = { id, limit: limitOf(context, 20), ...(before !== undefined && { before }) };
+  const page = (await call({ name: "session-messages", body })) as unknown as {
+    session: SessionLine;
+    messages: MessageLine[];
+    before: string | null;
+  };
+  if (context.options.flag("json")) {
+    context.printJson(page);
+    return EXIT.ok;
+  }
+  if (page.before !== null)
+    context.print(`(older ones: svc sessions show ${page.session.id} --before ${page.before})\n`);
+  for (const message of page.messages) context.print(printable(messageText(message)));
+  return EXIT.ok;
+}
+
+async function cancel(context: CommandContext, { call }: Backend, id: string): Promise<number> {
+  const done = (await call({ name: "session-cancel", body: { id } })) as unknown as { id: string; cancelled: boolean };
+  if (context.options.flag("json")) context.printJson(done);
+  else context.print(done.cancelled ? `the running turn of ${done.id} is stopped` : `no turn runs in ${done.id}`);
+  return done.cancelled ? EXIT.ok : EXIT.failure;
+}
+
+async function remove(context: CommandContext, { call }: Backend, id: string): Promise<number> {
+  const { atTerminal, confirmed } = await import("../cli/prompts.ts");
+  const asks = atTerminal() && !context.options.flag("yes");
+  if (asks && !(await confirmed("Delete the conversation and all its messages?"))) {
+    throw new SvcError("CANCELLED");
+  }
+  const gone = (await call({ name: "session-delete", body: { id } })) as unknown as SessionLine;
+  if (context.options.flag("json")) context.printJson(gone);
+  else context.print(`${gone.id} is deleted`);
+  return EXIT.ok;
+}
+
+function messageText({ at, role, text, calls }: MessageLine): string {
+  const tools = calls.map(({ tool, input, ok }) => `  [${tool} ${JSON.stringify(input)}: ${ok ? "done" : "failed"}]`);
+  return [`${minute(at)}  ${role}`, ...tools, ...(text === "" ? [] : [text]), ""].join("\n");
+}
+
+function limitOf({ options }: CommandContext, fallback: number): number {
+  const text = options.text("limit");
+  if (text === undefined) return fallback;
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new SvcError("USAGE", "--limit takes a whole number from 1.");
+  return Number(text);
+}
+
+const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ");

@@ -1,0 +1,45 @@
+/** Paired devices for `svc devices`: listed, renamed, revoked. */
+import { type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
+import type { Device } from "@svc/store";
+import { byPrefix } from "./by-prefix.ts";
+import { deviceName } from "./device-name.ts";
+
+/** Where devices are kept: the gateway, which also closes the streams of one that is revoked, or the store alone. */
+export interface DeviceBook {
+  list(): readonly Device[];
+  /** Resolves once it is on disk, with whether there is such a device. */
+  rename(id: string, name: string): Promise<boolean>;
+  revoke(id: string): Promise<boolean>;
+}
+
+export function deviceHandlers(devices: DeviceBook): ControlHandlers {
+  const find = (id: Json | undefined): Device =>
+    byPrefix(devices.list(), typeof id === "string" ? id : "", "DEVICE_UNKNOWN");
+  return {
+    devices: () => ({ devices: devices.list().map(shown) }),
+    "device-rename": async ({ body }) => {
+      const device = find(body["id"]);
+      const name = deviceName(body["name"]);
+      if (!(await devices.rename(device.id, name))) throw new SvcError("DEVICE_UNKNOWN");
+      return shown({ ...device, name });
+    },
+    "device-revoke": async ({ body }) => {
+      const device = find(body["id"]);
+      // Somebody else may have been quicker; gone is gone.
+      await devices.revoke(device.id);
+      return shown(device);
+    },
+  };
+}
+
+/** The ClientId and the token's hash stay inside. */
+function shown({ id, name, scope, createdAt, lastSeenAt }: Device): Json {
+  return {
+    id,
+    name,
+    scope,
+    created_at: new Date(createdAt).toISOString(),
+    last_seen_at: lastSeenAt === undefined ? null : new Date(lastSeenAt).toISOString(),
+  };
+}

@@ -1,0 +1,71 @@
+/** Conversations for `svc sessions`: everybody's, marked with the device they belong to. */
+import type { SessionInfo, SessionMessage, SessionService } from "@svc/agent";
+import { type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
+import type { Device } from "@svc/store";
+import { byPrefix } from "./by-prefix.ts";
+
+export interface SessionDeps {
+  readonly sessions: SessionService;
+  readonly devices: () => readonly Device[];
+}
+
+/** A prefix is looked for among so many of the latest; a whole id is found however old its conversation. */
+const MOST_LISTED = 10_000;
+const PAGE = 100;
+const BY = "an operator at the command line";
+
+export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHandlers {
+  const find = (value: Json | undefined): SessionInfo => {
+    const id = typeof value === "string" ? value : "";
+    return sessions.find(id) ?? byPrefix(sessions.list({}, MOST_LISTED), id, "SESSION_UNKNOWN");
+  };
+  const shown = (session: SessionInfo): Json => sessionLine(session, devices());
+  return {
+    sessions: ({ body }) => ({ sessions: sessions.list({}, count(body["limit"], MOST_LISTED)).map(shown) }),
+    "session-messages": ({ body }) => {
+      const session = find(body["id"]);
+      const before = typeof body["before"] === "string" ? { before: body["before"] } : {};
+      const page = sessions.messages(session.id, { limit: count(body["limit"], PAGE), ...before });
+      return { session: shown(session), messages: page.messages.map(messageLine), before: page.before ?? null };
+    },
+    "session-cancel": ({ body }) => {
+      const session = find(body["id"]);
+      return { id: session.id, cancelled: sessions.cancel(session.id, BY) };
+    },
+    "session-delete": async ({ body }) => {
+      const session = find(body["id"]);
+      if (!(await sessions.remove(session.id, BY))) throw new SvcError("SESSION_UNKNOWN");
+      return shown(session);
+    },
+  };
+}
+
+function sessionLine(session: SessionInfo, devices: readonly Device[]): Json {
+  const device = devices.find(({ clientId }) => clientId === session.clientId);
+  return {
+    id: session.id,
+    session_id: session.name,
+    device: device ? { id: device.id, name: device.name } : null,
+    turns: session.turns,
+    running: session.running,
+    created_at: new Date(session.createdAt).toISOString(),
+    updated_at: new Date(session.updatedAt).toISOString(),
+  };
+}
+
+function messageLine({ turnId, at, role, text, calls }: SessionMessage): Json {
+  return {
+    turn_id: turnId,
+    at: new Date(at).toISOString(),
+    role,
+    text,
+    calls: calls.map(({ tool, input, ok, output }) => ({ tool, input, ok, output })),
+  };
+}
+
+function count(value: Json | undefined, most: number): number {
+  if (value === undefined) return most;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw new SvcError("USAGE", `The limit must be 1 to ${most}.`);
+}
