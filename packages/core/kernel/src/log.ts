@@ -36,6 +36,8 @@ export interface KernelLogger extends Logger {
   setFile(file: LineSink | undefined): void;
   /** `text` as it would be logged; for anything else that leaves the process. */
   redact(text: string): string;
+  /** How many characters at the end of `text` may be the beginning of a secret (`Redactor.partial`). */
+  partialSecret(text: string): number;
   enabled(level: LogLevel): boolean;
 }
 
@@ -63,6 +65,7 @@ export function createLogger(options: LoggerOptions): KernelLogger {
       setLevel: (level: LogLevel) => void (least = LOG_LEVELS.indexOf(level)),
       setFile: (file: LineSink | undefined) => void (output.file = file),
       redact: redactor.redact,
+      partialSecret: redactor.partial,
       enabled: (level: LogLevel) => LOG_LEVELS.indexOf(level) >= least,
     });
   };
