@@ -18,7 +18,7 @@ export * from "./redact.ts";
 export * from "./registry/frozen-map.ts";
 export * from "./registry/registry.ts";
 export * from "./config/default-config.ts";
-export { expectation, allowedValues } from "./config/expectation.ts";
+export { allowedValues, expectation, readText } from "./config/expectation.ts";
 export { variableName } from "./config/environment.ts";
 export * from "./config/json-schema.ts";
 export * from "./config/load-config.ts";

@@ -29,6 +29,8 @@ export interface LoadConfigOptions {
   readonly home: Home;
   /** Default: `config.toml` of the home. */
   readonly file?: string;
+  /** Taken as what stands in the file, which is not read: for a text that is checked before it is written. */
+  readonly text?: string;
   readonly env: Environment;
   /** Features of this build. */
   readonly features: readonly FeatureDefinition[];
@@ -40,7 +42,7 @@ export interface LoadConfigOptions {
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { home, env, features, catalogue } = options;
   const file = resolve(options.file ?? home.config);
-  const { text, mode } = readConfigFile(file);
+  const { text, mode } = options.text === undefined ? readConfigFile(file) : { text: options.text, mode: undefined };
   const parsed = await parseToml(text);
   if ("fault" in parsed) {
     throw new ConfigError(file, [{ code: "CONFIG_INVALID", file, key: "", ...parsed.fault }]);
