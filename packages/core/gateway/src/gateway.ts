@@ -45,7 +45,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     log,
   });
 
-  const core = coreRoutes(deps, new SessionsView(deps.store.sessions, devices));
+  const core = coreRoutes(deps, new SessionsView(deps.sessions, devices));
   const features = featureRoutes(deps.routes, core, config.max_body_bytes);
   const apiRoutes = [...core, ...features];
   // Hono is evaluated with the first request it is for: the start, and a daemon that only takes webhooks, do without it.
@@ -82,6 +82,9 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     port,
     instance,
     pairing,
+    devices: { list: () => deps.store.devices.all(), rename: notYet, revoke: notYet },
+    seen: { untrustedForwarding: false },
+    reconfigure: notYet,
     get connections() {
       return connections();
     },
@@ -110,3 +113,7 @@ function urlHost(host: string): string {
   if (host === "0.0.0.0" || host === "::" || host.trim() === "") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
 }
+
+const notYet = (): never => {
+  throw new SvcError("INTERNAL", "Not there yet.");
+};

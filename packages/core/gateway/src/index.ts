@@ -4,4 +4,4 @@ export { ANONYMOUS, mintClientId } from "./identity.ts";
 export { checkBind, isPublicBind } from "./net/bind.ts";
 export { isLocalOnly } from "./net/local-only.ts";
 export type { IssuedCode, Pairing } from "./pairing/pairing.ts";
-export type { Gateway, GatewayDeps, GatewayStore } from "./types.ts";
+export type * from "./types.ts";

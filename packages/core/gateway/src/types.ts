@@ -1,8 +1,8 @@
 /** What the gateway is given, and what it gives back. */
-import type { ClientId, Clock, Json, Logger, Route } from "@svc/contract";
-import type { TurnRunner } from "@svc/agent";
+import type { Clock, Json, Logger, Route } from "@svc/contract";
+import type { SessionService, TurnRunner } from "@svc/agent";
 import type { CoreConfig } from "@svc/kernel";
-import type { Device, IdempotencyClaim, SessionSummary } from "@svc/store";
+import type { Device, IdempotencyClaim } from "@svc/store";
 import type { Pairing } from "./pairing/pairing.ts";
 
 /** The part of the durable state the gateway touches. */
@@ -11,6 +11,9 @@ export interface GatewayStore {
     all(): readonly Device[];
     /** Resolves when the device is durable; rejects when it could not be written. */
     add(device: Device): Promise<void>;
+    /** Both resolve with whether there is such a device, once the change is durable; both reject when it is not. */
+    rename(id: string, name: string): Promise<boolean>;
+    remove(id: string): Promise<boolean>;
     /** Notes a use; cheap, never waited for. */
     touch(id: string, atMs: number): void;
   };
@@ -18,30 +21,46 @@ export interface GatewayStore {
     /** A key that runs or is stored within its TTL is a duplicate. Otherwise it is claimed, for the turn to settle. */
     claim(claim: IdempotencyClaim): "new" | "duplicate";
   };
-  readonly sessions: {
-    /** Most recently active first. */
-    list(filter: { clientId?: ClientId }, limit: number): SessionSummary[];
-  };
 }
 
-export interface GatewayDeps {
+/** What a reload can change. */
+export interface GatewaySettings {
   readonly config: CoreConfig["gateway"];
   readonly webhook: CoreConfig["channels_config.webhook"];
+  /** Bearer routes of features. */
+  readonly routes: readonly Route[];
+}
+
+export interface GatewayDeps extends GatewaySettings {
   readonly store: GatewayStore;
   readonly turns: TurnRunner;
-  /** Bodies of `GET /api/status|tools|features`. */
+  readonly sessions: SessionService;
+  /** Bodies of `GET /api/status|tools|features|config`; the last one without secrets. */
   status(): Json;
   tools(): Json;
   features(): Json;
-  /** Bearer routes of features. */
-  readonly routes: readonly Route[];
-  /** What `/health` says in public; nothing about why. */
-  health(): { readonly degraded: boolean };
+  configReport(): Json;
+  health(): Health;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;
   /** Random per start; tells two runs apart. */
   readonly instance: string;
+}
+
+/** `/health`: the public is told only whether something is degraded; a bearer, what and why. */
+export interface Health {
+  readonly degraded: boolean;
+  readonly units: readonly HealthUnit[];
+  /** Channels that take messages without checking a signature. */
+  readonly unsigned: readonly string[];
+}
+
+/** A part that can fail on its own. */
+export interface HealthUnit {
+  readonly id: string;
+  readonly state: string;
+  readonly reason?: string | undefined;
 }
 
 export interface Gateway {
@@ -50,8 +69,18 @@ export interface Gateway {
   readonly port: number;
   readonly instance: string;
   readonly pairing: Pairing;
+  readonly devices: PairedDevices;
+  readonly seen: {
+    /** A request came with forwarding headers while `gateway.trust_forwarded_headers` is off. */
+    readonly untrustedForwarding: boolean;
+  };
   /** Open connections. */
   readonly connections: number;
+  /**
+   * From the next request on the new settings are in force, all of them; requests that have begun end with the old ones.
+   * Host and port stay. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before anything is changed.
+   */
+  reconfigure(settings: GatewaySettings): RequestsBefore;
   /** From now on new work and /health are answered 503; what runs goes on, and reading still works. */
   drain(): void;
   /**
@@ -59,4 +88,22 @@ export interface Gateway {
    * connection is closed. Idempotent; a later call with 0 aborts the turns and cuts the connections at once.
    */
   close(graceMs: number): Promise<void>;
+}
+
+/** The requests to routes of features that began before a reconfiguration. */
+export interface RequestsBefore {
+  /** Resolves when the last of them has ended: until then the features that serve them are in use. */
+  idle(): Promise<void>;
+}
+
+export interface PairedDevices {
+  list(): readonly Device[];
+  /** Resolves once it is on disk, with whether there is such a device. Throws BAD_REQUEST, STORE_*. */
+  rename(id: string, name: string): Promise<boolean>;
+  /**
+   * Shuts the device out at once: its token, its turns, its connections. Resolves once that is on disk, with whether
+   * there was such a device. Rejects with STORE_* when it could not be stored; the device is shut out all the same, until
+   * a restart, and still listed.
+   */
+  revoke(id: string): Promise<boolean>;
 }

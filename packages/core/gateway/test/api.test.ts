@@ -97,7 +97,7 @@ describe("/api", () => {
 
   test("a token sees its own sessions, an operator all of them, marked with the device and without ClientIds", async () => {
     const { gateway, headers, reader } = await started();
-    const session = { createdAt: 0, updatedAt: 1000, turns: 2 };
+    const session = { createdAt: 0, updatedAt: 1000, turns: 2, running: false };
     gateway.sessions.push(
       { ...session, id: "1", clientId: "client-read" as ClientId, name: "mine" },
       { ...session, id: "2", clientId: "client-operator" as ClientId, name: "his" },

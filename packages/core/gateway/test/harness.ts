@@ -1,8 +1,8 @@
 /** A real gateway on a free loopback port, with a fake agent, a store in memory and a clock that stands still. */
 import { hash, randomUUID } from "node:crypto";
 import type { ClientId, Clock, Route } from "@svc/contract";
-import type { TurnRequest, TurnResult } from "@svc/agent";
-import type { Device, IdempotencyClaim, Scope, SessionSummary } from "@svc/store";
+import type { SessionInfo, SessionService, TurnRequest, TurnResult } from "@svc/agent";
+import type { Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
 import { type Gateway, type GatewayDeps, startGateway } from "../src/index.ts";
@@ -39,7 +39,7 @@ export class Harness {
   readonly log = captureLogger();
   readonly devices: Device[] = [];
   readonly claimed = new Set<string>();
-  readonly sessions: SessionSummary[] = [];
+  readonly sessions: SessionInfo[] = [];
   failNextAdd: Error | undefined;
   degraded = false;
   gateway!: Gateway;
@@ -71,7 +71,7 @@ export class Harness {
   #deps(options: HarnessOptions): GatewayDeps {
     return {
       config: { ...CONFIG, ...options.config },
-      webhook: { secret: options.webhook?.secret, signing_secret: options.webhook?.signing_secret },
+      webhook: { secret: options.webhook?.secret, signing_secret: options.webhook?.signing_secret, agent: undefined },
       store: {
         devices: {
           all: () => this.devices,
@@ -82,20 +82,23 @@ export class Harness {
             if (failure) throw failure;
             this.devices.push(device);
           },
+          rename: () => Promise.resolve(false),
+          remove: () => Promise.resolve(false),
           touch: () => {},
         },
         idempotency: { claim: (claim) => this.#claim(claim) },
-        sessions: {
-          list: ({ clientId }, limit) =>
-            this.sessions.filter((one) => clientId === undefined || one.clientId === clientId).slice(0, limit),
-        },
       },
+      sessions: {
+        list: ({ clientId }, limit) =>
+          this.sessions.filter((one) => clientId === undefined || one.clientId === clientId).slice(0, limit),
+      } as SessionService,
       turns: { run: (request) => this.#run(request, options.run) },
       status: () => ({ version: "1.2.3" }),
       tools: () => ({ tools: [] }),
       features: () => ({ features: [] }),
       routes: options.routes ?? [],
-      health: () => ({ degraded: this.degraded }),
+      configReport: () => ({ config: {} }),
+      health: () => ({ degraded: this.degraded, units: [], unsigned: [] }),
       log: this.log,
       clock: options.clock ?? this.clock,
       version: "1.2.3",

@@ -1,17 +1,17 @@
 /** `GET /api/sessions?limit=`: a token sees its own sessions, an operator everybody's, marked with the device. */
 import { SvcError, type Json } from "@svc/contract";
+import type { SessionService } from "@svc/agent";
 import type { Device, SessionSummary } from "@svc/store";
 import type { Devices } from "../auth/devices.ts";
-import type { GatewayStore } from "../types.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 
 export class SessionsView {
-  readonly #sessions: GatewayStore["sessions"];
+  readonly #sessions: SessionService;
   readonly #devices: Devices;
 
-  constructor(sessions: GatewayStore["sessions"], devices: Devices) {
+  constructor(sessions: SessionService, devices: Devices) {
     this.#sessions = sessions;
     this.#devices = devices;
   }
