@@ -9,6 +9,7 @@
 import type { GenericSchema, InferOutput } from "valibot";
 import type { Channel } from "./channel.ts";
 import type { Clock } from "./clock.ts";
+import type { ErrorCode } from "./error-codes.ts";
 import type { Observer } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
@@ -78,13 +79,33 @@ export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Literal path, e.g. `/api/plugins`. */
   readonly path: string;
+  readonly doc: RouteDoc;
   handle(request: RouteRequest): Promise<{ readonly status: number; readonly body: Json }>;
+}
+
+/** What a route takes and answers, for `/openapi.json`. What does not fit `query` and `body` never reaches the route. */
+export interface RouteDoc {
+  /** One sentence. */
+  readonly summary: string;
+  /** By parameter; each a schema of a string, `v.optional` where it may be missing. Parameters not named here pass. */
+  readonly query?: Readonly<Record<string, GenericSchema>>;
+  /** Without one, any JSON or none is taken. */
+  readonly body?: GenericSchema;
+  /** By status, below 400. */
+  readonly answers: Readonly<Record<number, RouteAnswer>>;
+  /** Codes it throws, beside those of every route. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+export interface RouteAnswer {
+  readonly description: string;
+  readonly body: GenericSchema;
 }
 
 export interface RouteRequest {
   readonly clientId: ClientId;
   readonly query: URLSearchParams;
-  /** Parsed JSON, or null without a body. */
+  /** What the body schema makes of the JSON that came; null without a body. */
   readonly body: Json;
   readonly signal: AbortSignal;
 }

@@ -12,7 +12,8 @@ const sandbox = (id: string): SandboxBackend => ({
   open: () => Promise.reject(new Error("unused")),
 });
 const route = (method: string, path: string) =>
-  ({ method, path, handle: () => Promise.resolve({ status: 200, body: null }) }) as Route;
+  ({ method, path, doc, handle: () => Promise.resolve({ status: 200, body: null }) }) as Route;
+const doc: Route["doc"] = { summary: "", answers: {} };
 
 async function problemsOf(
   features: Parameters<typeof lifecycleOf>[0],

@@ -55,7 +55,7 @@ export async function construct(
 function takeDown(definition: FeatureDefinition, made: Contributions): ConstructedFeature {
   const { tools = [], routes = [], channel, sandbox, observer, register, run, shutdown } = made;
   for (const tool of tools) demand(isTool(tool), "a tool needs name, description, input, approval and run()");
-  for (const route of routes) demand(isRoute(route), "a route needs method, path and handle()");
+  for (const route of routes) demand(isRoute(route), "a route needs method, path, doc and handle()");
   demand(channel === undefined || typeof channel.send === "function", "a channel needs send()");
   demand(sandbox === undefined || isSandbox(sandbox), "a sandbox backend needs id, probe() and open()");
   demand(observer === undefined || typeof observer.record === "function", "an observer needs record()");
@@ -97,7 +97,11 @@ const isTool = (tool: Tool): boolean =>
   typeof tool.run === "function";
 
 const isRoute = (route: Route): boolean =>
-  typeof route.method === "string" && typeof route.path === "string" && typeof route.handle === "function";
+  typeof route.method === "string" &&
+  typeof route.path === "string" &&
+  typeof route.doc?.summary === "string" &&
+  typeof route.doc.answers === "object" &&
+  typeof route.handle === "function";
 
 const isSandbox = (backend: SandboxBackend): boolean =>
   typeof backend.id === "string" && typeof backend.probe === "function" && typeof backend.open === "function";

@@ -1,6 +1,9 @@
 /** Watches turns end and tells the numbers at `GET /api/__name__`. */
-import type { Contributions, FeatureContext } from "@svc/contract";
+import { type Contributions, type FeatureContext, integer } from "@svc/contract";
+import * as v from "valibot";
 import type { Config } from "./index.ts";
+
+const TURNS = v.object({ finished: integer(0), failed: integer(0), slow: integer(0) });
 
 export function create({ config }: FeatureContext<Config>): Contributions {
   // Numbers about all clients, none of any single one: they may be shared.
@@ -14,7 +17,15 @@ export function create({ config }: FeatureContext<Config>): Contributions {
       },
     },
     routes: [
-      { method: "GET", path: "/api/__name__", handle: () => Promise.resolve({ status: 200, body: { ...turns } }) },
+      {
+        method: "GET",
+        path: "/api/__name__",
+        doc: {
+          summary: "Tells how many turns ended, and how.",
+          answers: { 200: { description: "Numbers since the start.", body: TURNS } },
+        },
+        handle: () => Promise.resolve({ status: 200, body: { ...turns } }),
+      },
     ],
   };
 }
