@@ -96,6 +96,7 @@ export const ERRORS = {
   NOT_RUNNING: entry(503, EXIT.unavailable, "No daemon is running on this home."),
   DAEMON_LOST: entry(503, EXIT.unavailable, "The daemon went away before it answered."),
   DAEMON_FORBIDDEN: entry(403, EXIT.noPermission, "This user may not open the daemon's control socket."),
+  LOG_UNREADABLE: entry(500, EXIT.noInput, "The log can't be read."),
   STORE_NEWER: entry(500, EXIT.config, "The database was written by a newer version of svc."),
   STORE_FULL: entry(503, EXIT.io, "The disk is full; nothing was accepted."),
   STORE_FAILED: entry(503, EXIT.io, "The database could not be written."),

@@ -31,4 +31,17 @@ export const running: readonly CommandEntry[] = [
     examples: ["svc reload"],
     load: () => import("../../commands/reload.ts"),
   },
+  {
+    usage: "logs",
+    summary: "Show the log of the service, with or without a daemon",
+    options: [
+      ["-f, --follow", "Go on as it grows, until Ctrl-C"],
+      ["-n, --lines <count>", "Most lines of what is there (default: 100; all with --since)"],
+      ["--level <level>", "Lines at least this severe: debug, info, warn or error"],
+      ["--since <time>", "Lines since then: 90s, 10m, 2h, 7d, or a date and time"],
+      ["--json", "Print each line as JSON"],
+    ],
+    examples: ["svc logs", "svc logs -f --level warn", "svc logs --since 10m --json"],
+    load: () => import("../../commands/logs.ts"),
+  },
 ];
