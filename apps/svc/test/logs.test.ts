@@ -173,12 +173,14 @@ describe("--since", () => {
     );
   });
 
-  test("a date is that moment; nothing else is a time", () => {
+  test.each(["", "1", "m", "10", "-1m", "1.5h", "1h30m", "2026", "2026-13-01", "yesterday", "1e3s"])(
+    "%s is no time",
+    (text) => expect(parseSince(text, 0)).toBeUndefined(),
+  );
+
+  test("a date is that moment; no text makes a moment that is none", () => {
     expect(parseSince("2026-03-01T12:30:05Z", 0)).toBe(Date.UTC(2026, 2, 1, 12, 30, 5));
     expect(parseSince("2026-03-01 12:30+02:00", 0)).toBe(Date.UTC(2026, 2, 1, 10, 30));
-    for (const text of ["", "1", "m", "10", "-1m", "1.5h", "1h30m", "2026", "2026-13-01", "yesterday", "1e3s"]) {
-      expect(parseSince(text, 0), text).toBeUndefined();
-    }
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const ms = parseSince(text, 0);
@@ -215,11 +217,16 @@ describe("svc logs", () => {
     expect((await runBinary(["logs", "--since", "1h"], { home: home.path })).stdout).toContain("hello");
   });
 
-  test("wrong options are exit 64, an unreadable file 66; no log is said, and is no failure", async () => {
+  test.each([["--level", "loud"], ["--since", "soon"], ["-n", "-1"], ["-n", "many"], ["extra"]])(
+    "%s %s is exit 64",
+    async (...words) => {
+      using home = temporaryHome();
+      expect((await runBinary(["logs", ...words], { home: home.path })).code).toBe(64);
+    },
+  );
+
+  test("an unreadable file is exit 66; no log is said, and is no failure", async () => {
     using home = temporaryHome();
-    for (const words of [["--level", "loud"], ["--since", "soon"], ["-n", "-1"], ["-n", "many"], ["extra"]]) {
-      expect((await runBinary(["logs", ...words], { home: home.path })).code, words.join(" ")).toBe(64);
-    }
     const none = await runBinary(["logs"], { home: home.path });
     expect(none).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("svc.log") });
     mkdirSync(join(home.path, "logs", "svc.log"), { recursive: true });

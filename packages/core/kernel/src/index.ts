@@ -14,6 +14,7 @@ export type { FeatureState, FeatureStatus } from "./lifecycle/status.ts";
 export * from "./log.ts";
 export * from "./log-file.ts";
 export * from "./log-line.ts";
+export { asideNumbers, logFilePath } from "./log-rotation.ts";
 export * from "./redact.ts";
 export * from "./registry/frozen-map.ts";
 export * from "./registry/registry.ts";

@@ -11,18 +11,16 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readSync,
-  renameSync,
-  rmSync,
   type Stats,
   statSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Clock } from "@svc/contract";
 import type { Home } from "./home.ts";
 import type { LineSink } from "./log.ts";
+import { logFilePath, putAside } from "./log-rotation.ts";
 
 export interface LogFileLimits {
   /** Size past which no line takes the file. */
@@ -41,20 +39,6 @@ export interface LogFile extends LineSink {
   setLimits(limits: LogFileLimits): void;
   /** Lets go of the file. A later line opens it again. */
   close(): void;
-}
-
-export const logFilePath = ({ logsDir }: Pick<Home, "logsDir">): string => join(logsDir, "svc.log");
-
-/** Numbers of the files put aside (`svc.log.3` → 3), the newest first. Empty when the folder can't be read. */
-export function asideNumbers(file: string): number[] {
-  const name = basename(file);
-  try {
-    const names = readdirSync(dirname(file)).filter((each) => each.startsWith(`${name}.`));
-    const numbers = names.map((each) => each.slice(name.length + 1)).filter((text) => /^[1-9]\d{0,5}$/.test(text));
-    return numbers.map(Number).sort((a, b) => a - b);
-  } catch {
-    return [];
-  }
 }
 
 /** Opens nothing before the first line. */
@@ -121,8 +105,10 @@ class RotatedFile implements LogFile {
     const bytes = Buffer.from(`${line}\n`);
     const size = this.#ready();
     if (size > 0 && size + bytes.length > this.#limits.maxBytes) {
-      this.#rotate();
-      this.#ready();
+      // Closed first: Windows renames no open file.
+      this.close();
+      putAside(this.#file, this.#limits.maxFiles);
+      this.#open();
     }
     const whole = this.#ragged ? Buffer.concat([NEWLINE, bytes]) : bytes;
     this.#ragged = true;
@@ -152,23 +138,6 @@ class RotatedFile implements LogFile {
     this.#id = idOf(stats);
     this.#ragged = endsRagged(this.#handle, stats.size);
     return stats.size;
-  }
-
-  /** Closed first: Windows renames no open file. Up to the first gap only, so that nothing is pushed out needlessly. */
-  #rotate(): void {
-    this.close();
-    const last = this.#limits.maxFiles - 1;
-    const there = asideNumbers(this.#file);
-    for (const number of there) if (number > last) rmSync(this.#aside(number), { force: true });
-    if (last === 0) return rmSync(this.#file, { force: true });
-    let free = 1;
-    while (free < last && there.includes(free)) free += 1;
-    for (let number = free; number > 1; number -= 1) renameSync(this.#aside(number - 1), this.#aside(number));
-    renameSync(this.#file, this.#aside(1));
-  }
-
-  #aside(number: number): string {
-    return `${this.#file}.${number}`;
   }
 
   #fail(error: unknown): void {
