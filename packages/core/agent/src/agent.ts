@@ -1,20 +1,23 @@
-/** The agent: brings lanes, history, model and tools together, and makes the end of a turn one transaction. */
+/** The agents of one service: brings lanes, history, models, budget and sessions together. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Store } from "@svc/store";
-import { costUsd } from "./models/price.ts";
-import { modelName, openModel } from "./models/open-model.ts";
+import { AgentModels, type ModelOpener } from "./models/agent-models.ts";
+import { modelName } from "./models/open-model.ts";
+import { type ModelTest, testModel } from "./models/test-model.ts";
+import { Budget } from "./money/budget.ts";
+import { Spending } from "./money/spending.ts";
 import type { AgentProfile, AgentSet } from "./profiles.ts";
+import { Sessions } from "./sessions/sessions.ts";
 import type { SessionService } from "./sessions/types.ts";
-import type { ModelTest } from "./models/test-model.ts";
-import { functionTools } from "./tools/function-tools.ts";
-import { type Conversation, History } from "./turn/history.ts";
+import { ActiveTurn, ActiveTurns } from "./turn/active-turns.ts";
+import { History, newSessionName } from "./turn/history.ts";
 import { TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
-import { userMessage } from "./turn/messages.ts";
-import { TimeLimit } from "./turn/time-limit.ts";
-import { runTurn, type TurnProgress, type TurnSettings } from "./turn/turn.ts";
+import type { Redaction } from "./turn/redacted-stream.ts";
+import { answerStop, isStopCommand } from "./turn/stop-command.ts";
+import { type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
 import type { TurnRequest, TurnResult, TurnRunner } from "./types.ts";
 
 export interface AgentOptions {
@@ -28,8 +31,8 @@ export interface AgentOptions {
   readonly partialSecret?: (text: string) => number;
   /** Told every event of every turn. */
   readonly publish?: (event: TurnEvent) => void;
-  /** In place of the model that the config names; for tests. */
-  readonly model?: LanguageModelV4;
+  /** In place of the models that the config names; for tests. */
+  readonly model?: LanguageModelV4 | ModelOpener;
 }
 
 export interface Agent extends TurnRunner {
@@ -41,7 +44,7 @@ export interface Agent extends TurnRunner {
    * tool call of it is judged and run as the new set says: who locks down is obeyed at once. Never throws.
    */
   reconfigure(agents: AgentSet): void;
-  /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN. */
+  /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
   test(name: string | undefined, signal: AbortSignal): Promise<ModelTest>;
   /** Turns that run and that wait. */
   load(): { running: number; waiting: number };
@@ -54,35 +57,49 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 class RunningAgent implements Agent {
-  readonly #options: AgentOptions;
+  readonly sessions: SessionService;
+  readonly #clock: Clock;
+  readonly #store: Store;
   readonly #lanes: Lanes;
+  readonly #active = new ActiveTurns();
   readonly #history: History;
+  readonly #models: AgentModels;
+  readonly #spending: Spending;
+  readonly #turns: TurnDeps;
   #agents: AgentSet;
-  #settings = new Map<AgentProfile, Promise<TurnSettings>>();
 
-  constructor(options: AgentOptions) {
-    const { agents, store } = options;
-    this.#options = options;
+  constructor({ agents, store, clock, log, publish, model, ...options }: AgentOptions) {
+    const redaction = redactionOf(options);
+    const budget = new Budget(store.usage, clock);
     this.#agents = agents;
+    this.#clock = clock;
+    this.#store = store;
     this.#lanes = new Lanes(agents.maxParallelTurns);
     this.#history = new History(store, agents.historyMaxTokens);
+    this.#models = new AgentModels(openerOf(model));
+    this.#spending = new Spending(store, budget);
+    const profileOf = (name: string): AgentProfile | undefined => this.#agents.profiles.get(name);
+    const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending: this.#spending });
+    this.#turns = { store, clock, models: this.#models, budget, keeper, redaction, publish, profileOf };
+    const { redact } = redaction;
+    this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
   }
 
   get model(): string {
-    return modelName(this.#profile(DEFAULT_AGENT).model);
-  }
-
-  get sessions(): SessionService {
-    throw new SvcError("INTERNAL", "Not there yet.");
+    return modelName(this.#profileOf(DEFAULT_AGENT).model);
   }
 
   reconfigure(agents: AgentSet): void {
     this.#agents = agents;
-    this.#settings = new Map();
+    this.#models.keepOnly(agents.profiles);
+    this.#history.resize(agents.historyMaxTokens);
+    this.#lanes.resize(agents.maxParallelTurns);
   }
 
-  test(): Promise<ModelTest> {
-    throw new SvcError("INTERNAL", "Not there yet.");
+  async test(name: string = DEFAULT_AGENT, signal: AbortSignal): Promise<ModelTest> {
+    const { budget } = this.#turns;
+    const parts = { models: this.#models, budget, spending: this.#spending, clock: this.#clock };
+    return testModel(parts, this.#profileOf(name), signal);
   }
 
   load(): { running: number; waiting: number } {
@@ -90,113 +107,48 @@ class RunningAgent implements Agent {
   }
 
   async warm(): Promise<void> {
-    await this.#open(this.#profile(DEFAULT_AGENT));
+    await this.#models.settingsOf(this.#profileOf(DEFAULT_AGENT));
   }
 
   async run(request: TurnRequest): Promise<TurnResult> {
-    const { session, owner = request.clientId } = request;
-    let handed = false;
+    const turn = new ActiveTurn(request, request.session ?? newSessionName(), this.#clock);
+    let isHanded = false;
+    const start = (): Promise<TurnResult> => {
+      // A reload while it waited may have changed the agent, or removed it.
+      const profile = this.#profileOf(turn.agent);
+      const { owner, name } = turn;
+      const conversation =
+        request.session === undefined ? this.#history.fresh(owner, name) : this.#history.open(owner, name);
+      isHanded = true;
+      return wholeTurn(this.#turns, turn, profile, conversation);
+    };
     try {
-      if (session === undefined) {
-        const conversation = this.#history.fresh(owner);
-        return await this.#lanes.run(conversation.name, () => ((handed = true), this.#turn(request, conversation)));
+      const profile = this.#profileOf(turn.agent);
+      if (isStopCommand(request.text)) {
+        return await answerStop(this.#store, turn, profile, this.#active.stop(turn.key, "/stop"));
       }
-      return await this.#lanes.run(`${owner}\n${session}`, () => {
-        handed = true;
-        return this.#turn(request, this.#history.open(owner, session));
-      });
+      this.#active.add(turn);
+      return await this.#lanes.run(turn.key, start, turn.limit.signal);
     } finally {
-      // Refused before its turn began: nothing acted, so the key is new again.
-      if (!handed && request.claim) this.#options.store.idempotency.release(request.claim);
+      this.#active.delete(turn);
+      turn.limit.end();
+      // The turn itself settles what was handed to it. Before that nothing acted, so the key is new again.
+      if (!isHanded && request.claim) this.#store.idempotency.release(request.claim);
     }
   }
 
-  async #turn(request: TurnRequest, conversation: Conversation): Promise<TurnResult> {
-    const { store, clock, log, publish } = this.#options;
-    const profile = this.#profile(request.agent ?? DEFAULT_AGENT);
-    const agent = profile.name;
-    const model = modelName(profile.model);
-    const cost = (progress: TurnProgress): number | undefined => costUsd(profile.model, progress);
-    const keeper = new TurnKeeper({ store, clock, log, history: this.#history, model, cost });
-    const progress: TurnProgress = {
-      id: `t-${crypto.randomUUID()}`,
-      messages: [userMessage(request.text)],
-      inputTokens: 0,
-      outputTokens: 0,
-      metered: true,
-      acted: false,
-    };
-    const startedAt = clock.monotonic();
-    const emit = (event: TurnEvent): void => {
-      request.onEvent?.(event);
-      publish?.(event);
-    };
-    const { clientId } = request;
-    emit({ type: "turn-start", turnId: progress.id, agent, sessionId: conversation.name, clientId });
-    const limit = new TimeLimit(clock, profile.turn.timeoutMs, request.signal);
-    let ok = false;
-    try {
-      const settings = await this.#open(profile);
-      limit.signal.throwIfAborted();
-      const response = await runTurn({
-        request,
-        settings,
-        environment: profile.environment,
-        history: conversation.messages,
-        progress,
-        limit,
-        emit,
-      });
-      await keeper.keep(request, conversation, progress);
-      ok = true;
-      const { id: turnId, inputTokens, outputTokens } = progress;
-      const sessionId = conversation.name;
-      return { turnId, agent, response, model, sessionId, inputTokens, outputTokens, costUsd: cost(progress) };
-    } catch (error) {
-      await keeper.keepFailed(request, conversation, progress);
-      throw error instanceof SvcError ? error : new SvcError("TURN_FAILED", undefined, { cause: error });
-    } finally {
-      limit.end();
-      emit({
-        type: "turn-end",
-        turnId: progress.id,
-        agent,
-        ok,
-        model,
-        durationMs: clock.monotonic() - startedAt,
-        inputTokens: progress.inputTokens,
-        outputTokens: progress.outputTokens,
-        costUsd: cost(progress),
-      });
-    }
-  }
-
-  #profile(name: string): AgentProfile {
+  #profileOf(name: string): AgentProfile {
     const profile = this.#agents.profiles.get(name);
-    if (!profile) throw new SvcError("AGENT_UNKNOWN");
+    if (!profile) throw new SvcError("AGENT_UNKNOWN", undefined, { hint: "See [agents] in config.toml." });
     return profile;
   }
+}
 
-  #open(profile: AgentProfile): Promise<TurnSettings> {
-    const known = this.#settings.get(profile);
-    if (known) return known;
-    const opening = this.#read(profile);
-    this.#settings.set(profile, opening);
-    opening.catch(() => this.#settings.delete(profile));
-    return opening;
-  }
+function openerOf(model: LanguageModelV4 | ModelOpener | undefined): ModelOpener | undefined {
+  return typeof model === "object" ? () => model : model;
+}
 
-  async #read(profile: AgentProfile): Promise<TurnSettings> {
-    const { model } = profile;
-    return {
-      model: this.#options.model ?? (await openModel(model)),
-      instructions: profile.instructions,
-      maxSteps: profile.turn.maxSteps,
-      maxRetries: model.max_retries,
-      maxOutputTokens: model.max_output_tokens,
-      // The built-in model reads no schemas, so making them would only cost start-up time.
-      functionTools:
-        model.provider === "builtin" && !this.#options.model ? [] : await functionTools(profile.environment.tools),
-    };
-  }
+function redactionOf({ redact, partialSecret }: Pick<AgentOptions, "redact" | "partialSecret">): Redaction {
+  if (!redact) return { redact: (text) => text, partial: () => 0 };
+  return { redact, partial: partialSecret ?? ((text) => text.length) };
 }

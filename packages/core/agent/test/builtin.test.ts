@@ -27,7 +27,7 @@ describe("the built-in model", () => {
       options,
       clock: fakeClock(),
       maxRetries: 0,
-      onText: (text) => deltas.push(text),
+      onPieces: () => ({ push: (text) => void deltas.push(text), end: () => {}, hasTold: true }),
     });
     const plain = await callModel({ model: builtinModel, options, clock: fakeClock(), maxRetries: 0 });
     expect(streamed.content).toMatchObject(plain.content);

@@ -1,37 +1,70 @@
-// Messages of one conversation answered out of order, or one busy conversation starving the others.
+// Messages of one conversation answered out of order, one busy conversation starving the others, a place lost for good
+// when somebody who waited went away.
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lanes } from "../src/turn/lanes.ts";
 
+/** What happens to a lane's job, in ticks of the microtask queue. */
+const job = fc.record({
+  lane: fc.constantFrom("a", "b", "c", "d"),
+  steps: fc.nat(4),
+  fails: fc.boolean(),
+  isAlone: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+  /** Given up after so many ticks, if it still waits then. */
+  patience: fc.option(fc.nat(12), { nil: undefined }),
+});
+
+const ticks = async (count: number): Promise<void> => {
+  for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
+};
+
 describe("lanes", () => {
-  test("any arrivals: one at a time per lane, in order, never more than the limit, nobody forgotten", async () => {
+  test("any arrivals and departures: one at a time per lane, in order, never more than the limit, nobody forgotten", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ lane: fc.constantFrom("a", "b", "c", "d"), steps: fc.nat(4), fails: fc.boolean() }), {
-          maxLength: 40,
-        }),
+        fc.array(job, { maxLength: 40 }),
         fc.integer({ min: 1, max: 3 }),
-        async (jobs, limit) => {
+        fc.array(fc.record({ tick: fc.nat(12), limit: fc.integer({ min: 1, max: 5 }) }), { maxLength: 4 }),
+        async (jobs, limit, resizes) => {
           const lanes = new Lanes(limit);
           const running = new Set<string>();
           const order: Record<string, number[]> = {};
+          let most = limit;
+          for (const { tick, limit: next } of resizes) {
+            most = Math.max(most, next);
+            void ticks(tick).then(() => lanes.resize(next));
+          }
+          let places = 0;
           const results = await Promise.allSettled(
-            jobs.map(({ lane, steps, fails }, index) =>
-              lanes.run(lane, async () => {
+            jobs.map(({ lane, steps, fails, isAlone, patience }, index) => {
+              const work = async (): Promise<number> => {
                 expect(running.has(lane)).toBe(false);
                 running.add(lane);
-                expect(running.size).toBeLessThanOrEqual(limit);
-                for (let step = 0; step < steps; step += 1) await Promise.resolve();
+                places += isAlone ? 0 : 1;
+                expect(places).toBeLessThanOrEqual(most);
+                await ticks(steps);
                 (order[lane] ??= []).push(index);
                 running.delete(lane);
+                places -= isAlone ? 0 : 1;
                 if (fails) throw new Error("job failed");
                 return index;
-              }),
-            ),
+              };
+              if (isAlone) return lanes.alone(lane, work);
+              const leave = new AbortController();
+              if (patience !== undefined) void ticks(patience).then(() => leave.abort(new Error("left")));
+              return lanes.run(lane, work, leave.signal);
+            }),
           );
           for (const seen of Object.values(order)) expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-          expect(results.map((result) => result.status === "rejected")).toEqual(jobs.map((job) => job.fails));
+          const ran = new Set(Object.values(order).flat());
+          for (const [index, result] of results.entries()) {
+            const reason = result.status === "rejected" ? String(result.reason) : "";
+            const left = jobs[index]!.patience !== undefined && reason === "Error: left";
+            expect(ran.has(index)).toBe(!left);
+            expect(left || reason === (jobs[index]!.fails ? "Error: job failed" : "")).toBe(true);
+          }
           expect([lanes.running, lanes.waiting]).toEqual([0, 0]);
+          expect(await lanes.run("a", async () => "free")).toBe("free");
         },
       ),
     );
@@ -40,8 +73,38 @@ describe("lanes", () => {
   test("a busy lane does not starve the others", async () => {
     const lanes = new Lanes(1);
     const order: string[] = [];
-    const job = (name: string) => lanes.run(name[0]!, async () => void order.push(name));
-    await Promise.all([job("a1"), job("a2"), job("a3"), job("b1")]);
+    const add = (name: string) => lanes.run(name[0]!, async () => void order.push(name));
+    await Promise.all([add("a1"), add("a2"), add("a3"), add("b1")]);
     expect(order).toEqual(["a1", "b1", "a2", "a3"]);
+  });
+
+  test("more places are used at once; fewer let what runs end first", async () => {
+    const lanes = new Lanes(1);
+    const ends = new Map<string, () => void>();
+    const add = (name: string) => lanes.run(name, () => new Promise<void>((end) => ends.set(name, end)));
+    const all = ["a", "b", "c", "d"].map(add);
+    expect(ends.size).toBe(1);
+    lanes.resize(3);
+    await ticks(3);
+    expect([...ends.keys()]).toEqual(["a", "b", "c"]);
+    lanes.resize(1);
+    for (const name of ["a", "b"]) {
+      ends.get(name)!();
+      await ticks(9);
+    }
+    expect([lanes.running, lanes.waiting]).toEqual([1, 1]);
+    ends.get("c")!();
+    await ticks(9);
+    ends.get("d")!();
+    await Promise.all(all);
+  });
+
+  test("who goes alone waits for its lane and not for a place", async () => {
+    const lanes = new Lanes(1);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stranger = lanes.run("b", () => promise);
+    expect(await lanes.alone("a", async () => "done")).toBe("done");
+    resolve();
+    await stranger;
   });
 });

@@ -26,6 +26,12 @@ export function isRetryable(error: unknown): boolean {
   return status !== undefined && (status === 408 || status === 409 || status === 429 || status >= 500);
 }
 
+/** The provider did answer, in a way that can't be read. */
+export function wasAnswered(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && status < 300;
+}
+
 /** Milliseconds the provider asks us to wait (`retry-after-ms`, else `retry-after` in seconds or as an HTTP date). */
 export function retryAfterMs(error: unknown, nowMs: number): number | undefined {
   const headers = fieldsOf(error).responseHeaders;

@@ -1,5 +1,16 @@
-/** What one tiny model call tells about the model of an agent. */
-import type { ErrorCode } from "@svc/contract";
+/** One tiny model call without tools: whether the model of an agent answers, how fast, and what that costs. */
+import { type Clock, type ErrorCode, SvcError } from "@svc/contract";
+import type { Budget } from "../money/budget.ts";
+import { Meter } from "../money/meter.ts";
+import { isPriceKnown } from "../money/price.ts";
+import type { Spending } from "../money/spending.ts";
+import type { AgentProfile } from "../profiles.ts";
+import { TimeLimit } from "../turn/time-limit.ts";
+import { userMessage } from "../turn/messages.ts";
+import type { AgentModels } from "./agent-models.ts";
+import { callModel } from "./call-model.ts";
+import { modelName } from "./open-model.ts";
+import { estimateTokens } from "./tokens.ts";
 
 export interface ModelTest {
   readonly agent: string;
@@ -14,3 +25,65 @@ export interface ModelTest {
   readonly priceKnown: boolean;
   readonly error?: { readonly code: ErrorCode; readonly message: string; readonly hint?: string };
 }
+
+export interface ModelTestParts {
+  readonly models: AgentModels;
+  readonly budget: Budget;
+  readonly spending: Spending;
+  readonly clock: Clock;
+}
+
+const PROMPT = "This is a test of the connection. Answer with the word OK.";
+/** The least that every provider accepts. */
+const MAX_OUTPUT_TOKENS = 16;
+const TIME_LIMIT_MS = 60_000;
+
+/** It counts against the budget like any call. Throws TURN_CANCELLED; what else goes wrong is the result. */
+export async function testModel(parts: ModelTestParts, profile: AgentProfile, signal: AbortSignal): Promise<ModelTest> {
+  const { budget, spending, clock } = parts;
+  const { name: agent, model } = profile;
+  const meter = new Meter(model, (usd) => budget.spend(agent, usd));
+  const limit = new TimeLimit(clock, signal);
+  const startedMs = clock.monotonic();
+  let error: SvcError | undefined;
+  limit.start(TIME_LIMIT_MS);
+  try {
+    await callOnce(parts, profile, meter, limit.signal);
+  } catch (cause) {
+    error = asModelError(cause);
+  } finally {
+    limit.end();
+  }
+  const latencyMs = clock.monotonic() - startedMs;
+  await spending.record(profile, meter);
+  if (error?.code === "TURN_CANCELLED") throw error;
+  const { inputTokens, outputTokens, costUsd } = meter;
+  const used = { latencyMs, inputTokens, outputTokens, costUsd, priceKnown: isPriceKnown(model) };
+  const tested = { agent, provider: model.provider, model: modelName(model), ok: error === undefined, ...used };
+  return error ? { ...tested, error: told(error) } : tested;
+}
+
+/** Not repeated: who tests wants to see what goes wrong. */
+async function callOnce(
+  { models, budget, clock }: ModelTestParts,
+  profile: AgentProfile,
+  meter: Meter,
+  abortSignal: AbortSignal,
+): Promise<void> {
+  budget.check(profile);
+  const model = await models.modelOf(profile);
+  const options = { prompt: [userMessage(PROMPT)], maxOutputTokens: MAX_OUTPUT_TOKENS, abortSignal };
+  const estimate = () => ({ inputTokens: estimateTokens(PROMPT), outputTokens: MAX_OUTPUT_TOKENS });
+  const onLost = (): void => meter.add({ inputTokens: undefined, outputTokens: undefined }, estimate);
+  meter.add(await callModel({ model, options, clock, maxRetries: 0, onLost }), estimate);
+}
+
+function asModelError(cause: unknown): SvcError {
+  if (!(cause instanceof SvcError)) return new SvcError("INTERNAL", undefined, { cause });
+  if (cause.code !== "TURN_TIMEOUT") return cause;
+  return new SvcError("MODEL_UNREACHABLE", `The model did not answer within ${TIME_LIMIT_MS / 1000} seconds.`, {
+    hint: "Check model.base_url and the network.",
+  });
+}
+
+const told = ({ code, message, hint }: SvcError) => ({ code, message, ...(hint !== undefined && { hint }) });

@@ -1,4 +1,7 @@
-/** About four characters a token: good enough to bound history, never used for money. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4);
-}
+/**
+ * About four characters a token: good enough to bound history. For money only where the provider counts nothing, so that a
+ * limit holds all the same; never for a cost that is shown.
+ */
+export const estimateTokens = (text: string): number => tokensIn(text.length);
+
+export const tokensIn = (chars: number): number => Math.ceil(chars / 4);

@@ -3,9 +3,10 @@
  * What goes wrong is an answer for the model, never an exception; only a lost disk and an abort end the turn.
  */
 import { type ClientId, type Json, SvcError, type Tool, type ToolContext } from "@svc/contract";
-import * as v from "valibot";
 import type { AskPerson } from "../types.ts";
 import type { ToolEnvironment } from "./environment.ts";
+import { type PermittedCall, whenPermitted } from "./permit.ts";
+import { redactJson } from "./redact-json.ts";
 
 export interface CallRequest {
   readonly turnId: string;
@@ -16,6 +17,8 @@ export interface CallRequest {
   readonly input: string;
   readonly ask?: AskPerson | undefined;
   readonly signal: AbortSignal;
+  /** Takes the configured secrets out of what the tool gives: a file can hold one, and the model's provider is a stranger. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Runs a wait for a person with the turn's clock stopped. */
   readonly pause?: <T>(wait: () => Promise<T>) => Promise<T>;
   /** On disk together with the call's start, before an acting call runs. */
@@ -31,21 +34,28 @@ export interface CallOutcome {
   readonly output: Json;
 }
 
-export async function callTool(environment: ToolEnvironment, request: CallRequest): Promise<CallOutcome> {
+/** `current` is the environment in force, asked for whenever it matters; a plain environment stays what it is. */
+export async function callTool(
+  current: ToolEnvironment | (() => ToolEnvironment),
+  request: CallRequest,
+): Promise<CallOutcome> {
+  const { name, signal, redact = asItIs } = request;
+  let environment: ToolEnvironment | undefined;
+  const inForce = (): ToolEnvironment => (environment = typeof current === "function" ? current() : current);
   let acted = false;
   try {
-    const tool = environment.find(request.name);
-    const input = parseInput(tool, request.input);
-    await permit(environment, request, tool, input);
-    acted = approvalOf(tool, input) === "ask";
-    const output = await runJournalled(environment, request, tool, input, acted);
+    const output = await whenPermitted(inForce, request, (call) => {
+      acted = approvalOf(call.tool, call.input) === "ask";
+      return call.environment.track(() => runJournalled(call, request, acted));
+    });
     return { ok: true, acted, output };
   } catch (error) {
-    if (request.signal.aborted) throw request.signal.reason;
+    if (signal.aborted) throw signal.reason;
     const known = error instanceof SvcError ? error : undefined;
     if (known?.code === "STORE_FULL" || known?.code === "STORE_FAILED") throw known;
-    if (!known) environment.log.error("a tool failed unexpectedly", { tool: request.name, error: String(error) });
-    return { ok: false, acted, output: known ? sentence(known) : `TOOL_FAILED: ${request.name} failed unexpectedly.` };
+    if (!known) environment?.log.error("a tool failed unexpectedly", { tool: name, error: String(error) });
+    const output = known ? redact(sentence(known)) : `TOOL_FAILED: ${name} failed unexpectedly.`;
+    return { ok: false, acted, output };
   }
 }
 
@@ -55,84 +65,22 @@ export function approvalOf(tool: Tool, input: unknown): "auto" | "ask" {
   return typeof tool.approval === "function" ? tool.approval(input) : tool.approval;
 }
 
-function parseInput(tool: Tool, text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.trim() || "{}");
-  } catch (cause) {
-    throw new SvcError("TOOL_BAD_INPUT", `The input of ${tool.name} is not valid JSON.`, { cause });
-  }
-  const result = v.safeParse(tool.input, value);
-  if (result.success) return result.output;
-  const where = result.issues.map((issue) => v.getDotPath(issue) ?? "input").join(", ");
-  throw new SvcError("TOOL_BAD_INPUT", `The input of ${tool.name} does not fit its schema at: ${where}.`);
-}
-
-/** Returns when the call may run; throws TOOL_REFUSED with the rule otherwise. */
-async function permit(environment: ToolEnvironment, request: CallRequest, tool: Tool, input: unknown): Promise<void> {
-  const verdict = environment.policy.judge(tool, input);
-  if (verdict.verdict === "allow") return;
-  if (verdict.verdict === "refuse") throw new SvcError("TOOL_REFUSED", verdict.reason);
-  const { ask, signal } = request;
-  if (!ask) {
-    throw new SvcError("TOOL_REFUSED", `${verdict.reason} Nobody can be asked here, so the call is refused.`, {
-      hint: "Use svc chat at a terminal, or change [security.policy].",
-    });
-  }
-  const question = { callId: request.callId, tool: tool.name, input: input as Json, reason: verdict.reason };
-  const wait = (): Promise<{ approved: boolean; feedback?: string }> => askInTime(environment, ask, question, signal);
-  const answer = await (request.pause ? request.pause(wait) : wait());
-  if (!answer.approved) {
-    throw new SvcError("TOOL_REFUSED", `The person refused this call${answer.feedback ? `: ${answer.feedback}` : "."}`);
-  }
-  environment.policy.recordAction(tool);
-}
-
-/** No answer in time is a refusal, never a yes. */
-async function askInTime(
-  environment: ToolEnvironment,
-  ask: AskPerson,
-  question: Parameters<AskPerson>[0],
-  signal: AbortSignal,
-): Promise<{ approved: boolean; feedback?: string }> {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  const cancel = environment.clock.after(environment.askTimeoutMs, () => controller.abort(NOBODY));
-  const ended = new Promise<never>((_, reject) => {
-    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
-  });
-  try {
-    return await Promise.race([ask(question, controller.signal), ended]);
-  } catch (error) {
-    if (error === NOBODY) return { approved: false, feedback: "nobody answered in time" };
-    throw error;
-  } finally {
-    cancel();
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-const NOBODY = new SvcError("TOOL_REFUSED", "Nobody answered in time.");
-
-async function runJournalled(
-  environment: ToolEnvironment,
-  request: CallRequest,
-  tool: Tool,
-  input: unknown,
-  acting: boolean,
-): Promise<Json> {
-  const { store } = environment;
-  const { turnId, callId } = request;
+async function runJournalled(call: PermittedCall, request: CallRequest, acting: boolean): Promise<Json> {
+  const { environment, tool, input } = call;
+  const { agent, store, maxOutputChars } = environment;
+  const { turnId, callId, signal, redact } = request;
   await store.write(() => {
-    store.toolCalls.start({ turnId, callId, tool: tool.name, acting, input: input as Json });
+    store.toolCalls.start({ turnId, callId, agent, tool: tool.name, acting, input: input as Json });
     if (acting) request.alsoOnActing?.();
   });
   if (acting) request.onActing?.();
   let state: "finished" | "failed" = "failed";
   let output: Json = null;
   try {
-    output = bounded(await tool.run(input, contextOf(environment, request)), environment.maxOutputChars);
+    // Who was stopped while that was written must not act any more.
+    signal.throwIfAborted();
+    const result = await tool.run(input, contextOf(environment, request));
+    output = bounded(redact ? redactJson(result, redact) : result, maxOutputChars);
     state = "finished";
     return output;
   } finally {
@@ -162,3 +110,5 @@ function bounded(output: Json, maxChars: number): Json {
 function sentence(error: SvcError): string {
   return `${error.code}: ${error.message}${error.hint ? ` ${error.hint}` : ""}`;
 }
+
+const asItIs = (text: string): string => text;

@@ -26,7 +26,7 @@ const CACHE_LIMITS: CacheLimits = { conversations: 1000, tokens: 4_000_000 };
 
 export class History {
   readonly #store: Store;
-  readonly #maxTokens: number;
+  #maxTokens: number;
   readonly #limits: CacheLimits;
   /** Least recently used first. */
   readonly #cache = new Map<string, Conversation>();
@@ -40,7 +40,7 @@ export class History {
 
   /** The named conversation of this client, from memory, from disk, or new. */
   open(clientId: ClientId, name: string): Conversation {
-    const key = keyOf(clientId, name);
+    const key = conversationKey(clientId, name);
     const cached = this.#cache.get(key);
     if (cached) {
       this.#cache.delete(key);
@@ -55,8 +55,16 @@ export class History {
   }
 
   /** A conversation nobody named: it starts empty and leaves memory with its only turn. */
-  fresh(clientId: ClientId): Conversation {
-    return empty(clientId, `s-${crypto.randomUUID()}`);
+  fresh(clientId: ClientId, name: string): Conversation {
+    return empty(clientId, name);
+  }
+
+  /** What is remembered was cut to the size before, so all of it is read again. Turns that run end with what they have. */
+  resize(maxTokens: number): void {
+    if (maxTokens === this.#maxTokens) return;
+    this.#maxTokens = maxTokens;
+    this.#cache.clear();
+    this.#cachedTokens = 0;
   }
 
   /** Adds a turn that is on disk. */
@@ -69,14 +77,14 @@ export class History {
     const before = conversation.tokens;
     conversation.place = place;
     this.#add(conversation, messages, tokens);
-    if (this.#cache.get(keyOf(conversation.clientId, conversation.name)) !== conversation) return;
+    if (this.#cache.get(conversationKey(conversation.clientId, conversation.name)) !== conversation) return;
     this.#cachedTokens += conversation.tokens - before;
     this.#evict();
   }
 
   /** What was remembered may not be what is on disk: read it again next time. */
-  forget(conversation: Conversation): void {
-    const key = keyOf(conversation.clientId, conversation.name);
+  forget({ clientId, name }: Pick<Conversation, "clientId" | "name">): void {
+    const key = conversationKey(clientId, name);
     const cached = this.#cache.get(key);
     if (!cached) return;
     this.#cache.delete(key);
@@ -120,4 +128,8 @@ function empty(clientId: ClientId, name: string): Conversation {
   return { id: crypto.randomUUID(), clientId, name, place: undefined, messages: [], turns: [], tokens: 0 };
 }
 
-const keyOf = (clientId: ClientId, name: string): string => `${clientId}\n${name}`;
+/** Names a conversation among all, and its lane. */
+export const conversationKey = (owner: ClientId, name: string): string => `${owner}\n${name}`;
+
+/** Of a conversation that nobody named; whoever goes on with it says this. */
+export const newSessionName = (): string => `s-${crypto.randomUUID()}`;

@@ -1,8 +1,11 @@
-/** A turn that is over, on disk: with its idempotency key in one transaction, or gone without a trace. */
+/** A turn that is over, on disk: with its idempotency key and what it cost in one transaction, or gone without a trace. */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Clock, Json, Logger } from "@svc/contract";
 import type { Store } from "@svc/store";
+import { modelName } from "../models/open-model.ts";
 import { estimateTokens } from "../models/tokens.ts";
+import type { Spending } from "../money/spending.ts";
+import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
 import type { Conversation, History } from "./history.ts";
 import type { TurnProgress } from "./turn.ts";
@@ -12,10 +15,16 @@ export interface TurnKeeperOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly history: History;
-  /** Name of the model, as records show it. */
-  readonly model: string;
-  /** US dollars of what was used; undefined when that is unknown. */
-  readonly cost: (progress: TurnProgress) => number | undefined;
+  readonly spending: Spending;
+}
+
+/** What there is to keep. */
+export interface EndedTurn {
+  readonly request: TurnRequest;
+  readonly conversation: Conversation;
+  readonly progress: TurnProgress;
+  /** The agent as it was when the turn began. */
+  readonly profile: AgentProfile;
 }
 
 export class TurnKeeper {
@@ -25,43 +34,50 @@ export class TurnKeeper {
     this.#options = options;
   }
 
-  /** The turn and its idempotency key, on disk together before anybody is answered. */
-  async keep(request: TurnRequest, conversation: Conversation, progress: TurnProgress): Promise<void> {
-    const { store, clock, history, model, cost } = this.#options;
+  /** The turn, its idempotency key and its cost, on disk together before anybody is answered. */
+  async keep({ request, conversation, progress, profile }: EndedTurn): Promise<void> {
+    const { store, clock, history, spending } = this.#options;
     const { claim } = request;
+    const { meter } = progress;
     const tokens = tokensOf(progress.messages);
+    const spent = spending.toRecord(profile, meter);
     const place = await store.write(() => {
       const kept = store.sessions.append(conversation, conversation.place, {
         id: progress.id,
         at: clock.now(),
-        model,
+        model: modelName(profile.model),
         messages: progress.messages as unknown as Json,
         tokens,
-        inputTokens: progress.inputTokens,
-        outputTokens: progress.outputTokens,
-        costUsd: cost(progress),
+        inputTokens: meter.inputTokens,
+        outputTokens: meter.outputTokens,
+        costUsd: meter.costUsd,
       });
       if (claim) store.idempotency.keep(claim, progress.id, "done");
+      spent?.write();
       return kept;
     });
+    spent?.settle();
     if (claim) store.idempotency.release(claim);
     history.append(conversation, place, progress.messages, tokens);
   }
 
   /**
    * A failed turn in which a tool acted stays in the conversation, or the model would not know what it did; its key
-   * stays too. One in which nothing acted leaves no trace and may be sent again with the same key.
+   * stays too. One in which nothing acted may be sent again with the same key, and leaves nothing but what it cost.
    */
-  async keepFailed(request: TurnRequest, conversation: Conversation, progress: TurnProgress): Promise<void> {
-    const { store, log, history } = this.#options;
+  async keepFailed(turn: EndedTurn): Promise<void> {
+    const { store, log, history, spending } = this.#options;
+    const { request, conversation, progress, profile } = turn;
+    const notKept = (what: string) => (error: unknown) =>
+      log.error(`${what} could not be kept`, { turn: progress.id, error: String(error) });
     if (progress.acted) {
       const text = "[This turn failed before it could answer. The tool results above did happen.]";
       progress.messages = closed(progress.messages, text);
-      await this.keep(request, conversation, progress).catch((error: unknown) => {
+      await this.keep(turn).catch((error: unknown) => {
         history.forget(conversation);
-        log.error("a failed turn could not be kept", { turn: progress.id, error: String(error) });
+        notKept("a failed turn")(error);
       });
-    }
+    } else await spending.record(profile, progress.meter).catch(notKept("the cost of a failed turn"));
     if (request.claim) store.idempotency.release(request.claim);
   }
 }

@@ -4,35 +4,57 @@ import { SvcError } from "@svc/contract";
 /** Jobs waiting beyond this are refused with BUSY: memory must not grow with the callers' impatience. */
 const MAX_WAITING = 10_000;
 
-type Start = () => void;
-
 export class Lanes {
-  readonly #maxParallel: number;
+  #maxParallel: number;
   #running = 0;
   #waiting = 0;
-  /** A lane exists while one of its jobs runs or is ready; the array holds those behind it. */
-  readonly #lanes = new Map<string, Start[]>();
+  /** A lane exists while one of its jobs runs or is ready; the set holds those behind it. */
+  readonly #lanes = new Map<string, Set<Waiting>>();
   /** Heads of lanes that wait for a free place. */
-  readonly #ready: Start[] = [];
+  readonly #ready = new Set<Waiting>();
 
   constructor(maxParallel: number) {
     this.#maxParallel = maxParallel;
   }
 
-  /** Runs `job` when its lane is free and a place is. Rejects with BUSY, or with what the job rejects with. */
-  async run<T>(lane: string, job: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `job` when its lane is free and a place is. Rejects with BUSY, with the signal's reason when it is aborted
+   * before the job's turn has come, or with what the job rejects with.
+   */
+  async run<T>(lane: string, job: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const behind = this.#lanes.get(lane);
-    if (behind) await this.#wait(behind);
+    if (behind) await this.#wait(lane, behind, signal);
     else {
-      this.#lanes.set(lane, []);
-      if (this.#running >= this.#maxParallel) await this.#wait(this.#ready, () => this.#lanes.delete(lane));
+      this.#lanes.set(lane, new Set());
+      if (this.#running >= this.#maxParallel) await this.#wait(lane, this.#ready, signal);
       else this.#running += 1;
     }
     try {
       return await job();
     } finally {
-      this.#leave(lane);
+      this.#next(lane);
+      this.#running -= 1;
+      this.#fill();
     }
+  }
+
+  /** Runs `job` when its lane is free, beside the limit: it must not wait for strangers, nor be refused. */
+  async alone<T>(lane: string, job: () => Promise<T>): Promise<T> {
+    const behind = this.#lanes.get(lane);
+    if (behind) await new Promise<void>((start) => behind.add({ start, isAlone: true, queue: behind }));
+    else this.#lanes.set(lane, new Set());
+    try {
+      return await job();
+    } finally {
+      this.#next(lane);
+      this.#fill();
+    }
+  }
+
+  /** What runs beyond a smaller limit runs on. */
+  resize(maxParallel: number): void {
+    this.#maxParallel = maxParallel;
+    this.#fill();
   }
 
   get running(): number {
@@ -43,27 +65,59 @@ export class Lanes {
     return this.#waiting;
   }
 
-  #wait(queue: Start[], onRefused?: () => void): Promise<void> {
-    if (this.#waiting >= MAX_WAITING) {
-      onRefused?.();
-      throw new SvcError("BUSY", undefined, { retryAfterMs: 1000 });
+  async #wait(lane: string, queue: Set<Waiting>, signal: AbortSignal | undefined): Promise<void> {
+    const isHead = queue === this.#ready;
+    if (this.#waiting >= MAX_WAITING || signal?.aborted) {
+      if (isHead) this.#lanes.delete(lane);
+      throw signal?.aborted ? signal.reason : new SvcError("BUSY", undefined, { retryAfterMs: 1000 });
     }
-    this.#waiting += 1;
-    return new Promise((resolve) => {
-      queue.push(() => {
+    await new Promise<void>((resolve, reject) => {
+      const stopWaiting = (): void => {
         this.#waiting -= 1;
+        signal?.removeEventListener("abort", giveUp);
+      };
+      const start = (): void => {
+        stopWaiting();
         resolve();
-      });
+      };
+      const giveUp = (): void => {
+        stopWaiting();
+        waiting.queue.delete(waiting);
+        if (waiting.queue === this.#ready) this.#next(lane);
+        reject(signal?.reason);
+      };
+      const waiting: Waiting = { start, isAlone: false, queue };
+      this.#waiting += 1;
+      queue.add(waiting);
+      signal?.addEventListener("abort", giveUp, { once: true });
     });
   }
 
-  /** The place goes to the longest waiting head; the lane's next job queues up behind the heads of other lanes. */
-  #leave(lane: string): void {
-    const next = this.#lanes.get(lane)?.shift();
-    if (next) this.#ready.push(next);
-    else this.#lanes.delete(lane);
-    const start = this.#ready.shift();
-    if (start) start();
-    else this.#running -= 1;
+  /** The lane's next job queues up behind the heads of other lanes. */
+  #next(lane: string): void {
+    const behind = this.#lanes.get(lane);
+    const [next] = behind ?? [];
+    if (!behind || !next) return void this.#lanes.delete(lane);
+    behind.delete(next);
+    if (next.isAlone) return next.start();
+    next.queue = this.#ready;
+    this.#ready.add(next);
   }
+
+  /** Free places go to the heads that wait longest. */
+  #fill(): void {
+    for (const head of this.#ready) {
+      if (this.#running >= this.#maxParallel) return;
+      this.#ready.delete(head);
+      this.#running += 1;
+      head.start();
+    }
+  }
+}
+
+interface Waiting {
+  readonly start: () => void;
+  readonly isAlone: boolean;
+  /** Where it stands until it is started. */
+  queue: Set<Waiting>;
 }

@@ -65,6 +65,16 @@ export function withUniqueCallIds<Answer extends { readonly content: readonly La
   return { ...answer, content };
 }
 
+/** The same content when there is nothing to take out. Reasoning goes back to the provider unchanged, or is refused. */
+export function redactText(
+  content: readonly LanguageModelV4Content[],
+  redact: (text: string) => string,
+): readonly LanguageModelV4Content[] {
+  const isClean = (part: LanguageModelV4Content): boolean => part.type !== "text" || redact(part.text) === part.text;
+  if (content.every(isClean)) return content;
+  return content.map((part) => (part.type === "text" ? { ...part, text: redact(part.text) } : part));
+}
+
 /** Calls that we are to run; a provider's own tools have run already. */
 export function toolCallsOf(content: readonly LanguageModelV4Content[]): LanguageModelV4ToolCall[] {
   return content.filter(isOurCall);

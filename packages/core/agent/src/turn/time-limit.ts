@@ -1,4 +1,7 @@
-/** The time limit of one turn. It aborts `signal` when the time is up or the caller cancels; waiting for a person pauses it. */
+/**
+ * What ends one turn before its time: `signal` is aborted when the time is up, when the caller cancels, and when somebody
+ * else stops the turn. Waiting for a person pauses the time.
+ */
 import { type Clock, SvcError } from "@svc/contract";
 
 export class TimeLimit {
@@ -8,18 +11,26 @@ export class TimeLimit {
   readonly #outer: AbortSignal;
   readonly #onOuterAbort = (): void =>
     this.#controller.abort(new SvcError("TURN_CANCELLED", undefined, { cause: this.#outer.reason }));
-  #remainingMs: number;
+  #remainingMs = 0;
   #startedAt = 0;
   #cancelTimer: () => void = () => {};
 
-  constructor(clock: Clock, limitMs: number, outer: AbortSignal) {
+  /** The time does not run yet; the caller can cancel from now on. */
+  constructor(clock: Clock, outer: AbortSignal) {
     this.#clock = clock;
-    this.#remainingMs = limitMs;
     this.#outer = outer;
     this.signal = this.#controller.signal;
     if (outer.aborted) this.#onOuterAbort();
     else outer.addEventListener("abort", this.#onOuterAbort, { once: true });
+  }
+
+  start(limitMs: number): void {
+    this.#remainingMs = limitMs;
     this.#resume();
+  }
+
+  stop(reason: SvcError): void {
+    this.#controller.abort(reason);
   }
 
   /** Runs `wait` with the clock stopped. */

@@ -3,113 +3,121 @@
  * `generateText`, because every step must be on disk before the next one, a person may be asked in the middle, and the
  * `ai` package would cost 16 MB and 110 ms (docs/decisions/0001).
  */
-import type {
-  LanguageModelV4,
-  LanguageModelV4FunctionTool,
-  LanguageModelV4Message,
-  LanguageModelV4ToolCall,
-} from "@ai-sdk/provider";
-import { type Json, SvcError, type TurnEvent } from "@svc/contract";
-import type { IdempotencyClaim } from "@svc/store";
+import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
+import type { Store } from "@svc/store";
+import type { TurnSettings } from "../models/agent-models.ts";
 import { callModel, type ModelAnswer } from "../models/call-model.ts";
+import { estimateTokens, tokensIn } from "../models/tokens.ts";
+import type { Meter, ToldTokens } from "../money/meter.ts";
+import type { Tokens } from "../money/price.ts";
 import { callTool } from "../tools/call-tool.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
-import type { TurnRequest } from "../types.ts";
-import { assistantMessage, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
-import type { TimeLimit } from "./time-limit.ts";
-
-export interface TurnSettings {
-  readonly model: LanguageModelV4;
-  readonly instructions: string | undefined;
-  readonly maxSteps: number;
-  readonly maxRetries: number;
-  readonly maxOutputTokens: number | undefined;
-  readonly functionTools: LanguageModelV4FunctionTool[];
-}
+import type { ActiveTurn } from "./active-turns.ts";
+import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
+import { RedactedStream, type Redaction } from "./redacted-stream.ts";
 
 /** What a turn has done so far; complete even when it ends by an error. */
 export interface TurnProgress {
   readonly id: string;
   /** The messages this turn adds to the conversation. */
   messages: LanguageModelV4Message[];
-  inputTokens: number;
-  outputTokens: number;
-  /** Every answer so far told its tokens. */
-  metered: boolean;
+  readonly meter: Meter;
   /** An acting tool was started. */
   acted: boolean;
 }
 
 export interface TurnRun {
-  readonly request: TurnRequest;
+  readonly turn: ActiveTurn;
+  /** Kept for the whole turn, whatever a reload changes. */
   readonly settings: TurnSettings;
-  readonly environment: ToolEnvironment;
+  /** The one in force now; throws AGENT_UNKNOWN when a reload has removed the agent. */
+  readonly environment: () => ToolEnvironment;
   /** Messages of earlier turns. */
   readonly history: readonly LanguageModelV4Message[];
   readonly progress: TurnProgress;
-  readonly limit: TimeLimit;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly redaction: Redaction;
   readonly emit: (event: TurnEvent) => void;
+  /** Throws COST_LIMIT. */
+  readonly checkBudget: () => void;
 }
 
-/** Resolves with the answer; throws TURN_*, MODEL_*, STORE_*. `progress` tells what happened until then. */
+/** Resolves with the answer; throws TURN_*, MODEL_*, COST_LIMIT, STORE_*. `progress` tells what happened until then. */
 export async function runTurn(run: TurnRun): Promise<string> {
-  const { progress, settings } = run;
+  const { progress, settings, redaction } = run;
   for (let step = 0; step < settings.maxSteps; step += 1) {
     const answer = withUniqueCallIds(await askModel(run), progress.messages);
-    progress.inputTokens += answer.inputTokens ?? 0;
-    progress.outputTokens += answer.outputTokens ?? 0;
-    progress.metered &&= answer.inputTokens !== undefined && answer.outputTokens !== undefined;
-    const calls = toolCallsOf(answer.content);
-    const text = textOf(answer.content);
+    const content = redactText(answer.content, redaction.redact);
+    const calls = toolCallsOf(content);
+    // A secret can stand with one half in each of two parts.
+    const text = content.length > 1 ? redaction.redact(textOf(content)) : textOf(content);
     if (calls.length === 0 && text.trim() === "") throw new SvcError("TURN_FAILED", "The model gave an empty answer.");
-    progress.messages.push(assistantMessage(answer.content));
+    progress.messages.push(assistantMessage(content));
     if (calls.length === 0) return text;
     for (const call of calls) await runCall(run, call);
   }
   throw new SvcError("TURN_STEP_LIMIT", undefined, { hint: "Raise agent.max_steps, or ask for less at once." });
 }
 
-function askModel(run: TurnRun): Promise<ModelAnswer> {
-  const { settings, progress, request, environment, emit } = run;
-  const prompt: LanguageModelV4Message[] = settings.instructions
-    ? [{ role: "system", content: settings.instructions }]
-    : [];
-  return callModel({
-    model: settings.model,
-    clock: environment.clock,
-    maxRetries: settings.maxRetries,
-    onText: request.onEvent && ((text) => emit({ type: "text-delta", turnId: progress.id, text })),
-    options: {
-      prompt: prompt.concat(run.history, progress.messages),
-      abortSignal: run.limit.signal,
-      ...(settings.maxOutputTokens !== undefined && { maxOutputTokens: settings.maxOutputTokens }),
-      ...(settings.functionTools.length > 0 && { tools: settings.functionTools }),
-    },
+async function askModel(run: TurnRun): Promise<ModelAnswer> {
+  const { settings, progress, turn, redaction, emit } = run;
+  const { meter } = progress;
+  run.checkBudget();
+  const options = optionsOf(run);
+  const tell = (text: string): void => emit({ type: "text-delta", turnId: progress.id, text });
+  const estimate = (outputTokens: number): Tokens => ({
+    inputTokens: estimateTokens(JSON.stringify([options.prompt, options.tools])),
+    outputTokens,
   });
+  const answer = await callModel({
+    model: settings.model,
+    clock: run.clock,
+    maxRetries: settings.maxRetries,
+    onPieces: turn.request.onEvent && (() => new RedactedStream(redaction, tell)),
+    onLost: (chars) => meter.add(UNTOLD, () => estimate(tokensIn(chars))),
+    options,
+  });
+  meter.add(answer, () => estimate(estimateTokens(JSON.stringify(answer.content))));
+  return answer;
+}
+
+const UNTOLD: ToldTokens = { inputTokens: undefined, outputTokens: undefined };
+
+function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageModelV4CallOptions {
+  const { instructions, maxOutputTokens, functionTools } = settings;
+  const system: LanguageModelV4Message[] = instructions ? [{ role: "system", content: instructions }] : [];
+  return {
+    prompt: system.concat(history, progress.messages),
+    abortSignal: turn.limit.signal,
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(functionTools.length > 0 && { tools: functionTools }),
+  };
 }
 
 async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<void> {
-  const { progress, request, environment, limit, emit } = run;
+  const { progress, turn, store, redaction, emit } = run;
+  const { request, limit } = turn;
   const id = { turnId: progress.id, callId: call.toolCallId, tool: call.toolName };
   emit({ type: "tool-call", ...id });
-  const outcome = await callTool(environment, {
+  const outcome = await callTool(run.environment, {
     ...id,
     name: call.toolName,
     clientId: request.clientId,
     input: call.input,
     ask: request.ask,
     signal: limit.signal,
+    redact: redaction.redact,
     pause: (wait) => limit.paused(wait),
-    alsoOnActing: () => keepRunning(environment, request.claim, progress.id),
+    // From its first acting call on, a turn's idempotency key survives a crash.
+    alsoOnActing: () => {
+      if (request.claim) store.idempotency.keep(request.claim, progress.id, "running");
+    },
     onActing: () => {
       progress.acted = true;
     },
   });
   progress.messages.push(toolMessage(call, outcome.ok, outcome.output as Json));
   emit({ type: "tool-result", ...id, ok: outcome.ok });
-}
-
-/** From its first acting call on, a turn's idempotency key survives a crash. */
-function keepRunning(environment: ToolEnvironment, claim: IdempotencyClaim | undefined, turnId: string): void {
-  if (claim) environment.store.idempotency.keep(claim, turnId, "running");
 }

@@ -1,0 +1,88 @@
+/**
+ * What the turns of each agent run with. It is made once and kept until the part of the config that it is made of changes:
+ * a reload that changes something else does not open the model again.
+ */
+import type { LanguageModelV4, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { Tool } from "@svc/contract";
+import type { AgentProfile } from "../profiles.ts";
+import { functionTool } from "../tools/function-tool.ts";
+import { type ModelConfig, openModel } from "./open-model.ts";
+
+export interface TurnSettings {
+  readonly model: LanguageModelV4;
+  readonly instructions: string | undefined;
+  readonly maxSteps: number;
+  readonly maxRetries: number;
+  readonly maxOutputTokens: number | undefined;
+  readonly functionTools: LanguageModelV4FunctionTool[];
+}
+
+/** In place of the models that the config names; for tests. */
+export type ModelOpener = (config: ModelConfig) => LanguageModelV4;
+
+export class AgentModels {
+  readonly #opener: ModelOpener | undefined;
+  readonly #settings = new WeakMap<AgentProfile, Promise<TurnSettings>>();
+  /** By agent. */
+  readonly #opened = new Map<string, { readonly config: ModelConfig; readonly model: Promise<LanguageModelV4> }>();
+  /** A tool whose feature was made anew is another object. */
+  readonly #functionTools = new WeakMap<Tool, LanguageModelV4FunctionTool>();
+
+  constructor(opener: ModelOpener | undefined) {
+    this.#opener = opener;
+  }
+
+  /** Throws CONFIG_INVALID when the model's section is not complete. */
+  settingsOf(profile: AgentProfile): Promise<TurnSettings> {
+    const known = this.#settings.get(profile);
+    if (known) return known;
+    const made = this.#settingsOf(profile);
+    this.#settings.set(profile, made);
+    made.catch(() => this.#settings.delete(profile));
+    return made;
+  }
+
+  /** Lets go of what nobody has any more. */
+  keepOnly(agents: ReadonlyMap<string, AgentProfile>): void {
+    for (const name of this.#opened.keys()) if (!agents.has(name)) this.#opened.delete(name);
+  }
+
+  modelOf({ name, model: config }: AgentProfile): Promise<LanguageModelV4> {
+    const known = this.#opened.get(name);
+    if (known && isSameModel(known.config, config)) return known.model;
+    const model = this.#open(config);
+    this.#opened.set(name, { config, model });
+    model.catch(() => {
+      if (this.#opened.get(name)?.model === model) this.#opened.delete(name);
+    });
+    return model;
+  }
+
+  async #open(config: ModelConfig): Promise<LanguageModelV4> {
+    return this.#opener ? this.#opener(config) : openModel(config);
+  }
+
+  async #settingsOf(profile: AgentProfile): Promise<TurnSettings> {
+    const { instructions, model, turn, environment } = profile;
+    // The built-in model reads no schemas, so making them would only cost start-up time.
+    const readsTools = model.provider !== "builtin" || this.#opener !== undefined;
+    return {
+      model: await this.modelOf(profile),
+      instructions,
+      maxSteps: turn.maxSteps,
+      maxRetries: model.max_retries,
+      maxOutputTokens: model.max_output_tokens,
+      functionTools: readsTools ? await Promise.all(environment.tools.map((tool) => this.#functionTool(tool))) : [],
+    };
+  }
+
+  async #functionTool(tool: Tool): Promise<LanguageModelV4FunctionTool> {
+    let made = this.#functionTools.get(tool);
+    if (!made) this.#functionTools.set(tool, (made = await functionTool(tool)));
+    return made;
+  }
+}
+
+/** Price, retries and limits of length are not the model's own: they change without opening it again. */
+const isSameModel = (a: ModelConfig, b: ModelConfig): boolean =>
+  a.provider === b.provider && a.name === b.name && a.base_url === b.base_url && a.api_key === b.api_key;

@@ -1,0 +1,50 @@
+/** The messages of a turn as a person reads them: no reasoning, no signatures, no options of a provider, no secret. */
+import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
+import type { Json } from "@svc/contract";
+import type { StoredTurn } from "@svc/store";
+import { redactJson } from "../tools/redact-json.ts";
+import type { SessionMessage, SessionToolCall } from "./types.ts";
+
+type Redact = (text: string) => string;
+
+export function shownMessages({ id: turnId, at, messages: kept }: StoredTurn, redact: Redact): SessionMessage[] {
+  const messages = kept as unknown as readonly LanguageModelV4Message[];
+  const results = resultsOf(messages);
+  return messages.flatMap((message) => {
+    if (message.role !== "user" && message.role !== "assistant") return [];
+    const text = redact(message.content.map((part) => (part.type === "text" ? part.text : "")).join(""));
+    const calls = message.role === "assistant" ? callsOf(message, results, redact) : [];
+    if (message.role === "assistant" && text === "" && calls.length === 0) return [];
+    return [{ turnId, at, role: message.role, text, calls }];
+  });
+}
+
+type Results = ReadonlyMap<string, LanguageModelV4ToolResultPart["output"]>;
+
+function resultsOf(messages: readonly LanguageModelV4Message[]): Results {
+  const results = new Map<string, LanguageModelV4ToolResultPart["output"]>();
+  for (const message of messages) {
+    if (message.role !== "tool") continue;
+    for (const part of message.content) if (part.type === "tool-result") results.set(part.toolCallId, part.output);
+  }
+  return results;
+}
+
+function callsOf(
+  { content }: Extract<LanguageModelV4Message, { role: "assistant" }>,
+  results: Results,
+  redact: Redact,
+): SessionToolCall[] {
+  return content.flatMap((part) => {
+    if (part.type !== "tool-call") return [];
+    const { toolCallId: callId, toolName: tool } = part;
+    const input = redactJson(part.input as Json, redact);
+    return [{ callId, tool, input, ...outcomeOf(results.get(callId), redact) }];
+  });
+}
+
+function outcomeOf(output: LanguageModelV4ToolResultPart["output"] | undefined, redact: Redact) {
+  if (output === undefined) return { ok: false, output: null };
+  const value = "value" in output ? (output.value as Json) : (output.reason ?? null);
+  return { ok: output.type === "text" || output.type === "json", output: redactJson(value, redact) };
+}

@@ -1,0 +1,99 @@
+/** Whether a call may run: what the policy says, and the person whom it sends the call to. */
+import { type Json, SvcError, type Tool } from "@svc/contract";
+import * as v from "valibot";
+import type { AskPerson, PersonAnswer, ToolQuestion } from "../types.ts";
+import type { CallRequest } from "./call-tool.ts";
+import type { ToolEnvironment } from "./environment.ts";
+
+/** A call that may run now, in the environment that said so. */
+export interface PermittedCall {
+  readonly environment: ToolEnvironment;
+  readonly tool: Tool;
+  readonly input: unknown;
+}
+
+/**
+ * Runs the call when it may run; throws TOOL_REFUSED with the rule otherwise. While a person thinks, the config can change:
+ * what is in force after the yes has the last word, and a yes answers a question, not a refusal. `run` is entered in the
+ * same breath as the verdict is given, or a reload in between would take the tool's feature away under it.
+ */
+export async function whenPermitted<T>(
+  current: () => ToolEnvironment,
+  request: CallRequest,
+  run: (call: PermittedCall) => Promise<T>,
+): Promise<T> {
+  const asked = callIn(current(), request);
+  const verdict = asked.environment.policy.judge(asked.tool, asked.input);
+  if (verdict.verdict === "allow") return run(asked);
+  if (verdict.verdict === "refuse") throw new SvcError("TOOL_REFUSED", verdict.reason);
+  await askPerson(asked, request, verdict.reason);
+  const call = callIn(current(), request);
+  const { policy } = call.environment;
+  const now = policy.judge(call.tool, call.input);
+  if (now.verdict === "refuse") throw new SvcError("TOOL_REFUSED", now.reason);
+  if (now.verdict === "ask") policy.recordAction(call.tool);
+  return run(call);
+}
+
+/** Throws TOOL_UNKNOWN, TOOL_UNAVAILABLE, TOOL_BAD_INPUT. */
+function callIn(environment: ToolEnvironment, request: CallRequest): PermittedCall {
+  const tool = environment.find(request.name);
+  return { environment, tool, input: parseInput(tool, request.input) };
+}
+
+function parseInput(tool: Tool, text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim() || "{}");
+  } catch (cause) {
+    throw new SvcError("TOOL_BAD_INPUT", `The input of ${tool.name} is not valid JSON.`, { cause });
+  }
+  const result = v.safeParse(tool.input, value);
+  if (result.success) return result.output;
+  const where = result.issues.map((issue) => v.getDotPath(issue) ?? "input").join(", ");
+  throw new SvcError("TOOL_BAD_INPUT", `The input of ${tool.name} does not fit its schema at: ${where}.`);
+}
+
+/** Returns after a yes. */
+async function askPerson(call: PermittedCall, request: CallRequest, reason: string): Promise<void> {
+  const { ask, signal, callId } = request;
+  if (!ask) {
+    throw new SvcError("TOOL_REFUSED", `${reason} Nobody can be asked here, so the call is refused.`, {
+      hint: "Use svc chat at a terminal, or change [security.policy].",
+    });
+  }
+  const question = { callId, tool: call.tool.name, input: call.input as Json, reason };
+  const wait = (): Promise<PersonAnswer> => askInTime(call.environment, ask, question, signal);
+  const answer = await (request.pause ? request.pause(wait) : wait());
+  if (!answer.approved) {
+    throw new SvcError("TOOL_REFUSED", `The person refused this call${answer.feedback ? `: ${answer.feedback}` : "."}`);
+  }
+}
+
+/** No answer in time is a refusal, never a yes. */
+async function askInTime(
+  environment: ToolEnvironment,
+  ask: AskPerson,
+  question: ToolQuestion,
+  signal: AbortSignal,
+): Promise<PersonAnswer> {
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  const cancel = environment.clock.after(environment.askTimeoutMs, () => controller.abort(NOBODY));
+  const ended = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
+  });
+  try {
+    return await Promise.race([ask(question, controller.signal), ended]);
+  } catch (error) {
+    if (error === NOBODY) return { approved: false, feedback: "nobody answered in time" };
+    throw error;
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+const NOBODY = new SvcError("TOOL_REFUSED", "Nobody answered in time.");

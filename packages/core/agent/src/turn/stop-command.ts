@@ -1,0 +1,22 @@
+/** `/stop`, said in a conversation: it does not queue up behind the turn that it is to stop, and no model sees it. */
+import type { Store } from "@svc/store";
+import { modelName } from "../models/open-model.ts";
+import type { AgentProfile } from "../profiles.ts";
+import type { TurnResult } from "../types.ts";
+import type { ActiveTurn } from "./active-turns.ts";
+
+export const isStopCommand = (text: string): boolean => text.length < 100 && text.trim().toLowerCase() === "/stop";
+
+/** Nothing of it is kept but its idempotency key: a `/stop` sent again must not stop the turn after. */
+export async function answerStop(
+  store: Store,
+  turn: ActiveTurn,
+  { name: agent, model }: AgentProfile,
+  isStopped: boolean,
+): Promise<TurnResult> {
+  const { id: turnId, name: sessionId } = turn;
+  const { claim } = turn.request;
+  if (claim) await store.write(() => store.idempotency.keep(claim, turnId, "done"));
+  const response = isStopped ? "Stopped." : "Nothing was running.";
+  return { turnId, agent, response, model: modelName(model), sessionId, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+}

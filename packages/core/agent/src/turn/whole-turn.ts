@@ -1,0 +1,100 @@
+/** One turn, from the moment its lane is free to its end on disk: model and tools, events, time limit, and what is kept. */
+import { type Clock, SvcError, type TurnEvent } from "@svc/contract";
+import type { Store } from "@svc/store";
+import type { AgentModels } from "../models/agent-models.ts";
+import { modelName } from "../models/open-model.ts";
+import type { Budget } from "../money/budget.ts";
+import { Meter } from "../money/meter.ts";
+import type { AgentProfile } from "../profiles.ts";
+import type { TurnResult } from "../types.ts";
+import type { ActiveTurn } from "./active-turns.ts";
+import type { Conversation } from "./history.ts";
+import type { TurnKeeper } from "./keep-turn.ts";
+import { userMessage } from "./messages.ts";
+import type { Redaction } from "./redacted-stream.ts";
+import { runTurn, type TurnProgress } from "./turn.ts";
+
+export interface TurnDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly models: AgentModels;
+  readonly budget: Budget;
+  readonly keeper: TurnKeeper;
+  readonly redaction: Redaction;
+  /** Told every event of every turn. */
+  readonly publish: ((event: TurnEvent) => void) | undefined;
+  /** The agent as it is now; undefined when a reload has removed it. */
+  readonly profileOf: (name: string) => AgentProfile | undefined;
+}
+
+export async function wholeTurn(
+  deps: TurnDeps,
+  turn: ActiveTurn,
+  profile: AgentProfile,
+  conversation: Conversation,
+): Promise<TurnResult> {
+  const { clock, keeper } = deps;
+  const { request, limit, id: turnId, agent } = turn;
+  const model = modelName(profile.model);
+  const meter = new Meter(profile.model, (usd) => deps.budget.spend(agent, usd));
+  const progress: TurnProgress = { id: turnId, messages: [userMessage(request.text)], meter, acted: false };
+  const ended = { request, conversation, progress, profile };
+  const emit = (event: TurnEvent): void => {
+    request.onEvent?.(event);
+    deps.publish?.(event);
+  };
+  const startedAt = clock.monotonic();
+  turn.conversation = conversation;
+  turn.startedAt = clock.now();
+  const sessionId = conversation.name;
+  emit({ type: "turn-start", turnId, agent, sessionId, clientId: request.clientId });
+  limit.start(profile.turn.timeoutMs);
+  let ok = false;
+  try {
+    const response = await answerOf(deps, turn, profile, conversation, progress, emit);
+    turn.close();
+    await keeper.keep(ended);
+    ok = true;
+    return { turnId, agent, response, model, sessionId, ...usedOf(meter) };
+  } catch (error) {
+    const cause = turn.fail(error);
+    await keeper.keepFailed(ended);
+    throw cause instanceof SvcError ? cause : new SvcError("TURN_FAILED", undefined, { cause });
+  } finally {
+    const durationMs = clock.monotonic() - startedAt;
+    emit({ type: "turn-end", turnId, agent, ok, model, durationMs, ...usedOf(meter) });
+  }
+}
+
+async function answerOf(
+  deps: TurnDeps,
+  turn: ActiveTurn,
+  profile: AgentProfile,
+  conversation: Conversation,
+  progress: TurnProgress,
+  emit: (event: TurnEvent) => void,
+): Promise<string> {
+  const { store, clock, redaction, budget, profileOf } = deps;
+  const { name, model } = profile;
+  const settings = await deps.models.settingsOf(profile);
+  turn.limit.signal.throwIfAborted();
+  return runTurn({
+    turn,
+    settings,
+    environment: () => profileOf(name)?.environment ?? toolless(),
+    history: conversation.messages,
+    progress,
+    store,
+    clock,
+    redaction,
+    emit,
+    // Who lowers a limit is obeyed by turns that run; an agent that is gone keeps the limit it had.
+    checkBudget: () => budget.check({ name, model, maxCostPerDay: (profileOf(name) ?? profile).maxCostPerDay }),
+  });
+}
+
+function toolless(): never {
+  throw new SvcError("TOOL_REFUSED", "This agent is no longer in the config, so it can't use tools any more.");
+}
+
+const usedOf = ({ inputTokens, outputTokens, costUsd }: Meter) => ({ inputTokens, outputTokens, costUsd });
