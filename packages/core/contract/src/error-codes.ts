@@ -81,6 +81,8 @@ export const ERRORS = {
   CONFIG_NOT_FOUND: entry(500, EXIT.noInput, "The configuration file does not exist."),
   CONFIG_UNSET: entry(404, EXIT.noInput, "This key is not set and has no default."),
   CONFIG_EXISTS: entry(409, EXIT.cantCreate, "A configuration file exists already."),
+  CONFIG_CHANGED: entry(409, EXIT.tempFail, "The configuration file was changed by somebody else meanwhile."),
+  CONFIG_UNWRITABLE: entry(500, EXIT.cantCreate, "The configuration file can't be written."),
   HOME_UNWRITABLE: entry(500, EXIT.cantCreate, "The home directory can't be written."),
   FEATURE_ABSENT: entry(500, EXIT.config, "The configuration needs a feature that is not in this build."),
   FEATURE_CONFLICT: entry(500, EXIT.config, "Two parts of this build claim the same name."),

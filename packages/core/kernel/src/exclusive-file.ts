@@ -26,10 +26,14 @@ export function createExclusively(file: string, text: string): boolean {
   return true;
 }
 
-/** Writes `file` with mode 0600 in one step, whatever was there. */
-export function replaceFile(file: string, text: string): void {
+/**
+ * Writes `file` with mode 0600 in one step, whatever was there. `check` is called when the draft is on disk and nothing
+ * is left but to put it in place; when it throws, nothing is changed.
+ */
+export function replaceFile(file: string, text: string, check?: (draft: string) => void): void {
   const draft = writeDraft(file, text);
   try {
+    check?.(draft);
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });

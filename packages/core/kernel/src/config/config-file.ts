@@ -8,6 +8,8 @@ const MOST_BYTES = 4 * 1024 * 1024;
 
 export interface ConfigFile {
   readonly text: string;
+  /** The byte order mark that some editors write, or nothing. Not part of `text`. */
+  readonly mark: string;
   /** Permission bits; undefined where the system has none. */
   readonly mode: number | undefined;
 }
@@ -17,8 +19,9 @@ export function readConfigFile(file: string): ConfigFile {
   const { bytes, mode } = readBytes(file);
   if (bytes.length > MOST_BYTES) throw unusable(file, "the file is larger than 4 MiB");
   try {
-    // Without `ignoreBOM` the mark that some editors write is taken off.
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), mode };
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
+    return { text: text.slice(mark.length), mark, mode };
   } catch (error) {
     throw unusable(file, "the file is not UTF-8 text", error);
   }

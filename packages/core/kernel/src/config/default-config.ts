@@ -4,6 +4,7 @@ import { type FeatureDefinition, SvcError } from "@svc/contract";
 import { createExclusively, replaceFile } from "../exclusive-file.ts";
 import type { Home } from "../home.ts";
 import { configJsonSchema } from "./json-schema.ts";
+import { tomlText } from "./toml-text.ts";
 
 export interface DefaultConfig {
   readonly host?: string;
@@ -26,12 +27,12 @@ export function defaultConfigText(options: DefaultConfig = {}): string {
 # The configuration of svc. After a change: svc config check. Everything that can be set: svc config show.
 
 [gateway]
-host = ${text(host)}
+host = ${tomlText(host)}
 port = ${port}
 
 [model]
 # builtin answers offline and needs no key; openai, anthropic and openai-compatible are the others.
-provider = ${text(model.provider)}
+provider = ${tomlText(model.provider)}
 ${setOrShown("name", model.name)}
 ${setOrShown("base_url", model.baseUrl)}
 ${setOrShown("api_key", model.apiKey)}
@@ -94,7 +95,4 @@ function unwritable(home: Home, cause: unknown): SvcError {
 const NO_SPACE: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 const setOrShown = (key: string, value: string | undefined): string =>
-  value === undefined ? `# ${key} = ""` : `${key} = ${text(value)}`;
-
-/** A TOML basic string: JSON's, but for DEL, which TOML wants escaped, and lone surrogates, which it can't say. */
-const text = (value: string): string => JSON.stringify(value.toWellFormed()).replaceAll("\u007f", "\\u007f");
+  value === undefined ? `# ${key} = ""` : `${key} = ${tomlText(value)}`;

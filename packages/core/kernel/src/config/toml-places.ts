@@ -1,4 +1,4 @@
-/** Where keys and values stand in the file. Loaded only when there is something to complain about. */
+/** Where keys and values stand in the file. Loaded only when there is something to complain about, or to change. */
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
 import { emptyTable, type Path, type Table } from "./table.ts";
 
@@ -12,16 +12,25 @@ export interface Places {
   readonly table: Table;
   /** Of the key or value, or of the nearest table around it that is there. */
   placeOf(path: Path, at: "key" | "value"): Place | undefined;
+  /** What a value takes up of the text; undefined for a table that has a header, or no value at all. */
+  rangeOf(path: Path): readonly [start: number, end: number] | undefined;
 }
+
+/** Throws ParseError for what is not TOML. */
+export const parseTree = (text: string): AST.TOMLTopLevelTable => parseTOML(text, { tomlVersion: "1.0" }).body[0];
 
 /** Throws ParseError for what is not TOML. */
 export function readPlaces(text: string): Places {
   const reading = new Reading();
-  for (const node of parseTOML(text, { tomlVersion: "1.0" }).body[0].body) {
+  for (const node of parseTree(text).body) {
     if (node.type === "TOMLTable") reading.table(node);
     else reading.pair(node, [], reading.root);
   }
-  return { table: reading.root, placeOf: (path, at) => reading.placeOf(path, at) };
+  return {
+    table: reading.root,
+    placeOf: (path, at) => reading.placeOf(path, at),
+    rangeOf: (path) => reading.rangeOf(path),
+  };
 }
 
 export function syntaxFault(text: string): (Place & { cause: string }) | undefined {
@@ -37,11 +46,15 @@ export function syntaxFault(text: string): (Place & { cause: string }) | undefin
 class Reading {
   readonly root: Table = emptyTable();
   readonly #keys = new Map<string, Place>();
-  readonly #values = new Map<string, Place>();
+  readonly #values = new Map<string, AST.TOMLContentNode>();
+
+  rangeOf(path: Path): readonly [number, number] | undefined {
+    return this.#values.get(idOf(path))?.range;
+  }
 
   placeOf(path: Path, at: "key" | "value"): Place | undefined {
     const exact = at === "value" ? this.#values.get(idOf(path)) : undefined;
-    if (exact) return exact;
+    if (exact) return placeAt(exact);
     for (let length = path.length; length > 0; length -= 1) {
       const place = this.#keys.get(idOf(path.slice(0, length)));
       if (place) return place;
@@ -66,14 +79,14 @@ class Reading {
     let target = holder;
     node.key.keys.forEach((key, depth) => {
       if (depth > 0) target = below(target, path.at(-1) as string, false) as Table;
-      path.push(key.type === "TOMLBare" ? key.name : key.value);
+      path.push(nameOf(key));
       this.#note(path, key);
     });
     target[path.at(-1) as string] = this.#value(node.value, path);
   }
 
   #value(node: AST.TOMLContentNode, path: Path): unknown {
-    this.#values.set(idOf(path), placeAt(node));
+    this.#values.set(idOf(path), node);
     if (node.type === "TOMLArray") {
       return node.elements.map((element, index) => {
         this.#keys.set(idOf([...path, index]), placeAt(element));
@@ -94,6 +107,8 @@ class Reading {
     if (!this.#keys.has(id)) this.#keys.set(id, placeAt(node));
   }
 }
+
+export const nameOf = (key: AST.TOMLBare | AST.TOMLQuoted): string => (key.type === "TOMLBare" ? key.name : key.value);
 
 const idOf = (path: Path): string => JSON.stringify(path);
 const placeAt = ({ loc }: AST.TOMLNode): Place => ({ line: loc.start.line, column: loc.start.column + 1 });

@@ -1,0 +1,79 @@
+/** Changes values in a config's text and nothing else: comments, order, spacing and line breaks stay. */
+import { isDeepStrictEqual } from "node:util";
+import { SvcError } from "@svc/contract";
+import { copyValue, emptyTable, isTable, keyText, type Path, type Table, valueAt } from "./table.ts";
+import { parseToml } from "./toml.ts";
+import { type ConfigValue, tomlValue } from "./toml-text.ts";
+
+export interface ConfigChange {
+  /** Names of tables and keys, numbers for items of a list. */
+  readonly path: Path;
+  readonly value: ConfigValue;
+}
+
+/**
+ * `text` with each change made: in place where the key is there, else as a new line of its table, which is made when it is
+ * missing. What the result says is compared with what was asked for. Throws CONFIG_INVALID for a text that is not TOML, and
+ * CONFIG_UNWRITABLE where a change can't be made: a table in the place of a value, a value in the place of a table.
+ */
+export async function setConfigValues(text: string, changes: readonly ConfigChange[]): Promise<string> {
+  const expected = await tableOf(text);
+  let edited = text;
+  for (const each of changes) {
+    const change = forItem(expected, each);
+    assign(expected, change);
+    edited = await changed(edited, change);
+  }
+  if (!isDeepStrictEqual(await tableOf(edited).catch(() => undefined), expected)) throw unchangeable();
+  return edited;
+}
+
+/** What a config's text says. Throws CONFIG_INVALID. */
+export async function tableOf(text: string): Promise<Table> {
+  const parsed = await parseToml(text);
+  if ("table" in parsed) return parsed.table;
+  const { line, column, message } = parsed.fault;
+  const place = line === undefined ? "" : `line ${line}, column ${column}: `;
+  throw new SvcError("CONFIG_INVALID", `The config is not TOML: ${place}${message}.`, {
+    hint: "Correct it by hand, then run `svc config check`.",
+  });
+}
+
+export const unchangeable = (key = "A value", cause?: unknown): SvcError =>
+  new SvcError("CONFIG_UNWRITABLE", `${key} can't be changed in place in this config.`, {
+    hint: "Nothing was changed. Edit the file by hand.",
+    cause,
+  });
+
+/** The first item of a list that is not there is a new list. */
+function forItem(table: Table, change: ConfigChange): ConfigChange {
+  const list = change.path.slice(0, -1);
+  if (change.path.at(-1) !== 0 || valueAt(table, list) !== undefined) return change;
+  return { path: list, value: [change.value] };
+}
+
+async function changed(text: string, { path, value }: ConfigChange): Promise<string> {
+  const [{ readPlaces }, { insertionOf }] = await Promise.all([import("./toml-places.ts"), import("./toml-insert.ts")]);
+  try {
+    const range = readPlaces(text).rangeOf(path);
+    if (range) return text.slice(0, range[0]) + tomlValue(value) + text.slice(range[1]);
+    const insertion = insertionOf(text, path, tomlValue(value));
+    if (insertion) return text.slice(0, insertion.at) + insertion.text + text.slice(insertion.at);
+  } catch (cause) {
+    // The two parsers differ at the edges of TOML.
+    throw unchangeable(keyText(path), cause);
+  }
+  throw unchangeable(keyText(path));
+}
+
+/** A name never reaches into a list: `__proto__` of one is every list's. */
+function assign(root: Table, { path, value }: ConfigChange): void {
+  let holder: unknown = root;
+  for (const [depth, name] of path.entries()) {
+    const fits = typeof name === "number" ? Array.isArray(holder) && name <= holder.length : isTable(holder);
+    if (!fits) throw unchangeable(keyText(path));
+    const table = holder as Table;
+    if (depth === path.length - 1) table[name] = copyValue(value);
+    else holder = table[name] ??= emptyTable();
+  }
+}

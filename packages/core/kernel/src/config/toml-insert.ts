@@ -1,0 +1,144 @@
+/** Where a key that the file does not have belongs in its text, and what to put there. */
+import type { AST } from "toml-eslint-parser";
+import type { Path } from "./table.ts";
+import { nameOf, parseTree } from "./toml-places.ts";
+import { tomlKey } from "./toml-text.ts";
+
+export interface Insertion {
+  readonly at: number;
+  readonly text: string;
+}
+
+type Holder = AST.TOMLTopLevelTable | AST.TOMLTable | AST.TOMLInlineTable | AST.TOMLArray;
+
+/** Something the key could be written into. */
+interface Spot {
+  readonly holder: Holder;
+  /** How many names of the path the holder itself stands for. */
+  readonly depth: number;
+  /** How many it has keys for: more than `depth` where dotted keys go on from it. */
+  readonly covered: number;
+  /** What the key goes behind. */
+  readonly after?: AST.TOMLNode;
+}
+
+/** `value` is TOML. Undefined where the path leads through something that can't hold it. Throws ParseError. */
+export function insertionOf(text: string, path: Path, value: string): Insertion | undefined {
+  const top = parseTree(text);
+  const spots = spotsIn(top, path);
+  if (!spots) return undefined;
+  const best = spots.reduce((one, other) => (other.covered > one.covered ? other : one));
+  const { holder, depth, covered } = best;
+  if (holder.type === "TOMLArray") return path.length === depth + 1 ? intoArray(holder, value) : undefined;
+  const names = path.slice(depth);
+  if (!isNames(names)) return undefined;
+  const pair = `${tomlKey(names)} = ${value}`;
+  if (holder.type === "TOMLInlineTable") return intoInlineTable(holder, pair, best.after);
+  // A table made by dotted keys can't have a header as well.
+  if (names.length === 1 || covered > depth) return intoTable(text, top, best, pair);
+  return newTable(text, top, path, `${tomlKey([String(path.at(-1))])} = ${value}`);
+}
+
+/** Undefined where a value on the way is neither table nor list. */
+function spotsIn(top: AST.TOMLTopLevelTable, path: Path): Spot[] | undefined {
+  const roots = top.body.filter((node) => node.type === "TOMLKeyValue");
+  const spots = spotsOf(top, roots, [], path);
+  for (const node of top.body) {
+    if (node.type !== "TOMLTable" || sharedLength(node.resolvedKey, path) < node.resolvedKey.length) continue;
+    const inside = spotsOf(node, node.body, node.resolvedKey, path);
+    if (!inside) return undefined;
+    spots?.push(...inside);
+  }
+  return spots;
+}
+
+function spotsOf(holder: Holder, pairs: readonly AST.TOMLKeyValue[], base: Path, path: Path): Spot[] | undefined {
+  if (base.length >= path.length) return undefined;
+  const spots: Spot[] = [spotOf(holder, base.length, base.length, pairs.at(-1))];
+  for (const pair of pairs) {
+    const key = [...base, ...pair.key.keys.map(nameOf)];
+    const covered = sharedLength(key, path);
+    if (covered === key.length) {
+      const inside = spotsOfValue(pair.value, key, path);
+      if (!inside) return undefined;
+      spots.push(...inside);
+    } else if (covered > base.length) spots.push(spotOf(holder, base.length, covered, pair));
+  }
+  return spots;
+}
+
+function spotsOfValue(value: AST.TOMLContentNode, base: Path, path: Path): Spot[] | undefined {
+  if (value.type === "TOMLInlineTable") return spotsOf(value, value.body, base, path);
+  if (value.type !== "TOMLArray" || base.length >= path.length) return undefined;
+  const index = path[base.length];
+  if (typeof index !== "number") return undefined;
+  const element = value.elements[index];
+  if (element) return spotsOfValue(element, [...base, index], path);
+  return index === value.elements.length ? [spotOf(value, base.length, base.length, value.elements.at(-1))] : undefined;
+}
+
+const spotOf = (holder: Holder, depth: number, covered: number, after: AST.TOMLNode | undefined): Spot => ({
+  holder,
+  depth,
+  covered,
+  ...(after && { after }),
+});
+
+function sharedLength(one: Path, other: Path): number {
+  const length = one.findIndex((name, index) => name !== other[index]);
+  return length === -1 ? one.length : length;
+}
+
+const isNames = (path: Path): path is readonly string[] => path.every((name) => typeof name === "string");
+
+function intoArray(array: AST.TOMLArray, value: string): Insertion {
+  const last = array.elements.at(-1);
+  return last ? { at: last.range[1], text: `, ${value}` } : { at: array.range[0] + 1, text: value };
+}
+
+const intoInlineTable = (table: AST.TOMLInlineTable, pair: string, after: AST.TOMLNode | undefined): Insertion =>
+  after ? { at: after.range[1], text: `, ${pair}` } : { at: table.range[0] + 1, text: ` ${pair} ` };
+
+function intoTable(text: string, top: AST.TOMLTopLevelTable, { holder, after }: Spot, pair: string): Insertion {
+  const eol = lineBreakOf(text);
+  const line = after ?? (holder.type === "TOMLTable" ? holder.key : undefined);
+  if (line) return { at: lineEnd(text, line.range[1]), text: `${eol}${indentOf(text, line.range[0])}${pair}` };
+  // Keys of no table stand before the first one.
+  const first = top.body[0];
+  return first ? { at: lineStart(text, first.range[0]), text: `${pair}${eol}${eol}` } : atEnd(text, pair, eol);
+}
+
+/** Behind the tables nearest to it, or at the end. */
+function newTable(text: string, top: AST.TOMLTopLevelTable, path: Path, pair: string): Insertion | undefined {
+  const eol = lineBreakOf(text);
+  const parent = path.slice(0, -1);
+  let near: { node: AST.TOMLTable; shared: number } | undefined;
+  for (const node of top.body) {
+    if (node.type !== "TOMLTable") continue;
+    const shared = sharedLength(node.resolvedKey, parent);
+    if (shared > 0 && shared >= (near?.shared ?? 0)) near = { node, shared };
+  }
+  // What is below an item of a list belongs to the item before it.
+  if (!isNames(parent.slice(near?.shared ?? 0))) return undefined;
+  const block = `[${tomlKey(parent.filter((name) => typeof name === "string"))}]${eol}${pair}`;
+  if (!near) return atEnd(text, block, eol);
+  const last = near.node.body.at(-1) ?? near.node.key;
+  return { at: lineEnd(text, last.range[1]), text: `${eol}${eol}${block}` };
+}
+
+function atEnd(text: string, block: string, eol: string): Insertion {
+  const gap = text === "" ? "" : text.endsWith("\n") ? eol : `${eol}${eol}`;
+  return { at: text.length, text: `${gap}${block}${eol}` };
+}
+
+const lineBreakOf = (text: string): string => (/\r?\n/.exec(text)?.[0] === "\r\n" ? "\r\n" : "\n");
+const lineStart = (text: string, at: number): number => text.lastIndexOf("\n", at - 1) + 1;
+
+/** Before the line break. A comment behind a value stays with it. */
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  if (end === -1) return text.length;
+  return text[end - 1] === "\r" ? end - 1 : end;
+}
+
+const indentOf = (text: string, at: number): string => /^[ \t]*/.exec(text.slice(lineStart(text, at), at))?.[0] ?? "";
