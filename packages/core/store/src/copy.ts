@@ -1,22 +1,44 @@
-/** Copies a database while others write to it: what the copy holds is all of one instant. */
+/** Copies a database while it is written to. What the copy holds is all of one instant, in one file. */
 import { backup, DatabaseSync } from "node:sqlite";
 import { storeError } from "./sqlite-error.ts";
 
-/** More pages than a database can have: copied in one step, so that no write in between starts the copy anew. */
+/** More than a database can have: all pages are copied in one step, so that no write in between starts the copy anew. */
 const ALL_PAGES = 2 ** 31 - 1;
 
 /**
- * On a connection of its own, in a thread of its own: neither the loop nor a write waits for it. `to` must not exist.
- * Rejects with STORE_FULL or STORE_FAILED.
+ * With a connection of its own, in a thread of its own: neither the event loop nor a write waits for it. `to` must not
+ * exist. Rejects with STORE_FULL or STORE_FAILED.
  */
 export async function copyDatabase(from: string, to: string): Promise<void> {
-  let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(from, { readOnly: true, timeout: 5000 });
-    await backup(db, to, { rate: ALL_PAGES });
+    const db = new DatabaseSync(from, { readOnly: true, timeout: 5000 });
+    try {
+      await backup(db, to, { rate: ALL_PAGES });
+    } finally {
+      db.close();
+    }
+    asOneFile(to);
   } catch (error) {
     throw storeError(error);
+  }
+}
+
+/** Where nobody else can open the database: some pages at a time, and each write waits for those. */
+export async function copyOpen(db: DatabaseSync, to: string): Promise<void> {
+  try {
+    await backup(db, to);
+    asOneFile(to);
+  } catch (error) {
+    throw storeError(error);
+  }
+}
+
+/** The copy says of itself that it has a log beside it, and whoever looks at it would make one. */
+function asOneFile(file: string): void {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec("PRAGMA journal_mode = DELETE");
   } finally {
-    db?.close();
+    db.close();
   }
 }

@@ -17,7 +17,8 @@ export function lockHome(file: string): () => void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     db = new DatabaseSync(file, { timeout: 0 });
-    db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
+    // Its journal in memory: on a full disk a home can still be locked, and read.
+    db.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
   } catch (error) {
     db?.close();
     throw lockError(file, error);

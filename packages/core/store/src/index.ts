@@ -1,6 +1,8 @@
 /** `@svc/store`: durable state. */
-export * from "./copy.ts";
+export * from "./check.ts";
+export { copyDatabase } from "./copy.ts";
 export * from "./home-lock.ts";
+export { SCHEMA_VERSION } from "./migrations.ts";
 export * from "./store.ts";
 export type * from "./types.ts";
 export type { DeviceStore } from "./devices.ts";

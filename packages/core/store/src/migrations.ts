@@ -80,12 +80,14 @@ export const STEPS: readonly string[] = [
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
     cost_usd REAL NOT NULL,
+    -- Of turns whose cost is unknown, because the provider counted no tokens: what a limit of cost takes for it.
+    estimated_usd REAL NOT NULL,
     unknown_cost_turns INTEGER NOT NULL,
     PRIMARY KEY (day, agent, model)
   ) WITHOUT ROWID;
   INSERT INTO usage
     SELECT date(at / 1000, 'unixepoch'), 'default', model, count(*), sum(input_tokens), sum(output_tokens),
-      total(cost_usd), sum(cost_usd IS NULL)
+      total(cost_usd), 0, sum(cost_usd IS NULL)
     FROM turns GROUP BY 1, 3;
 
   CREATE TABLE vault (
@@ -96,7 +98,7 @@ export const STEPS: readonly string[] = [
   ) WITHOUT ROWID;
 
   ALTER TABLE tool_calls ADD COLUMN agent TEXT NOT NULL DEFAULT 'default';
-  -- Written once per call, at its end, and never again: a call's own two commits hide it.
+  -- Appended to, once per call, in a transaction that the call needs anyway.
   CREATE INDEX tool_calls_by_start ON tool_calls (started_at);
 
   -- Newest turns of conversations that retention has dropped. Their chains are deleted a few turns at a time.
@@ -104,11 +106,11 @@ export const STEPS: readonly string[] = [
   `,
 ];
 
-/** Brings the database to the newest schema, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */
-export function migrate(db: DatabaseSync): boolean {
+/** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */
+export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
   const before = schemaVersion(db);
-  for (let have = before; have !== STEPS.length; have = schemaVersion(db)) {
-    if (have > STEPS.length) throw newer();
+  for (let have = before; have !== to; have = schemaVersion(db)) {
+    if (have > to) throw newer();
     db.exec("BEGIN IMMEDIATE");
     try {
       // Another process may have taken the step while this one waited for the lock.
@@ -119,7 +121,7 @@ export function migrate(db: DatabaseSync): boolean {
       throw error;
     }
   }
-  return before !== STEPS.length;
+  return before !== to;
 }
 
 /** The schema this build writes. */

@@ -10,25 +10,34 @@ import { allowRelease } from "./space.ts";
 const CHECKPOINT_PAGES = 4000;
 const LOG_BYTES = CHECKPOINT_PAGES * 4096;
 
-/** The newest schema. Throws SQLite's errors and STORE_NEWER; nothing stays open then. */
-export function openDatabase(file: string): DatabaseSync {
-  if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+export interface OpenDatabase {
+  readonly db: DatabaseSync;
+  /** Whether another connection can read it meanwhile. */
+  readonly shared: boolean;
+}
+
+/** With the newest schema. Throws SQLite's errors and STORE_NEWER; nothing stays open then. */
+export function openDatabase(file: string): OpenDatabase {
+  if (file === ":memory:") return { db: open(file), shared: false };
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
-    return open(file, "");
+    return { db: open(file), shared: true };
   } catch (error) {
     if (!isDiskError(error)) throw error;
     // With the file to ourselves the index of the log is kept in memory: it is the one thing that opening has to write.
-    return open(file, "PRAGMA locking_mode = EXCLUSIVE;");
+    return { db: open(file, "PRAGMA locking_mode = EXCLUSIVE;"), shared: false };
   }
 }
 
-function open(file: string, first: string): DatabaseSync {
+function open(file: string, first = ""): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
   try {
-    // auto_vacuum has a say only before the first table. FULL: a commit that was answered survives a power cut.
-    // cache_size is in KiB when negative.
+    db.exec(first);
+    // It has a say only before the first table, and would be written each time.
+    if (isEmpty(db)) db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    // FULL: a commit that was answered survives a power cut. cache_size is in KiB when negative.
     db.exec(
-      `${first} PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
        PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES};`,
     );
     if (migrate(db)) allowRelease(db, file);
@@ -38,3 +47,6 @@ function open(file: string, first: string): DatabaseSync {
     throw error;
   }
 }
+
+const isEmpty = (db: DatabaseSync): boolean =>
+  (db.prepare("PRAGMA page_count").get() as { page_count: number }).page_count === 0;

@@ -6,6 +6,7 @@ import type { SessionPlace, SessionSummary, StoredSession, StoredTurn, TurnPage 
 export class SessionStore {
   readonly #find;
   readonly #byId;
+  readonly #idOf;
   readonly #insertSession;
   readonly #moveSession;
   readonly #insertTurn;
@@ -21,15 +22,16 @@ export class SessionStore {
       "SELECT n AS session, last_turn AS lastTurn FROM sessions WHERE client_id = ? AND name = ?",
     );
     this.#byId = db.prepare("SELECT * FROM sessions WHERE id = ?");
+    this.#idOf = db.prepare("SELECT id FROM sessions WHERE n = ?");
+    // The turn that follows gets this row number: SQLite gives the largest one and one more.
     this.#insertSession = db.prepare(
-      `INSERT INTO sessions VALUES (NULL, ?, ?, ?, ?, ?, 1, (SELECT coalesce(max(n), 0) + 1 FROM turns))
-       RETURNING n AS session, last_turn AS lastTurn`,
+      "INSERT INTO sessions VALUES (NULL, ?, ?, ?, ?, ?, 1, (SELECT coalesce(max(n), 0) + 1 FROM turns))",
     );
     this.#moveSession = db.prepare(
       `UPDATE sessions SET updated_at = ?, turns = turns + 1, last_turn = ?
        WHERE n = ? AND last_turn = ? AND client_id = ? AND name = ?`,
     );
-    this.#insertTurn = db.prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#insertTurn = db.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turns WHERE n = ?");
     this.#turn = db.prepare("SELECT * FROM turns WHERE n = ?");
     this.#byActivity = db.prepare("SELECT * FROM sessions ORDER BY last_turn DESC LIMIT ?");
@@ -56,6 +58,11 @@ export class SessionStore {
   byId(id: string): StoredSession | undefined {
     const row = this.#byId.get(id) as unknown as SessionRow | undefined;
     return row && { ...sessionOf(row), place: { session: row.n, lastTurn: row.last_turn } };
+  }
+
+  /** The id of the session that stands there. */
+  idOf({ session }: SessionPlace): string | undefined {
+    return (this.#idOf.get(session) as { id: string } | undefined)?.id;
   }
 
   /** The newest turns whose estimated tokens fit together, oldest first. Always whole turns. */
@@ -95,11 +102,10 @@ export class SessionStore {
     const { id, clientId, name } = session;
     const { at } = turn;
     if (place === undefined) {
-      const begun = this.#insertSession.get(id, clientId, name, at, at) as unknown as SessionPlace;
-      this.#insert(begun.lastTurn, begun.session, null, turn);
-      return { ...begun };
+      const begun = Number(this.#insertSession.run(id, clientId, name, at, at).lastInsertRowid);
+      return { session: begun, lastTurn: this.#insert(begun, null, turn) };
     }
-    const lastTurn = this.#insert(null, place.session, place.lastTurn, turn);
+    const lastTurn = this.#insert(place.session, place.lastTurn, turn);
     const { changes } = this.#moveSession.run(at, lastTurn, place.session, place.lastTurn, clientId, name);
     if (Number(changes) > 0) return { session: place.session, lastTurn };
     // The session was removed, or made anew, while its writer remembered the old place.
@@ -107,9 +113,8 @@ export class SessionStore {
     return this.append(session, this.find(clientId, name), turn);
   }
 
-  #insert(n: number | null, session: number, previous: number | null, turn: StoredTurn): number {
+  #insert(session: number, previous: number | null, turn: StoredTurn): number {
     const { lastInsertRowid } = this.#insertTurn.run(
-      n,
       session,
       previous,
       turn.id,

@@ -15,11 +15,13 @@ export function storeError(cause: unknown): SvcError {
 
 function hintFor(cause: unknown, full: boolean): string {
   if (full) return "Free some space on the disk that holds the home folder.";
-  if (DAMAGED.has(resultCode(cause) ?? 0)) {
+  if (isDamage(cause)) {
     return "Restore a backup, or move state/svc.db of the home away: svc then begins with an empty one.";
   }
   return "Look at the log; run svc status.";
 }
+
+export const isDamage = (cause: unknown): boolean => DAMAGED.has(resultCode(cause) ?? 0);
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const DAMAGED: ReadonlySet<number> = new Set([11, 26]);

@@ -1,13 +1,12 @@
 /** The durable state of one home: one SQLite file in WAL mode, fsync'd at every commit. */
-import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@svc/contract";
-import { copyDatabase } from "./copy.ts";
+import { copyDatabase, copyOpen } from "./copy.ts";
 import { DeviceStore } from "./devices.ts";
 import { DiskProbe } from "./disk-probe.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { IdempotencyStore, type IdempotencyOptions } from "./idempotency.ts";
 import { MetaStore } from "./meta.ts";
-import { openDatabase } from "./open-database.ts";
+import { type OpenDatabase, openDatabase } from "./open-database.ts";
 import { Retention } from "./retention.ts";
 import { SessionStore } from "./sessions.ts";
 import { Space } from "./space.ts";
@@ -48,17 +47,17 @@ export interface Store {
 
 /** Opens and migrates the database. Throws STORE_NEWER, STORE_FULL or STORE_FAILED. */
 export function openStore(options: StoreOptions): Store {
-  let db: DatabaseSync | undefined;
+  let opened: OpenDatabase | undefined;
   try {
-    db = openDatabase(options.file);
-    return storeOn(db, options);
+    opened = openDatabase(options.file);
+    return storeOn(opened, options);
   } catch (error) {
-    db?.close();
+    opened?.db.close();
     throw storeError(error);
   }
 }
 
-function storeOn(db: DatabaseSync, { file, clock, idempotency }: StoreOptions): Store {
+function storeOn({ db, shared }: OpenDatabase, { file, clock, idempotency }: StoreOptions): Store {
   const keys = new IdempotencyStore(db, clock, idempotency);
   const usage = new UsageStore(db);
   const commits = new GroupCommit(db, {
@@ -83,7 +82,7 @@ function storeOn(db: DatabaseSync, { file, clock, idempotency }: StoreOptions): 
     writable: () => probe.writable(),
     prune: (limits, nowMs) => retention.prune(limits, nowMs),
     size: () => space.bytes(),
-    backupTo: (target) => copyDatabase(file, target),
+    backupTo: (target) => (shared ? copyDatabase(file, target) : copyOpen(db, target)),
     close: () => {
       retention.stop();
       commits.flushNow();

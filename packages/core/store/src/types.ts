@@ -78,6 +78,8 @@ export interface TurnUsage {
   readonly outputTokens: number;
   /** US dollars; undefined when the price is unknown. */
   readonly costUsd: number | undefined;
+  /** What a limit of cost takes for an unknown cost. */
+  readonly estimatedUsd?: number;
 }
 
 /** What an agent used of a model on a day. */

@@ -4,43 +4,40 @@ import type { TurnUsage, UsageTotals } from "./types.ts";
 
 export class UsageStore {
   /** Of the open transaction, by day, agent and model: one row is written per group commit, not per turn. */
-  readonly #pending = new Map<string, UsageTotals>();
+  readonly #pending = new Map<string, Sums>();
   readonly #add;
   readonly #spent;
   readonly #since;
 
   constructor(db: DatabaseSync) {
     this.#add = db.prepare(
-      `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (day, agent, model) DO UPDATE SET
          turns = turns + excluded.turns,
          input_tokens = input_tokens + excluded.input_tokens,
          output_tokens = output_tokens + excluded.output_tokens,
          cost_usd = cost_usd + excluded.cost_usd,
+         estimated_usd = estimated_usd + excluded.estimated_usd,
          unknown_cost_turns = unknown_cost_turns + excluded.unknown_cost_turns`,
     );
-    this.#spent = db.prepare("SELECT total(cost_usd) AS spent FROM usage WHERE day = ? AND agent = ?");
+    this.#spent = db.prepare("SELECT total(cost_usd + estimated_usd) AS spent FROM usage WHERE day = ? AND agent = ?");
     this.#since = db.prepare("SELECT * FROM usage WHERE day >= ? ORDER BY day, agent, model");
   }
 
   /** Inside a transaction: adds one turn. */
-  add(turn: TurnUsage): void {
-    const { day, agent, model } = turn;
+  add({ day, agent, model, inputTokens, outputTokens, costUsd, estimatedUsd }: TurnUsage): void {
     const key = `${day}\n${agent}\n${model}`;
-    const before = this.#pending.get(key);
-    this.#pending.set(key, {
-      day,
-      agent,
-      model,
-      turns: (before?.turns ?? 0) + 1,
-      inputTokens: (before?.inputTokens ?? 0) + turn.inputTokens,
-      outputTokens: (before?.outputTokens ?? 0) + turn.outputTokens,
-      costUsd: (before?.costUsd ?? 0) + (turn.costUsd ?? 0),
-      unknownCostTurns: (before?.unknownCostTurns ?? 0) + (turn.costUsd === undefined ? 1 : 0),
-    });
+    let sums = this.#pending.get(key);
+    if (!sums) this.#pending.set(key, (sums = { ...NOTHING, day, agent, model }));
+    sums.turns += 1;
+    sums.inputTokens += inputTokens;
+    sums.outputTokens += outputTokens;
+    if (costUsd === undefined) sums.unknownCostTurns += 1;
+    sums.costUsd += costUsd ?? 0;
+    sums.estimatedUsd += costUsd === undefined ? (estimatedUsd ?? 0) : 0;
   }
 
-  /** US dollars that are known to have been spent; what is not on disk yet is not in it. */
+  /** US dollars that count against a limit, estimates included; what is not on disk yet is not in it. */
   spentUsd(day: string, agent: string): number {
     return (this.#spent.get(day, agent) as { spent: number }).spent;
   }
@@ -53,8 +50,8 @@ export class UsageStore {
   /** Before a commit: writes the sums of its transaction. */
   flush(): void {
     for (const sums of this.#pending.values()) {
-      const { day, agent, model, turns, inputTokens, outputTokens, costUsd, unknownCostTurns } = sums;
-      this.#add.run(day, agent, model, turns, inputTokens, outputTokens, costUsd, unknownCostTurns);
+      const { day, agent, model, turns, inputTokens, outputTokens, costUsd, estimatedUsd, unknownCostTurns } = sums;
+      this.#add.run(day, agent, model, turns, inputTokens, outputTokens, costUsd, estimatedUsd, unknownCostTurns);
     }
     this.#pending.clear();
   }
@@ -64,6 +61,10 @@ export class UsageStore {
     this.#pending.clear();
   }
 }
+
+type Sums = { -readonly [Key in keyof UsageTotals]: UsageTotals[Key] } & { estimatedUsd: number };
+
+const NOTHING = { turns: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, estimatedUsd: 0, unknownCostTurns: 0 };
 
 interface UsageRow {
   day: string;

@@ -1,0 +1,98 @@
+/** Whether a database is sound. Reads on a connection of its own, so a daemon may be running on the file. */
+import { DatabaseSync } from "node:sqlite";
+import type { Clock } from "@svc/contract";
+import { checkChains } from "./check-chains.ts";
+import { migrate, newer, SCHEMA_VERSION, schemaVersion } from "./migrations.ts";
+import { isDamage, storeError } from "./sqlite-error.ts";
+
+export interface DatabaseReport {
+  /** Steps of the schema that it has; undefined when that can't be read. */
+  readonly schema: number | undefined;
+  /** Sentences, without anything of what the database holds. None: it is sound, as far as was looked. */
+  readonly problems: readonly string[];
+  /** False: the time was up before everything was looked at. */
+  readonly complete: boolean;
+}
+
+export interface DatabaseCheck {
+  /** Leaves out whether every index says what its table says, which takes several times as long. */
+  readonly quick: boolean;
+  /** When to stop, however much is left. Without it everything is looked at. */
+  readonly limitMs?: number;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** What a slow disk reads. SQLite's own check can't be stopped half-way: it is begun only if it will end in time. */
+const BYTES_PER_MS = 100_000;
+const MAX_PROBLEMS = 10;
+
+/** Rejects with STORE_FAILED when the file can't be opened, and with STORE_NEWER. */
+export async function checkDatabase(file: string, check: DatabaseCheck): Promise<DatabaseReport> {
+  let db: DatabaseSync | undefined;
+  try {
+    // The file may come out of somebody's backup: nothing in its schema may run or be trusted.
+    db = new DatabaseSync(file, { readOnly: true, timeout: 1000, defensive: true });
+    db.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");
+    return await look(db, check);
+  } catch (error) {
+    if (isDamage(error)) return { schema: undefined, problems: ["It is damaged, or no database."], complete: true };
+    throw storeError(error);
+  } finally {
+    db?.close();
+  }
+}
+
+async function look(db: DatabaseSync, { quick, limitMs = Infinity, clock }: DatabaseCheck): Promise<DatabaseReport> {
+  const endsAtMs = clock.monotonic() + limitMs;
+  const leftMs = (): number => endsAtMs - clock.monotonic();
+  const schema = schemaVersion(db);
+  if (schema > SCHEMA_VERSION) throw newer();
+  const wrong = schemaProblems(db, schema);
+  // With parts missing, looking further would only fail.
+  if (wrong.length > 0) return { schema, problems: wrong, complete: true };
+  const inTime = bytesOf(db) / BYTES_PER_MS <= leftMs();
+  const damage = inTime ? sqliteProblems(db, quick) : [];
+  const chains = await checkChains(db, leftMs);
+  const broken = [
+    ...(chains.sessions > 0 ? [`${chains.sessions} conversations name a newest turn that is not theirs.`] : []),
+    ...(chains.turns > 0 ? [`${chains.turns} turns follow one that is not of their conversation.`] : []),
+  ];
+  return { schema, problems: [...damage, ...broken], complete: inTime && chains.complete };
+}
+
+function schemaProblems(db: DatabaseSync, schema: number): string[] {
+  if (schema === 0) return ["It holds nothing of svc."];
+  const have = schemaObjects(db);
+  const missing = expectedObjects(schema).filter((name) => !have.includes(name));
+  // svc makes neither; one that came with a backup would run inside svc's own writes.
+  const foreign = have.some((name) => name.startsWith("trigger ") || name.startsWith("view "));
+  return [
+    ...(missing.length > 0 ? [`Parts of its schema are missing: ${missing.join(", ")}.`] : []),
+    ...(foreign ? ["It holds triggers or views, which svc never makes."] : []),
+  ];
+}
+
+/** Kinds and names, without the texts: those of an altered table differ between versions of SQLite. */
+const schemaObjects = (db: DatabaseSync): string[] =>
+  (db.prepare("SELECT type || ' ' || name AS object FROM sqlite_schema").all() as { object: string }[]).map(
+    (row) => row.object,
+  );
+
+function expectedObjects(schema: number): string[] {
+  const db = new DatabaseSync(":memory:");
+  try {
+    migrate(db, schema);
+    return schemaObjects(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** SQLite names pages, tables and row numbers; never what is in them. */
+function sqliteProblems(db: DatabaseSync, quick: boolean): string[] {
+  const rows = db.prepare(`PRAGMA ${quick ? "quick_check" : "integrity_check"}(${MAX_PROBLEMS})`).all();
+  return rows.map((row) => String(Object.values(row)[0])).filter((line) => line !== "ok");
+}
+
+const bytesOf = (db: DatabaseSync): number =>
+  (db.prepare("SELECT page_count * page_size AS n FROM pragma_page_count, pragma_page_size").get() as { n: number }).n;

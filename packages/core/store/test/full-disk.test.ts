@@ -1,0 +1,140 @@
+// A disk that is full: reading goes on, writing says so, and it gets well by itself. On a real file system of 2 MiB.
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
+import { requireReal } from "@svc/testkit";
+import { house, type House, speak } from "./house.ts";
+
+let home: House;
+beforeEach(() => (home = house()));
+afterEach(() => home[Symbol.dispose]());
+
+/** Runs TypeScript in a process of its own whose folder `disk` is a small file system. */
+function onSmallDisk(context: TestContext, code: string): unknown {
+  const disk = join(home.folder, "disk");
+  mkdirSync(disk);
+  const mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && shift && exec "$@"';
+  const program = `
+    import { mkdirSync, openSync, closeSync, writeSync, rmSync, cpSync, readdirSync } from "node:fs";
+    import { lockHome, openStore } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url))};
+    import { fakeClock } from ${JSON.stringify(import.meta.resolve("@svc/testkit"))};
+    process.chdir(${JSON.stringify(disk)});
+    const clock = fakeClock();
+    const open = (file = "state/svc.db") => openStore({ file, clock, idempotency: { ttlMs: 300_000, maxKeys: 100 } });
+    const turn = { id: "t", at: 0, model: "m", messages: ["x".repeat(2000)], tokens: 1, inputTokens: 1, outputTokens: 1 };
+    const speak = (store, name) => store.write(() =>
+      store.sessions.append({ id: name, clientId: "c", name }, store.sessions.find("c", name), turn));
+    const codeOf = (promise) => promise.then(() => "ok", (error) => error.code);
+    const fill = () => {
+      const file = openSync("ballast", "w");
+      try { for (;;) writeSync(file, Buffer.alloc(4096)); } catch {} finally { closeSync(file); }
+    };
+    ${code}`;
+  const args = ["--input-type=module-typescript", "--eval", program];
+  const unshare = ["--user", "--map-root-user", "--mount", "sh", "-c", mount, disk, "-", process.execPath, ...args];
+  const { stdout, stderr, status } = spawnSync("unshare", unshare, { encoding: "utf8" });
+  if (/unshare|mount:/.test(stderr) || status === null) {
+    requireReal(context, { name: "small disk", reason: "no mounts in a user namespace here", tier: "B" });
+  }
+  expect(stderr).toBe("");
+  return JSON.parse(stdout) as unknown;
+}
+
+describe("a disk that is full", () => {
+  test("at start: the home is locked and read; writes are STORE_FULL until there is room again", (context) => {
+    const told = onSmallDisk(
+      context,
+      `let store = open();
+       await speak(store, "before");
+       store.close();
+       lockHome("run/lock")();
+       fill();
+       const unlock = lockHome("run/lock");
+       store = open();
+       const read = store.sessions.list({}, 10).map(({ name }) => name);
+       const full = [store.writable(), await codeOf(speak(store, "full")), store.writable()];
+       await clock.advance(60_000);
+       const still = store.writable();
+       rmSync("ballast");
+       await clock.advance(60_000);
+       store.writable();
+       await store.write(() => {});
+       const well = store.writable();
+       const after = await codeOf(speak(store, "after"));
+       const place = store.sessions.find("c", "after");
+       const backup = await codeOf(store.backupTo("copy.db"));
+       store.close();
+       unlock();
+       console.log(JSON.stringify({ read, full, still, well, after, kept: place !== undefined, backup }));`,
+    );
+    expect(told).toEqual({
+      read: ["before"],
+      full: [true, "STORE_FULL", false],
+      still: false,
+      well: true,
+      after: "ok",
+      kept: true,
+      backup: "ok",
+    });
+  });
+
+  test("at start after a crash: what was running is judged as soon as it can be, and nothing is claimed before", (context) => {
+    const told = onSmallDisk(
+      context,
+      `let store = open("first/svc.db");
+       for (const [key, acting] of [["acted", true], ["read", false]]) {
+         store.idempotency.claim({ scope: "s", key });
+         await store.write(() => {
+           store.idempotency.keep({ scope: "s", key }, key, "running");
+           store.toolCalls.start({ turnId: key, callId: "1", agent: "a", tool: "x", acting, input: {} });
+         });
+       }
+       // What a killed process leaves behind.
+       mkdirSync("state");
+       for (const name of ["svc.db", "svc.db-wal"]) cpSync("first/" + name, "state/" + name);
+       store.close();
+       fill();
+       store = open();
+       const claim = (key) => {
+         try { return store.idempotency.claim({ scope: "s", key }); } catch (error) { return error.code; }
+       };
+       const full = claim("read");
+       rmSync("ballast");
+       console.log(JSON.stringify([full, claim("read"), claim("acted"), store.toolCalls.statesOf("acted")[0].state]));`,
+    );
+    expect(told).toEqual(["STORE_FULL", "new", "duplicate", "interrupted"]);
+  });
+
+  test("while it runs: what is kept stays readable, and a refused turn leaves no trace", (context) => {
+    const told = onSmallDisk(
+      context,
+      `const store = open();
+       await speak(store, "before");
+       fill();
+       const codes = new Set();
+       for (let n = 0; n < 100; n += 1) codes.add(await codeOf(speak(store, "full" + n)));
+       const refused = store.sessions.find("c", "full99") === undefined;
+       rmSync("ballast");
+       const after = await codeOf(speak(store, "after"));
+       store.close();
+       console.log(JSON.stringify({ full: codes.has("STORE_FULL"), refused, after }));`,
+    );
+    expect(told).toEqual({ full: true, refused: true, after: "ok" });
+  });
+
+  test("with no home yet: said in words, and nothing half-made stops the next start", (context) => {
+    const told = onSmallDisk(
+      context,
+      `fill();
+       const codes = [];
+       try { open(); } catch (error) { codes.push(error.code); }
+       rmSync("ballast");
+       const store = open();
+       codes.push(await codeOf(speak(store, "after")));
+       store.close();
+       console.log(JSON.stringify(codes));`,
+    );
+    expect(told).toEqual(["STORE_FULL", "ok"]);
+  });
+});

@@ -1,0 +1,127 @@
+// An upgrade: everything an older svc kept is there after it, whatever happens on the way.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ClientId } from "@svc/contract";
+import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/migrations.ts";
+import { house, type House } from "./house.ts";
+
+let home: House;
+beforeEach(() => (home = house()));
+afterEach(() => home[Symbol.dispose]());
+
+/** As the first release left it, with a row in every table. */
+function firstRelease(): void {
+  const db = new DatabaseSync(home.file);
+  db.exec(`PRAGMA journal_mode = WAL; ${STEPS[0]} PRAGMA user_version = 1;
+    INSERT INTO meta VALUES ('local_client_id', 'cl-1');
+    INSERT INTO devices VALUES ('d', 'hash', 'cl-2', 'phone', 'operator', 1, 2);
+    INSERT INTO sessions VALUES (7, 's-1', 'cl-2', 'work', 10, 20, 2, 2);
+    INSERT INTO turns VALUES (1, 7, NULL, 't-1', 1767225600000, 'gpt', '["one"]', 5, 100, 10, 0.25);
+    INSERT INTO turns VALUES (2, 7, 1, 't-2', 1767312000000, 'gpt', '["two"]', 6, 200, 20, NULL);
+    INSERT INTO tool_calls VALUES ('t-1', 'c-1', 'shell', 1, '{}', 'finished', '"ok"', 15, 16);
+    INSERT INTO idempotency VALUES (1, 'cl-2', 'key', 99999999999999, 't-1', 'done');`);
+  db.close();
+}
+
+/** Runs TypeScript in a process of its own, with the store's code and this test's file. */
+const child = (code: string): [string, string[]] => [
+  process.execPath,
+  [
+    "--input-type=module-typescript",
+    "--eval",
+    `import { DatabaseSync } from "node:sqlite";
+     import { migrate, STEPS } from ${JSON.stringify(new URL("../src/migrations.ts", import.meta.url))};
+     const db = new DatabaseSync(${JSON.stringify(home.file)}, { timeout: 5000 });
+     ${code}`,
+  ],
+];
+
+test("the first step is as it was released", () => {
+  expect(createHash("sha256").update(STEPS[0]!).digest("hex")).toBe(
+    "b17ca66fb4ed800173aa3705efe40655bcba99133051b792f3b78cd80edb0100",
+  );
+});
+
+test("a database of the first release keeps everything, and what it used is summed up", () => {
+  firstRelease();
+  const store = home.open();
+  expect(store.meta.get("local_client_id")).toBe("cl-1");
+  expect(store.devices.all()).toEqual([
+    { id: "d", tokenHash: "hash", clientId: "cl-2", name: "phone", scope: "operator", createdAt: 1, lastSeenAt: 2 },
+  ]);
+  const place = store.sessions.find("cl-2" as ClientId, "work")!;
+  expect(store.sessions.recentTurns(place, 1000).map(({ id, messages }) => [id, messages])).toEqual([
+    ["t-1", ["one"]],
+    ["t-2", ["two"]],
+  ]);
+  expect(store.toolCalls.statesOf("t-1")).toEqual([{ callId: "c-1", tool: "shell", state: "finished" }]);
+  expect(store.toolCalls.actionsSince("default", 0)).toEqual([15]);
+  expect(store.idempotency.claim({ scope: "cl-2", key: "key" })).toBe("duplicate");
+  const sums = { agent: "default", model: "gpt", turns: 1 };
+  expect(store.usage.list("2026-01-01")).toEqual([
+    { ...sums, day: "2026-01-01", inputTokens: 100, outputTokens: 10, costUsd: 0.25, unknownCostTurns: 0 },
+    { ...sums, day: "2026-01-02", inputTokens: 200, outputTokens: 20, costUsd: 0, unknownCostTurns: 1 },
+  ]);
+  store.close();
+  const db = new DatabaseSync(home.file);
+  expect(db.prepare("PRAGMA auto_vacuum").get()).toEqual({ auto_vacuum: 2 });
+  expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  db.close();
+});
+
+test("killed in the middle of a step: the old schema is whole, and the next start takes the step", () => {
+  firstRelease();
+  const killed = spawnSync(
+    ...child(`
+    db.exec("PRAGMA cache_spill = 1; PRAGMA cache_size = 1; BEGIN IMMEDIATE;" + STEPS[1]);
+    process.kill(process.pid, "SIGKILL");`),
+  );
+  expect(killed.signal).toBe("SIGKILL");
+  const db = new DatabaseSync(home.file);
+  expect(schemaVersion(db)).toBe(1);
+  expect(db.prepare("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'usage'").get()).toEqual({ n: 0 });
+  db.close();
+  const store = home.open();
+  expect(store.sessions.byId("s-1")).toMatchObject({ name: "work", turns: 2, place: { session: 7, lastTurn: 2 } });
+  store.close();
+});
+
+test("two processes that open it at once both find the new schema", async () => {
+  firstRelease();
+  const both = [0, 1].map(() => spawn(...child("migrate(db);"), { stdio: ["ignore", "ignore", "pipe"] }));
+  const ends = await Promise.all(both.map((one) => once(one, "close")));
+  expect(ends.map(([code]) => code)).toEqual([0, 0]);
+  const db = new DatabaseSync(home.file);
+  expect(schemaVersion(db)).toBe(SCHEMA_VERSION);
+  db.close();
+});
+
+test("who waited for another's step does not take it again", () => {
+  firstRelease();
+  const other = new DatabaseSync(home.file);
+  const db = new DatabaseSync(home.file);
+  // Between this one's first look and its lock, the other is quicker.
+  const exec = db.exec.bind(db);
+  db.exec = (sql) => {
+    if (sql === "BEGIN IMMEDIATE") migrate(other);
+    exec(sql);
+  };
+  migrate(db);
+  expect(schemaVersion(db)).toBe(SCHEMA_VERSION);
+  db.close();
+  other.close();
+});
+
+test("a database of a newer version is refused, untouched", () => {
+  home.open().close();
+  const db = new DatabaseSync(home.file);
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+  db.close();
+  expect(() => home.open()).toThrow(expect.objectContaining({ code: "STORE_NEWER", exitCode: 78 }));
+  const again = new DatabaseSync(home.file);
+  expect(schemaVersion(again)).toBe(SCHEMA_VERSION + 1);
+  again.close();
+});
