@@ -6,7 +6,7 @@ export const atTerminal = (): boolean => process.stdin.isTTY && process.stdout.i
 
 /** Nothing but yes is a yes. */
 export async function confirmed(message: string, initialValue = false): Promise<boolean> {
-  const { confirm } = await import("@clack/prompts");
+  const { confirm } = await clack();
   return answered(await confirm({ message, initialValue }));
 }
 
@@ -19,7 +19,7 @@ export interface TextQuestion {
 }
 
 export async function askText({ message, placeholder, initialValue, check }: TextQuestion): Promise<string> {
-  const { text } = await import("@clack/prompts");
+  const { text } = await clack();
   const validate = validateBy(check);
   return answered(
     await text({
@@ -33,7 +33,7 @@ export async function askText({ message, placeholder, initialValue, check }: Tex
 
 /** Typed unseen. */
 export async function askHidden({ message, check }: Pick<TextQuestion, "message" | "check">): Promise<string> {
-  const { password } = await import("@clack/prompts");
+  const { password } = await clack();
   return answered(await password({ message, validate: validateBy(check) })).trim();
 }
 
@@ -49,9 +49,16 @@ export async function choose<T extends string>(
   options: readonly Choice<T>[],
   initialValue?: T,
 ): Promise<T> {
-  const { select } = await import("@clack/prompts");
+  const { select } = await clack();
   const asked = { message, options: [...options], ...(initialValue !== undefined && { initialValue }) };
   return answered(await select<string>(asked)) as T;
+}
+
+/** Clack, for a terminal as wide as it says; one that does not say (a serial line, a bare pty) would get one letter a line. */
+export async function clack(): Promise<typeof import("@clack/prompts")> {
+  process.stdout.columns ||= 80;
+  process.stdout.rows ||= 24;
+  return await import("@clack/prompts");
 }
 
 const validateBy = (check: TextQuestion["check"]) => async (said: string | undefined) => check?.((said ?? "").trim());

@@ -15,7 +15,8 @@ export function questionPrompt(call: Call, confirm: Confirm): (event: Event) => 
 
 /** For a command that reads nothing else from the terminal. */
 export const confirmAlone: Confirm = async (message) => {
-  const { confirm, isCancel } = await import("@clack/prompts");
+  const { clack } = await import("./prompts.ts");
+  const { confirm, isCancel } = await clack();
   const said = await confirm({ message, initialValue: false });
   return !isCancel(said) && said;
 };

@@ -1,0 +1,45 @@
+/** The binary at a real terminal (`script` of bsdutils): what it shows is read, and answered as a person would. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { binaryPath, requireReal } from "@svc/testkit";
+import type { TestContext } from "vitest";
+
+const SCRIPT = "/usr/bin/script";
+
+export function needScript(context: TestContext): void {
+  if (!existsSync(SCRIPT)) {
+    requireReal(context, { name: "script", reason: "no /usr/bin/script; apt-get install bsdutils" });
+  }
+}
+
+export interface Seen {
+  /** Everything that was on the screen. */
+  readonly screen: string;
+  /** Of the command; `script -e` passes it on. */
+  readonly code: number | null;
+}
+
+/** Types each answer when its prompt has been seen. */
+export function atTerminal(
+  home: string,
+  words: string,
+  exchange: readonly (readonly [prompt: string, typed: string])[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Seen> {
+  const child = spawn(SCRIPT, ["-qefc", `${binaryPath()} ${words}`, "/dev/null"], {
+    env: { PATH: process.env["PATH"], SVC_HOME: home, TERM: "xterm", ...env },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let screen = "";
+  let seen = 0;
+  const waiting = [...exchange];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    screen += text;
+    for (let next = waiting[0]; next && screen.indexOf(next[0], seen) >= 0; next = waiting[0]) {
+      seen = screen.indexOf(next[0], seen) + next[0].length;
+      child.stdin.write(next[1]);
+      waiting.shift();
+    }
+  });
+  return new Promise((resolve) => child.once("close", (code) => resolve({ screen, code })));
+}
