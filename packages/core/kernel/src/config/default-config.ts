@@ -47,21 +47,34 @@ ${setOrShown("secret", webhookSecret)}
 `;
 }
 
+export function writeDefaultConfig(
+  home: Home,
+  features: readonly FeatureDefinition[],
+  options: DefaultConfig = {},
+): Promise<void> {
+  return writeFirstConfig(home, features, defaultConfigText(options));
+}
+
 /**
  * Makes the home (0700), its workspace (0700), the schema for editors, and last the config (0600): where there is a
  * config, everything is there. Throws CONFIG_EXISTS and leaves that config alone, also when another process was
  * quicker, and HOME_UNWRITABLE.
  */
-export async function writeDefaultConfig(
+export async function writeFirstConfig(
   home: Home,
   features: readonly FeatureDefinition[],
-  options: DefaultConfig = {},
+  text: string,
 ): Promise<void> {
-  if (written(home, () => isThere(home.config))) throw configExists(home);
+  assertNoConfig(home);
   written(home, () => mkdirSync(home.root, { recursive: true, mode: 0o700 }));
   written(home, () => mkdirSync(home.workspace, { recursive: true, mode: 0o700 }));
   await writeConfigSchema(home, features);
-  if (!written(home, () => createExclusively(home.config, defaultConfigText(options)))) throw configExists(home);
+  if (!written(home, () => createExclusively(home.config, text))) throw configExists(home);
+}
+
+/** For whoever asks questions before writing. Throws CONFIG_EXISTS. */
+export function assertNoConfig(home: Home): void {
+  if (written(home, () => isThere(home.config))) throw configExists(home);
 }
 
 /** The schema that `#:schema` in the config points at, for the features of this build. Throws HOME_UNWRITABLE. */
