@@ -1,24 +1,28 @@
 /** `npm run checks`: exit 0 when every rule holds, 1 when one is broken, 64 for wrong arguments. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ERRORS, EXIT } from "@svc/contract";
-import { ERROR_PAGE, renderErrorPage } from "./checks/error-page.ts";
+import { EXIT } from "@svc/contract";
+import { type GeneratedPage, generatedPages } from "@svc/docs";
 import { readArguments } from "./command-line.ts";
 import { renderJson, renderText } from "./report.ts";
-import { CHECKS, runChecks } from "./run.ts";
-import { readWorkspace } from "./workspace.ts";
+import { allChecks, runChecks } from "./run.ts";
+import { readWorkspace, type Workspace } from "./workspace.ts";
+
+const root = join(import.meta.dirname, "../../../..");
+const pages = await readPages();
+const checks = allChecks(pages);
 
 const HELP = `Usage: npm run checks -- [options]
 
 Judges the sources: layers, manifests, conformance, names, sizes, docs.
 
   --only <ids>  run only these checks, separated by commas
-  --write       write the generated pages (${ERROR_PAGE}) before checking
+  --write       write the pages that are made of the code before checking
   --json        print the result as JSON
   -h, --help    print this
 
 Checks:
-${CHECKS.map(({ id, rule }) => `  ${id.padEnd(18)} ${rule}`).join("\n")}
+${checks.map(({ id, rule }) => `  ${id.padEnd(18)} ${rule}`).join("\n")}
 
 Examples:
   npm run checks
@@ -29,7 +33,7 @@ Examples:
 process.exitCode = main(process.argv.slice(2));
 
 function main(argv: readonly string[]): number {
-  const ids = CHECKS.map(({ id }) => id);
+  const ids = checks.map(({ id }) => id);
   let options: ReturnType<typeof readArguments>;
   try {
     options = readArguments(argv, ids);
@@ -41,15 +45,26 @@ function main(argv: readonly string[]): number {
     process.stdout.write(HELP);
     return EXIT.ok;
   }
-  const root = join(import.meta.dirname, "../../../..");
-  if (options.write) writePage(join(root, ERROR_PAGE), renderErrorPage(ERRORS));
-  const chosen = options.only.length === 0 ? CHECKS : CHECKS.filter(({ id }) => options.only.includes(id));
+  if (options.write) writePages(readWorkspace(root));
+  const chosen = options.only.length === 0 ? checks : checks.filter(({ id }) => options.only.includes(id));
   const outcomes = runChecks(readWorkspace(root), chosen);
   process.stdout.write(options.json ? renderJson(outcomes) : renderText(outcomes));
   return outcomes.every(({ ok }) => ok) ? EXIT.ok : EXIT.failure;
 }
 
-function writePage(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+function writePages({ files }: Workspace): void {
+  for (const { path, render } of pages()) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), render(files));
+  }
+}
+
+/** Code that can't be read fails the check of its pages, not the other checks. */
+function readPages(): Promise<() => readonly GeneratedPage[]> {
+  return generatedPages(root).then(
+    (read) => () => read,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
 }

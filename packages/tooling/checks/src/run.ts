@@ -1,5 +1,6 @@
 /** Runs checks over a workspace and says what came of it. */
 import { ERRORS } from "@svc/contract";
+import type { GeneratedPage } from "@svc/docs";
 import type { Check, Finding } from "./check.ts";
 import { architecturePage } from "./checks/architecture-page.ts";
 import { clientId } from "./checks/client-id.ts";
@@ -8,8 +9,8 @@ import { dependencies } from "./checks/dependencies.ts";
 import { docCommands } from "./checks/doc-commands.ts";
 import { docLinks } from "./checks/doc-links.ts";
 import { errorCodes } from "./checks/error-codes.ts";
-import { errorPage } from "./checks/error-page.ts";
 import { fileSize } from "./checks/file-size.ts";
+import { generatedPages } from "./checks/generated-pages.ts";
 import { layers } from "./checks/layers.ts";
 import { leftBehind } from "./checks/left-behind.ts";
 import { manifests } from "./checks/manifests.ts";
@@ -20,7 +21,8 @@ import { random } from "./checks/random.ts";
 import { testFocus } from "./checks/test-focus.ts";
 import type { Workspace } from "./workspace.ts";
 
-export const CHECKS: readonly Check[] = [
+/** `pages` throws when the code that they are made of can't be read. */
+export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check[] => [
   layers,
   architecturePage,
   dependencies,
@@ -35,7 +37,7 @@ export const CHECKS: readonly Check[] = [
   testFocus,
   fileSize,
   errorCodes(Object.keys(ERRORS)),
-  errorPage(ERRORS),
+  generatedPages(pages),
   docLinks,
   docCommands,
 ];
@@ -48,7 +50,7 @@ export interface Outcome {
   readonly warnings: readonly Finding[];
 }
 
-export function runChecks(workspace: Workspace, checks: readonly Check[] = CHECKS): Outcome[] {
+export function runChecks(workspace: Workspace, checks: readonly Check[]): Outcome[] {
   return checks.map((check) => {
     const found = findAll(check, workspace);
     const problems = found.filter(({ warning }) => warning !== true);

@@ -1,7 +1,7 @@
 /** A page's commands are typed by people in their first minutes; one that does not exist is the first thing they learn. */
 import type { ObjectExpression } from "oxc-parser";
 import type { Check, Finding } from "../check.ts";
-import { markdownLines } from "../markdown.ts";
+import { markdownLines } from "@svc/docs/markdown";
 import { type Source, walk } from "../source.ts";
 import type { Workspace } from "../workspace.ts";
 

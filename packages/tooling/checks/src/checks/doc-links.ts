@@ -1,7 +1,7 @@
 /** A link that leads nowhere tells the reader that nobody reads the page. */
 import { posix } from "node:path";
 import type { Check, Finding } from "../check.ts";
-import { anchorsOf, markdownLines } from "../markdown.ts";
+import { anchorsOf, markdownLines } from "@svc/docs/markdown";
 import type { Workspace } from "../workspace.ts";
 
 export const docLinks: Check = {

@@ -33,21 +33,24 @@ export function markdownLines(text: string): MarkdownLine[] {
   });
 }
 
-/** Anchors of a page's headings, as code hosts and VitePress make them. */
+/** Anchors of a page's headings, as code hosts make them; the site makes the same. */
 export function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const { text: content, fence } of markdownLines(text)) {
     const heading = fence === undefined ? /^#{1,6}\s+(.+?)\s*#*$/.exec(content)?.[1] : undefined;
     if (heading === undefined) continue;
-    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "");
-    const slug = plain
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-      .trim()
-      .replace(/\s/g, "-");
+    const slug = slugOf(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", ""));
     let name = slug;
     for (let count = 1; anchors.has(name); count += 1) name = `${slug}-${count}`;
     anchors.add(name);
   }
   return anchors;
 }
+
+/** The anchor of a heading's plain text. */
+export const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");

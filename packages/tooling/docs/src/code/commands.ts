@@ -1,0 +1,23 @@
+/** The commands of `svc` as data. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** What a page needs of an entry of apps/svc/src/cli/table. */
+export interface Command {
+  /** The word, then `<required>` and `[optional]` arguments. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: readonly (readonly [flags: string, description: string])[];
+  readonly examples: readonly string[];
+  readonly actions?: readonly string[];
+}
+
+/**
+ * By path: the app is nobody's dependency, and its table is data. The code of a command is behind a `load` that is not
+ * called here.
+ */
+export async function readCommands(root: string): Promise<readonly Command[]> {
+  const table = pathToFileURL(join(root, "apps/svc/src/cli/table/index.ts")).href;
+  const { COMMANDS } = (await import(table)) as { COMMANDS: readonly Command[] };
+  return COMMANDS;
+}

@@ -1,0 +1,24 @@
+/** What a generated page is, and how text of the code becomes text of a page. */
+
+export interface GeneratedPage {
+  /** From the root of the checkout, with `/`. */
+  readonly path: string;
+  /** `files`: text by path from the root, of everything in the checkout. */
+  render(files: ReadonlyMap<string, string>): string;
+}
+
+/** Below the title: who made the page, so that nobody mends it by hand. */
+export const madeFrom = (source: string): string => `<!-- Made by \`npm run checks -- --write\` from ${source}. -->`;
+
+/** A sentence of the code in running text: the site would take `<name>` for a tag, and `{{` for one of its own. */
+export const prose = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;");
+
+/** The same in the cell of a table. */
+export const cell = (text: string): string => prose(text).replaceAll("|", "\\|");
+
+/** Code in the cell of a table. */
+export const codeCell = (text: string): string => `\`${text.replaceAll("|", "\\|")}\``;
+
+/** As a TOML file has it, and the examples of a page. */
+export const literal = (value: unknown): string => `\`${JSON.stringify(value)}\``;

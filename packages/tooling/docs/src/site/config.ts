@@ -1,0 +1,67 @@
+/** The site of docs/: VitePress's own look, everything it needs in its own files. */
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { UserConfig } from "vitepress";
+import { slugOf } from "../markdown.ts";
+import { decisions } from "../pages/decisions.ts";
+import { GUIDE } from "./guide.ts";
+
+const DOCS = join(import.meta.dirname, "../../../../../docs");
+
+export const site: UserConfig = {
+  title: "svc",
+  description: "A self-hosted agent gateway in one binary",
+  lang: "en",
+  // Both are ignored by git: what is built is judged by its sources.
+  outDir: "../dist/docs",
+  cacheDir: "./.vitepress/.gen",
+  // A page opened from a disk or below a path of any name works with these; a server needs no rule for them.
+  cleanUrls: false,
+  markdown: { anchor: { slugify: slugOf } },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: { level: [2, 3] },
+    nav: [
+      { text: "Guide", link: "/guide/install" },
+      { text: "Reference", link: "/reference/config" },
+      { text: "Architecture", link: "/architecture" },
+    ],
+    sidebar: [
+      { text: "Guide", items: GUIDE.map(({ page, title }) => ({ text: title, link: `/guide/${page}` })) },
+      {
+        text: "Reference",
+        items: [
+          { text: "Config", link: "/reference/config" },
+          { text: "Commands", link: "/reference/cli" },
+          { text: "Errors", link: "/reference/errors" },
+        ],
+      },
+      {
+        text: "The house",
+        items: [
+          { text: "Architecture", link: "/architecture" },
+          { text: "Decisions", link: "/decisions/", collapsed: true, items: decisionItems() },
+        ],
+      },
+    ],
+  },
+  vite: {
+    // The pages are outside of any package, so nothing is found from where they are.
+    resolve: { alias: { "vitepress/theme-without-fonts": theme() } },
+  },
+};
+
+/** The look of VitePress with the fonts of the reader's system. */
+function theme(): string {
+  return createRequire(import.meta.url).resolve("vitepress/theme-without-fonts");
+}
+
+function decisionItems(): { text: string; link: string }[] {
+  const folder = join(DOCS, "decisions");
+  const files = readdirSync(folder).map((name) => [`docs/decisions/${name}`, readFileSync(join(folder, name), "utf8")]);
+  return decisions(new Map(files as [string, string][])).map(({ file, title }) => ({
+    text: title,
+    link: `/decisions/${file.replace(/\.md$/, "")}`,
+  }));
+}
