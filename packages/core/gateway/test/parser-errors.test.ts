@@ -1,19 +1,22 @@
 // A request that is too slow to arrive ends in a 408 of our shape. Node's timers measure real time, so the error is
 // handed to the listener here; test/malformed-http.test.ts has what the parser itself refuses.
-import { PassThrough } from "node:stream";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { onClientError } from "../src/http/parser-errors.ts";
 import { codeOf, statusOf } from "./http.ts";
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
-async function answerTo(code: string, inFlight?: object): Promise<string> {
-  const socket = Object.assign(new PassThrough(), { _httpMessage: inFlight, destroySoon() {} });
+/** What a client is sent until its connection ends. */
+async function answerTo(code: string, state: object = {}): Promise<string> {
+  const server = createServer((socket) => onClientError(failure(code), Object.assign(socket, state)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
   let text = "";
-  socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  const closed = new Promise((resolve) => socket.once("close", resolve));
-  onClientError(failure(code), socket);
-  await closed;
+  client.on("data", (chunk) => (text += chunk.toString()));
+  client.on("error", () => {});
+  await new Promise((resolve) => client.once("close", resolve));
+  await new Promise((resolve) => server.close(resolve));
   return text;
 }
 
@@ -30,12 +33,12 @@ describe("a client error", () => {
   });
 
   test("in the body of a request that was not answered yet is told", async () => {
-    const response = await answerTo("ERR_HTTP_REQUEST_TIMEOUT", { headersSent: false, req: { complete: false } });
-    expect(statusOf(response)).toBe(408);
+    const state = { _httpMessage: { headersSent: false, req: { complete: false } } };
+    expect(statusOf(await answerTo("ERR_HTTP_REQUEST_TIMEOUT", state))).toBe(408);
   });
 
   test("in the body of a request that was answered already adds nothing to that answer", async () => {
-    expect(await answerTo("ERR_HTTP_REQUEST_TIMEOUT", { headersSent: true, req: { complete: false } })).toBe("");
+    expect(await answerTo("ERR_HTTP_REQUEST_TIMEOUT", { parser: { incoming: { complete: false } } })).toBe("");
   });
 
   test("of a client that is gone is nobody's to read", async () => {

@@ -11,7 +11,8 @@ export function enter(incoming: IncomingMessage, rules: HostRules): { readonly p
     const query = target.indexOf("?");
     const path = query < 0 ? target : target.slice(0, query);
     if (path === "/health") return { path };
-    if (host === undefined || hasSecondHost(incoming)) return refuseHost(incoming, host);
+    if (host === undefined) return errorReply(incoming.httpVersion === "1.0" ? "BAD_HOST" : "BAD_REQUEST");
+    if (isRepeated(incoming)) return errorReply("BAD_REQUEST");
     if (!rules.allowsHost(host)) return errorReply("BAD_HOST");
     if (origin !== undefined && !rules.allowsOrigin(origin)) return errorReply("BAD_ORIGIN");
     return { path };
@@ -24,18 +25,18 @@ export function enter(incoming: IncomingMessage, rules: HostRules): { readonly p
   return enter(incoming, rules);
 }
 
-/** HTTP/1.1 demands a Host and allows only one (RFC 9112 section 3.2); HTTP/1.0 has none and so names no served host. */
-function refuseHost(incoming: IncomingMessage, host: string | undefined): Reply {
-  return errorReply(host === undefined && incoming.httpVersion === "1.0" ? "BAD_HOST" : "BAD_REQUEST");
-}
-
-/** Node keeps the first of two; a proxy in front may have routed by the second. */
-function hasSecondHost(incoming: IncomingMessage): boolean {
+/**
+ * Whether there are two Hosts or two Authorizations. Node keeps the first of two; a proxy in front may have gone by the
+ * second. (RFC 9112 section 3.2 allows only one Host; HTTP/1.0 has none and so names no served host.)
+ */
+function isRepeated(incoming: IncomingMessage): boolean {
   const raw = incoming.rawHeaders;
-  let seen = 0;
+  let hosts = 0;
+  let authorities = 0;
   for (let index = 0; index < raw.length; index += 2) {
-    const name = raw[index];
-    if (name?.length === 4 && name.toLowerCase() === "host") seen += 1;
+    const name = raw[index]!;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+    else if (name.length === 13 && name.toLowerCase() === "authorization") authorities += 1;
   }
-  return seen > 1;
+  return hosts > 1 || authorities > 1;
 }

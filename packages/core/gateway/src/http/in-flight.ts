@@ -1,5 +1,5 @@
 /** The response that a connection is busy with. */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
@@ -8,4 +8,10 @@ import type { Socket } from "node:net";
  */
 export function responseInFlight(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+}
+
+/** Whether a request was answered while its body is still coming in; read from the parser for the same reason. */
+export function isAnsweredAlready(socket: Socket): boolean {
+  const { parser } = socket as Socket & { parser?: { readonly incoming?: IncomingMessage | null } | null };
+  return responseInFlight(socket) === undefined && parser?.incoming?.complete === false;
 }

@@ -2,7 +2,8 @@
 import type { Socket } from "node:net";
 import { STATUS_CODES } from "node:http";
 import type { ErrorCode } from "@svc/contract";
-import { responseInFlight } from "./in-flight.ts";
+import { isAnsweredAlready, responseInFlight } from "./in-flight.ts";
+import { endAndLinger } from "./linger.ts";
 import { errorReply, type Reply } from "./reply.ts";
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -19,18 +20,18 @@ export function onClientError(error: NodeJS.ErrnoException, stream: unknown): vo
     return;
   }
   const inFlight = responseInFlight(socket);
-  if (inFlight && inFlight.req.complete) {
-    // The broken bytes follow a request that is being answered: its answer is sent, and the connection ends with it.
+  if (inFlight && (inFlight.req.complete || inFlight.headersSent)) {
+    // The broken bytes follow a request that is being answered, or are the rest of one that was refused unread: its answer
+    // is sent, and the connection ends with it.
     socket.pause();
     inFlight.shouldKeepAlive = false;
     if (inFlight.headersSent) inFlight.once("finish", () => socket.destroySoon());
+    if (!inFlight.req.complete) inFlight.end();
     return;
   }
-  if (inFlight?.headersSent) {
-    socket.destroy();
-    return;
-  }
-  endWith(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
+  // A second answer to one request would be taken for the answer to the next.
+  if (isAnsweredAlready(socket)) socket.destroySoon();
+  else endWith(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
 }
 
 /** Listener for the server's `connect`: without one Node closes the connection and says nothing. We are no proxy. */
@@ -44,5 +45,5 @@ export function onConnect(_request: unknown, stream: unknown): void {
 function endWith(socket: Socket, { status, headers, body }: Reply): void {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\n`;
   for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
-  socket.end(`${head}\r\n${body}`, () => socket.destroy());
+  endAndLinger(socket, `${head}\r\n${body}`);
 }

@@ -2,6 +2,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SvcError } from "@svc/contract";
+import { refuseAmbiguous } from "./framing.ts";
 import { onClientError, onConnect } from "./parser-errors.ts";
 
 const MAX_HEADER_BYTES = 16_384;
@@ -14,6 +15,7 @@ const TIMEOUT_CHECK_MS = 5_000;
 const KEEP_ALIVE_MS = 65_000;
 
 export function createHttpServer(listener: RequestListener, onUnknownExpectation: RequestListener): Server {
+  const guarded = refuseAmbiguous();
   const server = createServer(
     {
       insecureHTTPParser: false,
@@ -26,7 +28,7 @@ export function createHttpServer(listener: RequestListener, onUnknownExpectation
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     },
-    listener,
+    guarded(listener),
   );
   server.timeout = 0;
   // Node would silently drop the headers beyond its default of 2000; the size limit bounds them already.
@@ -34,8 +36,8 @@ export function createHttpServer(listener: RequestListener, onUnknownExpectation
   server.on("clientError", onClientError);
   server.on("connect", onConnect);
   // Checks come before the body is asked for; `readBody` says when to send it.
-  server.on("checkContinue", listener);
-  server.on("checkExpectation", onUnknownExpectation);
+  server.on("checkContinue", guarded(listener));
+  server.on("checkExpectation", guarded(onUnknownExpectation));
   return server;
 }
 
