@@ -1,11 +1,24 @@
 /** An agent in memory with a scripted model, two tools, a clock that stands still, and everything that it says kept. */
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Content } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
 import { type ClientId, defineTool, SvcError, type Tool, type TurnEvent } from "@svc/contract";
 import { type CoreConfig, DEFAULT_AGENT } from "@svc/kernel";
 import { openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger, type FakeClock, fakeClock } from "@svc/testkit";
 import * as v from "valibot";
-import { type Agent, type AgentSet, createAgent, type ToolEnvironment, type TurnResult } from "../src/index.ts";
+import {
+  type Agent,
+  type AgentOptions,
+  type AgentProfile,
+  type AgentSet,
+  createAgent,
+  type ToolEnvironment,
+  type TurnResult,
+} from "../src/index.ts";
 
 export type Answer =
   | LanguageModelV4Content[]
@@ -20,34 +33,50 @@ export const call = (
   toolCallId = `call-${toolName}`,
 ): LanguageModelV4Content => ({ type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) });
 
+export type Scripted = LanguageModelV4 & { asked: LanguageModelV4CallOptions[] };
+
 /** A model that gives these answers, one a call, 10 tokens in and 5 out each, and keeps what it was asked. */
-export function scripted(...answers: Answer[]): LanguageModelV4 & { asked: LanguageModelV4CallOptions[] } {
+export function scripted(...answers: Answer[]): Scripted {
+  return counting({ in: 10, out: 5 }, ...answers);
+}
+
+/** The same with other counts; undefined: the provider does not tell. Streamed, a text comes letter by letter. */
+export function counting(tokens: { in: number | undefined; out: number | undefined }, ...answers: Answer[]): Scripted {
   const asked: LanguageModelV4CallOptions[] = [];
   const count = { noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+  const usage = {
+    inputTokens: { ...count, total: tokens.in },
+    outputTokens: { text: undefined, reasoning: undefined, total: tokens.out },
+  };
+  const finishReason = { unified: "stop", raw: undefined } as const;
+  const next = async (options: LanguageModelV4CallOptions): Promise<LanguageModelV4Content[]> => {
+    const { abortSignal: _, ...kept } = options;
+    asked.push(structuredClone(kept));
+    const answer = answers.shift();
+    if (answer === undefined) throw new Error("the script is over");
+    if (answer instanceof Error) throw answer;
+    return typeof answer === "function" ? answer(options) : answer;
+  };
   return {
     asked,
     specificationVersion: "v4",
     provider: "test",
     modelId: "scripted",
     supportedUrls: {},
-    doGenerate: async (options) => {
-      const { abortSignal: _, ...kept } = options;
-      asked.push(structuredClone(kept));
-      const answer = answers.shift();
-      if (answer === undefined) throw new Error("the script is over");
-      if (answer instanceof Error) throw answer;
-      return {
-        content: typeof answer === "function" ? await answer(options) : answer,
-        finishReason: { unified: "stop", raw: undefined },
-        usage: {
-          inputTokens: { ...count, total: 10 },
-          outputTokens: { text: undefined, reasoning: undefined, total: 5 },
-        },
-        warnings: [],
-      };
+    doGenerate: async (options) => ({ content: await next(options), finishReason, usage, warnings: [] }),
+    doStream: async (options) => {
+      const content = await next(options);
+      const end: LanguageModelV4StreamPart = { type: "finish", usage, finishReason };
+      return { stream: ReadableStream.from([...content.flatMap(inPieces), end]) };
     },
-    doStream: () => Promise.reject(new Error("not streamed here")),
   };
+}
+
+function inPieces(part: LanguageModelV4Content, index: number): LanguageModelV4StreamPart[] {
+  if (part.type !== "text") return [part as LanguageModelV4StreamPart];
+  const id = String(index);
+  const deltas = [...part.text].map((delta) => ({ type: "text-delta", id, delta }) as const);
+  return [{ type: "text-start", id }, ...deltas, { type: "text-end", id }];
 }
 
 export const read = defineTool({
@@ -66,18 +95,30 @@ export const act = defineTool({
   run: async () => "done",
 });
 
-export interface HouseOptions {
-  /** In place of the model of `config`. */
-  readonly model?: LanguageModelV4;
+/** What a test says of one agent; the rest is as it usually is. */
+export interface AgentWords {
+  readonly model?: Partial<CoreConfig["model"]>;
+  readonly instructions?: string;
+  readonly maxCostPerDay?: number;
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
-  readonly verdict?: "allow" | "ask";
+  readonly verdict?: "allow" | "ask" | "refuse";
+  readonly track?: ToolEnvironment["track"];
+}
+
+export interface HouseOptions extends Pick<AgentOptions, "model" | "redact" | "partialSecret"> {
+  readonly tools?: readonly Tool[];
+  /** What the policy says of acting tools. */
+  readonly verdict?: "allow" | "ask" | "refuse";
   readonly config?: {
     readonly model?: Partial<CoreConfig["model"]>;
     readonly agent?: Partial<CoreConfig["agent"]>;
   };
+  /** Beside the default one. */
+  readonly agents?: Readonly<Record<string, AgentWords>>;
   /** Of an earlier house, to go on where it stopped. */
   readonly store?: Store;
+  readonly clock?: FakeClock;
 }
 
 export interface House {
@@ -86,17 +127,66 @@ export interface House {
   readonly clock: FakeClock;
   readonly events: TurnEvent[];
   readonly log: CapturedLogger;
+  /** Agents as another config would make them, for `reconfigure`. */
+  set(options: HouseOptions): AgentSet;
 }
 
 export function house(options: HouseOptions): House {
-  const { tools = [read, act], verdict = "allow" } = options;
-  const clock = fakeClock();
+  const { clock = fakeClock() } = options;
   const store = options.store ?? openStore({ file: ":memory:", clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
   const events: TurnEvent[] = [];
   const log = captureLogger();
+  const set = (of: HouseOptions): AgentSet => setOf(of, { store, clock, log });
+  const { model, redact, partialSecret } = options;
+  const agent = createAgent({
+    agents: set(options),
+    store,
+    clock,
+    log,
+    publish: (event) => void events.push(event),
+    ...(model && { model }),
+    ...(redact && { redact }),
+    ...(partialSecret && { partialSecret }),
+  });
+  return { agent, store, clock, events, log, set };
+}
+
+type Surroundings = Pick<ToolEnvironment, "store" | "clock" | "log">;
+
+function setOf({ config = {}, agents = {}, ...own }: HouseOptions, around: Surroundings): AgentSet {
+  const { agent = {}, model } = config;
+  const turn = { timeoutMs: (agent.turn_timeout_secs ?? 300) * 1000, maxSteps: agent.max_steps ?? 5 };
+  const main: AgentWords = {
+    ...(model && { model }),
+    ...(own.tools && { tools: own.tools }),
+    ...(own.verdict && { verdict: own.verdict }),
+    ...(agent.instructions !== undefined && { instructions: agent.instructions }),
+    ...(agent.max_cost_per_day !== undefined && { maxCostPerDay: agent.max_cost_per_day }),
+  };
+  const profiles = Object.entries({ [DEFAULT_AGENT]: main, ...agents }).map(([name, words]): [string, AgentProfile] => [
+    name,
+    {
+      name,
+      instructions: words.instructions,
+      model: { provider: "builtin", max_retries: 2, ...words.model },
+      maxCostPerDay: words.maxCostPerDay,
+      turn,
+      environment: environmentOf(name, words, around),
+    },
+  ]);
+  return {
+    profiles: new Map(profiles),
+    maxParallelTurns: agent.max_parallel_turns ?? 4,
+    historyMaxTokens: agent.history_max_tokens ?? 1000,
+  };
+}
+
+function environmentOf(agent: string, words: AgentWords, around: Surroundings): ToolEnvironment {
+  const { tools = [read, act], verdict = "allow", track = (work) => work() } = words;
   const never = () => Promise.reject(new Error("not in this test"));
-  const environment: ToolEnvironment = {
-    agent: DEFAULT_AGENT,
+  return {
+    ...around,
+    agent,
     find: (name) => {
       const tool = tools.find((tool) => tool.name === name);
       if (!tool) throw new SvcError("TOOL_UNKNOWN");
@@ -104,49 +194,25 @@ export function house(options: HouseOptions): House {
     },
     tools,
     policy: {
-      judge: (tool) =>
-        tool.approval === "ask" && verdict === "ask"
-          ? { verdict: "ask", reason: "Acting tools wait." }
-          : { verdict: "allow" },
+      judge: (tool) => {
+        if (tool.approval !== "ask" || verdict === "allow") return { verdict: "allow" };
+        if (verdict === "ask") return { verdict, reason: "Acting tools wait." };
+        return { verdict, rule: "test", reason: "Locked down." };
+      },
       recordAction: () => {},
     },
     workspace: { root: "/", read: never, write: never, list: never },
     exec: never,
-    track: (work) => work(),
     fetch: never,
-    store,
-    clock,
-    log,
+    track,
     askTimeoutMs: 300_000,
     maxOutputChars: 1000,
   };
-  const { agent: settings = {}, model: own = {} } = options.config ?? {};
-  const agents: AgentSet = {
-    profiles: new Map([
-      [
-        DEFAULT_AGENT,
-        {
-          name: DEFAULT_AGENT,
-          instructions: settings.instructions,
-          model: { provider: "builtin", max_retries: 2, ...own },
-          maxCostPerDay: settings.max_cost_per_day,
-          turn: { timeoutMs: (settings.turn_timeout_secs ?? 300) * 1000, maxSteps: settings.max_steps ?? 5 },
-          environment,
-        },
-      ],
-    ]),
-    maxParallelTurns: settings.max_parallel_turns ?? 4,
-    historyMaxTokens: settings.history_max_tokens ?? 1000,
-  };
-  const publish = (event: TurnEvent): void => void events.push(event);
-  const model = options.model && { model: options.model };
-  const agent = createAgent({ agents, store, clock, log, publish, ...model });
-  return { agent, store, clock, events, log };
 }
 
 const signal = new AbortController().signal;
 
-const client = "client" as ClientId;
+export const client = "client" as ClientId;
 
 export const ask = (agent: Agent, words: string, more: object = {}): Promise<TurnResult> =>
   agent.run({ clientId: client, text: words, signal, ...more });
@@ -158,6 +224,31 @@ export const failure = (work: Promise<unknown>): Promise<SvcError> =>
     (error: unknown) => error as SvcError,
   );
 
+/** A promise, and the means to keep it. */
+export interface Gate<T = void> {
+  readonly opened: Promise<T>;
+  readonly open: (value: T) => void;
+}
+
+export function gate<T = void>(): Gate<T> {
+  const { promise: opened, resolve: open } = Promise.withResolvers<T>();
+  return { opened, open };
+}
+
+/** Resolves when it is so, a turn of the event loop later than it could. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
+}
+
+/** An answer that never comes, until the call is called off. */
+export const hang = (options: LanguageModelV4CallOptions): Promise<never> =>
+  new Promise((_, reject) => {
+    options.abortSignal!.addEventListener("abort", () => reject(options.abortSignal!.reason as Error));
+  });
+
 /** The roles of the messages that a model was sent. */
 export const rolesOf = (asked: LanguageModelV4CallOptions | undefined): string[] =>
   (asked?.prompt ?? []).map((message) => message.role);
+
+/** The last message that a model was sent, as JSON. */
+export const lastSent = (model: Scripted): string => JSON.stringify(model.asked.at(-1)?.prompt.at(-1));

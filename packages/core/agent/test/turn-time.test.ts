@@ -1,12 +1,6 @@
 // Time in a turn: its limit, cancelling it, people who are waited for, and providers who ask to be left alone.
-import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
-import { act, ask, call, failure, house, scripted, text } from "./house.ts";
-
-const hang = (options: LanguageModelV4CallOptions): Promise<never> =>
-  new Promise((_, reject) => {
-    options.abortSignal!.addEventListener("abort", () => reject(options.abortSignal!.reason as Error));
-  });
+import { act, ask, call, failure, hang, house, scripted, text } from "./house.ts";
 
 describe("the time limit", () => {
   test("a turn past its limit is 504", async () => {

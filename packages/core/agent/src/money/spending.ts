@@ -27,7 +27,9 @@ export class Spending {
     if (model.provider === "builtin" || !meter.isUsed) return undefined;
     const day = this.#budget.openDay(name);
     const { inputTokens, outputTokens, costUsd, spentUsd } = meter;
-    const usage: TurnUsage = { day, agent: name, model: modelName(model), inputTokens, outputTokens, costUsd };
+    const estimate = costUsd === undefined && { estimatedUsd: spentUsd };
+    const used = { inputTokens, outputTokens, costUsd, ...estimate };
+    const usage: TurnUsage = { day, agent: name, model: modelName(model), ...used };
     return {
       write: () => this.#store.usage.add(usage),
       settle: () => this.#budget.recorded(name, day, spentUsd),

@@ -65,14 +65,24 @@ export function withUniqueCallIds<Answer extends { readonly content: readonly La
   return { ...answer, content };
 }
 
-/** The same content when there is nothing to take out. Reasoning goes back to the provider unchanged, or is refused. */
+/**
+ * The same content when there is nothing to take out. A secret may stand with one half in each of two texts: they become one
+ * then. Reasoning goes back to the provider unchanged, or is refused.
+ */
 export function redactText(
   content: readonly LanguageModelV4Content[],
   redact: (text: string) => string,
 ): readonly LanguageModelV4Content[] {
-  const isClean = (part: LanguageModelV4Content): boolean => part.type !== "text" || redact(part.text) === part.text;
-  if (content.every(isClean)) return content;
-  return content.map((part) => (part.type === "text" ? { ...part, text: redact(part.text) } : part));
+  const said = textOf(content);
+  const clean = redact(said);
+  if (clean === said) return content;
+  const inPlace = content.map((part) => (part.type === "text" ? { ...part, text: redact(part.text) } : part));
+  if (textOf(inPlace) === clean) return inPlace;
+  const first = content.findIndex(({ type }) => type === "text");
+  return content.flatMap((part, index): LanguageModelV4Content[] => {
+    if (part.type !== "text") return [part];
+    return index === first ? [{ ...part, text: clean }] : [];
+  });
 }
 
 /** Calls that we are to run; a provider's own tools have run already. */

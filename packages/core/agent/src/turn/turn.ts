@@ -51,8 +51,7 @@ export async function runTurn(run: TurnRun): Promise<string> {
     const answer = withUniqueCallIds(await askModel(run), progress.messages);
     const content = redactText(answer.content, redaction.redact);
     const calls = toolCallsOf(content);
-    // A secret can stand with one half in each of two parts.
-    const text = content.length > 1 ? redaction.redact(textOf(content)) : textOf(content);
+    const text = textOf(content);
     if (calls.length === 0 && text.trim() === "") throw new SvcError("TURN_FAILED", "The model gave an empty answer.");
     progress.messages.push(assistantMessage(content));
     if (calls.length === 0) return text;

@@ -1,0 +1,104 @@
+// max_actions_per_hour: a reload or a restart that makes the hour new again would lift the limit.
+import { defineTool } from "@svc/contract";
+import { fakeClock } from "@svc/testkit";
+import * as fc from "fast-check";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { ActionHistories, type ActionJournal } from "../src/policy/action-history.ts";
+import { createPolicy } from "../src/policy/index.ts";
+import { ask, call, house, scripted, text } from "./house.ts";
+
+const HOUR_MS = 3_600_000;
+const tool = defineTool({ name: "act", description: "", input: v.any(), approval: "ask", run: async () => null });
+
+function policyOf(histories: ActionHistories, max: number, agent = "default") {
+  const policy = {
+    autonomy: "full" as const,
+    allowed_commands: [],
+    workspace_only: true,
+    forbidden_paths: [],
+    max_actions_per_hour: max,
+  };
+  const sandbox = { effective: "none", chosenNone: true };
+  return createPolicy({ policy, disabledTools: [], sandbox, workspace: "/", actions: histories.of(agent) });
+}
+
+const verdicts = (policy: ReturnType<typeof policyOf>, count: number): string[] =>
+  Array.from({ length: count }, () => policy.judge(tool, {}).verdict);
+
+describe("the hour goes on", () => {
+  test("over a reload, whatever limit was in force before, for this agent alone", () => {
+    const histories = new ActionHistories({ actionsSince: () => [] }, fakeClock());
+    expect(verdicts(policyOf(histories, 0), 3)).toEqual(["allow", "allow", "allow"]);
+    expect(verdicts(policyOf(histories, 4), 2)).toEqual(["allow", "refuse"]);
+    expect(verdicts(policyOf(histories, 3), 1)).toEqual(["refuse"]);
+    expect(verdicts(policyOf(histories, 5), 2)).toEqual(["allow", "refuse"]);
+    expect(verdicts(policyOf(histories, 1, "clerk"), 2)).toEqual(["allow", "refuse"]);
+  });
+
+  test("over a restart: what the journal tells counts, each call as long as it has left", async () => {
+    const clock = fakeClock();
+    const { agent, store } = house({ clock, model: scripted([call("act")], [text("ok")]) });
+    await ask(agent, "go");
+    await clock.advance(HOUR_MS / 2);
+    const policy = policyOf(new ActionHistories(store.toolCalls, clock), 2);
+    expect(verdicts(policy, 2)).toEqual(["allow", "refuse"]);
+    expect(policy.judge(tool, {})).toMatchObject({ reason: expect.stringContaining("in 30 min") });
+    await clock.advance(HOUR_MS / 2);
+    expect(verdicts(policy, 2)).toEqual(["allow", "refuse"]);
+  });
+
+  test("over a clock that is set back or forward while it runs", () => {
+    const clock = fakeClock();
+    const policy = policyOf(new ActionHistories({ actionsSince: () => [] }, clock), 1);
+    expect(verdicts(policy, 1)).toEqual(["allow"]);
+    clock.setWallClock(clock.now() + 24 * HOUR_MS);
+    expect(verdicts(policy, 1)).toEqual(["refuse"]);
+  });
+
+  test("for calls that were written before the clock was set back: they count as if they were now", async () => {
+    const clock = fakeClock();
+    const journal: ActionJournal = { actionsSince: () => [clock.now() + 5 * HOUR_MS] };
+    const policy = policyOf(new ActionHistories(journal, clock), 1);
+    expect(verdicts(policy, 1)).toEqual(["refuse"]);
+    await clock.advance(HOUR_MS);
+    expect(verdicts(policy, 1)).toEqual(["allow"]);
+  });
+});
+
+test("whenever calls are made and limits changed: no hour ever has more than the limit in force allowed", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 4 }),
+      fc.array(fc.record({ minutes: fc.integer({ min: 0, max: 50 }), max: fc.integer({ min: 1, max: 6 }) }), {
+        maxLength: 60,
+      }),
+      async (before, calls) => {
+        const clock = fakeClock();
+        const madeMs = before.map((minutes) => clock.now() - minutes * 60_000);
+        const histories = new ActionHistories({ actionsSince: () => [...madeMs] }, clock);
+        for (const { minutes, max } of calls) {
+          await clock.advance(minutes * 60_000);
+          const within = madeMs.filter((atMs) => clock.now() - atMs < HOUR_MS).length;
+          const [verdict] = verdicts(policyOf(histories, max), 1);
+          expect(verdict).toBe(within < max ? "allow" : "refuse");
+          if (verdict === "allow") madeMs.push(clock.now());
+        }
+      },
+    ),
+  );
+});
+
+test("a history of very many calls stays bounded and exact", () => {
+  let nowMs = 0;
+  const clock = { now: () => nowMs, monotonic: () => nowMs };
+  const history = new ActionHistories({ actionsSince: () => [] }, clock).of("default");
+  for (let index = 0; index < 200_000; index += 1) {
+    nowMs += 100;
+    history.add();
+  }
+  expect(history.count()).toBe(HOUR_MS / 100);
+  expect(history.waitMs(HOUR_MS / 100)).toBe(100);
+  nowMs += HOUR_MS;
+  expect([history.count(), history.waitMs(1)]).toEqual([0, 0]);
+});

@@ -1,0 +1,81 @@
+// A call between its verdict and its end: what a reload counts, what an abort leaves, what the log may say.
+import { defineTool, SvcError } from "@svc/contract";
+import { describe, expect, test } from "vitest";
+import { callTool, type CallRequest, type ToolEnvironment } from "../src/index.ts";
+import { act, client, house, type HouseOptions, read } from "./house.ts";
+
+const environmentOf = (options: HouseOptions): ToolEnvironment =>
+  house({}).set(options).profiles.get("default")!.environment;
+
+const request = (more: Partial<CallRequest> = {}): CallRequest => ({
+  turnId: "t",
+  callId: "c",
+  clientId: client,
+  name: "act",
+  input: "{}",
+  signal: new AbortController().signal,
+  ...more,
+});
+
+describe("a call", () => {
+  test("is counted as running from its verdict on, without a gap in which a reload could find nothing running", async () => {
+    const steps: string[] = [];
+    const environment = environmentOf({});
+    const { judge } = environment.policy;
+    const watched: ToolEnvironment = {
+      ...environment,
+      policy: {
+        ...environment.policy,
+        judge: (...all) => {
+          queueMicrotask(() => steps.push("anybody else"));
+          steps.push("verdict");
+          return judge(...all);
+        },
+      },
+      track: (work) => (steps.push("running"), work()),
+    };
+    await callTool(watched, request());
+    expect(steps).toEqual(["verdict", "running", "anybody else"]);
+  });
+
+  test("that waits for a person is not counted as running", async () => {
+    let isRunning = false;
+    const environment = environmentOf({ verdict: "ask" });
+    const watched: ToolEnvironment = { ...environment, track: (work) => ((isRunning = true), work()) };
+    const asked: boolean[] = [];
+    const ask = async () => (asked.push(isRunning), { approved: true });
+    expect(await callTool(watched, request({ ask }))).toMatchObject({ ok: true, acted: true, output: "done" });
+    expect([asked, isRunning]).toEqual([[false], true]);
+  });
+
+  test("is not asked about when it was called off before", async () => {
+    const left = AbortSignal.abort(new SvcError("TURN_CANCELLED"));
+    let isAsked = false;
+    const ask = async () => ((isAsked = true), { approved: true });
+    const outcome = callTool(environmentOf({ verdict: "ask" }), request({ ask, signal: left }));
+    await expect(outcome).rejects.toMatchObject({ code: "TURN_CANCELLED" });
+    expect(isAsked).toBe(false);
+  });
+
+  test("that was called off while its start was written did not run, and the journal says that it failed", async () => {
+    const environment = environmentOf({ tools: [{ ...act, run: async () => ((ran = true), "done") }] });
+    let ran = false;
+    const leave = new AbortController();
+    const onActing = () => leave.abort(new SvcError("TURN_CANCELLED"));
+    const outcome = callTool(environment, request({ signal: leave.signal, onActing }));
+    await expect(outcome).rejects.toMatchObject({ code: "TURN_CANCELLED" });
+    expect([ran, environment.store.toolCalls.statesOf("t")]).toEqual([
+      false,
+      [{ callId: "c", tool: "act", state: "failed" }],
+    ]);
+  });
+
+  test("that fails in a way nobody foresaw is told without details, and logged where the call was judged", async () => {
+    const boom = defineTool({ ...read, name: "act", run: () => Promise.reject(new Error("detail")) });
+    const { set, log } = house({});
+    const { environment } = set({ tools: [boom] }).profiles.get("default")!;
+    const outcome = await callTool(() => environment, request());
+    expect(outcome).toEqual({ ok: false, acted: false, output: "TOOL_FAILED: act failed unexpectedly." });
+    expect(log.text()).toContain("a tool failed unexpectedly");
+  });
+});

@@ -1,0 +1,207 @@
+// Stopping a turn: from the conversation itself, from outside, while it waits, and in the instant in which it ends.
+import { describe, expect, test } from "vitest";
+import type { Store } from "@svc/store";
+import { act, ask, call, failure, gate, hang, house, rolesOf, scripted, text, until } from "./house.ts";
+
+const claimOf = (key: string) => ({ scope: "client", key });
+const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key)) === "new";
+const inLane = { session: "s" };
+
+describe("/stop", () => {
+  test.each(["/stop", "  /STOP\n"])(
+    "%j ends the running turn at once; no model sees it and nothing of it is kept",
+    async (words) => {
+      const model = scripted(hang, [text("again")]);
+      const { agent, store, events, clock } = house({ model });
+      const stopped = failure(ask(agent, "go", inLane));
+      await until(() => model.asked.length === 1);
+      expect(await ask(agent, words, inLane)).toMatchObject({
+        response: "Stopped.",
+        agent: "default",
+        sessionId: "s",
+        inputTokens: 0,
+        costUsd: 0,
+      });
+      expect(await stopped).toMatchObject({ code: "TURN_CANCELLED", message: "The turn was stopped by /stop." });
+      expect(store.sessions.list({}, 10)).toEqual([]);
+      await ask(agent, "go on", inLane);
+      expect(rolesOf(model.asked[1])).toEqual(["user"]);
+      expect(events.map(({ type }) => type)).toEqual(["turn-start", "turn-end", "turn-start", "turn-end"]);
+      expect(clock.waiting).toBe(0);
+    },
+  );
+
+  test("ends the turns that wait behind it too, and their keys are new again", async () => {
+    const { agent, store, events } = house({ model: scripted(hang) });
+    store.idempotency.claim(claimOf("a"));
+    store.idempotency.claim(claimOf("b"));
+    const outcomes = ["a", "b"].map((key) => failure(ask(agent, key, { ...inLane, claim: claimOf(key) })));
+    await ask(agent, "/stop", inLane);
+    expect((await Promise.all(outcomes)).map(({ code }) => code)).toEqual(["TURN_CANCELLED", "TURN_CANCELLED"]);
+    expect([isNew(store, "a"), isNew(store, "b")]).toEqual([true, true]);
+    expect(events.filter(({ type }) => type === "turn-start")).toHaveLength(1);
+    expect(agent.load()).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test("says so when nothing was running, and needs no session for that", async () => {
+    const { agent, store } = house({ model: scripted() });
+    expect(await ask(agent, "/stop", inLane)).toMatchObject({ response: "Nothing was running." });
+    expect(await ask(agent, "/stop")).toMatchObject({ response: "Nothing was running." });
+    expect(store.sessions.list({}, 10)).toEqual([]);
+  });
+
+  test("concerns the conversation it is said in, not another of the same owner or the same name", async () => {
+    const { agent } = house({ model: scripted(hang) });
+    const leave = new AbortController();
+    const turn = failure(ask(agent, "go", { ...inLane, signal: leave.signal }));
+    expect(await ask(agent, "/stop", { session: "t" })).toMatchObject({ response: "Nothing was running." });
+    expect(await ask(agent, "/stop", { ...inLane, owner: "other" })).toMatchObject({
+      response: "Nothing was running.",
+    });
+    expect(agent.load().running).toBe(1);
+    leave.abort();
+    await turn;
+  });
+
+  test("sent twice with one key stops once: the repetition is a duplicate", async () => {
+    const { agent, store } = house({ model: scripted() });
+    store.idempotency.claim(claimOf("k"));
+    await ask(agent, "/stop", { ...inLane, claim: claimOf("k") });
+    expect(isNew(store, "k")).toBe(false);
+    expect(store.idempotency.storedKeys()).toEqual(["k"]);
+  });
+
+  test("is not what begins like it, and words about it are for the model", async () => {
+    const model = scripted([text("1")], [text("2")]);
+    const { agent } = house({ model });
+    await ask(agent, "/stopping");
+    await ask(agent, "what does /stop do?");
+    expect(model.asked).toHaveLength(2);
+  });
+
+  test("ends a turn that waits for a person, and the person's answer comes too late", async () => {
+    const { agent, clock } = house({ model: scripted([call("act")]), verdict: "ask" });
+    const turn = failure(ask(agent, "go", { ...inLane, ask: () => new Promise(() => {}) }));
+    await clock.advance(1000);
+    await ask(agent, "/stop", inLane);
+    expect(await turn).toMatchObject({ code: "TURN_CANCELLED" });
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe("a stopped turn", () => {
+  test("in which a tool acted stays in the conversation, and keeps its key", async () => {
+    const model = scripted([call("act")], hang, [text("I see")]);
+    const { agent, store } = house({ model });
+    store.idempotency.claim(claimOf("k"));
+    const turn = failure(ask(agent, "go", { ...inLane, claim: claimOf("k") }));
+    await until(() => model.asked.length === 2);
+    await ask(agent, "/stop", inLane);
+    await turn;
+    expect(isNew(store, "k")).toBe(false);
+    await ask(agent, "what did you do?", inLane);
+    expect(rolesOf(model.asked[2])).toEqual(["user", "assistant", "tool", "assistant", "user"]);
+  });
+
+  test("does not run a call that was permitted in the same moment", async () => {
+    let ran = 0;
+    const tool = { ...act, run: async () => ((ran += 1), "done") };
+    const { agent, store } = house({ model: scripted([call("act")]), tools: [tool] });
+    // The start of the call is written to the journal: the last moment before it acts.
+    const write = store.toolCalls.start.bind(store.toolCalls);
+    store.toolCalls.start = (record) => {
+      write(record);
+      void ask(agent, "/stop", inLane);
+    };
+    expect(await failure(ask(agent, "go", inLane))).toMatchObject({ code: "TURN_CANCELLED" });
+    expect(ran).toBe(0);
+  });
+});
+
+describe("cancelling from outside", () => {
+  test("finds a conversation that is not on disk yet, and tells who stopped it", async () => {
+    const { agent } = house({ model: scripted(hang) });
+    const turn = failure(ask(agent, "go", inLane));
+    const [running] = agent.sessions.running();
+    expect(running).toMatchObject({ agent: "default", sessionName: "s", clientId: "client" });
+    expect(agent.sessions.cancel(running!.sessionId, "an operator")).toBe(true);
+    expect(agent.sessions.cancel(running!.sessionId)).toBe(false);
+    expect(await turn).toMatchObject({ code: "TURN_CANCELLED", message: "The turn was stopped by an operator." });
+    expect(agent.sessions.running()).toEqual([]);
+  });
+
+  test("finds one that is on disk, under the id it has there", async () => {
+    const model = scripted([text("1")], hang);
+    const { store, agent: before } = house({ model });
+    await ask(before, "1", inLane);
+    const { agent } = house({ model, store });
+    const turn = failure(ask(agent, "2", inLane));
+    const { id } = store.sessions.list({}, 1)[0]!;
+    expect(agent.sessions.running()[0]).toMatchObject({ sessionId: id });
+    expect(agent.sessions.cancel(id)).toBe(true);
+    expect(await turn).toMatchObject({ code: "TURN_CANCELLED" });
+  });
+
+  test("nothing is cancelled by an id that nobody has", () => {
+    expect(house({ model: scripted() }).agent.sessions.cancel("nobody")).toBe(false);
+  });
+
+  test("a conversation that nobody named can be stopped by the name its first event told", async () => {
+    const { agent } = house({ model: scripted(hang) });
+    let name = "";
+    const turn = failure(
+      ask(agent, "go", { onEvent: (event: { sessionId?: string }) => (name = event.sessionId ?? name) }),
+    );
+    expect(await ask(agent, "/stop", { session: name })).toMatchObject({ response: "Stopped." });
+    await turn;
+  });
+});
+
+describe("in the instant in which a turn ends", () => {
+  // Ticks of the microtask queue between the model's answer and the stop: before, during and after the commit.
+  const ticks = async (count: number) => {
+    for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
+  };
+
+  test("whoever is told Stopped is right: the turn ends cancelled; else it ends with its answer, on disk", async () => {
+    const outcomes = new Set<string>();
+    for (let delay = 0; delay < 60; delay += 1) {
+      const answer = gate();
+      const { agent, store } = house({ model: scripted(async () => (await answer.opened, [text("done")])) });
+      store.idempotency.claim(claimOf("k"));
+      const turn = ask(agent, "go", { ...inLane, claim: claimOf("k") }).then(
+        () => "answered",
+        ({ code }: { code: string }) => code,
+      );
+      await ticks(20);
+      answer.open();
+      await ticks(delay);
+      if (delay > 50) await new Promise(setImmediate);
+      const { response } = await ask(agent, "/stop", inLane);
+      const end = await turn;
+      expect([response, end]).toEqual(
+        end === "answered" ? ["Nothing was running.", end] : ["Stopped.", "TURN_CANCELLED"],
+      );
+      expect(store.sessions.list({}, 1)).toHaveLength(end === "answered" ? 1 : 0);
+      expect(isNew(store, "k")).toBe(end !== "answered");
+      outcomes.add(end);
+    }
+    expect([...outcomes].toSorted()).toEqual(["TURN_CANCELLED", "answered"]);
+  });
+
+  test("a turn that fails by itself is not said to have been stopped", async () => {
+    for (let delay = 0; delay < 40; delay += 1) {
+      const answer = gate();
+      const model = scripted(async () => (await answer.opened, Promise.reject(new Error("down"))));
+      const { agent } = house({ model });
+      const turn = failure(ask(agent, "go", inLane));
+      await ticks(20);
+      answer.open();
+      await ticks(delay);
+      const { response } = await ask(agent, "/stop", inLane);
+      expect([response, (await turn).code]).toEqual(
+        response === "Stopped." ? [response, "TURN_CANCELLED"] : ["Nothing was running.", "MODEL_UNREACHABLE"],
+      );
+    }
+  });
+});
