@@ -1,80 +1,40 @@
-/** Puts the gateway together, listens, and takes it down again. */
-import { SvcError } from "@svc/contract";
-import { coreRoutes } from "./api/core-routes.ts";
-import { featureRoutes } from "./api/feature-routes.ts";
-import { SessionsView } from "./api/sessions.ts";
-import { Authenticator } from "./auth/authenticator.ts";
-import { Devices } from "./auth/devices.ts";
-import { onDemand } from "./http/on-demand.ts";
-import { requestListener } from "./http/listener.ts";
-import { errorReply } from "./http/reply.ts";
-import { sender } from "./http/send.ts";
-import { createHttpServer, listen } from "./http/server.ts";
+/** Puts the gateway together, listens, changes its settings, and takes it down again. */
+import type { RequestListener } from "node:http";
+import { type Front, makeFront } from "./front.ts";
+import { outliveAcceptErrors } from "./http/accept-errors.ts";
 import { closer } from "./http/close.ts";
-import { checkBind } from "./net/bind.ts";
-import { clientResolver } from "./net/client.ts";
-import { hostRules } from "./net/host-rules.ts";
-import { ownRoutes } from "./own-routes.ts";
-import { Pairing } from "./pairing/pairing.ts";
-import { PairRoute } from "./pairing/route.ts";
-import { RunningTurns } from "./running-turns.ts";
+import { errorReply } from "./http/reply.ts";
+import { createHttpServer, listen } from "./http/server.ts";
+import { makeLasting, webhookLimitOf } from "./lasting.ts";
+import { checkBind, checkRebind } from "./net/bind.ts";
 import type { Gateway, GatewayDeps } from "./types.ts";
-import { WebhookIngress } from "./webhook/ingress.ts";
 
 /** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */
 export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   const { config, clock, log, instance } = deps;
   checkBind(config);
   let draining = false;
-  const isDraining = () => draining;
-  const running = new RunningTurns();
-  const devices = new Devices(deps.store.devices, clock);
-  const authenticator = new Authenticator(devices, clock, log);
-  const clientOf = resolverOf(deps);
-  const send = sender(clock, isDraining);
-  const pairing = new Pairing({ devices, requirePairing: config.require_pairing, clock, log });
-  const webhook = new WebhookIngress({
-    config,
-    webhook: deps.webhook,
-    authenticator,
-    clientOf,
-    idempotency: deps.store.idempotency,
-    turns: deps.turns,
-    running,
-    clock,
-    log,
-  });
+  let front: Front;
+  const serve: RequestListener = (incoming, outgoing) => front.listener(incoming, outgoing);
+  const lasting = makeLasting(deps, { settings: () => front.settings, isDraining: () => draining, serve });
+  const { devices, forwarding, pairing, running, send, webhookLimit } = lasting;
+  /** Never throws: from the first line on, the next request meets the new settings. */
+  const adopt = (next: Front, before?: Front): void => {
+    front = next;
+    webhookLimit.configure(webhookLimitOf(next.settings));
+    if (next.settings.config.trust_forwarded_headers) forwarding.mended();
+    if (next.warning !== undefined && next.warning !== before?.warning) log.warn(next.warning);
+  };
 
-  const core = coreRoutes(deps, new SessionsView(deps.sessions, devices));
-  const features = featureRoutes(deps.routes, core, config.max_body_bytes);
-  const apiRoutes = [...core, ...features];
-  // Hono is evaluated with the first request it is for: the start, and a daemon that only takes webhooks, do without it.
-  const otherwise = onDemand(send, async () => {
-    const { apiListener } = await import("./api/listener.ts");
-    return apiListener(apiRoutes, { authenticator, clientOf, send, log });
-  });
-
-  let rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port: config.port });
-  const routes = ownRoutes({
-    webhook,
-    pair: new PairRoute(pairing, clientOf, clock, log),
-    health: () => deps.health(),
-    isDraining,
-    instance,
-    maxBodyBytes: config.max_body_bytes,
-    send,
-    log,
-  });
-  const listener = requestListener({ rules: () => rules, routes, otherwise, isDraining, send });
-  const server = createHttpServer(listener, (incoming, outgoing) =>
+  front = makeFront(deps, lasting, config.port);
+  const server = createHttpServer(serve, (incoming, outgoing) =>
     send(incoming, outgoing, errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." })),
   );
   const { connections, close } = closer(server, running, clock);
   const port = await listen(server, config.host, config.port);
+  outliveAcceptErrors(server, clock, log);
   // The Origin rule needs the port that was really taken.
-  if (port !== config.port) {
-    rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
-  }
+  adopt(port === config.port ? front : makeFront(deps, lasting, port));
   log.info("the gateway listens", { port, version: deps.version });
 
   return {
@@ -82,30 +42,30 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     port,
     instance,
     pairing,
-    devices: { list: () => deps.store.devices.all(), rename: notYet, revoke: notYet },
-    seen: { untrustedForwarding: false },
-    reconfigure: notYet,
+    devices,
+    seen: {
+      get untrustedForwarding() {
+        return forwarding.seen;
+      },
+    },
     get connections() {
       return connections();
+    },
+    reconfigure(settings) {
+      checkRebind(settings.config, config.host);
+      const before = front;
+      adopt(makeFront(settings, lasting, port), before);
+      return before.ongoing;
     },
     drain() {
       draining = true;
     },
     close(graceMs) {
       draining = true;
+      devices.stop();
       return close(graceMs);
     },
   };
-}
-
-function resolverOf({ config, log }: GatewayDeps) {
-  const { trust_forwarded_headers: trustForwardedHeaders, trusted_proxies: trustedProxies } = config;
-  try {
-    return clientResolver({ trustForwardedHeaders, trustedProxies, log });
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "malformed";
-    throw new SvcError("CONFIG_INVALID", `gateway.trusted_proxies: ${why}.`, { cause });
-  }
 }
 
 /** The host to reach this gateway by from this machine: the unspecified address is none. */
@@ -113,7 +73,3 @@ function urlHost(host: string): string {
   if (host === "0.0.0.0" || host === "::" || host.trim() === "") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
 }
-
-const notYet = (): never => {
-  throw new SvcError("INTERNAL", "Not there yet.");
-};

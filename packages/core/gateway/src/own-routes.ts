@@ -1,44 +1,38 @@
-/** The routes a stranger can reach: `/webhook`, `/pair`, `/health`, `/metrics`. Bytes in, bytes out; no framework. */
+/** The routes a stranger can reach, `/openapi.json` apart. Bytes in, bytes out; no framework. */
 import type { Logger } from "@svc/contract";
+import { openExchange } from "./auth/exchange.ts";
+import type { Streams } from "./auth/streams.ts";
+import type { HealthRoute } from "./health.ts";
+import { HEALTH } from "./health.ts";
 import { declaredBytes, readBody } from "./http/body.ts";
-import type { Handle, RouteTable } from "./http/listener.ts";
-import { errorReply, jsonReply, Reply } from "./http/reply.ts";
+import type { Handle, OwnRoute } from "./http/listener.ts";
+import { METRICS, METRICS_HINT } from "./http/metrics.ts";
+import { errorReply, Reply } from "./http/reply.ts";
 import type { Send } from "./http/send.ts";
-import type { PairRoute } from "./pairing/route.ts";
+import { PAIR, type PairRoute } from "./pairing/route.ts";
 import type { WebhookIngress } from "./webhook/ingress.ts";
+import { WEBHOOK } from "./webhook/route.ts";
 
 export interface OwnRoutesDeps {
   readonly webhook: WebhookIngress;
   readonly pair: PairRoute;
-  /** Degraded or not, and nothing about why: this is public. */
-  readonly health: () => { readonly degraded: boolean };
+  readonly health: HealthRoute;
+  readonly streams: Streams;
   readonly isDraining: () => boolean;
-  readonly instance: string;
   readonly maxBodyBytes: number;
   readonly send: Send;
   readonly log: Logger;
 }
 
-/** Content type as the text exposition format wants it. */
-const METRICS_HINT = new Reply(
-  200,
-  "text/plain; version=0.0.4; charset=utf-8",
-  '# metrics are off: they need the build feature "observability-metrics" and [observability] backend = "metrics"\n',
-);
 /** Codes and device names are short; nobody has a reason to send more. */
 const MAX_PAIR_BYTES = 4096;
 
-export function ownRoutes(deps: OwnRoutesDeps): RouteTable {
-  const { webhook, pair } = deps;
-  const ok = jsonReply(200, { status: "ok", instance: deps.instance });
-  const degraded = jsonReply(200, { status: "degraded", instance: deps.instance });
-  const health: Handle = () => {
-    if (deps.isDraining()) return errorReply("DRAINING");
-    return deps.health().degraded ? degraded : ok;
-  };
+export function ownRoutes(deps: OwnRoutesDeps): OwnRoute[] {
+  const { webhook, pair, health, streams, send } = deps;
   const receive: Handle = (incoming, outgoing, peer) => {
     const caller = webhook.admit(incoming.headers, peer);
     if (caller instanceof Reply) return caller;
+    if (caller.device) openExchange(streams, caller.device.id, send, incoming, outgoing);
     return withBody(deps, incoming, outgoing, deps.maxBodyBytes, (body) =>
       webhook.accept(caller, incoming.headers, body),
     );
@@ -48,12 +42,12 @@ export function ownRoutes(deps: OwnRoutesDeps): RouteTable {
     if (client instanceof Reply) return client;
     return withBody(deps, incoming, outgoing, MAX_PAIR_BYTES, (body) => pair.accept(client, incoming.headers, body));
   };
-  return {
-    "/webhook": { POST: receive },
-    "/pair": { POST: receivePairing },
-    "/health": { GET: health },
-    "/metrics": { GET: () => METRICS_HINT },
-  };
+  return [
+    { ...WEBHOOK, handle: receive },
+    { ...PAIR, handle: receivePairing },
+    { ...HEALTH, handle: (incoming, _outgoing, peer) => health.answer(incoming.headers, peer) },
+    { ...METRICS, handle: () => METRICS_HINT },
+  ];
 }
 
 /** Reads the body, then answers; 413 when it is too large, nothing when the client is gone. Always undefined. */
@@ -66,7 +60,8 @@ function withBody(
 ): undefined {
   void (async () => {
     const body = await readBody(incoming, outgoing, maxBytes);
-    if (body === "gone") return;
+    // Answered already: the device was revoked while its message came in, and must not have a turn for it.
+    if (body === "gone" || outgoing.headersSent) return;
     // The shutdown may have begun while the body came in, and waits for no turn that begins after it.
     const refused = body === "too-large" ? errorReply("TOO_LARGE") : deps.isDraining() && errorReply("DRAINING");
     deps.send(incoming, outgoing, refused || (await answer(body as Buffer)));

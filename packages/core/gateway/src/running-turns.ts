@@ -2,7 +2,8 @@
 import { SvcError } from "@svc/contract";
 
 export class RunningTurns {
-  readonly #running = new Set<AbortController>();
+  /** With the device that sent the message, if one did. */
+  readonly #running = new Map<AbortController, string | undefined>();
   #whenIdle: (() => void)[] = [];
 
   get size(): number {
@@ -13,9 +14,9 @@ export class RunningTurns {
    * Runs `turn` to its end. Its signal knows nothing of the connection: a client that hangs up must not undo a message
    * that was accepted.
    */
-  async track<T>(turn: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async track<T>(turn: (signal: AbortSignal) => Promise<T>, deviceId?: string): Promise<T> {
     const controller = new AbortController();
-    this.#running.add(controller);
+    this.#running.set(controller, deviceId);
     try {
       return await turn(controller.signal);
     } finally {
@@ -29,8 +30,13 @@ export class RunningTurns {
     return this.#running.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
   }
 
+  /** Aborts the turns of a device that may no longer have any. */
+  abortOf(deviceId: string, reason: SvcError): void {
+    for (const [controller, sender] of this.#running) if (sender === deviceId) controller.abort(reason);
+  }
+
   abortAll(): void {
     const reason = new SvcError("TURN_CANCELLED", "The service shut down before the turn ended.");
-    for (const controller of this.#running) controller.abort(reason);
+    for (const controller of this.#running.keys()) controller.abort(reason);
   }
 }

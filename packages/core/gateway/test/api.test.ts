@@ -1,7 +1,7 @@
 // The routes that are not /webhook or /pair: bodies, content types, methods, unknown paths, and feature routes.
 import { SvcError, type ClientId, type Json, type Route, type RouteRequest } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { Harness } from "./harness.ts";
+import { Harness, route } from "./harness.ts";
 import { call } from "./http.ts";
 
 async function started(routes: readonly Route[] = []) {
@@ -15,7 +15,7 @@ describe("public routes", () => {
   test("/health says ok or degraded and which start this is, and nothing about why", async () => {
     const { gateway } = await started();
     expect((await call(gateway, { path: "/health" })).json).toEqual({ status: "ok", instance: "boot-1" });
-    gateway.degraded = true;
+    gateway.health = { ...gateway.health, degraded: true };
     expect((await call(gateway, { path: "/health?x=1" })).json).toEqual({ status: "degraded", instance: "boot-1" });
   });
 
@@ -55,11 +55,7 @@ describe("paths and methods", () => {
     ["POST", "/api/status", "GET, HEAD"],
     ["PATCH", "/api/plugins", "GET, HEAD, POST"],
   ])("%s %s is 405 with Allow: %s", async (method, path, allow) => {
-    const handle = () => Promise.resolve({ status: 200, body: null });
-    const { gateway, headers } = await started([
-      { method: "GET", path: "/api/plugins", handle },
-      { method: "POST", path: "/api/plugins", handle },
-    ]);
+    const { gateway, headers } = await started([route("GET", "/api/plugins"), route("POST", "/api/plugins")]);
     const answer = await call(gateway, { method, path, headers });
     expect([answer.status, answer.headers["allow"]]).toEqual([405, allow]);
     expect(answer.json?.code).toBe(method === "HEAD" ? undefined : "METHOD_NOT_ALLOWED");
@@ -125,14 +121,16 @@ describe("/api", () => {
 });
 
 describe("feature routes", () => {
-  const echo = (seen: RouteRequest[]): Route => ({
-    method: "POST",
-    path: "/api/plugins",
-    handle: (request) => {
-      seen.push(request);
-      return Promise.resolve({ status: 201, body: { got: request.body, q: request.query.get("q") } as Json });
-    },
-  });
+  const echo = (seen: RouteRequest[], doc: Partial<Route["doc"]> = {}): Route =>
+    route(
+      "POST",
+      "/api/plugins",
+      (request) => {
+        seen.push(request);
+        return Promise.resolve({ status: 201, body: { got: request.body, q: request.query.get("q") } as Json });
+      },
+      doc,
+    );
   const json = { "content-type": "application/json" };
 
   test("are handed identity, query and body", async () => {
@@ -162,11 +160,7 @@ describe("feature routes", () => {
   });
 
   test("what they throw is answered in the one error shape, and the unexpected is not told", async () => {
-    const throwing = (path: string, error: Error): Route => ({
-      method: "GET",
-      path,
-      handle: () => Promise.reject(error),
-    });
+    const throwing = (path: string, error: Error): Route => route("GET", path, () => Promise.reject(error));
     const { gateway, headers } = await started([
       throwing("/api/known", new SvcError("TOOL_UNKNOWN")),
       throwing("/api/unknown", new Error("password=hunter2")),
@@ -181,14 +175,10 @@ describe("feature routes", () => {
   });
 
   test("that are not below /api/, or claimed twice, stop the start with every problem named", async () => {
-    const route = (path: string): Route => ({
-      method: "GET",
-      path,
-      handle: () => Promise.resolve({ status: 200, body: 1 }),
-    });
-    const start = new Harness().start({ routes: ["/x", "/api/:id", "/api/status", "/api/a", "/api/a"].map(route) });
+    const paths = ["/x", "/api/:id", "/api/status", "/api/sessions/mine", "/api/a", "/api/a"];
+    const start = new Harness().start({ routes: paths.map((path) => route("PUT", path)) });
     const failure = (await start.catch((error: unknown) => error)) as SvcError;
     expect(failure.code).toBe("FEATURE_CONFLICT");
-    expect(failure.message.split("; ")).toHaveLength(4);
+    expect(failure.message.split("; ")).toHaveLength(5);
   });
 });

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { bearerToken, mintToken } from "../src/auth/bearer.ts";
-import { Harness } from "./harness.ts";
+import { Harness, route } from "./harness.ts";
 import { call, post } from "./http.ts";
 
 const BAD = `svc_${"0".repeat(64)}`;
@@ -17,8 +17,8 @@ async function started() {
   const gateway = await harness.start({
     config: { trust_forwarded_headers: true, webhook_rate_limit_per_minute: 0 },
     routes: [
-      { method: "GET", path: "/api/plugins", handle: () => Promise.resolve({ status: 200, body: {} }) },
-      { method: "POST", path: "/api/plugins", handle: () => Promise.resolve({ status: 201, body: {} }) },
+      route("GET", "/api/plugins"),
+      route("POST", "/api/plugins", () => Promise.resolve({ status: 201, body: {} })),
     ],
   });
   return { gateway, tokens };

@@ -1,11 +1,18 @@
 /** A real gateway on a free loopback port, with a fake agent, a store in memory and a clock that stands still. */
 import { hash, randomUUID } from "node:crypto";
-import type { ClientId, Clock, Route } from "@svc/contract";
-import type { SessionInfo, SessionService, TurnRequest, TurnResult } from "@svc/agent";
+import { type ClientId, type Clock, type Route, SvcError } from "@svc/contract";
+import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
 import type { Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
-import { type Gateway, type GatewayDeps, startGateway } from "../src/index.ts";
+import {
+  type Gateway,
+  type GatewayDeps,
+  type GatewaySettings,
+  type Health,
+  type RequestsBefore,
+  startGateway,
+} from "../src/index.ts";
 
 const CONFIG: GatewayDeps["config"] = {
   host: "127.0.0.1",
@@ -26,7 +33,7 @@ const CONFIG: GatewayDeps["config"] = {
 
 export interface HarnessOptions {
   readonly config?: Partial<GatewayDeps["config"]>;
-  readonly webhook?: { readonly secret?: string; readonly signing_secret?: string };
+  readonly webhook?: Partial<GatewayDeps["webhook"]>;
   /** In place of the echoing agent. */
   readonly run?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
   readonly routes?: readonly Route[];
@@ -40,9 +47,18 @@ export class Harness {
   readonly devices: Device[] = [];
   readonly claimed = new Set<string>();
   readonly sessions: SessionInfo[] = [];
+  /** Of every conversation. */
+  readonly messages: SessionMessage[] = [];
+  /** Ids of conversations that were to be stopped. */
+  readonly cancelled: string[] = [];
   failNextAdd: Error | undefined;
-  degraded = false;
+  /** As long as it is set, no device can be removed from the disk. */
+  failRemove: Error | undefined;
+  /** As long as it is set, a removal waits for it. */
+  slowRemove: Promise<void> | undefined;
+  health: Health = { degraded: false, units: [], unsigned: [] };
   gateway!: Gateway;
+  #options: HarnessOptions = {};
 
   get port(): number {
     return this.gateway.port;
@@ -58,6 +74,7 @@ export class Harness {
   }
 
   async start(options: HarnessOptions = {}): Promise<this> {
+    this.#options = options;
     this.gateway = await startGateway(this.#deps(options));
     onTestFinished(async () => {
       const closed = this.gateway.close(0);
@@ -68,10 +85,20 @@ export class Harness {
     return this;
   }
 
+  /** Applies settings to the running gateway: those it was started with, but for these. */
+  reconfigure(changed: Pick<HarnessOptions, "config" | "webhook" | "routes">): RequestsBefore {
+    const { config, webhook, routes } = this.#options;
+    this.#options = {
+      config: { ...config, ...changed.config },
+      webhook: { ...webhook, ...changed.webhook },
+      routes: changed.routes ?? routes ?? [],
+    };
+    return this.gateway.reconfigure(settingsOf(this.#options));
+  }
+
   #deps(options: HarnessOptions): GatewayDeps {
     return {
-      config: { ...CONFIG, ...options.config },
-      webhook: { secret: options.webhook?.secret, signing_secret: options.webhook?.signing_secret, agent: undefined },
+      ...settingsOf(options),
       store: {
         devices: {
           all: () => this.devices,
@@ -82,27 +109,58 @@ export class Harness {
             if (failure) throw failure;
             this.devices.push(device);
           },
-          rename: () => Promise.resolve(false),
-          remove: () => Promise.resolve(false),
+          rename: async (id, name) => {
+            const index = this.devices.findIndex((device) => device.id === id);
+            if (index >= 0) this.devices[index] = { ...this.devices[index]!, name };
+            return index >= 0;
+          },
+          remove: async (id) => {
+            await (this.slowRemove ?? new Promise((resolve) => setImmediate(resolve)));
+            if (this.failRemove) throw this.failRemove;
+            const index = this.devices.findIndex((device) => device.id === id);
+            if (index >= 0) this.devices.splice(index, 1);
+            return index >= 0;
+          },
           touch: () => {},
         },
         idempotency: { claim: (claim) => this.#claim(claim) },
       },
-      sessions: {
-        list: ({ clientId }, limit) =>
-          this.sessions.filter((one) => clientId === undefined || one.clientId === clientId).slice(0, limit),
-      } as SessionService,
+      sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
       status: () => ({ version: "1.2.3" }),
       tools: () => ({ tools: [] }),
       features: () => ({ features: [] }),
       routes: options.routes ?? [],
-      configReport: () => ({ config: {} }),
-      health: () => ({ degraded: this.degraded, units: [], unsigned: [] }),
+      configReport: () => ({ gateway: { port: 42617 } }),
+      health: () => this.health,
       log: this.log,
       clock: options.clock ?? this.clock,
       version: "1.2.3",
       instance: "boot-1",
+    };
+  }
+
+  #sessionService(): SessionService {
+    const find = (id: string): SessionInfo | undefined => this.sessions.find((one) => one.id === id);
+    return {
+      list: ({ clientId }, limit) =>
+        this.sessions.filter((one) => clientId === undefined || one.clientId === clientId).slice(0, limit),
+      find,
+      messages: (id, { limit, before }) => {
+        if (!find(id)) throw new SvcError("SESSION_UNKNOWN");
+        if (before !== undefined && before !== "older") throw new SvcError("BAD_REQUEST", "The cursor is unknown.");
+        return { messages: before ? [] : this.messages.slice(-limit), before: before ? undefined : "older" };
+      },
+      cancel: (id) => {
+        this.cancelled.push(id);
+        return find(id)?.running ?? false;
+      },
+      remove: (id) => {
+        const index = this.sessions.findIndex((one) => one.id === id);
+        if (index >= 0) this.sessions.splice(index, 1);
+        return Promise.resolve(index >= 0);
+      },
+      running: () => [],
     };
   }
 
@@ -121,3 +179,17 @@ export class Harness {
     return { ...base, inputTokens: 1, outputTokens: 1, costUsd: undefined, ...result };
   }
 }
+
+const settingsOf = ({ config, webhook, routes = [] }: HarnessOptions): GatewaySettings => ({
+  config: { ...CONFIG, ...config },
+  webhook: { secret: undefined, signing_secret: undefined, agent: undefined, ...webhook },
+  routes,
+});
+
+/** A feature's route with as much of a description as it must have. */
+export const route = (
+  method: Route["method"],
+  path: string,
+  handle: Route["handle"] = () => Promise.resolve({ status: 200, body: {} }),
+  doc: Partial<Route["doc"]> = {},
+): Route => ({ method, path, handle, doc: { summary: "For a test.", answers: {}, ...doc } });

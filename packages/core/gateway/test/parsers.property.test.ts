@@ -1,12 +1,14 @@
 // Every parser a stranger's bytes go through: never throws, never takes what it should not, agrees with what it is fed.
 import * as fc from "fast-check";
 import { isIP } from "node:net";
+import { captureLogger } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { isJsonType, parseJson } from "../src/http/json.ts";
 import { Reply } from "../src/http/reply.ts";
 import { addressSet, canonicalAddress, isLoopback, limiterKey } from "../src/net/address.ts";
 import { clientResolver } from "../src/net/client.ts";
 import { forwardedAddress, hopAddress } from "../src/net/forwarded.ts";
+import { ForwardingWatch } from "../src/net/forwarding-watch.ts";
 import { Peer } from "../src/net/peer.ts";
 import { messageOf } from "../src/webhook/message.ts";
 import { idempotencyKey, sessionId } from "../src/webhook/request-headers.ts";
@@ -17,7 +19,7 @@ const noise = fc.oneof(
   fc.string(),
   fc.string({ unit: fc.constantFrom(",", " ", "[", "]", ":", ".", '"', "1", "f", "%", "-", "_") }),
 );
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const watch = new ForwardingWatch(captureLogger());
 
 describe("forwarding headers", () => {
   test("a hop is an address in every spelling proxies use", () => {
@@ -63,7 +65,7 @@ describe("forwarding headers", () => {
   });
 
   test("no header makes a stranger's client key another stranger's, without a trusted proxy", () => {
-    const clientOf = clientResolver({ trustForwardedHeaders: true, trustedProxies: ["10.0.0.0/8"], log: silent });
+    const clientOf = clientResolver({ trustForwardedHeaders: true, trustedProxies: ["10.0.0.0/8"], watch });
     fc.assert(
       fc.property(fc.ipV4(), noise, (peerAddress, header) => {
         fc.pre(!peerAddress.startsWith("10."));

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { SlidingWindow, keyLimit } from "../src/limits/sliding-window.ts";
 import { isPublicBind } from "../src/net/bind.ts";
 import { clientResolver } from "../src/net/client.ts";
+import { ForwardingWatch } from "../src/net/forwarding-watch.ts";
 import { hostRules } from "../src/net/host-rules.ts";
 import { isLocalOnly } from "../src/net/local-only.ts";
 import { Peer } from "../src/net/peer.ts";
@@ -55,7 +56,7 @@ test.each(vectorCases<any, any>("client_key"))("client_key $name", ({ input, exp
   const clientOf = clientResolver({
     trustForwardedHeaders: input.trust_forwarded_headers,
     trustedProxies: ["10.0.0.0/8"],
-    log: captureLogger(),
+    watch: new ForwardingWatch(captureLogger()),
   });
   expect(clientOf(lowerCaseNames(input.headers), new Peer(input.peer)).address).toBe(expected.client_key);
 });

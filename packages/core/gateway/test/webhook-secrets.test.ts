@@ -4,7 +4,8 @@ import { SvcError } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { secretCheck } from "../src/webhook/secret.ts";
-import { SignatureCheck } from "../src/webhook/signature.ts";
+import { SeenIds } from "../src/webhook/seen-ids.ts";
+import { REMEMBER_MS, SignatureCheck } from "../src/webhook/signature.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { post } from "./http.ts";
 
@@ -73,7 +74,7 @@ describe("X-Webhook-Secret", () => {
 describe("Standard Webhooks signature", () => {
   test("the published example of the format verifies", () => {
     // https://github.com/standard-webhooks/standard-webhooks, README of the reference libraries.
-    const check = new SignatureCheck("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    const check = new SignatureCheck("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", new SeenIds(REMEMBER_MS));
     const headers = {
       "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
       "webhook-timestamp": "1614265330",
@@ -196,7 +197,8 @@ describe("Standard Webhooks signature", () => {
   });
 
   test("ids are forgotten after 600 s and never more than a bounded number", () => {
-    const check = new SignatureCheck(SECRET);
+    const seen = new SeenIds(REMEMBER_MS);
+    const check = new SignatureCheck(SECRET, seen);
     const key = Buffer.from(KEY, "base64");
     const take = (id: string, nowMs: number) => {
       const timestamp = String(Math.floor(nowMs / 1000));
@@ -205,9 +207,9 @@ describe("Standard Webhooks signature", () => {
       return check.take(headers, Buffer.from(BODY), nowMs);
     };
     for (let index = 0; index < 50; index += 1) take(`m${index}`, 1_000_000 + index * 1000);
-    expect(check.remembered).toBe(50);
+    expect(seen.size).toBe(50);
     take("later", 1_000_000 + 49_000 + 600_001);
-    expect(check.remembered).toBe(1);
+    expect(seen.size).toBe(1);
   });
 
   test.each(["whsec_", "whsec_not base64!", "whsec_====", "whsec_YQ=x"])(

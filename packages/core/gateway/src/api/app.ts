@@ -1,29 +1,43 @@
-/** Everything below `/api/`, on hono: bearer, scope, handler. What it does not know is 404 or 405 in our shape. */
+/** Everything below `/api/`, on hono: bearer, scope, query, handler. What it does not know is 404 or 405 in our shape. */
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type { Logger } from "@svc/contract";
 import type { Device } from "@svc/store";
 import type { Authenticator, Need } from "../auth/authenticator.ts";
+import { openExchange } from "../auth/exchange.ts";
+import type { Streams } from "../auth/streams.ts";
 import { allowHeader, notAllowed } from "../http/listener.ts";
 import { errorReply, optionsReply, Reply, replyToError } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
 import type { ClientResolver } from "../net/client.ts";
 import { peerOf } from "../net/peer.ts";
+import { type Fields, fieldsOf, queryOf } from "../routes/fields.ts";
+import type { RouteSpec } from "../routes/spec.ts";
 
-export type ApiContext = Context<{ Bindings: HttpBindings }>;
+type ApiContext = Context<{ Bindings: HttpBindings }>;
 
-export interface ApiRoute {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  readonly path: string;
-  readonly need: Need;
+export interface ApiRoute extends RouteSpec {
+  readonly access: Need;
   /** Throws `SvcError` for what the caller did wrong. */
-  handle(context: ApiContext, device: Device): Reply | Promise<Reply>;
+  handle(request: ApiRequest): Reply | Promise<Reply>;
+}
+
+export interface ApiRequest {
+  readonly device: Device;
+  /** By `{name}` of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** What the schemas make of the parameters they name. */
+  readonly query: Fields;
+  readonly env: HttpBindings;
+  /** From here on the device's revocation does not end this request. */
+  release(): void;
 }
 
 export interface ApiDeps {
   readonly authenticator: Authenticator;
   readonly clientOf: ClientResolver;
+  readonly streams: Streams;
   readonly send: Send;
   readonly log: Logger;
 }
@@ -36,7 +50,7 @@ export function apiApp(routes: readonly ApiRoute[], deps: ApiDeps): Hono<{ Bindi
     return RESPONSE_ALREADY_SENT;
   };
   for (const route of routes) {
-    app.on(route.method, route.path, async (context) => sent(context, await answer(route, context, deps)));
+    app.on(route.method, pattern(route.path), async (context) => sent(context, await answer(route, context, deps)));
   }
   for (const [path, methods] of methodsByPath(routes)) {
     const allow = allowHeader(methods);
@@ -51,10 +65,14 @@ export function apiApp(routes: readonly ApiRoute[], deps: ApiDeps): Hono<{ Bindi
 }
 
 async function answer(route: ApiRoute, context: ApiContext, deps: ApiDeps): Promise<Reply> {
-  const { incoming } = context.env;
+  const { env } = context;
+  const { incoming, outgoing } = env;
   const client = deps.clientOf(incoming.headers, peerOf(incoming.socket));
-  const device = deps.authenticator.require(incoming.headers.authorization, client, route.need);
-  return device instanceof Reply ? device : await route.handle(context, device);
+  const device = deps.authenticator.require(incoming.headers.authorization, client, route.access);
+  if (device instanceof Reply) return device;
+  const release = openExchange(deps.streams, device.id, deps.send, incoming, outgoing);
+  const query = fieldsOf(route.query, queryOf(incoming));
+  return route.handle({ device, params: context.req.param(), query, env, release });
 }
 
 function failed(error: unknown, log: Logger): Reply {
@@ -65,12 +83,15 @@ function failed(error: unknown, log: Logger): Reply {
   return reply;
 }
 
+/** `{name}` as hono writes it. */
+const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+
 function methodsByPath(routes: readonly ApiRoute[]): Map<string, string[]> {
   const byPath = new Map<string, string[]>();
   for (const { method, path } of routes) {
-    const methods = byPath.get(path) ?? [];
+    const methods = byPath.get(pattern(path)) ?? [];
     methods.push(...(method === "GET" ? ["GET", "HEAD"] : [method]));
-    byPath.set(path, methods);
+    byPath.set(pattern(path), methods);
   }
   return byPath;
 }

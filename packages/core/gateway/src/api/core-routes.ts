@@ -1,31 +1,18 @@
 /** The routes core itself has below `/api/`. */
-import type { Json } from "@svc/contract";
-import { jsonReply } from "../http/reply.ts";
+import type { SessionService } from "@svc/agent";
+import type { Devices } from "../auth/devices.ts";
 import type { ApiRoute } from "./app.ts";
-import type { SessionsView } from "./sessions.ts";
+import { deviceRoutes } from "./devices.ts";
+import { type Reports, reportRoutes } from "./reports.ts";
+import { sessionRoutes } from "./sessions.ts";
 
-export interface CoreReports {
-  status(): Json;
-  tools(): Json;
-  features(): Json;
+export interface CoreRouteDeps extends Reports {
+  readonly sessions: SessionService;
+  readonly devices: Devices;
 }
 
-export function coreRoutes(reports: CoreReports, sessions: SessionsView): ApiRoute[] {
-  const report = (path: string, body: () => Json): ApiRoute => ({
-    method: "GET",
-    path,
-    need: "read",
-    handle: () => jsonReply(200, body()),
-  });
-  return [
-    report("/api/status", () => reports.status()),
-    report("/api/tools", () => reports.tools()),
-    report("/api/features", () => reports.features()),
-    {
-      method: "GET",
-      path: "/api/sessions",
-      need: "read",
-      handle: (context, device) => jsonReply(200, sessions.list(device, context.req.query("limit"))),
-    },
-  ];
-}
+export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
+  ...reportRoutes(deps),
+  ...sessionRoutes(deps.sessions, deps.devices),
+  ...deviceRoutes(deps.devices),
+];

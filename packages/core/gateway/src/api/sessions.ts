@@ -1,44 +1,89 @@
-/** `GET /api/sessions?limit=`: a token sees its own sessions, an operator everybody's, marked with the device. */
+/** Conversations: a token sees its own, an operator everybody's, marked with the device. */
+import type { SessionInfo, SessionMessage, SessionService } from "@svc/agent";
 import { SvcError, type Json } from "@svc/contract";
-import type { SessionService } from "@svc/agent";
-import type { Device, SessionSummary } from "@svc/store";
+import type { Device } from "@svc/store";
 import type { Devices } from "../auth/devices.ts";
+import { jsonReply } from "../http/reply.ts";
+import type { ApiRequest, ApiRoute } from "./app.ts";
+import * as spec from "./session-specs.ts";
 
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 200;
+export function sessionRoutes(sessions: SessionService, devices: Pick<Devices, "ofClient">): ApiRoute[] {
+  const view = new SessionsView(sessions, devices);
+  return [
+    { ...spec.LIST, handle: ({ device, query }) => jsonReply(200, { sessions: view.list(device, limitOf(query)) }) },
+    { ...spec.FIND, handle: (request) => jsonReply(200, view.shown(view.find(request))) },
+    { ...spec.MESSAGES, handle: (request) => jsonReply(200, view.messages(view.find(request), request)) },
+    {
+      ...spec.CANCEL,
+      handle: (request) => {
+        const { id } = view.find(request);
+        return jsonReply(200, { id, cancelled: sessions.cancel(id, spec.BY) });
+      },
+    },
+    {
+      ...spec.REMOVE,
+      async handle(request) {
+        const { id } = view.find(request);
+        // Between the two somebody else may have been quicker.
+        if (!(await sessions.remove(id, spec.BY))) throw new SvcError("SESSION_UNKNOWN");
+        return jsonReply(200, { id, deleted: true });
+      },
+    },
+  ];
+}
 
-export class SessionsView {
+class SessionsView {
   readonly #sessions: SessionService;
-  readonly #devices: Devices;
+  readonly #devices: Pick<Devices, "ofClient">;
 
-  constructor(sessions: SessionService, devices: Devices) {
+  constructor(sessions: SessionService, devices: Pick<Devices, "ofClient">) {
     this.#sessions = sessions;
     this.#devices = devices;
   }
 
-  /** Most recently active first. Throws BAD_REQUEST for a limit that is none. */
-  list(device: Device, limit: string | undefined): Json {
+  list(device: Device, limit: number): Json {
     const filter = device.scope === "operator" ? {} : { clientId: device.clientId };
-    return { sessions: this.#sessions.list(filter, limitOf(limit)).map((session) => this.#shown(session)) };
+    return this.#sessions.list(filter, limit).map((session) => this.shown(session));
+  }
+
+  /** Throws SESSION_UNKNOWN, for a foreign one as for none: what others have is not to be found out. */
+  find({ device, params }: ApiRequest): SessionInfo {
+    const session = this.#sessions.find(params["id"] ?? "");
+    if (!session || (device.scope !== "operator" && session.clientId !== device.clientId)) {
+      throw new SvcError("SESSION_UNKNOWN");
+    }
+    return session;
+  }
+
+  messages({ id }: SessionInfo, { query }: ApiRequest): Json {
+    const before = query["before"] as string | undefined;
+    const page = this.#sessions.messages(id, { limit: limitOf(query), ...(before !== undefined && { before }) });
+    return { messages: page.messages.map(messageShown), before: page.before ?? null };
   }
 
   /** The ClientId stays inside: it is an identity, not a name. */
-  #shown(session: SessionSummary): Json {
+  shown(session: SessionInfo): Json {
     const device = this.#devices.ofClient(session.clientId);
     return {
       id: session.id,
       session_id: session.name,
       device: device ? { id: device.id, name: device.name } : null,
       turns: session.turns,
+      running: session.running,
       created_at: new Date(session.createdAt).toISOString(),
       updated_at: new Date(session.updatedAt).toISOString(),
     };
   }
 }
 
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_LIMIT;
-  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MAX_LIMIT) throw new SvcError("BAD_REQUEST", `limit must be 1 to ${MAX_LIMIT}.`);
-  return limit;
+const limitOf = (query: ApiRequest["query"]): number => (query["limit"] as number | undefined) ?? spec.DEFAULT_LIMIT;
+
+function messageShown({ turnId, at, role, text, calls }: SessionMessage): Json {
+  return {
+    turn_id: turnId,
+    at: new Date(at).toISOString(),
+    role,
+    text,
+    calls: calls.map(({ callId, tool, input, ok, output }) => ({ call_id: callId, tool, input, ok, output })),
+  };
 }

@@ -1,19 +1,38 @@
 /** The paired devices as the gateway looks them up: by the hash of a token, and by ClientId. */
-import type { ClientId, Clock } from "@svc/contract";
+import type { ClientId, Clock, Logger } from "@svc/contract";
+import { SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
-import type { GatewayStore } from "../types.ts";
+import * as v from "valibot";
+import { DEVICE_NAME } from "../pairing/device-name.ts";
+import type { GatewayStore, PairedDevices } from "../types.ts";
 import { tokenHash } from "./bearer.ts";
 
-export class Devices {
-  readonly #store: GatewayStore["devices"];
-  readonly #clock: Clock;
-  readonly #byHash = new Map<string, Device>();
-  readonly #byClient = new Map<ClientId, Device>();
+export interface DevicesOptions {
+  readonly store: GatewayStore["devices"];
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends whatever the device has going on. */
+  readonly onRevoked: (device: Device) => void;
+}
 
-  constructor(store: GatewayStore["devices"], clock: Clock) {
-    this.#store = store;
-    this.#clock = clock;
-    for (const device of store.all()) this.#remember(device);
+/** A revocation that could not be stored is tried again, or a restart would bring the device back. */
+const RETRY_MS = 30_000;
+const RETURNS = "a revoked device is shut out, but that could not be stored: a restart would let it in again";
+
+export class Devices implements PairedDevices {
+  readonly #options: DevicesOptions;
+  /** All that are on disk, those shut out included. */
+  readonly #byId = new Map<string, Device>();
+  readonly #byClient = new Map<ClientId, Device>();
+  /** Those whose token works. */
+  readonly #byHash = new Map<string, Device>();
+  readonly #revoking = new Map<string, Promise<boolean>>();
+  /** Shut out and still on disk; each value calls the next try off. */
+  readonly #unstored = new Map<string, () => void>();
+
+  constructor(options: DevicesOptions) {
+    this.#options = options;
+    for (const device of options.store.all()) this.#remember(device);
   }
 
   /**
@@ -22,7 +41,7 @@ export class Devices {
    */
   find(token: string): Device | undefined {
     const device = this.#byHash.get(tokenHash(token));
-    if (device) this.#store.touch(device.id, this.#clock.now());
+    if (device) this.#options.store.touch(device.id, this.#options.clock.now());
     return device;
   }
 
@@ -30,18 +49,94 @@ export class Devices {
     return this.#byClient.get(clientId);
   }
 
+  /** Of the store, which knows when each was last seen; never one that `revoke` would not find. */
+  list(): readonly Device[] {
+    return this.#options.store.all().filter(({ id }) => this.#byId.has(id));
+  }
+
   /** Resolves once the device is on disk, and only then its token works. */
   async add(device: Device): Promise<void> {
-    await this.#store.add(device);
+    await this.#options.store.add(device);
     this.#remember(device);
   }
 
+  async rename(id: string, name: string): Promise<boolean> {
+    const given = v.safeParse(DEVICE_NAME, name);
+    if (!given.success) throw new SvcError("BAD_REQUEST", "A device's name is 1 to 64 printable characters.");
+    if (!this.#byId.has(id) || !(await this.#options.store.rename(id, given.output))) return false;
+    const device = this.#byId.get(id);
+    if (device) this.#replace({ ...device, name: given.output });
+    return true;
+  }
+
+  /** Whoever asks while it is being done is told what comes of it. */
+  revoke(id: string): Promise<boolean> {
+    const device = this.#byId.get(id);
+    const known = this.#revoking.get(id);
+    if (known || !device) return known ?? Promise.resolve(false);
+    // Shut out before anything is written: however long the disk takes, no further request passes.
+    if (this.#byHash.delete(device.tokenHash)) this.#options.onRevoked(device);
+    const revoking = this.#remove(device).finally(() => this.#revoking.delete(id));
+    this.#revoking.set(id, revoking);
+    return revoking;
+  }
+
+  /** How many can come in. */
   get size(): number {
     return this.#byHash.size;
   }
 
+  /** No further tries. Tells what the next start will not know. */
+  stop(): void {
+    for (const [device, cancel] of this.#unstored) {
+      cancel();
+      this.#options.log.error(RETURNS, { device });
+    }
+    this.#unstored.clear();
+  }
+
+  async #remove({ id, clientId }: Device): Promise<boolean> {
+    const { store, log } = this.#options;
+    try {
+      const wasThere = await store.remove(id);
+      this.#unstored.get(id)?.();
+      this.#unstored.delete(id);
+      this.#byId.delete(id);
+      this.#byClient.delete(clientId);
+      log.info("a device was revoked", { device: id });
+      return wasThere;
+    } catch (cause) {
+      this.#tryLater(id);
+      throw notStored(cause);
+    }
+  }
+
+  #tryLater(id: string): void {
+    const { clock, log } = this.#options;
+    if (this.#unstored.has(id)) this.#unstored.get(id)?.();
+    else log.error(RETURNS, { device: id });
+    const tryAgain = (): void => void this.revoke(id).catch(() => {});
+    this.#unstored.set(id, clock.after(RETRY_MS, tryAgain));
+  }
+
   #remember(device: Device): void {
     this.#byHash.set(device.tokenHash, device);
+    this.#byId.set(device.id, device);
     this.#byClient.set(device.clientId, device);
   }
+
+  /** A device that is shut out stays so. */
+  #replace(device: Device): void {
+    if (this.#byHash.has(device.tokenHash)) this.#byHash.set(device.tokenHash, device);
+    this.#byId.set(device.id, device);
+    this.#byClient.set(device.clientId, device);
+  }
+}
+
+function notStored(cause: unknown): SvcError {
+  const code = cause instanceof SvcError ? cause.code : "STORE_FAILED";
+  return new SvcError(code, "The device is shut out, but that could not be stored: a restart would let it in again.", {
+    hint: "It is tried again every half minute. Make room on the disk and look at the log before you restart.",
+    cause,
+  });
 }

@@ -5,6 +5,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { HostRules } from "../net/host-rules.ts";
 import { type Peer, peerOf } from "../net/peer.ts";
+import type { RouteSpec } from "../routes/spec.ts";
 import { enter } from "./door.ts";
 import { errorReply, optionsReply, Reply } from "./reply.ts";
 import type { Send } from "./send.ts";
@@ -12,22 +13,24 @@ import type { Send } from "./send.ts";
 /** Answers at once, or sends later through the response it was handed. */
 export type Handle = (incoming: IncomingMessage, outgoing: ServerResponse, peer: Peer) => Reply | undefined;
 
-/** Handlers of one path, by method. */
-export type RouteTable = Readonly<Record<string, Readonly<Record<string, Handle>>>>;
+export interface OwnRoute extends RouteSpec {
+  readonly handle: Handle;
+}
 
 export interface ListenerDeps {
-  readonly rules: () => HostRules;
-  readonly routes: RouteTable;
-  /** Takes what no route of the table does. */
+  readonly rules: HostRules;
+  readonly routes: readonly OwnRoute[];
+  /** Takes what none of the routes does. */
   readonly otherwise: RequestListener;
   readonly isDraining: () => boolean;
   readonly send: Send;
 }
 
 export function requestListener(deps: ListenerDeps): RequestListener {
-  const routes = new Map(Object.entries(deps.routes).map(([path, methods]) => [path, route(methods)]));
+  const byPath = Map.groupBy(deps.routes, ({ path }) => path);
+  const routes = new Map(Array.from(byPath, ([path, methods]) => [path, handlersOf(methods)]));
   return (incoming, outgoing) => {
-    const entered = enter(incoming, deps.rules());
+    const entered = enter(incoming, deps.rules);
     if (entered instanceof Reply) {
       deps.send(incoming, outgoing, entered);
       return;
@@ -35,7 +38,8 @@ export function requestListener(deps: ListenerDeps): RequestListener {
     const method = incoming.method ?? "";
     const own = routes.get(entered.path);
     if (own === undefined && !(deps.isDraining() && isWork(method))) {
-      deps.otherwise(incoming, outgoing);
+      if (isTwisted(entered.path)) deps.send(incoming, outgoing, errorReply("NOT_FOUND"));
+      else deps.otherwise(incoming, outgoing);
       return;
     }
     const handle = own?.get(method) ?? own?.get("*");
@@ -47,9 +51,15 @@ export function requestListener(deps: ListenerDeps): RequestListener {
   };
 }
 
+/**
+ * Hono takes the path from a URL, in which `/x/../api` is `/api`: a proxy that keeps strangers from `/api` by the path as
+ * it is written would let that pass.
+ */
+const isTwisted = (path: string): boolean => /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
+
 /** HEAD comes with GET, OPTIONS with everything; whatever else is asked is 405. */
-function route(methods: Readonly<Record<string, Handle>>): Map<string, Handle> {
-  const handlers = new Map(Object.entries(methods));
+function handlersOf(routes: readonly OwnRoute[]): Map<string, Handle> {
+  const handlers = new Map<string, Handle>(routes.map(({ method, handle }) => [method, handle]));
   const get = handlers.get("GET");
   if (get) handlers.set("HEAD", get);
   const allow = allowHeader([...handlers.keys()]);

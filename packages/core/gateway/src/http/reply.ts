@@ -7,22 +7,31 @@ export class Reply {
   readonly headers: readonly string[];
   readonly body: string;
 
-  constructor(status: number, contentType: string, body: string, extraHeaders: readonly string[] = []) {
+  constructor(
+    status: number,
+    contentType: string,
+    body: string,
+    extraHeaders: readonly string[] = [],
+    // A body is one caller's alone: no cache is to keep it.
+    cacheControl = "no-store",
+  ) {
     this.status = status;
     this.body = body;
-    // A 204 has no body, and RFC 9110 section 8.6 forbids it to say how long that is.
-    const described = status === 204 ? [] : ["content-type", contentType, "content-length", byteLength(body)];
+    // These have no body; RFC 9110 section 8.6 forbids a 204 to say how long that is.
+    const described = NO_BODY.has(status) ? [] : ["content-type", contentType, "content-length", byteLength(body)];
     this.headers = [
       ...described,
-      // A body is never to be taken for a page, and never to be kept by a cache: it is one caller's alone.
+      // Never to be taken for a page.
       "x-content-type-options",
       "nosniff",
       "cache-control",
-      "no-store",
+      cacheControl,
       ...extraHeaders,
     ];
   }
 }
+
+const NO_BODY: ReadonlySet<number> = new Set([204, 304]);
 
 const byteLength = (body: string): string => String(Buffer.byteLength(body));
 

@@ -15,16 +15,26 @@ export const DEFAULT_MAX_KEYS = 10_000;
 export const keyLimit = (configured: number): number => (configured > 0 ? configured : DEFAULT_MAX_KEYS);
 
 export class SlidingWindow {
-  readonly #limit: number;
   readonly #windowMs: number;
-  readonly #maxKeys: number;
+  #limit = 0;
+  #maxKeys = 0;
   /** In order of activity, oldest first. */
   readonly #slots = new Map<string, Slots>();
 
   constructor(options: SlidingWindowOptions) {
-    this.#limit = options.limit;
     this.#windowMs = options.windowMs;
-    this.#maxKeys = keyLimit(options.maxKeys);
+    this.configure(options);
+  }
+
+  /** From here on these hold; the slots that are taken stay taken. */
+  configure({ limit, maxKeys }: Pick<SlidingWindowOptions, "limit" | "maxKeys">): void {
+    this.#limit = limit;
+    this.#maxKeys = keyLimit(maxKeys);
+    if (limit === 0) this.#slots.clear();
+    for (const oldest of this.#slots.keys()) {
+      if (this.#slots.size <= this.#maxKeys) break;
+      this.#slots.delete(oldest);
+    }
   }
 
   /** Takes a slot at `atMs` (monotonic). 0: admitted. Else the milliseconds until a slot is free. */
@@ -32,7 +42,8 @@ export class SlidingWindow {
     if (this.#limit === 0) return 0;
     const slots = this.#active(key);
     slots.dropUntil(atMs - this.#windowMs);
-    if (slots.length >= this.#limit) return Math.max(1, slots.oldest + this.#windowMs - atMs);
+    // Of the newest `limit`, the oldest: a limit that was lowered leaves more slots taken than there are.
+    if (slots.length >= this.#limit) return Math.max(1, slots.at(-this.#limit) + this.#windowMs - atMs);
     slots.push(atMs);
     return 0;
   }
@@ -70,6 +81,10 @@ class Slots {
 
   get oldest(): number {
     return this.#times[this.#head] ?? 0;
+  }
+
+  at(index: number): number {
+    return this.#times.at(index) ?? 0;
   }
 
   push(atMs: number): void {

@@ -28,3 +28,17 @@ export function checkBind(options: BindOptions): void {
     });
   }
 }
+
+/**
+ * The same for settings that come while a socket is bound to `boundHost`, which stays as it is until a restart. Throws
+ * PUBLIC_BIND.
+ */
+export function checkRebind(options: BindOptions, boundHost: string): void {
+  checkBind(options);
+  if (options.require_pairing || !isPublicBind(boundHost)) return;
+  throw new SvcError(
+    "PUBLIC_BIND",
+    "gateway.require_pairing = false can't be in force yet: the gateway still listens on a public address.",
+    { hint: "gateway.host changes with a restart: svc restart" },
+  );
+}

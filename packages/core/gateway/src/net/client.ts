@@ -1,8 +1,8 @@
 /** Whose request this is, for limits and lockouts: the socket's peer, or whom a trusted proxy names. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Logger } from "@svc/contract";
-import { addressSet, isLoopback, limiterKey } from "./address.ts";
+import { addressSet, limiterKey } from "./address.ts";
 import { forwardedAddress, hasForwardingHeader } from "./forwarded.ts";
+import type { ForwardingWatch } from "./forwarding-watch.ts";
 import type { Peer } from "./peer.ts";
 
 export interface Client {
@@ -23,12 +23,13 @@ export interface ClientResolverOptions {
   readonly trustForwardedHeaders: boolean;
   /** Peers whose headers count, as addresses or CIDR blocks. */
   readonly trustedProxies: readonly string[];
-  readonly log: Logger;
+  /** Told of forwarding headers that are not trusted. */
+  readonly watch: ForwardingWatch;
 }
 
 /** Throws a plain `Error` when a block of `trustedProxies` is malformed. */
 export function clientResolver(options: ClientResolverOptions): ClientResolver {
-  return options.trustForwardedHeaders ? trusting(options.trustedProxies) : distrusting(options.log);
+  return options.trustForwardedHeaders ? trusting(options.trustedProxies) : distrusting(options.watch);
 }
 
 function trusting(trustedProxies: readonly string[]): ClientResolver {
@@ -42,17 +43,9 @@ function trusting(trustedProxies: readonly string[]): ClientResolver {
   };
 }
 
-function distrusting(log: Logger): ClientResolver {
-  let said = false;
+function distrusting(watch: ForwardingWatch): ClientResolver {
   return (headers, peer) => {
-    if (!said && hasForwardingHeader(headers)) {
-      said = true;
-      log.warn(
-        "a request came with forwarding headers while gateway.trust_forwarded_headers is off: every client behind " +
-          "that proxy shares one rate limit and one lockout",
-        { from: isLoopback(peer.address) ? "loopback" : "another machine" },
-      );
-    }
+    if (!watch.seen && hasForwardingHeader(headers)) watch.note(peer);
     return peer;
   };
 }

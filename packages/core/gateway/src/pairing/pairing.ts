@@ -16,7 +16,8 @@ const LOCKOUT_MS = 300_000;
 
 export interface PairingOptions {
   readonly devices: Devices;
-  readonly requirePairing: boolean;
+  /** As it is configured now. */
+  readonly requirePairing: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -45,7 +46,7 @@ export class Pairing {
 
   /** A code to print at start: only when pairing is required and no device is paired yet. */
   initialCode(): IssuedCode | undefined {
-    if (!this.#options.requirePairing || this.#options.devices.size > 0) return undefined;
+    if (!this.#options.requirePairing() || this.#options.devices.size > 0) return undefined;
     return this.issueCode({ scope: "operator" });
   }
 

@@ -1,36 +1,64 @@
 /** `POST /pair`: header `X-Pairing-Code`, optional body `{"device_name"}` → 200 `{"paired":true,"token"}`. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock, Logger } from "@svc/contract";
+import * as v from "valibot";
 import { parseJson, refuseContentType } from "../http/json.ts";
-import { errorReply, jsonReply, replyToError, type Reply } from "../http/reply.ts";
+import { errorReply, jsonReply, replyToError, Reply } from "../http/reply.ts";
 import { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Client, ClientResolver } from "../net/client.ts";
 import type { Peer } from "../net/peer.ts";
+import type { RouteSpec } from "../routes/spec.ts";
+import { DEVICE_NAME } from "./device-name.ts";
 import type { Pairing } from "./pairing.ts";
 
-const REQUESTS_PER_MINUTE = 10;
+const BODY = v.object({ device_name: v.nullish(DEVICE_NAME) });
+
+export const PAIR: RouteSpec = {
+  method: "POST",
+  path: "/pair",
+  access: "public",
+  summary: "Turns a pairing code into a bearer token.",
+  details: "`svc pair` makes a code, which is good for ten minutes and for one device.",
+  headers: { "X-Pairing-Code": v.pipe(v.string(), v.regex(/^\d{6}$/), v.description("Six digits.")) },
+  body: BODY,
+  bodyOptional: true,
+  answers: {
+    200: {
+      description: "The token is told this once; only its hash is kept.",
+      body: v.object({ paired: v.literal(true), token: v.pipe(v.string(), v.regex(/^svc_[0-9a-f]{64}$/)) }),
+    },
+  },
+  errors: ["RATE_LIMITED", "LOCKED_OUT", "BAD_PAIRING_CODE", "INTERNAL"],
+};
+
 const BAD_NAME = errorReply("BAD_REQUEST", {
   message: 'The body, if any, must be a JSON object whose "device_name" is 1 to 64 printable characters.',
 });
 
-export class PairRoute {
-  readonly #pairing: Pairing;
-  readonly #clientOf: ClientResolver;
-  readonly #clock: Clock;
-  readonly #log: Logger;
-  readonly #limit = new SlidingWindow({ limit: REQUESTS_PER_MINUTE, windowMs: 60_000, maxKeys: 0 });
+/** Ten requests a minute. */
+export const pairingLimit = (): SlidingWindow => new SlidingWindow({ limit: 10, windowMs: 60_000, maxKeys: 0 });
 
-  constructor(pairing: Pairing, clientOf: ClientResolver, clock: Clock, log: Logger) {
-    this.#pairing = pairing;
-    this.#clientOf = clientOf;
-    this.#clock = clock;
-    this.#log = log;
+export interface PairRouteDeps {
+  readonly pairing: Pairing;
+  readonly clientOf: ClientResolver;
+  /** `pairingLimit()`; it outlives a reload. */
+  readonly limit: SlidingWindow;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class PairRoute {
+  readonly #deps: PairRouteDeps;
+
+  constructor(deps: PairRouteDeps) {
+    this.#deps = deps;
   }
 
   /** What is decided before the body: the limit, and the content type of a body that is there. */
   admit(headers: IncomingHttpHeaders, peer: Peer, hasBody: boolean): Client | Reply {
-    const client = this.#clientOf(headers, peer);
-    const waitMs = this.#limit.take(client.limiterKey, this.#clock.monotonic());
+    const { clientOf, limit, clock } = this.#deps;
+    const client = clientOf(headers, peer);
+    const waitMs = limit.take(client.limiterKey, clock.monotonic());
     if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
     return (hasBody ? refuseContentType(headers) : undefined) ?? client;
   }
@@ -38,29 +66,28 @@ export class PairRoute {
   /** The body is judged before the code is: a request that can't succeed must not use the code up. */
   async accept(client: Client, headers: IncomingHttpHeaders, body: Buffer): Promise<Reply> {
     const name = deviceName(body);
-    if (typeof name === "object") return name;
+    if (name instanceof Reply) return name;
     const code = headers["x-pairing-code"];
     try {
-      const { token } = await this.#pairing.pair(typeof code === "string" ? code.trim() : "", client, name);
+      const { token } = await this.#deps.pairing.pair(typeof code === "string" ? code.trim() : "", client, name);
       return jsonReply(200, { paired: true, token });
     } catch (error) {
       const reply = replyToError(error);
-      if (reply.status === 500) this.#log.error("pairing failed: the device could not be stored", whatHappened(error));
+      if (reply.status === 500) {
+        this.#deps.log.error("pairing failed: the device could not be stored", whatHappened(error));
+      }
       return reply;
     }
   }
 }
 
-/** The optional name. Control characters would reach terminals that list the devices. */
 function deviceName(body: Buffer): string | undefined | Reply {
   if (body.length === 0) return undefined;
   const value = parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return BAD_NAME;
-  const name = Object.hasOwn(value, "device_name") ? (value as { device_name: unknown }).device_name : undefined;
-  if (name === undefined || name === null) return undefined;
-  if (typeof name !== "string" || !/^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u.test(name) || name.trim() === "") return BAD_NAME;
-  return name.trim();
+  const parsed = v.safeParse(BODY, value);
+  // To valibot a list is an object too.
+  return parsed.success && !Array.isArray(value) ? (parsed.output.device_name ?? undefined) : BAD_NAME;
 }
 
 function whatHappened(error: unknown): { cause: string } {

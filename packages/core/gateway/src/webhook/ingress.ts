@@ -11,18 +11,20 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { ClientId, Clock, Logger } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
 import type { CoreConfig } from "@svc/kernel";
-import type { IdempotencyClaim } from "@svc/store";
+import type { Device, IdempotencyClaim } from "@svc/store";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { refuseContentType } from "../http/json.ts";
 import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
-import { SlidingWindow } from "../limits/sliding-window.ts";
+import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Client, ClientResolver } from "../net/client.ts";
 import type { Peer } from "../net/peer.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { GatewayStore } from "../types.ts";
-import { anonymousCallers, type AnonymousCallers } from "./anonymous.ts";
+import { anonymousCallers, type AnonymousCallers, openWebhookWarning } from "./anonymous.ts";
 import { messageOf } from "./message.ts";
+import { DUPLICATE } from "./route.ts";
 import { idempotencyKey, sessionId } from "./request-headers.ts";
+import type { SeenIds } from "./seen-ids.ts";
 import { secretCheck, type SecretCheck } from "./secret.ts";
 import { REMEMBER_MS, SignatureCheck } from "./signature.ts";
 
@@ -32,6 +34,8 @@ export interface Caller {
   readonly clientId: ClientId;
   /** Keys sessions and idempotency: the device's, or the namespace that callers without a token share. */
   readonly owner: ClientId;
+  /** Its device, if it proved one: what it has going on ends when the device is revoked. */
+  readonly device?: Device;
 }
 
 export interface WebhookDeps {
@@ -39,6 +43,9 @@ export interface WebhookDeps {
   readonly webhook: CoreConfig["channels_config.webhook"];
   readonly authenticator: Authenticator;
   readonly clientOf: ClientResolver;
+  /** Of `webhook_rate_limit_per_minute`; it outlives a reload, as the next one does. */
+  readonly limit: SlidingWindow;
+  readonly seenIds: SeenIds;
   readonly idempotency: GatewayStore["idempotency"];
   readonly turns: TurnRunner;
   readonly running: RunningTurns;
@@ -46,38 +53,32 @@ export interface WebhookDeps {
   readonly log: Logger;
 }
 
-const DUPLICATE = jsonReply(200, {
-  status: "duplicate",
-  idempotent: true,
-  message: "This request was already processed for this idempotency key.",
-});
+const DUPLICATE_REPLY = jsonReply(200, DUPLICATE);
 
 export class WebhookIngress {
   readonly #deps: WebhookDeps;
-  readonly #limit: SlidingWindow;
   readonly #anonymous: AnonymousCallers | undefined;
   readonly #hasSecret: SecretCheck | undefined;
   readonly #signature: SignatureCheck | undefined;
+  /** That nothing secures it. */
+  readonly warning: string | undefined;
 
+  /** Throws CONFIG_INVALID. */
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
-    this.#limit = new SlidingWindow({
-      limit: deps.config.webhook_rate_limit_per_minute,
-      windowMs: 60_000,
-      maxKeys: deps.config.rate_limit_max_keys,
-    });
     this.#hasSecret = secretCheck(deps.webhook.secret);
     const signingSecret = deps.webhook.signing_secret?.trim() ?? "";
-    this.#signature = signingSecret === "" ? undefined : new SignatureCheck(signingSecret);
+    this.#signature = signingSecret === "" ? undefined : new SignatureCheck(signingSecret, deps.seenIds);
     const isSecured = this.#hasSecret !== undefined || this.#signature !== undefined;
-    this.#anonymous = deps.config.require_pairing ? undefined : anonymousCallers(deps.config, isSecured, deps.log);
+    this.#anonymous = deps.config.require_pairing ? undefined : anonymousCallers(deps.config, isSecured);
+    this.warning = this.#anonymous && !isSecured ? openWebhookWarning(deps.config) : undefined;
   }
 
   /** Everything that is decided before the body is read. */
   admit(headers: IncomingHttpHeaders, peer: Peer): Caller | Reply {
-    const { clock, clientOf } = this.#deps;
+    const { clock, clientOf, limit } = this.#deps;
     const client = clientOf(headers, peer);
-    const waitMs = this.#limit.take(client.limiterKey, clock.monotonic());
+    const waitMs = limit.take(client.limiterKey, clock.monotonic());
     if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
     const caller = this.#callerOf(headers, peer, client);
     if (caller instanceof Reply) return caller;
@@ -100,7 +101,7 @@ export class WebhookIngress {
     const { authorization } = headers;
     if (this.#anonymous && authenticator.identify(authorization) === undefined) return this.#anonymous(headers, peer);
     const device = authenticator.require(authorization, client, "webhook");
-    return device instanceof Reply ? device : { clientId: device.clientId, owner: device.clientId };
+    return device instanceof Reply ? device : { clientId: device.clientId, owner: device.clientId, device };
   }
 
   async #answer(
@@ -133,12 +134,19 @@ export class WebhookIngress {
     session: string | undefined,
     claim: IdempotencyClaim | undefined,
   ): Promise<Reply> {
-    const { idempotency, running, turns } = this.#deps;
-    if (claim && idempotency.claim(claim) === "duplicate") return DUPLICATE;
-    const result = await running.track((signal) =>
+    const { idempotency, running, turns, webhook } = this.#deps;
+    const { clientId, owner, device } = caller;
+    if (claim && idempotency.claim(claim) === "duplicate") return DUPLICATE_REPLY;
+    const request = {
+      clientId,
+      owner,
+      text,
+      ...(session !== undefined && { session }),
       // From here on the claim is the turn's: it alone knows whether anything acted, so it alone may release it.
-      turns.run({ ...caller, text, signal, ...(session !== undefined && { session }), ...(claim && { claim }) }),
-    );
+      ...(claim && { claim }),
+      ...(webhook.agent !== undefined && { agent: webhook.agent }),
+    };
+    const result = await running.track((signal) => turns.run({ ...request, signal }), device?.id);
     return jsonReply(200, { response: result.response, model: result.model, session_id: result.sessionId });
   }
 }

@@ -1,12 +1,16 @@
 /** The body of `POST /webhook`: `{"message": string}`, other fields ignored. */
+import * as v from "valibot";
 import { parseJson } from "../http/json.ts";
 import { errorReply, type Reply } from "../http/reply.ts";
+
+export const MESSAGE = v.object({
+  message: v.pipe(v.string(), v.regex(/\S/), v.description("What the agent is told; not blank.")),
+});
 
 /** The message, or 400: BAD_JSON for what is no UTF-8 JSON, BAD_BODY for any other shape and for a blank message. */
 export function messageOf(body: Buffer): string | Reply {
   const value = parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return errorReply("BAD_BODY");
-  const { message } = value as { message?: unknown };
-  return typeof message === "string" && /\S/.test(message) ? message : errorReply("BAD_BODY");
+  // Costs 50 ns (bench/README.md measures 50 µs for the whole request): no reason for a second, faster check beside it.
+  return v.is(MESSAGE, value) ? value.message : errorReply("BAD_BODY");
 }

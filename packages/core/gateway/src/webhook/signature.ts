@@ -6,19 +6,20 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { SvcError } from "@svc/contract";
+import type { SeenIds } from "./seen-ids.ts";
 
 const TOLERANCE_SECS = 300;
 /** An id must be remembered as long as its timestamp could still be fresh: 300 s ahead until 300 s behind. */
 export const REMEMBER_MS = 2 * TOLERANCE_SECS * 1000;
-const MAX_REMEMBERED = 100_000;
 
 export class SignatureCheck {
   readonly #key: Buffer;
-  /** Ids with the time they were seen, oldest first. */
-  readonly #seen = new Map<string, number>();
+  readonly #seen: SeenIds;
 
-  constructor(secret: string) {
+  /** Throws CONFIG_INVALID. */
+  constructor(secret: string, seen: SeenIds) {
     this.#key = keyOf(secret.trim());
+    this.#seen = seen;
   }
 
   /**
@@ -34,26 +35,12 @@ export class SignatureCheck {
     if (Math.abs(nowMs / 1000 - Number(timestamp)) > TOLERANCE_SECS) return undefined;
     const expected = createHmac("sha256", this.#key).update(`${id}.${timestamp}.`).update(body).digest("base64");
     if (!holds(signatures, Buffer.from(`v1,${expected}`, "latin1"))) return undefined;
-    return this.#remember(id, nowMs) ? id : undefined;
+    return this.#seen.add(id, nowMs) ? id : undefined;
   }
 
   /** Forgets an id whose request was not answered 200, so that the sender's retry is heard. */
   forget(id: string): void {
     this.#seen.delete(id);
-  }
-
-  get remembered(): number {
-    return this.#seen.size;
-  }
-
-  #remember(id: string, nowMs: number): boolean {
-    for (const [old, at] of this.#seen) {
-      if (nowMs - at <= REMEMBER_MS && this.#seen.size < MAX_REMEMBERED) break;
-      this.#seen.delete(old);
-    }
-    if (this.#seen.has(id)) return false;
-    this.#seen.set(id, nowMs);
-    return true;
   }
 }
 

@@ -1,0 +1,50 @@
+/**
+ * Hono, evaluated with the first request it is for: the start, and a daemon that only takes webhooks, do without it. Shared
+ * by all fronts, so that it is loaded once.
+ */
+import type { RequestListener } from "node:http";
+import { errorReply } from "../http/reply.ts";
+import type { Send } from "../http/send.ts";
+import type { ApiDeps, ApiRoute } from "./app.ts";
+
+type Listener = typeof import("./listener.ts");
+
+export class ApiLibrary {
+  readonly #send: Send;
+  readonly #again: RequestListener;
+  #loaded: Listener | undefined;
+  #loading: Promise<void> | undefined;
+
+  /** `again`: takes a request that waited for the library, by the settings of that moment. */
+  constructor(send: Send, again: RequestListener) {
+    this.#send = send;
+    this.#again = again;
+  }
+
+  listener(routes: readonly ApiRoute[], deps: ApiDeps): RequestListener {
+    let listener: RequestListener | undefined;
+    return (incoming, outgoing) => {
+      if (this.#loaded === undefined) {
+        this.#load().then(
+          () => this.#again(incoming, outgoing),
+          () => this.#send(incoming, outgoing, errorReply("INTERNAL")),
+        );
+        return;
+      }
+      listener ??= this.#loaded.apiListener(routes, deps);
+      listener(incoming, outgoing);
+    };
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= import("./listener.ts").then(
+      (loaded) => void (this.#loaded = loaded),
+      (cause: unknown) => {
+        // Out of file descriptors, say: the next request tries again.
+        this.#loading = undefined;
+        throw cause;
+      },
+    );
+    return this.#loading;
+  }
+}

@@ -1,0 +1,78 @@
+/** What the reports hold. The app makes them; these types hold it to what /openapi.json promises. */
+import { integer } from "@svc/contract";
+import * as v from "valibot";
+import { name } from "./fields.ts";
+
+const usd = (description: string) => v.pipe(v.number(), v.minValue(0), v.description(description));
+
+const AGENT = v.object({
+  name: v.string(),
+  provider: v.string(),
+  model: v.string(),
+  price_known: v.boolean(),
+  cost_today_usd: usd("Of the turns whose price is known; days are UTC."),
+  max_cost_per_day: v.nullable(usd("US dollars.")),
+});
+
+const UNIT = v.object({
+  id: v.string(),
+  state: v.picklist(["constructed", "running", "waiting", "failed", "stopped"]),
+  reason: v.nullable(v.string()),
+  restarts: integer(0),
+});
+
+export const STATUS_REPORT = v.object({
+  status: v.picklist(["ok", "degraded"]),
+  instance: name("Random per start."),
+  version: v.string(),
+  commit: v.string(),
+  profile: v.string(),
+  pid: integer(0),
+  uptime_secs: integer(0),
+  url: v.string(),
+  public_url: v.nullable(v.string()),
+  home: v.string(),
+  config: name("Path of the file."),
+  model: v.object({ provider: v.string(), name: v.string(), price_known: v.boolean() }),
+  agents: v.array(AGENT),
+  sandbox: v.object({ effective: v.string(), warning: v.nullable(v.string()) }),
+  pairing: v.object({ required: v.boolean(), devices: integer(0) }),
+  turns: v.object({ running: integer(0), waiting: integer(0) }),
+  memory_rss_bytes: integer(0),
+  warnings: v.array(v.string()),
+  database: v.object({ bytes: integer(0), writable: v.boolean() }),
+  unsigned: v.pipe(v.array(v.string()), v.description("Channels that take messages without checking a signature.")),
+  features: v.array(UNIT),
+});
+
+const TOOL = v.object({
+  name: v.string(),
+  description: v.string(),
+  approval: v.picklist(["auto", "ask", "depends on the input"]),
+  feature: v.nullable(v.string()),
+  enabled: v.boolean(),
+});
+
+export const TOOL_REPORT = v.object({ tools: v.array(TOOL) });
+
+const FEATURE = v.object({
+  id: v.string(),
+  flag: v.nullable(v.string()),
+  kind: v.string(),
+  summary: v.string(),
+  included: v.pipe(v.boolean(), v.description("In this build.")),
+  planned: v.pipe(v.boolean(), v.description("Not written yet.")),
+  profiles: v.array(v.string()),
+  sections: v.array(v.string()),
+  tools: v.array(v.string()),
+  state: v.picklist([...UNIT.entries.state.options, "off", "absent"]),
+  reason: v.nullable(v.string()),
+});
+
+export const FEATURE_REPORT = v.object({ profile: v.string(), features: v.array(FEATURE) });
+
+export const CONFIG_REPORT = v.record(v.string(), v.unknown());
+
+export type StatusReport = v.InferOutput<typeof STATUS_REPORT>;
+export type ToolReport = v.InferOutput<typeof TOOL_REPORT>;
+export type FeatureReport = v.InferOutput<typeof FEATURE_REPORT>;

@@ -1,0 +1,55 @@
+/** What the service tells about itself, as data and as routes. */
+import type { Json } from "@svc/contract";
+import { jsonReply } from "../http/reply.ts";
+import type { ApiRoute } from "./app.ts";
+import { CONFIG_REPORT, FEATURE_REPORT, STATUS_REPORT, TOOL_REPORT } from "./report-schemas.ts";
+
+export interface Reports {
+  status(): Json;
+  tools(): Json;
+  features(): Json;
+  configReport(): Json;
+}
+
+type Spec = Omit<ApiRoute, "handle">;
+
+const STATUS: Spec = {
+  method: "GET",
+  path: "/api/status",
+  access: "read",
+  summary: "Tells how the service is.",
+  answers: { 200: { description: "The status.", body: STATUS_REPORT } },
+};
+
+const TOOLS: Spec = {
+  method: "GET",
+  path: "/api/tools",
+  access: "read",
+  summary: "Lists the tools of the default agent.",
+  answers: { 200: { description: "The tools, those that are switched off included.", body: TOOL_REPORT } },
+};
+
+const FEATURES: Spec = {
+  method: "GET",
+  path: "/api/features",
+  access: "read",
+  summary: "Lists the features of this build, and those it does not have.",
+  answers: { 200: { description: "The features.", body: FEATURE_REPORT } },
+};
+
+const CONFIG: Spec = {
+  method: "GET",
+  path: "/api/config",
+  access: "operate",
+  summary: "Shows the configuration in force; every secret as dots.",
+  answers: { 200: { description: "Tables of the file, defaults filled in.", body: CONFIG_REPORT } },
+};
+
+export const REPORT_SPECS = [STATUS, TOOLS, FEATURES, CONFIG];
+
+export const reportRoutes = (reports: Reports): ApiRoute[] => [
+  { ...STATUS, handle: () => jsonReply(200, reports.status()) },
+  { ...TOOLS, handle: () => jsonReply(200, reports.tools()) },
+  { ...FEATURES, handle: () => jsonReply(200, reports.features()) },
+  { ...CONFIG, handle: () => jsonReply(200, reports.configReport()) },
+];

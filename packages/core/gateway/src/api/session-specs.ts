@@ -1,0 +1,123 @@
+/** The routes of conversations as data. */
+import { integer } from "@svc/contract";
+import * as v from "valibot";
+import type { ApiRoute } from "./app.ts";
+import { name, time } from "./fields.ts";
+
+type Spec = Omit<ApiRoute, "handle">;
+
+export const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 200;
+
+/** Completes "The turn was stopped by …". */
+export const BY = "an operator";
+
+const limit = (what: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,3}$/),
+      v.transform(Number),
+      integer(1, MAX_LIMIT),
+      v.description(`1 to ${MAX_LIMIT}: how many ${what}; ${DEFAULT_LIMIT} when left out`),
+    ),
+  );
+
+const SESSION = v.object({
+  id: name("Of the conversation, for the paths below."),
+  session_id: name("What its owner calls it (X-Session-Id)."),
+  device: v.nullable(v.object({ id: v.string(), name: v.string() })),
+  turns: integer(0),
+  running: v.pipe(v.boolean(), v.description("A turn of it runs or waits.")),
+  created_at: time(),
+  updated_at: time(),
+});
+
+const CALL = v.object({
+  call_id: v.string(),
+  tool: v.string(),
+  input: v.unknown(),
+  ok: v.boolean(),
+  output: v.unknown(),
+});
+
+const PAGE = v.object({
+  messages: v.array(
+    v.object({
+      turn_id: v.string(),
+      at: time(),
+      role: v.picklist(["user", "assistant"]),
+      text: v.string(),
+      calls: v.pipe(v.array(CALL), v.description("What the assistant had done along with it.")),
+    }),
+  ),
+  before: v.pipe(v.nullable(v.string()), v.description("Leads to the messages before these; null: there are none.")),
+});
+
+const params = { id: name("The conversation's id.") };
+const errors = ["SESSION_UNKNOWN"] as const;
+
+export const LIST: Spec = {
+  method: "GET",
+  path: "/api/sessions",
+  access: "read",
+  summary: "Lists conversations, the most recently active first.",
+  details: "A token sees its own; an operator's sees all of them.",
+  query: { limit: limit("conversations") },
+  answers: { 200: { description: "The conversations.", body: v.object({ sessions: v.array(SESSION) }) } },
+};
+
+export const FIND: Spec = {
+  method: "GET",
+  path: "/api/sessions/{id}",
+  access: "read",
+  summary: "Tells about one conversation.",
+  params,
+  answers: { 200: { description: "The conversation.", body: SESSION } },
+  errors,
+};
+
+export const MESSAGES: Spec = {
+  method: "GET",
+  path: "/api/sessions/{id}/messages",
+  access: "read",
+  summary: "Reads a conversation, from its end backwards.",
+  params,
+  query: {
+    limit: limit("messages"),
+    before: v.optional(
+      v.pipe(v.string(), v.maxLength(200), v.description("the cursor of a page that was read before")),
+    ),
+  },
+  answers: { 200: { description: "A page, the oldest message first.", body: PAGE } },
+  errors,
+};
+
+export const CANCEL: Spec = {
+  method: "POST",
+  path: "/api/sessions/{id}/cancel",
+  access: "operate",
+  summary: "Stops what runs and waits in a conversation.",
+  params,
+  answers: {
+    200: {
+      description: "Whether there was anything to stop.",
+      body: v.object({ id: v.string(), cancelled: v.boolean() }),
+    },
+  },
+  errors,
+};
+
+export const REMOVE: Spec = {
+  method: "DELETE",
+  path: "/api/sessions/{id}",
+  access: "operate",
+  summary: "Stops what runs in a conversation and deletes it.",
+  params,
+  answers: {
+    200: { description: "It is gone from the disk.", body: v.object({ id: v.string(), deleted: v.literal(true) }) },
+  },
+  errors: [...errors, "STORE_FULL", "STORE_FAILED"],
+};
+
+export const SESSION_SPECS = [LIST, FIND, MESSAGES, CANCEL, REMOVE];

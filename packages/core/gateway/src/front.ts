@@ -1,0 +1,81 @@
+/**
+ * Everything that depends on the settings, made anew for each change of them and swapped in one assignment. A request ends
+ * in the front it came in by. What must outlive a change (lockouts, slots, codes, seen ids, turns) is handed in.
+ */
+import type { RequestListener } from "node:http";
+import { SvcError } from "@svc/contract";
+import type { ApiRoute } from "./api/app.ts";
+import { coreRoutes } from "./api/core-routes.ts";
+import { featureRoutes } from "./api/feature-routes.ts";
+import { HealthRoute } from "./health.ts";
+import { requestListener } from "./http/listener.ts";
+import { type ClientResolver, clientResolver } from "./net/client.ts";
+import { hostRules } from "./net/host-rules.ts";
+import type { Lasting } from "./lasting.ts";
+import { Ongoing } from "./ongoing.ts";
+import { openApiRoute } from "./openapi/route.ts";
+import { ownRoutes } from "./own-routes.ts";
+import { PairRoute } from "./pairing/route.ts";
+import type { GatewaySettings } from "./types.ts";
+import { WebhookIngress } from "./webhook/ingress.ts";
+
+export interface Front {
+  readonly settings: GatewaySettings;
+  readonly listener: RequestListener;
+  /** Requests to routes of features. */
+  readonly ongoing: Ongoing;
+  /** What the operator is to be told about these settings. */
+  readonly warning: string | undefined;
+}
+
+/** Changes nothing outside. `port`: the one listened on. Throws CONFIG_INVALID, FEATURE_CONFLICT. */
+export function makeFront(settings: GatewaySettings, lasting: Lasting, port: number): Front {
+  const { config } = settings;
+  const { deps, api, send, isDraining } = lasting;
+  const clientOf = resolverOf(settings, lasting);
+  const ongoing = new Ongoing();
+  const core = coreRoutes({ ...deps, devices: lasting.devices });
+  const features = featureRoutes(settings.routes, core, { maxBodyBytes: config.max_body_bytes, ongoing });
+  const apiRoutes: readonly ApiRoute[] = [...core, ...features];
+  const webhook = webhookOf(settings, lasting, clientOf);
+  const own = ownRoutes({
+    ...lasting,
+    webhook,
+    pair: new PairRoute({
+      pairing: lasting.pairing,
+      clientOf,
+      limit: lasting.pairLimit,
+      clock: deps.clock,
+      log: deps.log,
+    }),
+    health: new HealthRoute({ ...lasting, clientOf, health: () => deps.health(), instance: deps.instance }),
+    maxBodyBytes: config.max_body_bytes,
+    log: deps.log,
+  });
+  const document = openApiRoute({ version: deps.version, routes: [...own, ...apiRoutes], send, log: deps.log });
+  const listener = requestListener({
+    rules: hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port }),
+    routes: [...own, document],
+    otherwise: api.listener(apiRoutes, { ...lasting, clientOf, log: deps.log }),
+    isDraining,
+    send,
+  });
+  return { settings, listener, ongoing, warning: webhook.warning };
+}
+
+function webhookOf({ config, webhook }: GatewaySettings, lasting: Lasting, clientOf: ClientResolver): WebhookIngress {
+  const { deps, webhookLimit: limit } = lasting;
+  const { store, turns, clock, log } = deps;
+  const idempotency = store.idempotency;
+  return new WebhookIngress({ ...lasting, config, webhook, clientOf, limit, idempotency, turns, clock, log });
+}
+
+function resolverOf({ config }: GatewaySettings, { forwarding: watch }: Lasting): ClientResolver {
+  const { trust_forwarded_headers: trustForwardedHeaders, trusted_proxies: trustedProxies } = config;
+  try {
+    return clientResolver({ trustForwardedHeaders, trustedProxies, watch });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "malformed";
+    throw new SvcError("CONFIG_INVALID", `gateway.trusted_proxies: ${why}.`, { cause });
+  }
+}

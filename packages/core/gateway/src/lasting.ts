@@ -1,0 +1,79 @@
+/** What outlives a change of settings: who is known, who is locked out, what was seen, what runs. */
+import type { RequestListener } from "node:http";
+import { SvcError } from "@svc/contract";
+import { ApiLibrary } from "./api/library.ts";
+import { Authenticator } from "./auth/authenticator.ts";
+import { Devices } from "./auth/devices.ts";
+import { Streams } from "./auth/streams.ts";
+import { type Send, sender } from "./http/send.ts";
+import { SlidingWindow, type SlidingWindowOptions } from "./limits/sliding-window.ts";
+import { ForwardingWatch } from "./net/forwarding-watch.ts";
+import { Pairing } from "./pairing/pairing.ts";
+import { pairingLimit } from "./pairing/route.ts";
+import { RunningTurns } from "./running-turns.ts";
+import type { GatewayDeps, GatewaySettings } from "./types.ts";
+import { SeenIds } from "./webhook/seen-ids.ts";
+import { REMEMBER_MS } from "./webhook/signature.ts";
+
+export interface Lasting {
+  readonly deps: Omit<GatewayDeps, keyof GatewaySettings>;
+  readonly api: ApiLibrary;
+  readonly authenticator: Authenticator;
+  readonly devices: Devices;
+  readonly streams: Streams;
+  readonly pairing: Pairing;
+  readonly running: RunningTurns;
+  readonly webhookLimit: SlidingWindow;
+  readonly pairLimit: SlidingWindow;
+  readonly seenIds: SeenIds;
+  readonly forwarding: ForwardingWatch;
+  readonly send: Send;
+  readonly isDraining: () => boolean;
+}
+
+export interface Surroundings {
+  /** Those in force. */
+  readonly settings: () => GatewaySettings;
+  readonly isDraining: () => boolean;
+  /** Serves a request by the settings in force. */
+  readonly serve: RequestListener;
+}
+
+export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: Surroundings): Lasting {
+  const { clock, log, store } = deps;
+  const running = new RunningTurns();
+  const streams = new Streams();
+  const devices = new Devices({
+    store: store.devices,
+    clock,
+    log,
+    onRevoked({ id }) {
+      // In this order: whoever waits for a turn is answered before its abortion can be.
+      streams.closeAll(id);
+      running.abortOf(id, new SvcError("UNAUTHORIZED", "This device was revoked."));
+    },
+  });
+  const send = sender(clock, isDraining);
+  const requirePairing = (): boolean => settings().config.require_pairing;
+  return {
+    deps,
+    api: new ApiLibrary(send, serve),
+    authenticator: new Authenticator(devices, clock, log),
+    devices,
+    streams,
+    pairing: new Pairing({ devices, requirePairing, clock, log }),
+    running,
+    webhookLimit: new SlidingWindow(webhookLimitOf(deps)),
+    pairLimit: pairingLimit(),
+    seenIds: new SeenIds(REMEMBER_MS),
+    forwarding: new ForwardingWatch(log),
+    send,
+    isDraining,
+  };
+}
+
+export const webhookLimitOf = ({ config }: GatewaySettings): SlidingWindowOptions => ({
+  limit: config.webhook_rate_limit_per_minute,
+  windowMs: 60_000,
+  maxKeys: config.rate_limit_max_keys,
+});

@@ -1,0 +1,24 @@
+/** What is going on, counted, for whoever waits for its end. */
+export class Ongoing {
+  #count = 0;
+  #whenIdle: (() => void)[] = [];
+
+  get count(): number {
+    return this.#count;
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#count += 1;
+    try {
+      return await work();
+    } finally {
+      this.#count -= 1;
+      if (this.#count === 0) for (const told of this.#whenIdle.splice(0)) told();
+    }
+  }
+
+  /** Resolves when nothing goes on. */
+  idle(): Promise<void> {
+    return this.#count === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+}

@@ -1,0 +1,114 @@
+/** The OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
+import { ERRORS, type ErrorCode, type Json } from "@svc/contract";
+import { errorsOf, type AnswerSpec, type RouteSpec, type Strings } from "../routes/spec.ts";
+import { descriptionOf } from "../routes/fields.ts";
+import { ERROR_SCHEMA, inputSchema, isOptional, outputSchema } from "./schemas.ts";
+
+type Node = { readonly [key: string]: Json };
+
+export interface OpenApiOptions {
+  readonly version: string;
+  readonly routes: readonly RouteSpec[];
+}
+
+const INTRODUCTION =
+  "HEAD comes with every GET, and OPTIONS tells the methods of a path. Every error has the body that the schema Error " +
+  "describes, also what is refused before there is a request: 400, 404, 405, 408 and 431.";
+
+/** Throws when a schema has no counterpart in JSON Schema. */
+export function openApiDocument({ version, routes }: OpenApiOptions): Node {
+  const paths: Record<string, Record<string, Node>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route);
+  return {
+    openapi: "3.1.1",
+    info: { title: "svc", version, description: INTRODUCTION },
+    paths,
+    components: {
+      schemas: { Error: inputSchema(ERROR_SCHEMA) },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer", description: "The token that POST /pair answered." },
+      },
+    },
+  };
+}
+
+function operation(route: RouteSpec): Node {
+  const { summary, body, bodyOptional = false } = route;
+  const parameters = [
+    ...parametersOf("path", route.params),
+    ...parametersOf("query", route.query),
+    ...parametersOf("header", route.headers),
+  ];
+  return {
+    operationId: operationId(route),
+    summary,
+    description: [route.details, scopesOf(route)].filter((text) => text !== undefined).join(" "),
+    security: route.access === "public" ? [] : [{ bearer: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: { required: !bodyOptional, content: { "application/json": { schema: inputSchema(body) } } },
+    }),
+    responses: { ...answersOf(route.answers), ...errorAnswersOf(errorsOf(route)), default: OTHERS },
+  };
+}
+
+/** `GET /api/sessions/{id}/messages` is getApiSessionsIdMessages. */
+const operationId = ({ method, path }: RouteSpec): string =>
+  method.toLowerCase() + path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_all, first: string) => first.toUpperCase());
+
+const SCOPES = { webhook: "operator or webhook", read: "operator or read", operate: "operator" } as const;
+
+const scopesOf = ({ access }: RouteSpec): string | undefined =>
+  access === "public" ? undefined : `Needs a token of scope ${SCOPES[access]}.`;
+
+function parametersOf(place: "path" | "query" | "header", strings: Strings = {}): Node[] {
+  return Object.entries(strings).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: !isOptional(schema),
+    description: descriptionOf(schema),
+    schema: outputSchema(schema),
+  }));
+}
+
+function answersOf(answers: RouteSpec["answers"]): Record<string, Node> {
+  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)]));
+}
+
+function answerOf({ description, body, type = "application/json", headers }: AnswerSpec): Node {
+  return {
+    description,
+    ...(headers && { headers: headersOf(headers) }),
+    ...(body && { content: { [type]: { schema: inputSchema(body) } } }),
+  };
+}
+
+const headersOf = (headers: Strings): Node =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, schema]) => [
+      name,
+      { description: descriptionOf(schema), required: !isOptional(schema), schema: outputSchema(schema) },
+    ]),
+  );
+
+const ERROR_REF = { $ref: "#/components/schemas/Error" };
+const OTHERS = { description: "Anything else.", content: { "application/json": { schema: ERROR_REF } } };
+
+function errorAnswersOf(codes: readonly ErrorCode[]): Record<string, Node> {
+  const byStatus = Map.groupBy(codes.toSorted(), (code) => ERRORS[code].status);
+  return Object.fromEntries(Array.from(byStatus, ([status, codes]) => [String(status), errorAnswer(status, codes)]));
+}
+
+function errorAnswer(status: number, codes: readonly ErrorCode[]): Node {
+  // A client that is to wait is told how long; of the others only one that found the service busy is.
+  const waits = status === 429 ? { required: ["retry_after"] } : {};
+  const schema = { ...ERROR_REF, properties: { code: { enum: codes } }, ...waits };
+  return {
+    description: codes.map((code) => `${code}: ${ERRORS[code].sentence}`).join(" "),
+    ...(status === 401 && { headers: { "WWW-Authenticate": header("Bearer.") } }),
+    ...(status === 429 && { headers: { "Retry-After": header("Whole seconds.") } }),
+    content: { "application/json": { schema } },
+  };
+}
+
+const header = (description: string): Node => ({ description, required: true, schema: { type: "string" } });

@@ -1,0 +1,80 @@
+/** `GET /openapi.json`: made for the first who asks, and kept. */
+import { hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Logger } from "@svc/contract";
+import * as v from "valibot";
+import type { OwnRoute } from "../http/listener.ts";
+import { errorReply, Reply } from "../http/reply.ts";
+import type { Send } from "../http/send.ts";
+import type { RouteSpec } from "../routes/spec.ts";
+
+const ETAG = { ETag: v.pipe(v.string(), v.description("Of this document.")) };
+
+export const OPENAPI: RouteSpec = {
+  method: "GET",
+  path: "/openapi.json",
+  access: "public",
+  summary: "Describes every route.",
+  headers: {
+    "If-None-Match": v.optional(v.pipe(v.string(), v.description("ETags of documents that the caller has."))),
+  },
+  answers: {
+    200: { description: "This document.", body: v.looseObject({ openapi: v.string() }), headers: ETAG },
+    304: { description: "The caller has it.", headers: ETAG },
+  },
+  errors: ["INTERNAL"],
+};
+
+export interface OpenApiRouteDeps {
+  readonly version: string;
+  /** All others. */
+  readonly routes: readonly RouteSpec[];
+  readonly send: Send;
+  readonly log: Logger;
+}
+
+export function openApiRoute({ version, routes, send, log }: OpenApiRouteDeps): OwnRoute {
+  let making: Promise<Document> | undefined;
+  const make = async (): Promise<Document> => {
+    const { openApiDocument } = await import("./document.ts");
+    return asReplies(JSON.stringify(openApiDocument({ version, routes: [...routes, OPENAPI] })));
+  };
+  return {
+    ...OPENAPI,
+    handle(incoming, outgoing) {
+      making ??= make();
+      making.then(
+        (document) => send(incoming, outgoing, isKnown(incoming, document.etag) ? document.same : document.whole),
+        (error: unknown) => {
+          making = undefined;
+          log.error("the document of the routes can't be made", {
+            cause: error instanceof Error ? error.message : "unknown",
+          });
+          send(incoming, outgoing, errorReply("INTERNAL"));
+        },
+      );
+      return undefined;
+    },
+  };
+}
+
+interface Document {
+  readonly etag: string;
+  readonly whole: Reply;
+  readonly same: Reply;
+}
+
+function asReplies(body: string): Document {
+  const etag = `"${hash("sha256", body, "base64url").slice(0, 22)}"`;
+  const reply = (status: number, text: string): Reply =>
+    // The same for everybody, so that it may be kept; asked about each time, as a reload can change it.
+    new Reply(status, "application/json; charset=utf-8", text, ["etag", etag], "no-cache");
+  return { etag, whole: reply(200, body), same: reply(304, "") };
+}
+
+/** Weak comparison, as RFC 9110 section 13.1.2 wants it. */
+function isKnown({ headers }: IncomingMessage, etag: string): boolean {
+  const known = headers["if-none-match"];
+  if (known === undefined) return false;
+  return known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
+}

@@ -1,0 +1,37 @@
+/** Valibot to JSON Schema 2020-12, which is OpenAPI 3.1's. */
+import type { Json } from "@svc/contract";
+import { integer } from "@svc/contract";
+import { type ConversionConfig, toJsonSchema } from "@valibot/to-json-schema";
+import * as v from "valibot";
+
+export const ERROR_SCHEMA = v.object({
+  error: v.pipe(v.string(), v.description("A sentence for a person.")),
+  code: v.pipe(v.string(), v.description("Stable.")),
+  retry_after: v.optional(v.pipe(integer(1), v.description("Seconds after which trying again can succeed."))),
+});
+
+type Schema = { readonly [key: string]: Json };
+
+const CONVERSION: ConversionConfig = {
+  target: "draft-2020-12",
+  // JSON Schema reads patterns as if they had the flag u, so that one is no loss.
+  overrideAction: ({ valibotAction, jsonSchema }) => {
+    if (valibotAction.type !== "regex") return undefined;
+    const { requirement } = valibotAction as unknown as { readonly requirement: RegExp };
+    if (requirement.flags.replace("u", "") !== "") throw new Error("a pattern of a route has flags");
+    return { ...jsonSchema, pattern: requirement.source };
+  },
+};
+
+/** Of what comes in, before it is made into something else. */
+export const inputSchema = (schema: v.GenericSchema): Schema => converted(schema, "input");
+
+/** Of a text that stands for something else: a number in a query is shown as a number. */
+export const outputSchema = (schema: v.GenericSchema): Schema => converted(schema, "output");
+
+export const isOptional = ({ type }: v.GenericSchema): boolean => type === "optional";
+
+function converted(schema: v.GenericSchema, typeMode: "input" | "output"): Schema {
+  const { $schema: _dialect, ...rest } = toJsonSchema(schema, { ...CONVERSION, typeMode });
+  return rest as Schema;
+}
