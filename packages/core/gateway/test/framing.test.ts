@@ -2,7 +2,7 @@
 // request with a broken body was answered twice or not at all; /x/../api/status was /api/status.
 import { describe, expect, test } from "vitest";
 import { Harness } from "./harness.ts";
-import { codeOf, raw, splitResponses, statusOf, Wire } from "./http.ts";
+import { call, codeOf, raw, splitResponses, statusOf, Wire } from "./http.ts";
 
 const CRLF = "\r\n";
 const lines = (...all: string[]) => all.join(CRLF) + CRLF + CRLF;
@@ -94,14 +94,30 @@ describe("a body that breaks after its request was answered", () => {
   });
 });
 
-test("a client that goes on sending after its 431 still gets to read it", async () => {
-  const { gateway } = await started();
-  const wire = new Wire(gateway);
-  wire.write(`GET / HTTP/1.1${CRLF}Host: localhost${CRLF}X: ${"x".repeat(20_000)}`);
-  expect(statusOf((await wire.responses(1))[0]!)).toBe(431);
-  for (let count = 0; count < 50; count += 1) wire.write("x".repeat(10_000));
-  wire.socket.end();
-  expect(splitResponses(await wire.closed)).toHaveLength(1);
+describe("a client that is still sending when it is answered", () => {
+  test("after a 431 gets to read it", async () => {
+    const { gateway } = await started();
+    const wire = new Wire(gateway);
+    wire.write(`GET / HTTP/1.1${CRLF}Host: localhost${CRLF}X: ${"x".repeat(20_000)}`);
+    expect(statusOf((await wire.responses(1))[0]!)).toBe(431);
+    for (let count = 0; count < 50; count += 1) wire.write("x".repeat(10_000));
+    wire.socket.end();
+    expect(splitResponses(await wire.closed)).toHaveLength(1);
+  });
+
+  test("is not cut off because it wants the connection closed afterwards", async () => {
+    const { gateway } = await started();
+    const wire = new Wire(gateway);
+    const ended = wire.closed.then(() => "ended");
+    wire.write(lines("POST /webhook HTTP/1.1", "Host: localhost", "Connection: close", "Content-Length: 500000"));
+    expect(statusOf((await wire.responses(1))[0]!)).toBe(401);
+    wire.write("x".repeat(400_000));
+    // Whatever the gateway does with the connection by itself, it has done before it answers another one.
+    await call(gateway, { path: "/health" });
+    expect(await Promise.race([ended, Promise.resolve("open")])).toBe("open");
+    wire.write("x".repeat(100_000));
+    expect(splitResponses(await wire.closed)).toHaveLength(1);
+  });
 });
 
 test("two Authorizations are refused: a proxy may have gone by the other one", async () => {

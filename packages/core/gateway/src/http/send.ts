@@ -16,7 +16,8 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
   return (incoming, outgoing, reply) => {
     if (outgoing.headersSent || outgoing.destroyed) return;
     const body = declaredBytes(incoming);
-    if (body > DROPPABLE_BYTES && !incoming.complete) {
+    const isLast = isDraining() || !outgoing.shouldKeepAlive;
+    if (body > (isLast ? 0 : DROPPABLE_BYTES) && !incoming.complete) {
       sendAndLinger(incoming, outgoing, reply, clock);
       return;
     }
