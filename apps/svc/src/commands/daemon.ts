@@ -1,6 +1,6 @@
 /** `svc daemon`: the service in the foreground, until it is told to stop. */
 import type { CommandContext } from "../cli/command.ts";
-import { runDaemon } from "../service/daemon.ts";
+import { runDaemon } from "../service/daemon/daemon.ts";
 
 export function run(context: CommandContext): Promise<number> {
   return runDaemon(context);

@@ -2,45 +2,33 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Composition, SvcError } from "@svc/contract";
-import {
-  createLogger,
-  homeOf,
-  type Home,
-  type KernelLogger,
-  loadConfig,
-  type LoadedConfig,
-  systemClock,
-  writeDefaultConfig,
-} from "@svc/kernel";
+import { homeOf, type Home, loadConfig, type LoadedConfig, writeDefaultConfig } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
+import { commandLog, daemonLog, type ServiceLog } from "./service-log.ts";
 
-export interface ServiceContext {
+export interface ServiceContext extends ServiceLog {
   readonly home: Home;
   readonly composition: Composition;
-  readonly config: LoadedConfig;
-  readonly log: KernelLogger;
+  /** Reads the config anew. Throws CONFIG_NOT_FOUND, CONFIG_INVALID and what else loading it throws. */
+  readonly load: () => Promise<LoadedConfig>;
 }
 
-/** Throws CONFIG_NOT_FOUND, CONFIG_INVALID and what else loading the config throws. A lone command logs only errors. */
-export async function openContext(context: CommandContext, lone = false): Promise<ServiceContext> {
+export interface OpenedContext extends ServiceContext {
+  /** As it was when the context was opened; a reload makes another (`Service.config`). */
+  readonly config: LoadedConfig;
+}
+
+/** Throws what loading the config throws. `lone`: for one command, beside whatever daemon there is. */
+export async function openContext(context: CommandContext, lone = false): Promise<OpenedContext> {
   const home = homeOf(context.env);
   const composition = await context.build.load();
-  const config = await loadConfig({
-    home,
-    ...fileOption(context),
-    env: context.env,
-    features: composition.features,
-    catalogue: composition.catalogue,
-  });
-  const log = createLogger({
-    level: lone ? "error" : config.core.log.level,
-    write: (line) => process.stderr.write(`${line}\n`),
-    json: !process.stderr.isTTY,
-    clock: systemClock,
-  });
-  log.setSecrets(config.secrets());
+  const { features, catalogue } = composition;
+  const file = fileOption(context);
+  const load = (): Promise<LoadedConfig> => loadConfig({ home, ...file, env: context.env, features, catalogue });
+  const config = await load();
+  const { log, follow } = lone ? commandLog(config) : daemonLog(home, config);
   for (const warning of config.warnings) log.warn(warning);
-  return { home, composition, config, log };
+  return { home, composition, log, follow, load, config };
 }
 
 /** Writes the config on the very first run, so that nobody needs a manual to start; tells whether it did. */

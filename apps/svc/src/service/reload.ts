@@ -1,4 +1,17 @@
-/** A reload: the config is read again, and what depends on a changed section is made anew. */
+/**
+ * A reload: the config is read again, and what depends on a changed section is made anew beside what runs. All of it or
+ * nothing: whatever is wrong with the new config, the old one stays in force, and why is said.
+ *
+ *   load → compare hashes → features: construct, register → sandbox, workspaces, policies → gateway ┐ may fail, undone
+ *   swap features, agents, log ─ old features end when no tool call uses them any more              ┘ can't fail
+ */
+import { SvcError } from "@svc/contract";
+import type { Gateway, RequestsBefore } from "@svc/gateway";
+import { type EnabledFeature, type LifecycleChange, type LoadedConfig, walkSchema } from "@svc/kernel";
+import type { ServiceContext } from "./context.ts";
+import { enabledFeatures } from "./features.ts";
+import { type Generation, makeGeneration } from "./generation.ts";
+import type { Service } from "./service.ts";
 
 /** What a reload did, as `svc reload --json` prints it. */
 export interface ReloadReport {
@@ -9,4 +22,123 @@ export interface ReloadReport {
   /** Keys whose change is in force only after a restart. */
   readonly restart: readonly string[];
   readonly warnings: readonly string[];
+}
+
+export class Reloader {
+  readonly #service: Service;
+  readonly #gateway: Gateway;
+  readonly #signal: AbortSignal;
+  /** The config that the process began with: what needs a restart is still as it says. */
+  readonly #started: LoadedConfig;
+  #running: Promise<ReloadReport> | undefined;
+  #next: Promise<ReloadReport> | undefined;
+
+  /** `signal`: aborted when the service stops. */
+  constructor(service: Service, gateway: Gateway, signal: AbortSignal) {
+    this.#service = service;
+    this.#gateway = gateway;
+    this.#signal = signal;
+    this.#started = service.config;
+  }
+
+  /**
+   * Rejects with what is wrong (ConfigError, FEATURE_FAILED, FEATURE_CONFLICT …); the old config is in force then. One at
+   * a time: who asks while one runs is answered by the one after it, as the file may have changed meanwhile.
+   */
+  reload(): Promise<ReloadReport> {
+    if (this.#running) {
+      const settled = this.#running.then(noop, noop);
+      return (this.#next ??= settled.then(() => {
+        this.#next = undefined;
+        return this.reload();
+      }));
+    }
+    this.#running = this.#reload().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #reload(): Promise<ReloadReport> {
+    const { context } = this.#service;
+    try {
+      const report = await this.#apply(await context.load());
+      const { changed, features, restart } = report;
+      for (const warning of report.warnings) context.log.warn(warning);
+      context.log.info("the config was reloaded", {
+        changed: changed.join(" ") || "nothing",
+        features: features.join(" ") || undefined,
+        restart: restart.join(" ") || undefined,
+      });
+      return report;
+    } catch (error) {
+      const why = error instanceof SvcError ? error.message : "something unexpected went wrong";
+      context.log.error("the config was not reloaded; the old one stays in force", { why });
+      throw error;
+    }
+  }
+
+  async #apply(config: LoadedConfig): Promise<ReloadReport> {
+    const service = this.#service;
+    const { context, lifecycle, store, generation: before } = service;
+    const changed = changedSections(before.config, config);
+    // Of both configs: what a late line of an old credential says must stay hidden.
+    context.log.setSecrets([...before.config.secrets(), ...config.secrets()]);
+    const enabled = enabledFeatures(context, config, () => store);
+    const change = await lifecycle.prepare(enabled, dependsOn(new Set(changed)), this.#signal);
+    const { next, requests } = await this.#prepared(config, before, change);
+    const retire = change.commit();
+    service.adopt(next);
+    // Nothing waits for it: a tool call may take its time, and the service's end ends them all the same.
+    void Promise.all([before.calls.idle(), requests.idle()]).then(retire);
+    return {
+      changed,
+      features: change.features,
+      restart: needRestart(context, this.#started, config),
+      warnings: config.warnings,
+    };
+  }
+
+  /** The rest of what can fail. The gateway comes last and changes nothing when it does. */
+  async #prepared(config: LoadedConfig, before: Generation, change: LifecycleChange): Promise<Prepared> {
+    const { context, store, actions } = this.#service;
+    try {
+      const { registry } = change;
+      const parts = { context, config, registry, store, actions, before };
+      const next = await makeGeneration({ ...parts, signal: this.#signal });
+      this.#signal.throwIfAborted();
+      const { gateway, "channels_config.webhook": webhook } = config.core;
+      return { next, requests: this.#gateway.reconfigure({ config: gateway, webhook, routes: registry.routes }) };
+    } catch (error) {
+      await change.abandon();
+      throw error;
+    }
+  }
+}
+
+interface Prepared {
+  readonly next: Generation;
+  readonly requests: RequestsBefore;
+}
+
+const noop = (): void => {};
+
+export const changedSections = (before: LoadedConfig, after: LoadedConfig): string[] =>
+  after.sectionNames().filter((name) => before.hash(name) !== after.hash(name));
+
+/** Whatever reaches out was made with [security.net]; whatever has a section was made with that. */
+const dependsOn =
+  (changed: ReadonlySet<string>) =>
+  ({ definition: { section, extends: extended } }: EnabledFeature): boolean =>
+    changed.has("security.net") || changed.has(section ?? "") || changed.has(extended ?? "");
+
+/** Keys marked so in the schema, whose value differs. */
+export function needRestart({ composition }: ServiceContext, before: LoadedConfig, after: LoadedConfig): string[] {
+  const valueOf = (config: LoadedConfig, section: string, name: string): unknown =>
+    (config.section(section) as Record<string, unknown> | undefined)?.[name];
+  return walkSchema(composition.features)
+    .filter(({ node }) => node.marks.restart)
+    .filter(({ section, path }) => {
+      const name = path.at(-1) as string;
+      return JSON.stringify(valueOf(before, section, name)) !== JSON.stringify(valueOf(after, section, name));
+    })
+    .map(({ key }) => key);
 }

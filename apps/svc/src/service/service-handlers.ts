@@ -1,8 +1,11 @@
 /** What `svc chat` and `svc tools` ask for: answered by the daemon over the control socket, or here when there is none. */
 import { randomUUID } from "node:crypto";
-import { type AskPerson, callTool, type PersonAnswer } from "@svc/agent";
+import { type AskPerson, callTool, type PersonAnswer, type ToolEnvironment } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
+import { DEFAULT_AGENT } from "@svc/kernel";
+import { modelHandlers } from "./handlers/model.ts";
+import { sessionHandlers } from "./handlers/sessions.ts";
 import { localClient } from "./local-client.ts";
 import type { Service } from "./service.ts";
 import { featureList, toolList } from "./status.ts";
@@ -11,16 +14,20 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
   const local = await localClient(service.store);
   const questions = new Questions();
   return {
+    ...sessionHandlers({ sessions: service.agent.sessions, devices: () => service.store.devices.all() }),
+    ...modelHandlers((agent, signal) => service.agent.test(agent, signal)),
     ping: () => ({ ok: true }),
     features: () => featureList(service),
     tools: () => toolList(service),
     answer: ({ body }) => questions.answer(text(body["id"]) ?? "", answerOf(body)),
     chat: async (request) => {
       const session = text(request.body["session"]);
+      const agent = text(request.body["agent"]);
       const result = await service.agent.run({
         clientId: local,
         text: text(request.body["text"]) ?? "",
         ...(session !== undefined && { session }),
+        ...(agent !== undefined && { agent }),
         ...(request.body["interactive"] === true && { ask: questions.asker(request) }),
         onEvent: (event) => {
           if (event.type !== "turn-start" && event.type !== "turn-end") request.send({ ...event });
@@ -37,7 +44,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       };
     },
     tool: async (request) => {
-      const outcome = await callTool(service.environment, {
+      const outcome = await callTool(environmentOf(service, request.body["agent"]), {
         turnId: `cli-${randomUUID()}`,
         callId: "1",
         clientId: local,
@@ -49,6 +56,13 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       return { ok: outcome.ok, output: outcome.output };
     },
   };
+}
+
+/** Throws AGENT_UNKNOWN. */
+function environmentOf({ generation }: Service, agent: Json | undefined): ToolEnvironment {
+  const profile = generation.agents.profiles.get(text(agent) ?? DEFAULT_AGENT);
+  if (!profile) throw new SvcError("AGENT_UNKNOWN");
+  return profile.environment;
 }
 
 /** Questions on their way to the person at the terminal. Only the terminal that was asked knows the id. */

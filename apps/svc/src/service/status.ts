@@ -3,14 +3,20 @@ import { approvalOf } from "@svc/agent";
 import type { CatalogueEntry, Json, Tool } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
 import type { Build } from "../main.ts";
+import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
+import { healthOf } from "./health.ts";
 import type { Service } from "./service.ts";
 
 export function statusReport(build: Build, service: Service, gateway: Gateway): Json {
-  const { context, agent, sandbox, lifecycle, store } = service;
-  const { core } = context.config;
+  const { context, config, agent, lifecycle, store } = service;
+  const { sandbox } = service.generation;
+  const { core } = config;
+  const health = healthOf(service);
   const load = agent.load();
+  const agents = resolveAgents(core);
+  const { model } = agents.get(DEFAULT_AGENT)!;
   return {
-    status: lifecycle.degraded() ? "degraded" : "ok",
+    status: health.degraded ? "degraded" : "ok",
     instance: gateway.instance,
     version: build.version,
     commit: build.commit,
@@ -20,29 +26,45 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     url: gateway.url,
     public_url: core.gateway.public_url ?? null,
     home: context.home.root,
-    config: context.config.file,
-    model: {
-      provider: core.model.provider,
-      name: agent.model,
-      price_known: core.model.provider === "builtin" || core.model.price !== undefined,
-    },
+    config: config.file,
+    model: { provider: model.provider, name: modelName(model), price_known: isPriceKnown(model) },
+    agents: [...agents.values()].map((each) => agentLine(service, each)),
     sandbox: { effective: sandbox.effective, warning: sandbox.warning ?? null },
     pairing: { required: core.gateway.require_pairing, devices: store.devices.all().length },
     turns: { running: load.running, waiting: load.waiting },
     memory_rss_bytes: process.memoryUsage.rss(),
-    warnings: [...context.config.warnings],
+    warnings: [...config.warnings],
+    database: { bytes: store.size(), writable: store.writable() },
+    unsigned: [...health.unsigned],
     features: lifecycle
       .features()
       .map(({ id, state, reason, restarts }) => ({ id, state, reason: reason ?? null, restarts })),
   };
 }
 
-export function toolList({
-  environment,
-  registry,
-  context,
-}: Pick<Service, "environment" | "registry" | "context">): Json {
-  const disabled = new Set(context.config.core.tools.disabled);
+/** What an agent is, and what it has spent today. */
+function agentLine({ store }: Service, { name, model, maxCostPerDay }: ResolvedAgent): Json {
+  const today = new Date(systemClock.now()).toISOString().slice(0, 10);
+  return {
+    name,
+    provider: model.provider,
+    model: modelName(model),
+    price_known: isPriceKnown(model),
+    cost_today_usd: store.usage.spentUsd(today, name),
+    max_cost_per_day: maxCostPerDay ?? null,
+  };
+}
+
+const modelName = ({ name, provider }: ResolvedAgent["model"]): string => name ?? provider;
+
+const isPriceKnown = ({ provider, price }: ResolvedAgent["model"]): boolean =>
+  provider === "builtin" || price !== undefined;
+
+/** The tools of the default agent, and those that are switched off. */
+export function toolList({ config, generation }: Pick<Service, "config" | "generation">): Json {
+  const { registry, agents } = generation;
+  const { environment } = agents.profiles.get(DEFAULT_AGENT)!;
+  const disabled = new Set(config.core.tools.disabled);
   const enabled = environment.tools.map((tool) => describe(tool, registry.toolOwners.get(tool.name), true));
   const off = registry.tools.list().filter((tool) => disabled.has(tool.name));
   return { tools: [...enabled, ...off.map((tool) => describe(tool, registry.toolOwners.get(tool.name), false))] };

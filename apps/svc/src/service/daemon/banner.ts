@@ -1,18 +1,19 @@
 /** What the daemon says when it is up: where it listens, what answers, what confines, and what to type next. */
 import type { CatalogueEntry } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
-import type { Build } from "../main.ts";
-import type { Service } from "./service.ts";
+import type { Build } from "../../main.ts";
+import { DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import type { Service } from "../service.ts";
 
 export function banner(build: Build, service: Service, gateway: Gateway, firstRun: boolean): string {
-  const { context } = service;
-  const { model } = context.config.core;
+  const { context, config } = service;
+  const { model } = agentOf(config);
   return [
     `svc ${build.version} (${context.composition.profile}), home ${context.home.root}`,
     ...(firstRun ? [`first run: wrote ${context.home.config}`] : []),
     model.provider === "builtin"
-      ? `model: builtin (repeats what it is told; set [model] in ${context.config.file} for a real one)`
-      : `model: ${service.agent.model} by ${model.provider}${model.price ? "" : " (price unknown: cost is not counted)"}`,
+      ? `model: builtin (repeats what it is told; set [model] in ${config.file} for a real one)`
+      : `model: ${model.name} by ${model.provider}${model.price ? "" : " (price unknown: cost is not counted; set [model.price])"}`,
     sandboxLine(service),
     `listening on ${gateway.url}`,
   ].join("\n");
@@ -30,8 +31,10 @@ export function pairingLines(gateway: Gateway, issued: { readonly code: string }
   ].join("\n");
 }
 
+const agentOf = (config: LoadedConfig): ResolvedAgent => resolveAgents(config.core).get(DEFAULT_AGENT)!;
+
 /** The sandbox in force; where it is `none`, why, and the one command that mends it. */
-function sandboxLine({ sandbox, context }: Service): string {
+function sandboxLine({ generation: { sandbox }, context }: Service): string {
   if (sandbox.effective !== "none") return `sandbox: ${sandbox.effective}`;
   if (sandbox.chosenNone) {
     return 'sandbox: none, as the config says. To confine commands: set [security.sandbox] backend = "auto".';

@@ -1,0 +1,137 @@
+/**
+ * The daemon: config, service, doors, in that order; and the way back when it is told to stop. A restart goes the whole way
+ * back and comes again in the same process, for what a reload can't change.
+ */
+import { randomUUID } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
+import { EXIT } from "@svc/contract";
+import { type ControlServer, startControl } from "@svc/gateway/control";
+import { type Gateway, startGateway } from "@svc/gateway";
+import { systemClock } from "@svc/kernel";
+import type { CommandContext } from "../../cli/command.ts";
+import { openContext, prepareHome } from "../context.ts";
+import { healthOf } from "../health.ts";
+import { Reloader } from "../reload.ts";
+import { openService, type Service } from "../service.ts";
+import { featureList, statusReport, toolList } from "../status.ts";
+import { banner, pairingLines } from "./banner.ts";
+import { daemonHandlers } from "./handlers.ts";
+import { keepHouse } from "./housekeeping.ts";
+import { RestartRequest } from "./restart.ts";
+import { sealAtRest } from "./seal-at-rest.ts";
+import { listenToSignals, type Signals } from "./signals.ts";
+
+/** What all parts of a running daemon share. */
+export interface Daemon {
+  readonly context: CommandContext;
+  readonly service: Service;
+  readonly gateway: Gateway;
+  readonly reloader: Reloader;
+  readonly restart: RestartRequest;
+  readonly signals: Signals;
+}
+
+export async function runDaemon(context: CommandContext): Promise<number> {
+  // Left alone, V8 lets garbage grow to several times the live heap before it looks (bench/README.md). Set here and not at
+  // the binary's start: a flag given there voids the code cache of Node's own modules.
+  setFlagsFromString("--heap-growing-percent=30");
+  const signals = listenToSignals();
+  let firstRun = await prepareHome(context);
+  for (;;) {
+    const restart = new RestartRequest();
+    await runOnce(context, signals, restart, firstRun);
+    if (!restart.wanted || signals.stopping) return EXIT.ok;
+    firstRun = false;
+  }
+}
+
+async function runOnce(
+  context: CommandContext,
+  signals: Signals,
+  restart: RestartRequest,
+  firstRun: boolean,
+): Promise<void> {
+  const service = await openService(await openContext(context), signals.hurry);
+  try {
+    await sealAtRest(service);
+    const gateway = await openGateway(context, service);
+    const stopped = new AbortController();
+    try {
+      const reloader = new Reloader(service, gateway, stopped.signal);
+      await serve({ context, service, gateway, reloader, restart, signals }, firstRun);
+    } finally {
+      stopped.abort();
+      await gateway.close(0);
+    }
+  } finally {
+    await service.close(() => restart.between(service.context.log));
+  }
+}
+
+/** From the last door's opening to everybody's going home. */
+async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
+  const { context, service, gateway, reloader, restart, signals } = daemon;
+  const { home, log } = service.context;
+  const control = await startControl(home.controlSocket, await daemonHandlers(daemon), { log, clock: systemClock });
+  const stopHousekeeping = keepHouse(service);
+  try {
+    service.lifecycle.execute();
+    // What went wrong with it is in the log already.
+    signals.onReload(() => void reloader.reload().catch(() => {}));
+    context.print(banner(context.build, service, gateway, firstRun));
+    const code = gateway.pairing.initialCode();
+    if (code) context.print(pairingLines(gateway, code));
+    warmWhenIdle(service);
+    await Promise.race([signals.stop, restart.asked]);
+    await drain(daemon, control);
+  } finally {
+    stopHousekeeping();
+    signals.onReload(() => {});
+    await control.close(0);
+  }
+}
+
+async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {
+  const { core } = service.config;
+  const gateway: Gateway = await startGateway({
+    config: core.gateway,
+    webhook: core["channels_config.webhook"],
+    store: service.store,
+    turns: service.agent,
+    sessions: service.agent.sessions,
+    routes: service.generation.registry.routes,
+    status: () => statusReport(context.build, service, gateway),
+    tools: () => toolList(service),
+    features: () => featureList(service),
+    configReport: () => service.config.redacted(),
+    health: () => healthOf(service),
+    log: service.context.log,
+    clock: systemClock,
+    version: context.build.version,
+    instance: randomUUID(),
+  });
+  return gateway;
+}
+
+/** The control socket goes last: who stops the service wants to look at it, and turns of `svc chat` are turns too. */
+async function drain({ service, gateway, signals: { hurry } }: Daemon, control: ControlServer): Promise<void> {
+  const seconds = service.config.core.daemon.drain_secs;
+  const endsAtMs = systemClock.monotonic() + seconds * 1000;
+  const leftMs = (): number => (hurry.aborted ? 0 : Math.max(0, endsAtMs - systemClock.monotonic()));
+  service.context.log.info("stopping: no new work is taken, running turns may finish", { seconds });
+  for (const door of [gateway, control]) {
+    const closing = door.close(leftMs());
+    const rush = (): void => void door.close(0);
+    hurry.addEventListener("abort", rush, { once: true });
+    await closing;
+    hurry.removeEventListener("abort", rush);
+  }
+}
+
+/** The first turn must not wait for the model's library, and nobody else for its loading. */
+function warmWhenIdle({ agent, config, context }: Service): void {
+  if (config.core.model.provider === "builtin") return;
+  systemClock.after(1000, () => {
+    agent.warm().catch((error: unknown) => context.log.warn("the model could not be loaded", { error: String(error) }));
+  });
+}

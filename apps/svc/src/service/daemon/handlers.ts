@@ -1,0 +1,36 @@
+/** What only a running daemon can do for `svc`: its status, pairing codes, reload and restart. */
+import { type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
+import type { Scope } from "@svc/store";
+import { doctorHandlers } from "../../doctor/daemon-report.ts";
+import { deviceHandlers } from "../handlers/devices.ts";
+import { serviceHandlers } from "../service-handlers.ts";
+import { statusReport } from "../status.ts";
+import type { Daemon } from "./daemon.ts";
+
+export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
+  const { context, service, gateway, reloader, restart } = daemon;
+  return {
+    ...(await serviceHandlers(service)),
+    ...deviceHandlers(gateway.devices),
+    ...doctorHandlers(service, gateway),
+    status: () => statusReport(context.build, service, gateway),
+    reload: async () => ({ ...(await reloader.reload()) }) as unknown as Json,
+    restart: async () => {
+      // A config that does not load is told now: later there would be nobody left to tell.
+      await service.context.load();
+      return { restarting: restart.ask() };
+    },
+    pair: ({ body }) => {
+      const name = typeof body["name"] === "string" ? { name: body["name"] } : {};
+      const { code, expiresAt } = gateway.pairing.issueCode({ scope: scopeOf(body["scope"]), ...name });
+      return { code, expires_at: new Date(expiresAt).toISOString(), url: gateway.url };
+    },
+  };
+}
+
+function scopeOf(value: Json | undefined): Scope {
+  if (value === undefined || value === "operator" || value === "webhook" || value === "read")
+    return value ?? "operator";
+  throw new SvcError("USAGE", "The scope must be operator, webhook or read.");
+}

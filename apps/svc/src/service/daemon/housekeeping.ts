@@ -1,0 +1,31 @@
+/** What keeps the database bounded: old conversations and journals go, a few at a time, once an hour. */
+import { systemClock } from "@svc/kernel";
+import type { Service } from "../service.ts";
+
+const FIRST_AFTER_MS = 60_000;
+const EVERY_MS = 3_600_000;
+
+/** Call the result to stop. */
+export function keepHouse(service: Service): () => void {
+  let stopped = false;
+  let cancel = systemClock.after(FIRST_AFTER_MS, round);
+  function round(): void {
+    void prune(service).finally(() => {
+      if (!stopped) cancel = systemClock.after(EVERY_MS, round);
+    });
+  }
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+async function prune({ store, config, context }: Service): Promise<void> {
+  const { session_days: sessionDays, max_sessions: maxSessions, tool_call_days: toolCallDays } = config.core.retention;
+  try {
+    const gone = await store.prune({ sessionDays, maxSessions, toolCallDays }, systemClock.now());
+    if (Object.values(gone).some((count) => count > 0)) context.log.info("old data was removed", { ...gone });
+  } catch (error) {
+    context.log.warn("old data could not be removed", { error: String(error) });
+  }
+}

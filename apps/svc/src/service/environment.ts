@@ -1,0 +1,92 @@
+/** What the tool calls of one agent run in: its tools, its policy, its workspace, the sandbox and the way out. */
+import { resolve } from "node:path";
+import {
+  type ActionHistories,
+  createExec,
+  createPolicy,
+  openWorkspace,
+  type SandboxChoice,
+  type ToolEnvironment,
+} from "@svc/agent";
+import { SvcError, type Tool } from "@svc/contract";
+import { type LoadedConfig, type Registry, type ResolvedAgent, systemClock } from "@svc/kernel";
+import { createGuardedFetch } from "@svc/kit";
+import type { Store } from "@svc/store";
+import type { ServiceContext } from "./context.ts";
+import { missingTool } from "./missing-tool.ts";
+import type { RunningCalls } from "./running-calls.ts";
+
+/** Longest tool result that goes to the model, in characters. */
+const MAX_OUTPUT_CHARS = 64 * 1024;
+
+export interface EnvironmentParts {
+  readonly context: ServiceContext;
+  readonly config: LoadedConfig;
+  readonly registry: Registry;
+  readonly sandbox: SandboxChoice;
+  readonly store: Store;
+  readonly calls: RunningCalls;
+  /** What each agent did in the last hour; outlives a reload. */
+  readonly actions: ActionHistories;
+}
+
+export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAgent): Promise<ToolEnvironment> {
+  const { home, log } = parts.context;
+  const { core, file } = parts.config;
+  // Not against the working directory: a daemon and `svc tools run` in another folder would have two workspaces.
+  const root = resolve(home.root, agent.workspace ?? home.workspace);
+  // The config may lie elsewhere (--config), and it holds secrets.
+  const hidden = [home.root, file];
+  const { forbidden_paths: forbiddenPaths, workspace_only: workspaceOnly } = agent.policy;
+  const workspace = await openWorkspace(root, { forbiddenPaths, hidden, workspaceOnly });
+  return {
+    agent: agent.name,
+    ...toolsOf(parts, agent),
+    policy: createPolicy({
+      policy: agent.policy,
+      disabledTools: core.tools.disabled,
+      sandbox: parts.sandbox,
+      workspace: workspace.root,
+      actions: parts.actions.of(agent.name),
+    }),
+    workspace,
+    exec: createExec({
+      backend: parts.sandbox.backend,
+      config: core["security.sandbox"],
+      workspace: workspace.root,
+      hidden,
+    }),
+    fetch: createGuardedFetch({ allowPrivate: core["security.net"].allow_private, log, clock: systemClock }),
+    track: (work) => parts.calls.track(work),
+    store: parts.store,
+    clock: systemClock,
+    log,
+    askTimeoutMs: core.approvals.tool_timeout_secs * 1000,
+    maxOutputChars: MAX_OUTPUT_CHARS,
+  };
+}
+
+/** The tools of this agent, and what is said of one that it does not have. */
+function toolsOf(
+  { registry, config, context }: EnvironmentParts,
+  agent: ResolvedAgent,
+): Pick<ToolEnvironment, "find" | "tools"> {
+  const disabled = new Set(config.core.tools.disabled);
+  const own = agent.tools === undefined ? undefined : new Set(agent.tools);
+  const tools: Tool[] = registry.tools.list().filter(({ name }) => !disabled.has(name) && (own?.has(name) ?? true));
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  return {
+    tools,
+    find: (name) => {
+      const tool = byName.get(name);
+      if (tool) return tool;
+      if (disabled.has(name)) {
+        throw new SvcError("TOOL_REFUSED", "This tool is switched off in the config (tools.disabled).");
+      }
+      if (registry.tools.has(name)) {
+        throw new SvcError("TOOL_REFUSED", `This agent does not have this tool (agents.${agent.name}.tools).`);
+      }
+      throw missingTool(name, [...byName.keys()], context.composition.catalogue);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** What one config makes of the service. A reload makes another generation beside it and swaps; nothing in one changes. */
+import { type ActionHistories, type AgentProfile, type AgentSet, chooseSandbox, type SandboxChoice } from "@svc/agent";
+import { type LoadedConfig, type Registry, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import type { Store } from "@svc/store";
+import type { ServiceContext } from "./context.ts";
+import { openEnvironment } from "./environment.ts";
+import { RunningCalls } from "./running-calls.ts";
+
+export interface Generation {
+  readonly config: LoadedConfig;
+  readonly registry: Registry;
+  readonly sandbox: SandboxChoice;
+  readonly agents: AgentSet;
+  /** Tool calls that began in this generation. */
+  readonly calls: RunningCalls;
+}
+
+export interface GenerationParts {
+  readonly context: ServiceContext;
+  readonly config: LoadedConfig;
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly actions: ActionHistories;
+  readonly signal: AbortSignal;
+  /** The generation before this one; its sandbox is taken over when nothing about it changed. */
+  readonly before?: Generation;
+}
+
+/** Changes nothing outside but for workspace folders, which it makes. Throws PATH_*, HOME_UNWRITABLE and the like. */
+export async function makeGeneration(parts: GenerationParts): Promise<Generation> {
+  const { context, config, registry, store, actions } = parts;
+  const { core } = config;
+  const sandbox = await sandboxOf(parts);
+  const calls = new RunningCalls();
+  const profiles = new Map<string, AgentProfile>();
+  for (const agent of resolveAgents(core).values()) {
+    const environment = await openEnvironment({ context, config, registry, sandbox, store, calls, actions }, agent);
+    profiles.set(agent.name, { ...profileOf(agent, config), environment });
+  }
+  return {
+    config,
+    registry,
+    sandbox,
+    calls,
+    agents: {
+      profiles,
+      maxParallelTurns: core.agent.max_parallel_turns,
+      historyMaxTokens: core.agent.history_max_tokens,
+    },
+  };
+}
+
+function profileOf(agent: ResolvedAgent, { core }: LoadedConfig): Omit<AgentProfile, "environment"> {
+  const { name, instructions, model, maxCostPerDay } = agent;
+  const turn = { timeoutMs: core.agent.turn_timeout_secs * 1000, maxSteps: core.agent.max_steps };
+  return { name, instructions, model, maxCostPerDay, turn };
+}
+
+/** Probing takes a moment and says its warning in the log: only when the answer can have changed. */
+async function sandboxOf({ config, registry, context, signal, before }: GenerationParts): Promise<SandboxChoice> {
+  const backends = registry.sandboxes.list();
+  const same =
+    before !== undefined &&
+    before.config.hash("security.sandbox") === config.hash("security.sandbox") &&
+    sameItems(before.registry.sandboxes.list(), backends);
+  if (same) return before.sandbox;
+  return chooseSandbox({ config: config.core["security.sandbox"], backends, log: context.log, signal });
+}
+
+const sameItems = <T>(a: readonly T[], b: readonly T[]): boolean =>
+  a.length === b.length && a.every((item, index) => item === b[index]);

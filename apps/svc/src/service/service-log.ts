@@ -1,0 +1,42 @@
+/** The log of a process: standard error, and for the daemon the log file too. */
+import { createLogger, type Home, type KernelLogger, type LoadedConfig, openLogFile, systemClock } from "@svc/kernel";
+
+export interface ServiceLog {
+  readonly log: KernelLogger;
+  /** Level and file as this config says, from the next line on. */
+  follow(config: LoadedConfig): void;
+}
+
+/** The daemon's. */
+export function daemonLog(home: Home, config: LoadedConfig): ServiceLog {
+  const log = logAt(config.core.log.level);
+  const file = openLogFile(home, limitsOf(config), systemClock);
+  const follow = (next: LoadedConfig): void => {
+    log.setLevel(next.core.log.level);
+    file.setLimits(limitsOf(next));
+    log.setFile(next.core.log.file ? file : undefined);
+  };
+  log.setSecrets(config.secrets());
+  follow(config);
+  return { log, follow };
+}
+
+/** A lone command's: errors only, and nothing of it is kept. */
+export function commandLog(config: LoadedConfig): ServiceLog {
+  const log = logAt("error");
+  log.setSecrets(config.secrets());
+  return { log, follow: () => {} };
+}
+
+const logAt = (level: LoadedConfig["core"]["log"]["level"]): KernelLogger =>
+  createLogger({
+    level,
+    write: (line) => process.stderr.write(`${line}\n`),
+    json: !process.stderr.isTTY,
+    clock: systemClock,
+  });
+
+const limitsOf = ({ core: { log } }: LoadedConfig): { maxBytes: number; maxFiles: number } => ({
+  maxBytes: log.max_file_mb * 1024 * 1024,
+  maxFiles: log.max_files,
+});

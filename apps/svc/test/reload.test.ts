@@ -1,0 +1,199 @@
+// A changed config that needs a restart nobody wants, a mistyped one that takes the service down, a lock-down that running
+// turns do not notice: what a reload is for.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeModelServer, type FakeModelServer, runBinary, type RunningBinary } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
+
+const SECRET = "first-secret-of-the-webhook";
+const OTHER = "second-secret-of-the-webhook";
+const withSecret = (secret: string): string => `[channels_config.webhook]\nsecret = "${secret}"\n`;
+
+const configure = (daemon: RunningBinary, toml: string): void =>
+  writeFileSync(join(daemon.home, "config.toml"), toml, { mode: 0o600 });
+
+interface Report {
+  readonly changed: string[];
+  readonly features: string[];
+  readonly restart: string[];
+}
+
+async function reload(daemon: RunningBinary): Promise<Report> {
+  const { code, stdout, stderr } = await runBinary(["reload", "--json"], { home: daemon.home });
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  return JSON.parse(stdout) as Report;
+}
+
+const statusWith = async (daemon: RunningBinary, token: string, secret: string): Promise<number> =>
+  (await post(daemon, token, "hello", { "X-Webhook-Secret": secret })).status;
+
+const shell = (command: string): string => `/tool shell ${JSON.stringify({ command })}`;
+/** A command that says on disk that it runs, and ends when the test says so. */
+const WAITING = "touch began; while [ ! -e go ]; do sleep 0.02; done; echo went";
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const inWorkspace = (daemon: RunningBinary, file: string): string => join(daemon.home, "workspace", file);
+
+describe("svc reload", () => {
+  test("a rotated secret is in force for the next request, and the old one no more", async () => {
+    using home = homeWith(withSecret(SECRET));
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    expect(await statusWith(daemon, token, SECRET)).toBe(200);
+    configure(daemon, withSecret(OTHER));
+    expect(await statusWith(daemon, token, SECRET)).toBe(200);
+    expect(await reload(daemon)).toMatchObject({ changed: ["channels_config.webhook"], features: [], restart: [] });
+    expect([await statusWith(daemon, token, SECRET), await statusWith(daemon, token, OTHER)]).toEqual([401, 200]);
+    for (const secret of [SECRET, OTHER]) expect(daemon.output()).not.toContain(secret);
+  });
+
+  test("SIGHUP does the same; a config as it was changes nothing", async () => {
+    using home = homeWith(withSecret(SECRET));
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    expect(await reload(daemon)).toMatchObject({ changed: [], restart: [] });
+    configure(daemon, `# a comment\n${withSecret(OTHER)}`);
+    process.kill(daemon.pid, "SIGHUP");
+    await daemon.waitFor(/the config was reloaded.*channels_config\.webhook/);
+    expect(await statusWith(daemon, token, OTHER)).toBe(200);
+  });
+
+  test("a bad config leaves the old one running and says every problem with its line", async () => {
+    using home = homeWith(withSecret(SECRET));
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    configure(daemon, `[gateway]\nprot = 1\n${withSecret(OTHER)}[model]\nprovider = "opneai"\n`);
+    const refused = await runBinary(["reload"], { home: daemon.home });
+    expect(refused.code).toBe(78);
+    expect(refused.stderr).toContain("config.toml:2");
+    expect(refused.stderr).toContain("config.toml:6");
+    expect(refused.stderr).not.toContain(OTHER);
+    expect([await statusWith(daemon, token, SECRET), await statusWith(daemon, token, OTHER)]).toEqual([200, 401]);
+    process.kill(daemon.pid, "SIGHUP");
+    await daemon.waitFor(/the config was not reloaded/);
+    expect(await statusWith(daemon, token, SECRET)).toBe(200);
+  });
+
+  test("without a daemon says so", async () => {
+    using home = homeWith("");
+    expect((await runBinary(["reload"], { home: home.path })).code).toBe(69);
+  });
+});
+
+describe("what runs meanwhile", () => {
+  test("a turn goes on with its command; a tool that was switched off is refused to the next one", async () => {
+    using home = homeWith(UNGUARDED);
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    const turn = post(daemon, token, shell(WAITING));
+    await until(() => existsSync(inWorkspace(daemon, "began")));
+    configure(daemon, `${UNGUARDED}\n[tools]\ndisabled = ["shell"]\n`);
+    expect(await reload(daemon)).toMatchObject({ changed: ["tools"] });
+    expect((await post(daemon, token, shell("echo no"))).body.response).toContain("switched off");
+    writeFileSync(inWorkspace(daemon, "go"), "");
+    expect((await turn).body.response).toContain("went");
+  });
+
+  test("an operator who locks down is obeyed by the next call of a turn that runs", async () => {
+    await using model = await fakeModelServer({
+      script: [
+        { calls: [{ name: "shell", input: { command: WAITING } }] },
+        { calls: [{ name: "file_write", input: { path: "late.txt", content: "late" } }] },
+        { text: "done" },
+      ],
+    });
+    const config = (policy: string): string => `${modelAt(model)}${policy}`;
+    using home = homeWith(config(UNGUARDED));
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    const turn = post(daemon, token, "do both");
+    await until(() => existsSync(inWorkspace(daemon, "began")));
+    configure(daemon, config(UNGUARDED.replace('"full"', '"read_only"')));
+    expect(await reload(daemon)).toMatchObject({ changed: ["security.policy"] });
+    writeFileSync(inWorkspace(daemon, "go"), "");
+    expect((await turn).body.response).toBe("done");
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("read_only");
+    expect(existsSync(inWorkspace(daemon, "late.txt"))).toBe(false);
+  });
+
+  test("another model answers the next turn; the running one keeps its own", async () => {
+    await using first = await fakeModelServer({
+      script: [{ calls: [{ name: "shell", input: { command: WAITING } }] }, { text: "of the first" }],
+    });
+    await using second = await fakeModelServer({ script: [{ text: "of the second" }] });
+    using home = homeWith(`${modelAt(first)}${UNGUARDED}`);
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    const running = post(daemon, token, "one");
+    await until(() => existsSync(inWorkspace(daemon, "began")));
+    configure(daemon, `${modelAt(second)}${UNGUARDED}`);
+    expect(await reload(daemon)).toMatchObject({ changed: ["model"] });
+    expect((await post(daemon, token, "two")).body.response).toBe("of the second");
+    writeFileSync(inWorkspace(daemon, "go"), "");
+    expect((await running).body.response).toBe("of the first");
+  });
+
+  test("another workspace holds for the next call", async () => {
+    using home = homeWith(UNGUARDED);
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    configure(daemon, `${UNGUARDED}\n[workspace]\npath = "elsewhere"\n`);
+    await reload(daemon);
+    await post(daemon, token, shell("echo here > file"));
+    expect(readFileSync(join(daemon.home, "elsewhere/file"), "utf8")).toBe("here\n");
+  });
+});
+
+describe("what a reload can't change", () => {
+  test("is said, and said again, until the restart, which comes in the same process", async () => {
+    using home = homeWith("");
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    const before = await statusOf(daemon);
+    configure(daemon, '[gateway]\nhost = "127.0.0.2"\n');
+    expect(await reload(daemon)).toMatchObject({ changed: ["gateway"], restart: ["gateway.host"] });
+    expect(await reload(daemon)).toMatchObject({ changed: [], restart: ["gateway.host"] });
+    expect((await post(daemon, token, "hello")).status).toBe(200);
+    const { code, stdout } = await runBinary(["restart", "--json"], { home: daemon.home });
+    const after = await statusOf(daemon);
+    expect([code, JSON.parse(stdout)]).toEqual([0, { restarted: true, url: after.url }]);
+    expect(after.url).toContain("127.0.0.2");
+    expect([after.pid, after.instance === before.instance]).toEqual([daemon.pid, false]);
+    const answer = await fetch(`${after.url}/api/status`, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(200);
+  });
+
+  test("a restart lets running turns end, and refuses a config that would not come up again", async () => {
+    using home = homeWith(UNGUARDED);
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    configure(daemon, "[gateway]\nprot = 1\n");
+    expect((await runBinary(["restart"], { home: daemon.home })).code).toBe(78);
+    configure(daemon, UNGUARDED);
+    const turn = post(daemon, token, shell(WAITING));
+    await until(() => existsSync(inWorkspace(daemon, "began")));
+    const restarting = runBinary(["restart"], { home: daemon.home });
+    await daemon.waitFor(/stopping: no new work is taken/);
+    writeFileSync(inWorkspace(daemon, "go"), "");
+    expect((await turn).body.response).toContain("went");
+    expect((await restarting).code).toBe(0);
+    expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  });
+});
+
+interface Status {
+  readonly pid: number;
+  readonly instance: string;
+  readonly url: string;
+}
+
+const statusOf = async (daemon: RunningBinary): Promise<Status> =>
+  JSON.parse((await runBinary(["status", "--json"], { home: daemon.home })).stdout) as Status;
+
+const modelAt = (server: FakeModelServer): string =>
+  `[model]\nprovider = "openai-compatible"\nname = "fake"\nbase_url = "${server.url}"\n`;
