@@ -11,6 +11,7 @@ import { type EnabledFeature, type LifecycleChange, type LoadedConfig, walkSchem
 import type { ServiceContext } from "./context.ts";
 import { enabledFeatures } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
+import { sealAtRest } from "./seal-at-rest.ts";
 import type { Service } from "./service.ts";
 
 /** What a reload did, as `svc reload --json` prints it. */
@@ -60,7 +61,9 @@ export class Reloader {
   async #reload(): Promise<ReloadReport> {
     const { context } = this.#service;
     try {
-      const report = await this.#apply(await context.load());
+      const config = await context.load();
+      const report = await this.#apply(config);
+      await sealAtRest(context, config);
       const { changed, features, restart } = report;
       for (const warning of report.warnings) context.log.warn(warning);
       context.log.info("the config was reloaded", {

@@ -12,13 +12,13 @@ import type { CommandContext } from "../../cli/command.ts";
 import { openContext, prepareHome } from "../context.ts";
 import { healthOf } from "../health.ts";
 import { Reloader } from "../reload.ts";
+import { sealAtRest } from "../seal-at-rest.ts";
 import { openService, type Service } from "../service.ts";
 import { featureList, statusReport, toolList } from "../status.ts";
 import { banner, pairingLines } from "./banner.ts";
 import { daemonHandlers } from "./handlers.ts";
 import { keepHouse } from "./housekeeping.ts";
 import { RestartRequest } from "./restart.ts";
-import { sealAtRest } from "./seal-at-rest.ts";
 import { listenToSignals, type Signals } from "./signals.ts";
 
 /** What all parts of a running daemon share. */
@@ -53,7 +53,7 @@ async function runOnce(
 ): Promise<void> {
   const service = await openService(await openContext(context), signals.hurry);
   try {
-    await sealAtRest(service);
+    await sealAtRest(service.context, service.config);
     const gateway = await openGateway(context, service);
     const stopped = new AbortController();
     try {

@@ -1,0 +1,21 @@
+/** `secrets.encrypt`: what stands in the config in plain text is sealed in place, comments and all the rest untouched. */
+import { SvcError } from "@svc/contract";
+import { type LoadedConfig, sealConfigFile } from "@svc/kernel";
+import type { ServiceContext } from "./context.ts";
+
+/** Never rejects: a config that can't be written is the operator's decision, and said. */
+export async function sealAtRest({ log, home, composition }: ServiceContext, config: LoadedConfig): Promise<void> {
+  if (!config.core.secrets.encrypt) return;
+  try {
+    const { sealed, stillIn } = await sealConfigFile({ file: config.file, home, features: composition.features });
+    if (sealed.length > 0) log.info("secrets of the config were encrypted", { keys: sealed.join(" ") });
+    if (stillIn.length > 0) {
+      log.warn("a secret that was encrypted still stands elsewhere in the config, in a comment perhaps", {
+        lines: stillIn.join(" "),
+      });
+    }
+  } catch (error) {
+    const why = error instanceof SvcError ? error.message : "something unexpected went wrong";
+    log.warn("secrets of the config could not be encrypted; they stay readable in it", { why });
+  }
+}
