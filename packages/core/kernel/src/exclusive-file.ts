@@ -65,7 +65,7 @@ function createInPlace(file: string, text: string): boolean {
 }
 
 /** Or the name could be lost with the power. Windows has no such thing as opening a directory. */
-function syncDirectory(directory: string): void {
+export function syncDirectory(directory: string): void {
   if (process.platform === "win32") return;
   const handle = openSync(directory, "r");
   try {

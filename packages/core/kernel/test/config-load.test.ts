@@ -178,7 +178,8 @@ describe("values", () => {
   });
 
   test("CRLF, a byte order mark and [security.*] before [security] are no problem", async () => {
-    const config = await fixture.load({}, "\ufeff[security.net]\r\nallow_private = ['h:1']\r\n[security]\r\n");
+    const toml = "\ufeff# c\r\n[security.net] # c\r\nallow_private = [ # c\r\n'h:1']\r\n[security]\r\n";
+    const config = await fixture.load({}, toml);
     expect(config.core["security.net"].allow_private).toEqual(["h:1"]);
   });
 });

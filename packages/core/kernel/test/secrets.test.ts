@@ -91,7 +91,7 @@ describe("the key file", () => {
 
   test("one that holds no key is refused and left alone", () => {
     for (const text of ["", "00".repeat(31), "zz".repeat(32), `${"00".repeat(32)}00`]) {
-      writeFileSync(home.secretKey, text);
+      writeFileSync(home.secretKey, text, { mode: 0o600 });
       expect(() => openSecretKey(home, { create: true })).toThrow(unreadable);
       expect(readFileSync(home.secretKey, "utf8")).toBe(text);
     }
@@ -140,6 +140,51 @@ keys = ["plain-key", "${seal("the-third")}"]
     expect((error as Error).message).toContain(dotted);
   });
 
+  test("what is wrong with the key file is said with each key and its line, and what to do", async (context) => {
+    context.skip(process.platform === "win32", "Windows has no permission bits");
+    const toml = sealedConfig((text) => sealSecret(openSecretKey(home, { create: true }), text));
+    const own = readFileSync(home.secretKey, "utf8");
+    const told = async (change: () => void) => {
+      rmSync(home.secretKey, { recursive: true, force: true });
+      change();
+      const lines = await fixture.lines(toml);
+      expect(lines).toHaveLength(3);
+      expect(lines.map((line) => /^config\.toml:\d+ {2}\S+: encrypted, and can't be opened: /.exec(line)?.[0])).toEqual(
+        [
+          "config.toml:2  channels_config.provider_a.access_token: encrypted, and can't be opened: ",
+          "config.toml:4  channels_config.provider_a.verify_token: encrypted, and can't be opened: ",
+          "config.toml:6  shapes.keys[1]: encrypted, and can't be opened: ",
+        ],
+      );
+      return lines[0]!.slice(lines[0]!.indexOf("opened: ") + 8).replaceAll(home.secretKey, "KEY");
+    };
+    const write = (text: string, mode: number) => () => writeFileSync(home.secretKey, text, { mode });
+    const anew = "set the secrets anew: svc secrets set <key>.";
+    expect(await told(() => {})).toBe(`KEY is missing. Restore it from a backup, or ${anew}`);
+    expect(await told(write("\n", 0o600))).toBe(`KEY is empty. Restore it from a backup, or move it away and ${anew}`);
+    expect(await told(write("half", 0o600))).toContain("KEY holds no key (64 hex digits). Restore it from a backup");
+    expect(
+      await told(
+        write(
+          own.replace(/./, (digit) => (digit === "0" ? "1" : "0")),
+          0o600,
+        ),
+      ),
+    ).toBe(`KEY is not the key that encrypted this, or the value is damaged. Restore it from a backup, or ${anew}`);
+    for (const mode of [0o604, 0o640, 0o620, 0o601]) {
+      expect(
+        await told(() => {
+          write(own, 0o600)();
+          chmodSync(home.secretKey, mode);
+        }),
+      ).toBe("KEY is open to other users. Run: chmod 600 KEY");
+    }
+    expect(await told(() => mkdirSync(home.secretKey, { mode: 0o700 }))).toContain("KEY can't be read.");
+    rmSync(home.secretKey, { recursive: true });
+    write(own, 0o400)();
+    expect(await fixture.lines(toml)).toEqual([]);
+  });
+
   test("a missing key file is said the same way, beside the other problems", async () => {
     const problems = await fixture.problems(`[shapes]\nkeys = ["enc2:${"00".repeat(40)}"]\nkyes = 1\n`);
     expect(problems.map(({ code, line }) => [code, line])).toEqual([
@@ -148,14 +193,17 @@ keys = ["plain-key", "${seal("the-third")}"]
     ]);
   });
 
-  test("a key file open to others is warned about; a sealed value in a readable file is not", async (context) => {
+  test("a key file open to others is warned about while nothing is sealed with it", async (context) => {
     context.skip(process.platform === "win32", "Windows has no permission bits");
     const key = openSecretKey(home, { create: true });
     fixture.write(`[channels_config.webhook]\nsecret = "${sealSecret(key, "s")}"`);
+    // Sealed, the file may be read by others.
     chmodSync(home.config, 0o644);
     expect((await fixture.load()).warnings).toEqual([]);
     chmodSync(home.secretKey, 0o644);
-    expect((await fixture.load()).warnings).toEqual([expect.stringContaining(".secret_key is open to other users")]);
+    expect((await fixture.load({}, "[gateway]")).warnings).toEqual([
+      expect.stringContaining(".secret_key is open to other users"),
+    ]);
   });
 
   test("a blank secret is unset, and missing where it is required, sealed or not", async () => {

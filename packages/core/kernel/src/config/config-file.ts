@@ -1,7 +1,9 @@
-/** Reads the config file: bounded, as UTF-8, with what its mode gives away. */
+/** Reads the config file: bounded, as UTF-8, with what its mode gives away; and what it says. */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { SvcError } from "@svc/contract";
 import { ConfigError } from "./problem.ts";
+import type { Table } from "./table.ts";
+import { parseToml } from "./toml.ts";
 
 /** A config is some kilobytes; `--config /dev/zero` must not fill the memory. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -12,6 +14,23 @@ export interface ConfigFile {
   readonly mark: string;
   /** Permission bits; undefined where the system has none. */
   readonly mode: number | undefined;
+}
+
+export interface ParsedConfig {
+  readonly file: string;
+  readonly text: string;
+  readonly mode: number | undefined;
+  readonly table: Table;
+}
+
+/** Throws CONFIG_INVALID with the place of what is not TOML. `file` is named, not read. */
+export async function parseConfig(
+  file: string,
+  { text, mode }: Pick<ConfigFile, "text"> & Partial<ConfigFile>,
+): Promise<ParsedConfig> {
+  const parsed = await parseToml(text);
+  if ("table" in parsed) return { file, text, mode, table: parsed.table };
+  throw new ConfigError(file, [{ code: "CONFIG_INVALID", file, key: "", ...parsed.fault }]);
 }
 
 /** Throws CONFIG_NOT_FOUND and CONFIG_INVALID. */

@@ -8,8 +8,8 @@
 import { resolve } from "node:path";
 import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 import type { Home } from "../home.ts";
-import { openSecretKey } from "../secrets/secret-key.ts";
-import { readConfigFile } from "./config-file.ts";
+import { openKeyRing } from "../secrets/key-ring.ts";
+import { type ParsedConfig, parseConfig, readConfigFile } from "./config-file.ts";
 import { coreRules } from "./core-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment } from "./environment.ts";
@@ -21,7 +21,6 @@ import { hasPlainSecret, secretTexts, settleSecrets } from "./secret-values.ts";
 import { type Section, sectionsOf, sectionTables } from "./sections.ts";
 import { checkStructure } from "./structure.ts";
 import { emptyTable, isTable, keyText, type Table, valueAt } from "./table.ts";
-import { parseToml } from "./toml.ts";
 import { validateSection } from "./validate.ts";
 import { fileWarnings, variableWarnings } from "./warnings.ts";
 
@@ -40,14 +39,25 @@ export interface LoadConfigOptions {
 
 /** Throws CONFIG_NOT_FOUND, and ConfigError with all problems: CONFIG_INVALID, FEATURE_ABSENT, SECRET_UNREADABLE … */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const { home, env, features, catalogue } = options;
-  const file = resolve(options.file ?? home.config);
-  const { text, mode } = options.text === undefined ? readConfigFile(file) : { text: options.text, mode: undefined };
-  const parsed = await parseToml(text);
-  if ("fault" in parsed) {
-    throw new ConfigError(file, [{ code: "CONFIG_INVALID", file, key: "", ...parsed.fault }]);
+  const file = resolve(options.file ?? options.home.config);
+  const source = await parseConfig(file, options.text === undefined ? readConfigFile(file) : { text: options.text });
+  try {
+    return await loaded(source, options);
+  } catch (error) {
+    if (options.text !== undefined || !hasUnreadable(error)) throw error;
+    // A rotation of the key that ran between reading the file and reading the key: both are in step again now.
+    const again = readConfigFile(file);
+    if (again.text === source.text) throw error;
+    return loaded(await parseConfig(file, again), options);
   }
-  const { table } = parsed;
+}
+
+const hasUnreadable = (error: unknown): boolean =>
+  error instanceof ConfigError && error.problems.some(({ code }) => code === "SECRET_UNREADABLE");
+
+async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise<LoadedConfig> {
+  const { home, env, features, catalogue } = options;
+  const { file, text, mode, table } = source;
   const sections = sectionsOf(features);
   const tables = sectionTables(sections, catalogue);
   const all = [...sections.values()];
@@ -56,20 +66,20 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 
   const { findings, origins } = overlayEnvironment(table, env, sections, tables);
   findings.push(...checkStructure(table, tables));
-  const unread = settleSecrets(table, all, keyOpener(home));
-  const loaded = new Map<string, LoadedSection>();
+  const unread = settleSecrets(table, all, openKeyRing(home).open);
+  const values = new Map<string, LoadedSection>();
   for (const section of all) {
     const state = loadSection(section, table, tables);
-    loaded.set(section.name, state.section);
+    values.set(section.name, state.section);
     findings.push(...state.findings);
   }
-  findings.push(...coreRules(coreValues(loaded)));
+  findings.push(...coreRules(coreValues(values)));
   const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all)])];
   const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
 
   const warnings = [...fileWarnings(file, mode, plainInFile, home), ...variableWarnings(env, all)];
-  return new LoadedConfig({ file, sections: loaded, secrets, origins, warnings });
+  return new LoadedConfig({ file, sections: values, secrets, origins, warnings });
 }
 
 /** Of core's sections those that are valid. */
@@ -112,10 +122,4 @@ function withoutSubsections(table: Table, { path }: Section, tables: Tables): Ta
 function withUnread(findings: readonly Finding[], unread: readonly Finding[]): Finding[] {
   const paths = new Set(unread.map((finding) => keyText(finding.path)));
   return [...findings.filter((finding) => !paths.has(keyText(finding.path))), ...unread];
-}
-
-/** Opens the key file once, and only when something is sealed. */
-function keyOpener(home: Home): () => ReturnType<typeof openSecretKey> {
-  let key: ReturnType<typeof openSecretKey> | undefined;
-  return () => (key ??= openSecretKey(home, { create: false }));
 }

@@ -1,13 +1,13 @@
 /** Everything done to secrets between the file and the schema: blank ones taken out, sealed ones opened, all listed. */
-import type { KeyObject } from "node:crypto";
-import { type Finding } from "./finding.ts";
+import { SvcError } from "@svc/contract";
+import type { Finding } from "./finding.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import type { Section } from "./sections.ts";
-import { isSealed, openSecret } from "../secrets/seal.ts";
-import { isTable, keyText, type Path, type Table, valueAt } from "./table.ts";
+import { isSealed } from "../secrets/seal.ts";
+import { isTable, type Path, type Table, valueAt } from "./table.ts";
 
 /** A value at a key that the schema marks as secret. */
-interface SecretPlace {
+export interface SecretPlace {
   readonly path: Path;
   readonly value: unknown;
   replace(value: unknown): void;
@@ -15,7 +15,7 @@ interface SecretPlace {
 }
 
 /** Every value at every secret position, whatever its type. */
-function secretPlaces(table: Table, sections: Iterable<Section>): SecretPlace[] {
+export function secretPlaces(table: Table, sections: Iterable<Section>): SecretPlace[] {
   const places: SecretPlace[] = [];
   const visit = (holder: Table | unknown[], name: string | number, node: SchemaNode, path: Path): void => {
     const value: unknown = (holder as Table)[name];
@@ -68,33 +68,23 @@ export function secretTexts(table: Table, sections: Iterable<Section>): string[]
 export const hasPlainSecret = (table: Table, sections: Iterable<Section>): boolean =>
   secretTexts(table, sections).some((text) => !isSealed(text));
 
-/** Changes `table`: blank secrets go, sealed ones become plain. The key file is opened only for a sealed one. */
-export function settleSecrets(table: Table, sections: Iterable<Section>, openKey: () => KeyObject): Finding[] {
+/** Changes `table`: blank secrets go, sealed ones become plain. `open` is asked only for a sealed one. */
+export function settleSecrets(table: Table, sections: Iterable<Section>, open: (sealed: string) => string): Finding[] {
   const findings: Finding[] = [];
   for (const place of secretPlaces(table, sections)) {
     if (typeof place.value !== "string") continue;
-    if (place.value.trim() === "") place.remove();
-    else if (isSealed(place.value)) {
-      const text = openedText(place.value, openKey);
-      if (text === undefined) findings.push(unreadableSecret(place.path));
-      else if (text.trim() === "") place.remove();
+    try {
+      const text = isSealed(place.value) ? open(place.value) : place.value;
+      if (text.trim() === "") place.remove();
       else place.replace(text);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      findings.push(unreadableSecret(place.path, error));
     }
   }
   return findings;
 }
 
-function openedText(stored: string, openKey: () => KeyObject): string | undefined {
-  try {
-    return openSecret(openKey(), stored);
-  } catch {
-    return undefined;
-  }
+function unreadableSecret(path: Path, { code, message, hint = "" }: SvcError): Finding {
+  return { code, path, at: "value", message: `encrypted, and can't be opened: ${message} ${hint}`.trimEnd() };
 }
-
-const unreadableSecret = (path: Path): Finding => ({
-  code: "SECRET_UNREADABLE",
-  path,
-  at: "value",
-  message: `encrypted, and .secret_key of this home can't open it; restore that key file or set ${keyText(path)} anew`,
-});

@@ -20,9 +20,11 @@ const INHERITED = new RegExp(
 );
 
 export async function parseToml(text: string): Promise<{ table: Table } | { fault: SyntaxFault }> {
+  // To the parser a comment that ends with CRLF has a control character in it.
+  const unix = text.replaceAll("\r\n", "\n");
   try {
-    if (INHERITED.test(text)) return { table: (await import("./toml-places.ts")).readPlaces(text).table };
-    return { table: copyValue(parse(text)) as Table };
+    if (INHERITED.test(unix)) return { table: (await import("./toml-places.ts")).readPlaces(unix).table };
+    return { table: copyValue(parse(unix)) as Table };
   } catch (error) {
     return { fault: await faultOf(error, text) };
   }

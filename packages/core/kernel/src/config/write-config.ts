@@ -34,14 +34,14 @@ export function assertWritable(file: string): void {
 
 /**
  * What may be read by this user alone stays so, and what others may read is closed to them: it may hold a secret. But the
- * superuser must not lock a service out of its config, which it reads as the file's owner or by its group.
+ * superuser must not lock a service out of its config, which it reads as the file's owner or by the file's group.
  */
 function keepAccess(draft: string, was: Stats): void {
   if (process.platform === "win32") return;
-  const isSuperuser = process.geteuid?.() === 0;
-  const groupMayRead = isSuperuser ? was.mode & 0o040 : 0;
-  if (was.uid !== process.geteuid?.() || groupMayRead) chownSync(draft, was.uid, was.gid);
-  chmodSync(draft, was.mode & (0o600 | groupMayRead));
+  const isOthers = was.uid !== process.geteuid?.() || was.gid !== process.getegid?.();
+  const groupReads = isOthers && process.geteuid?.() === 0 ? was.mode & 0o040 : 0;
+  if (was.uid !== process.geteuid?.() || groupReads !== 0) chownSync(draft, was.uid, was.gid);
+  chmodSync(draft, was.mode & (0o600 | groupReads));
 }
 
 const changed = (file: string): SvcError =>

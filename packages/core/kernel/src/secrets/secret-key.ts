@@ -1,39 +1,67 @@
-/** The key of a home's encrypted secrets: 32 bytes as hex in `.secret_key`, readable by its owner only. */
+/** The key of a home's encrypted secrets: 32 bytes as hex in `.secret_key`, open to its owner only. */
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
+import { dirname } from "node:path";
 import { SvcError } from "@svc/contract";
 import { createExclusively } from "../exclusive-file.ts";
 import type { Home } from "../home.ts";
 
+export type KeyHome = Pick<Home, "secretKey">;
+
 const KEY_BYTES = 32;
+/** More than a key and its line break: whatever is longer is no key, and need not be read. */
+const MOST_BYTES = 256;
+const ANY_OF_OTHERS = 0o077;
 
 /**
  * With `create`, makes the file when there is none; of two processes that do so at once, both get the one key that was
- * kept. Throws SECRET_UNREADABLE when the file is missing, can't be read or holds no key. A KeyObject shows nothing
- * of itself when it is printed.
+ * kept. Throws SECRET_UNREADABLE when the file is missing, can't be read, is open to others or holds no key. A KeyObject
+ * shows nothing of itself when it is printed.
  */
-export function openSecretKey(home: Pick<Home, "root" | "secretKey">, options: { create: boolean }): KeyObject {
-  const text = readKey(home.secretKey) ?? (options.create ? createKey(home) : undefined);
-  if (text === undefined) throw unreadable(home, "is missing", "Restore it from a backup, or set the secrets anew.");
-  const hex = text.trim();
-  if (!/^[0-9a-f]{64}$/i.test(hex)) throw unreadable(home, "does not hold 64 hex digits", "Restore it from a backup.");
+export function openSecretKey(home: KeyHome, options: { create: boolean }): KeyObject {
+  const known = readSecretKey(home.secretKey);
+  if (known) return known;
+  if (options.create) makeSecretKey(home.secretKey);
+  const made = options.create ? readSecretKey(home.secretKey) : undefined;
+  if (!made) throw unreadable(home.secretKey, "is missing", RESTORE);
+  return made;
+}
+
+/** Leaves a file that is there alone. */
+export function makeSecretKey(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  createExclusively(file, `${randomBytes(KEY_BYTES).toString("hex")}\n`);
+}
+
+/** Undefined when there is no such file. Throws SECRET_UNREADABLE. */
+export function readSecretKey(file: string): KeyObject | undefined {
+  const hex = readText(file)?.trim();
+  if (hex === undefined) return undefined;
+  if (hex === "") throw unreadable(file, "is empty", REPLACE);
+  if (!/^[0-9a-f]{64}$/i.test(hex)) throw unreadable(file, "holds no key (64 hex digits)", REPLACE);
   return createSecretKey(hex, "hex");
 }
 
-function createKey(home: Pick<Home, "root" | "secretKey">): string | undefined {
-  mkdirSync(home.root, { recursive: true, mode: 0o700 });
-  createExclusively(home.secretKey, `${randomBytes(KEY_BYTES).toString("hex")}\n`);
-  return readKey(home.secretKey);
-}
-
-function readKey(file: string): string | undefined {
+function readText(file: string): string | undefined {
+  let handle: number | undefined;
   try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new SvcError("SECRET_UNREADABLE", `${file} can't be read.`, { cause: error });
+    handle = openSync(file, "r");
+    if (process.platform !== "win32" && fstatSync(handle).mode & ANY_OF_OTHERS) {
+      throw unreadable(file, "is open to other users", `Run: chmod 600 ${file}`);
+    }
+    const bytes = Buffer.alloc(MOST_BYTES);
+    return bytes.toString("latin1", 0, readSync(handle, bytes));
+  } catch (cause) {
+    if (cause instanceof SvcError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw unreadable(file, "can't be read", "Make it readable for this user.", cause);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
   }
 }
 
-const unreadable = (home: Pick<Home, "secretKey">, what: string, hint: string): SvcError =>
-  new SvcError("SECRET_UNREADABLE", `${home.secretKey} ${what}.`, { hint });
+export const RESTORE = "Restore it from a backup, or set the secrets anew: svc secrets set <key>.";
+const REPLACE = "Restore it from a backup, or move it away and set the secrets anew: svc secrets set <key>.";
+
+export const unreadable = (file: string, what: string, hint: string, cause?: unknown): SvcError =>
+  new SvcError("SECRET_UNREADABLE", `${file} ${what}.`, { hint, cause });
