@@ -47,7 +47,7 @@ export async function prepareHome(context: CommandContext): Promise<boolean> {
 }
 
 /** `--config`; a file named there must exist. */
-function fileOption(context: CommandContext): { file?: string } {
+export function fileOption(context: CommandContext): { file?: string } {
   const named = context.options.text("config");
   if (named === undefined) return {};
   if (named.trim() === "") throw new SvcError("USAGE", "--config needs the path of a file.");
