@@ -29,7 +29,7 @@ export async function secretKeyPath(key: string, value: string, features: readon
 }
 
 /** The path with numbers where the schema has lists; undefined when it is another key. */
-function matched({ path }: SchemaKey, typed: Path): Path | undefined {
+export function matched({ path }: SchemaKey, typed: Path): Path | undefined {
   if (path.length !== typed.length) return undefined;
   const found = path.map((name, index) => {
     const given = typed[index]!;

@@ -1,0 +1,89 @@
+/** One key of the config set without an editor: `svc config set`. What would not load is not written. */
+import { resolve } from "node:path";
+import { type FeatureDefinition, SvcError } from "@svc/contract";
+import { matched } from "../secrets/secret-path.ts";
+import { readConfigFile } from "./config-file.ts";
+import { setConfigValues } from "./edit-config.ts";
+import { allowedValues, expectation, readText } from "./expectation.ts";
+import { readKey } from "./key-text.ts";
+import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
+import type { LoadedConfig } from "./loaded-config.ts";
+import { nearest } from "./suggest.ts";
+import { keyText, type Path } from "./table.ts";
+import type { ConfigValue } from "./toml-text.ts";
+import { type SchemaKey, walkSchema } from "./walk-schema.ts";
+import { writeConfigFile } from "./write-config.ts";
+
+export interface SetKeyOptions extends Omit<LoadConfigOptions, "text"> {
+  /** As in the file: `gateway.port`, `prices."gpt-4.1".input_per_million`. */
+  readonly key: string;
+  /** As a variable of the environment would have it. */
+  readonly value: string;
+}
+
+export interface KeySet {
+  /** The key as problems spell it. */
+  readonly key: string;
+  /** The config as it loads now. */
+  readonly config: LoadedConfig;
+}
+
+/**
+ * Throws USAGE for a key that is none, one that is a secret, and a value that it does not take; ConfigError for a config
+ * that would not load; CONFIG_CHANGED and CONFIG_UNWRITABLE.
+ */
+export async function setConfigKey(options: SetKeyOptions): Promise<KeySet> {
+  const { path, node, name } = await typedKey(options.key, options.features);
+  if (node.marks.secret) {
+    throw new SvcError("USAGE", `${name} is a secret, which is no argument for a command.`, {
+      hint: `Set it with: svc secrets set ${options.key}`,
+    });
+  }
+  const value = valueOf(name, node, options.value);
+  const file = resolve(options.file ?? options.home.config);
+  const before = readConfigFile(file);
+  const text = await setConfigValues(before.text, [{ path, value }]);
+  const config = await loadConfig({ ...options, text });
+  writeConfigFile(file, before, text);
+  return { key: name, config };
+}
+
+export interface TypedKey {
+  readonly path: Path;
+  /** The key as problems spell it. */
+  readonly name: string;
+  readonly node: SchemaKey["node"];
+}
+
+/** The key of the schema that a typed one means. Throws USAGE, with what it may have meant. */
+export async function typedKey(key: string, features: readonly FeatureDefinition[]): Promise<TypedKey> {
+  const typed = readKey(key) ?? [];
+  const keys = walkSchema(features);
+  for (const candidate of keys) {
+    const path = matched(candidate, typed);
+    if (path) return { path, name: keyText(path), node: candidate.node };
+  }
+  const plain = keys.filter(({ path }) => !path.includes("*") && !path.includes("[]"));
+  const meant = await nearest(
+    key,
+    plain.map((each) => each.key),
+  );
+  throw new SvcError("USAGE", "The config has no key of that name.", {
+    hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}All keys: svc config schema`,
+  });
+}
+
+function valueOf(name: string, node: SchemaKey["node"], text: string): ConfigValue {
+  const value = readText(node, text)?.value;
+  if (isSettable(value)) return value;
+  if (node.entries || node.type === "record") {
+    throw new SvcError("USAGE", `${name} is a table; set its keys one by one.`);
+  }
+  const allowed = allowedValues(node);
+  throw new SvcError("USAGE", `${name} must be ${expectation(node)}${allowed === undefined ? "" : ` (${allowed})`}.`);
+}
+
+const isSettable = (value: unknown): value is ConfigValue =>
+  Array.isArray(value)
+    ? value.every(isSettable)
+    : typeof value === "string" || typeof value === "number" || typeof value === "boolean";
