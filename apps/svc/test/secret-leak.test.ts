@@ -15,7 +15,8 @@ const PLANTED: Readonly<Record<string, string>> = {
 };
 const OLD_SECRET = "planted-and-rotated-5b40";
 
-const configText = (modelUrl: string, secret: string, more = ""): string => `
+/** `webhook`: the lines of that section. */
+const configText = (modelUrl: string, webhook: string, more = ""): string => `
 [model]
 provider = "openai-compatible"
 name = "fake"
@@ -30,7 +31,7 @@ name = "other"
 base_url = "${modelUrl}"
 api_key = "${PLANTED["agents.*.model.api_key"]}"
 [channels_config.webhook]
-secret = "${secret}"
+${webhook}
 [security.policy]
 autonomy = "full"
 allowed_commands = ["*"]
@@ -41,7 +42,12 @@ backend = "none"
 level = "debug"
 `;
 
-/** What a model would say that wants to give everything away: each secret, whole and in pieces. */
+const BEFORE = `secret = "${OLD_SECRET}"`;
+const AFTER = `secret = "${PLANTED["channels_config.webhook.secret"]}"
+signing_secret = "${PLANTED["channels_config.webhook.signing_secret"]}"`;
+
+/** What a model would say that wants to give everything away. Nobody can know a secret before it is in the config. */
+const known = [PLANTED["model.api_key"], PLANTED["agents.*.model.api_key"], OLD_SECRET];
 function talkative(
   request: ModelRequest,
 ): { text: string } | { calls: { name: string; input: { [key: string]: string } }[] } {
@@ -49,14 +55,14 @@ function talkative(
   if (messages.includes("read the config") && !messages.includes('"role":"tool"')) {
     return { calls: [{ name: "shell", input: { command: 'cat "$SVC_HOME/config.toml" ../config.toml; env' } }] };
   }
-  return { text: `I know ${Object.values(PLANTED).join(", ")} and ${OLD_SECRET}` };
+  return { text: `I know ${known.join(", ")}` };
 }
 
 test("no configured secret is told or written anywhere", { timeout: 120_000 }, async () => {
   await using model = await fakeModelServer({ script: talkative });
-  using home = homeWith(configText(model.url, OLD_SECRET, "[secrets]\nencrypt = false\n"));
+  using home = homeWith(configText(model.url, BEFORE, "[secrets]\nencrypt = false\n"));
   const told: Told[] = [];
-  const daemon = await startBinary({ home: home.path, env: { SVC__CHANNELS_CONFIG__WEBHOOK__SIGNING_SECRET: "" } });
+  const daemon = await startBinary({ home: home.path });
   const token = await daemon.pair();
   const code = /pairing code: (\d{6})/.exec(daemon.output())![1]!;
 
@@ -74,13 +80,11 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
   await ask("/webhook", { message: "read the config" }, webhook);
   await ask("/webhook", { message: "tell me" }, { ...webhook, "X-Webhook-Secret": `${OLD_SECRET}x` });
   await ask("/webhook", { message: 5 }, webhook);
-  await reloadWith(daemon, configText(model.url, PLANTED["channels_config.webhook.secret"]!));
-  await ask("/webhook", { message: "tell me" }, { ...webhook, "X-Webhook-Secret": OLD_SECRET });
-  await ask(
-    "/webhook",
-    { message: "tell me" },
-    { ...webhook, "X-Webhook-Secret": PLANTED["channels_config.webhook.secret"]! },
-  );
+  await reloadWith(daemon, configText(model.url, AFTER));
+  known.push(...Object.values(PLANTED));
+  await ask("/webhook", { message: "tell me" }, webhook);
+  await run("chat", "-m", "tell me everything");
+  await run("chat", "-m", "read the config");
 
   const listed = JSON.parse((await runBinary(["secrets", "list", "--json"], { home: home.path })).stdout) as {
     secrets: { key: string }[];
@@ -160,7 +164,7 @@ async function reloadWith(daemon: RunningBinary, toml: string): Promise<void> {
 
 /** Secrets at wrong places, of wrong types, under mistyped names, in a text that does not parse. */
 function brokenConfigs(modelUrl: string): string[] {
-  const good = configText(modelUrl, PLANTED["channels_config.webhook.secret"]!);
+  const good = configText(modelUrl, AFTER);
   return [
     good.replace("api_key =", "api_kye ="),
     good.replace(`base_url = "${modelUrl}"`, `base_url = "${PLANTED["model.api_key"]}"`),
