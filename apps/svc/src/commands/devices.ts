@@ -25,7 +25,7 @@ interface DeviceLine {
 }
 
 const call = (context: CommandContext, name: string, body: Readonly<Record<string, Json>> = {}): Promise<Json> =>
-  callHere(homeOf(context.env), { name, body });
+  callHere({ home: homeOf(context.env) }, { name, body });
 
 async function list(context: CommandContext): Promise<readonly DeviceLine[]> {
   const { devices } = (await call(context, "devices")) as unknown as { devices: readonly DeviceLine[] };

@@ -28,9 +28,11 @@ interface Status {
   readonly pid: number;
   readonly uptime_secs: number;
   readonly url: string;
+  readonly public_url: string | null;
   readonly home: string;
   readonly config: string;
   readonly model: { provider: string; name: string; price_known: boolean };
+  readonly agents: AgentLine[];
   readonly sandbox: { effective: string; warning: string | null };
   readonly pairing: { required: boolean; devices: number };
   readonly turns: { running: number; waiting: number };
@@ -38,14 +40,24 @@ interface Status {
   readonly features: { id: string; state: string; reason: string | null; restarts: number }[];
 }
 
+type AgentLine = {
+  readonly name: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly price_known: boolean;
+  readonly cost_today_usd: number;
+  readonly max_cost_per_day: number | null;
+};
+
 function lines(status: Status): string {
-  const { model, sandbox, pairing, turns } = status;
+  const { sandbox, pairing, turns } = status;
   return [
     `${status.status}: svc ${status.version} (${status.profile}), pid ${status.pid}, up ${status.uptime_secs} s`,
     `  address   ${status.url}`,
+    ...(status.public_url === null ? [] : [`  public    ${status.public_url}`]),
     `  home      ${status.home}`,
     `  config    ${status.config}`,
-    `  model     ${model.name} by ${model.provider}${model.price_known ? "" : " (price unknown)"}`,
+    ...status.agents.map(agentText),
     `  sandbox   ${sandbox.effective}${sandbox.warning ? ` (${sandbox.warning})` : ""}`,
     `  pairing   ${pairing.required ? "required" : "not required"}, ${pairing.devices} paired`,
     `  turns     ${turns.running} running, ${turns.waiting} waiting`,
@@ -54,4 +66,12 @@ function lines(status: Status): string {
     ),
     ...status.warnings.map((warning) => `  warning   ${warning}`),
   ].join("\n");
+}
+
+/** The default agent is the model of `[model]`; the others go by their names. What was spent is said where it is known. */
+function agentText(agent: AgentLine): string {
+  const label = agent.name === "default" ? "model     " : `agent     ${agent.name}: `;
+  const limit = agent.max_cost_per_day === null ? "" : ` of $${agent.max_cost_per_day}`;
+  const spent = agent.cost_today_usd === 0 && limit === "" ? "" : `, $${agent.cost_today_usd.toFixed(4)}${limit} today`;
+  return `  ${label}${agent.model} by ${agent.provider}${agent.price_known ? spent : " (price unknown)"}`;
 }

@@ -1,5 +1,5 @@
 /** `svc tools list` and `svc tools run`: under the agent's policy and sandbox, exactly as in a turn. */
-import { EXIT, type Json, SvcError } from "@svc/contract";
+import { EXIT, type Json } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { confirmAlone, printable, questionPrompt } from "../cli/question.ts";
 import { openBackend } from "../service/backend.ts";
@@ -13,13 +13,12 @@ export async function run(context: CommandContext): Promise<number> {
     else for (const tool of listed.tools) context.print(line(tool));
     return EXIT.ok;
   }
-  const name = context.args[1];
-  if (name === undefined)
-    throw new SvcError("USAGE", "svc tools run needs the name of a tool.", { hint: "See: svc tools list" });
+  const name = context.args[1] ?? "";
+  const agent = context.options.text("agent");
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
   const outcome = (await backend.call({
     name: "tool",
-    body: { name, input: context.options.text("input") ?? "{}", interactive },
+    body: { name, input: context.options.text("input") ?? "{}", ...(agent !== undefined && { agent }), interactive },
     ...(interactive && { onEvent: questionPrompt(backend.call, confirmAlone) }),
   })) as { ok: boolean; output: Json };
   if (json) context.printJson(outcome);

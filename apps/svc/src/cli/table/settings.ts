@@ -1,22 +1,47 @@
-/** The config, and what the build can do. */
+/** The config, its secrets, and what the build can do. */
 import type { CommandEntry } from "../command.ts";
 import { CONFIG_OPTION, JSON_OPTION } from "./options.ts";
 
 export const settings: readonly CommandEntry[] = [
   {
     usage: "config <action>",
-    summary: "check, show or schema: validate the config, print what is in force, print its JSON Schema",
+    summary: "Look at the config, check it, change a key of it",
     options: [JSON_OPTION, CONFIG_OPTION],
-    examples: ["svc config check", "svc config show", "svc config schema > config.schema.json"],
-    actions: ["check", "show", "schema"],
+    examples: [
+      "svc config check",
+      "svc config show",
+      "svc config get gateway.port",
+      "svc config set agent.max_steps 40",
+      "svc config schema > config.schema.json",
+    ],
+    actions: ["check", "show", "get <key>", "set <key> <value>", "path", "schema"],
     load: () => import("../../commands/config.ts"),
   },
   {
-    usage: "tools <action> [name]",
+    usage: "secrets <action>",
+    summary: "set, encrypt, rotate or list the secrets of the config; never shown, never typed as an argument",
+    options: [JSON_OPTION, CONFIG_OPTION],
+    examples: [
+      "svc secrets list",
+      "svc secrets set model.api_key",
+      "svc secrets set model.api_key < key.txt",
+      "svc secrets encrypt",
+      "svc secrets rotate",
+    ],
+    actions: ["set <key>", "encrypt", "rotate", "list"],
+    load: () => import("../../commands/secrets.ts"),
+  },
+  {
+    usage: "tools <action>",
     summary: "list the agent's tools, or run one under its policy and sandbox",
-    options: [["--input <json>", "Input of the tool (default: {})"], JSON_OPTION, CONFIG_OPTION],
+    options: [
+      ["--input <json>", "Input of the tool (default: {})"],
+      ["--agent <name>", "Run it as this agent of the config"],
+      JSON_OPTION,
+      CONFIG_OPTION,
+    ],
     examples: ["svc tools list", `svc tools run file_read --input '{"path":"notes.txt"}'`],
-    actions: ["list", "run"],
+    actions: ["list", "run <name>"],
     load: () => import("../../commands/tools.ts"),
   },
   {

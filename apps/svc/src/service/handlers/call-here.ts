@@ -1,15 +1,23 @@
 /** Asks the daemon; without one, the database of the home answers, for the commands that need no more than that. */
-import { type Json, SvcError } from "@svc/contract";
+import { type FeatureDefinition, type Json, SvcError } from "@svc/contract";
 import { callDaemon, type ControlCall } from "@svc/gateway/control";
 import type { Home } from "@svc/kernel";
 
+export interface Place {
+  readonly home: Home;
+  /** Default: `config.toml` of the home. */
+  readonly file?: string;
+  /** Of this build; for the commands that read the config. */
+  readonly features?: readonly FeatureDefinition[];
+}
+
 /** Throws what the daemon answered, or ALREADY_RUNNING and STORE_* of the database. */
-export async function callHere(home: Home, call: Omit<ControlCall, "socketFile">): Promise<Json> {
+export async function callHere(place: Place, call: Omit<ControlCall, "socketFile">): Promise<Json> {
   try {
-    return await callDaemon({ ...call, socketFile: home.controlSocket });
+    return await callDaemon({ ...call, socketFile: place.home.controlSocket });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "NOT_RUNNING") throw error;
   }
   const { answerFromStore } = await import("./lone-store.ts");
-  return answerFromStore(home, call);
+  return answerFromStore(place, call);
 }

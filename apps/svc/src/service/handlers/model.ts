@@ -2,6 +2,7 @@
 import type { ModelTest } from "@svc/agent";
 import type { Json } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
+import type { ModelReport } from "../../cli/model-report.ts";
 
 /** Tests the model of the named agent, else of the default one. Throws AGENT_UNKNOWN. */
 export type TestModel = (agent: string | undefined, signal: AbortSignal) => Promise<ModelTest>;
@@ -9,11 +10,11 @@ export type TestModel = (agent: string | undefined, signal: AbortSignal) => Prom
 export const modelHandlers = (test: TestModel): ControlHandlers => ({
   "model-test": async ({ body, signal }) => {
     const agent = typeof body["agent"] === "string" ? body["agent"] : undefined;
-    return shown(await test(agent, signal));
+    return { ...modelReport(await test(agent, signal)) } as unknown as Json;
   },
 });
 
-function shown({ agent, provider, model, ok, error, ...cost }: ModelTest): Json {
+export function modelReport({ agent, provider, model, ok, error, ...cost }: ModelTest): ModelReport {
   return {
     agent,
     provider,

@@ -1,0 +1,91 @@
+/** `svc secrets set|encrypt|rotate|list`. A value comes from a prompt or a pipe, and goes into the config sealed. */
+import { EXIT, type Json } from "@svc/contract";
+import {
+  homeOf,
+  listSecrets,
+  sealConfigFile,
+  type SecretFileOptions,
+  type SecretState,
+  setConfigSecret,
+} from "@svc/kernel";
+import { columns } from "../cli/columns.ts";
+import type { CommandContext } from "../cli/command.ts";
+import { readSecret } from "../cli/secret-input.ts";
+import { reloadDaemon } from "../cli/tell-daemon.ts";
+import { fileOption } from "../service/context.ts";
+import { callHere } from "../service/handlers/call-here.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const [action = ""] = context.args;
+  return await ACTIONS[action]!(context, await secretFile(context));
+}
+
+type Action = (context: CommandContext, file: SecretFileOptions) => Promise<number>;
+
+const ACTIONS: Readonly<Record<string, Action>> = { set, encrypt, rotate, list };
+
+async function secretFile(context: CommandContext): Promise<SecretFileOptions> {
+  const { features } = await context.build.load();
+  return { home: homeOf(context.env), features, ...fileOption(context) };
+}
+
+async function set(context: CommandContext, file: SecretFileOptions): Promise<number> {
+  const key = context.args[1] ?? "";
+  const value = await readSecret(key);
+  const done = await setConfigSecret({ ...file, key, value, env: context.env });
+  const { text, report } = await reloadDaemon(context);
+  if (context.options.flag("json")) context.printJson({ ...done, beatenBy: done.beatenBy ?? null, reload: report });
+  else {
+    context.print(
+      `${done.key} is set${done.sealed ? ", encrypted" : "; secrets.encrypt is off, so it stands in plain text"}`,
+    );
+    if (done.beatenBy !== undefined) context.print(`warning: ${done.beatenBy} is set and beats it`);
+    context.print(text);
+  }
+  return EXIT.ok;
+}
+
+async function encrypt(context: CommandContext, file: SecretFileOptions): Promise<number> {
+  const { sealed, stillIn } = await sealConfigFile(file);
+  if (context.options.flag("json")) context.printJson({ sealed, still_in_lines: stillIn });
+  else {
+    context.print(sealed.length === 0 ? "no secret stands in plain text" : `encrypted: ${sealed.join(", ")}`);
+    if (stillIn.length > 0)
+      context.print(`warning: the same text still stands in line ${stillIn.join(", ")}; remove it`);
+  }
+  return EXIT.ok;
+}
+
+/** What is in force does not change, so nobody needs a reload. */
+async function rotate(context: CommandContext, file: SecretFileOptions): Promise<number> {
+  const done = (await callHere(file, { name: "secrets-rotate" })) as { sealed: string[]; resumed: boolean };
+  if (context.options.flag("json")) context.printJson(done as unknown as Json);
+  else {
+    const what =
+      done.sealed.length === 0 ? "the config has no encrypted secret" : `sealed anew: ${done.sealed.join(", ")}`;
+    context.print(`${done.resumed ? "an interrupted rotation is finished" : "there is a new key"}; ${what}`);
+    context.print("Backups from before need the old key to be read.");
+  }
+  return EXIT.ok;
+}
+
+async function list(context: CommandContext, file: SecretFileOptions): Promise<number> {
+  const secrets = await listSecrets({ ...file, env: context.env });
+  if (context.options.flag("json")) {
+    context.printJson({
+      secrets: secrets.map(({ key, state, variable }) => ({ key, state, variable: variable ?? null })),
+    });
+  } else context.print(columns(secrets.map((secret) => [secret.key, stateText(secret)])));
+  return EXIT.ok;
+}
+
+const stateText = ({ state, variable }: SecretState): string =>
+  variable === undefined ? STATES[state] : `from the environment: ${variable}`;
+
+const STATES: Readonly<Record<SecretState["state"], string>> = {
+  encrypted: "encrypted",
+  plain: "in plain text; encrypt it with: svc secrets encrypt",
+  unreadable: "encrypted with another key; set it anew",
+  environment: "from the environment",
+  unset: "not set",
+};

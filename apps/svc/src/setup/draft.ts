@@ -1,0 +1,116 @@
+/**
+ * The config as it would be written. Nothing of it is on disk, and every answer is judged at once by the rules of a
+ * start: the whole text is loaded with the answer in it, and what is said about its key is the verdict.
+ */
+import type { Composition } from "@svc/contract";
+import {
+  ConfigError,
+  type ConfigValue,
+  defaultConfigText,
+  type DefaultModel,
+  type Home,
+  loadConfig,
+  type LoadedConfig,
+  setConfigValues,
+  walkSchema,
+} from "@svc/kernel";
+
+export type Setting = ConfigValue;
+
+export interface DraftSurroundings {
+  readonly home: Home;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly composition: Composition;
+}
+
+export class Draft {
+  readonly #surroundings: DraftSurroundings;
+  readonly #settings = new Map<string, Setting>();
+
+  constructor(surroundings: DraftSurroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** Dotted key, then value, in the order they were set. */
+  get settings(): ReadonlyMap<string, Setting> {
+    return this.#settings;
+  }
+
+  set(key: string, value: Setting | undefined): void {
+    if (value === undefined) this.#settings.delete(key);
+    else this.#settings.set(key, value);
+  }
+
+  get(key: string): Setting | undefined {
+    return this.#settings.get(key);
+  }
+
+  /** What is wrong with `value` at `key`; what is wrong elsewhere is some other answer's. */
+  async problemWith(key: string, value: Setting | undefined): Promise<string | undefined> {
+    const settings = new Map(this.#settings);
+    if (value === undefined) settings.delete(key);
+    else settings.set(key, value);
+    try {
+      await this.#load(settings);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const problem = error.problems.find((problem) => problem.key === key || problem.key.startsWith(`${key}[`));
+      return problem && sentence(problem);
+    }
+  }
+
+  /** Throws ConfigError with every problem. */
+  load(): Promise<LoadedConfig> {
+    return this.#load(this.#settings);
+  }
+
+  /** What is to be written, each secret as `seal` makes it. */
+  async text(seal: (secret: string) => string): Promise<string> {
+    const secrets = new Set(
+      walkSchema(this.#surroundings.composition.features).flatMap(({ key, node }) => (node.marks.secret ? [key] : [])),
+    );
+    const sealed = [...this.#settings].map(
+      ([key, value]) => [key, secrets.has(key) && typeof value === "string" ? seal(value) : value] as const,
+    );
+    return textOf(new Map(sealed));
+  }
+
+  async #load(settings: ReadonlyMap<string, Setting>): Promise<LoadedConfig> {
+    const { home, env, composition } = this.#surroundings;
+    const { features, catalogue } = composition;
+    return loadConfig({ home, env, features, catalogue, text: await textOf(settings) });
+  }
+}
+
+/** The first run's config with the answers in it: those it shows as comments in their place, the others where they belong. */
+async function textOf(settings: ReadonlyMap<string, Setting>): Promise<string> {
+  const said = (key: string): string | undefined => {
+    const value = settings.get(key);
+    return typeof value === "string" ? value : undefined;
+  };
+  const [name, baseUrl, apiKey, webhookSecret] = SHOWN_KEYS.map(said);
+  const provider = (said("model.provider") ?? "builtin") as DefaultModel["provider"];
+  const text = defaultConfigText({
+    model: {
+      provider,
+      ...(name !== undefined && { name }),
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(apiKey !== undefined && { apiKey }),
+    },
+    ...(webhookSecret !== undefined && { webhookSecret }),
+  });
+  const shown = new Set<string>(["model.provider", ...SHOWN_KEYS]);
+  const others = [...settings].filter(([key]) => !shown.has(key));
+  return setConfigValues(
+    text,
+    others.map(([key, value]) => ({ path: key.split("."), value })),
+  );
+}
+
+const SHOWN_KEYS = ["model.name", "model.base_url", "model.api_key", "channels_config.webhook.secret"] as const;
+
+function sentence({ message, allowed, env }: ConfigError["problems"][number]): string {
+  const from = env === undefined ? "" : ` (set by ${env})`;
+  return `${message}${allowed === undefined ? "" : ` (allowed: ${allowed})`}${from}`;
+}
