@@ -1,12 +1,19 @@
 // What the pages say of a key, a command and a decision is what people set, type and believe: every fact of the code must
 // arrive, and none may turn into markup on the way.
+import { join } from "node:path";
 import { defineFeature, ERRORS, EXIT, integer, secret } from "@svc/contract";
+import { CORE_ROUTES } from "@svc/gateway/openapi";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
+import { readDocument } from "../src/code/document.ts";
+import { anchorsOf } from "../src/markdown.ts";
 import { cliPage, EXIT_MEANINGS } from "../src/pages/cli.ts";
 import { configPage } from "../src/pages/config.ts";
 import { decisionPage, decisions } from "../src/pages/decisions.ts";
 import { errorPage } from "../src/pages/errors.ts";
+import { httpPage } from "../src/pages/http.ts";
+import { openApiPage } from "../src/pages/openapi.ts";
+import { noteOf, shapeOf } from "../src/pages/shape.ts";
 
 const nothing = new Map<string, string>();
 
@@ -105,5 +112,95 @@ describe("decisions", () => {
       { file: "0002-b.md", title: "0002: second" },
     ]);
     expect(decisionPage.render(files)).toContain("- [0001: first](0001-a.md)\n- [0002: second](0002-b.md)\n");
+  });
+});
+
+describe("http", () => {
+  const text = { type: "string" };
+  const error = { type: "object", properties: { error: text, code: text }, required: ["error", "code"] };
+  const document = {
+    info: { description: "Every error has a <body>." },
+    components: { schemas: { Error: error } },
+    paths: {
+      "/things/{id}": {
+        post: {
+          summary: "Makes {{a}} thing.",
+          description: "Needs a token of scope operator or read.",
+          security: [{ bearer: [] }],
+          parameters: [
+            { name: "id", in: "path", required: true, description: "Its | id.", schema: { ...text, maxLength: 9 } },
+          ],
+          requestBody: {
+            required: false,
+            content: { "application/json": { schema: { type: "object", properties: {} } } },
+          },
+          responses: {
+            200: { description: "It.", content: { "application/json": { schema: error } }, headers: { ETag: {} } },
+            304: { description: "The caller has it." },
+            429: { description: "BUSY: Too many turns. LOCKED_OUT: Wait." },
+            default: { description: "Anything else." },
+          },
+        },
+      },
+    },
+  };
+
+  test("the overview leads to the route, and says who may", () => {
+    const page = httpPage(document).render(nothing);
+    expect(page).toContain(
+      "| [`POST /things/{id}`](openapi.md#post-thingsid) | operator or read | Makes &#123;&#123;a}} thing.",
+    );
+    expect(page).toContain("Every error has a &lt;body>.");
+    expect(anchorsOf(openApiPage(document).render(nothing))).toContain("post-thingsid");
+  });
+
+  test("a route has its parameters, body, answers and codes", () => {
+    const page = openApiPage(document).render(nothing);
+    expect(page).toMatch(/\| `id` +\| path \| `string` At most 9 characters\. +\| Its \\\| id\. +\|/);
+    expect(page).toContain("Body (`application/json`, may be left out):");
+    expect(page).toContain("**200**: It. Headers: `ETag`.\n\n```shape\n{\n  error: string\n  code: string\n}\n```\n");
+    expect(page).toContain("**304**: The caller has it.\n");
+    expect(page).toContain("| 429   | `BUSY`, `LOCKED_OUT` |");
+    expect(page).not.toContain("Anything else");
+  });
+
+  test("every route of the core is on both pages", () => {
+    const real = readDocument(join(import.meta.dirname, "../../../.."));
+    const [overview, whole] = [httpPage(real), openApiPage(real)].map((page) => page.render(nothing));
+    for (const { method, path } of CORE_ROUTES) {
+      expect(overview).toContain(`\`${method} ${path}\``);
+      expect(whole).toContain(`## \`${method} ${path}\``);
+    }
+  });
+});
+
+describe("shapes", () => {
+  test.each([
+    [{}, "any"],
+    [{ type: "integer" }, "number"],
+    [{ const: true }, "true"],
+    [{ enum: ["a", "b"], type: "string" }, '"a" | "b"'],
+    [{ anyOf: [{ type: "string" }, { type: "null" }] }, "string | null"],
+    [{ type: "array", items: { anyOf: [{ type: "string" }, { type: "null" }] } }, "(string | null)[]"],
+    [{ type: "array" }, "any[]"],
+    [{ type: "object" }, "object"],
+    [{ $ref: "#/components/schemas/Error" }, "Error"],
+    [{ type: "object", additionalProperties: { type: "number" } }, "{\n  [name]: number\n}"],
+    [
+      {
+        type: "object",
+        properties: { "a-b": { type: "array", items: { type: "object", properties: { c: { enum: [1, 2] } } } } },
+      },
+      '{\n  "a-b"?: {\n    c?: 1 | 2\n  }[]\n}',
+    ],
+  ])("%j", (schema, shape) => {
+    expect(shapeOf(schema)).toBe(shape);
+  });
+
+  test("a key says what it means and what it takes", () => {
+    expect(noteOf({ description: "Of this.", format: "date-time" })).toBe("Of this. date-time");
+    expect(noteOf({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).toBe("");
+    expect(noteOf({ minimum: 1, maximum: 9 })).toBe("1 to 9.");
+    expect(noteOf({ minLength: 1 })).toBe("At least 1 characters.");
   });
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { UserConfig } from "vitepress";
 import { slugOf } from "../markdown.ts";
 import { decisions } from "../pages/decisions.ts";
+import { SHAPE } from "../pages/shape.ts";
 import { GUIDE } from "./guide.ts";
 
 const DOCS = join(import.meta.dirname, "../../../../../docs");
@@ -18,7 +19,7 @@ export const site: UserConfig = {
   cacheDir: "./.vitepress/.gen",
   // A page opened from a disk or below a path of any name works with these; a server needs no rule for them.
   cleanUrls: false,
-  markdown: { anchor: { slugify: slugOf } },
+  markdown: { anchor: { slugify: slugOf }, languageAlias: { [SHAPE]: "ts" } },
   themeConfig: {
     search: { provider: "local" },
     outline: { level: [2, 3] },
@@ -35,6 +36,8 @@ export const site: UserConfig = {
           { text: "Config", link: "/reference/config" },
           { text: "Commands", link: "/reference/cli" },
           { text: "Errors", link: "/reference/errors" },
+          { text: "HTTP", link: "/reference/http" },
+          { text: "API document", link: "/reference/openapi" },
         ],
       },
       {
