@@ -10,8 +10,17 @@ export function responseInFlight(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
-/** Whether a request was answered while its body is still coming in; read from the parser for the same reason. */
-export function isAnsweredAlready(socket: Socket): boolean {
-  const { parser } = socket as Socket & { parser?: { readonly incoming?: IncomingMessage | null } | null };
-  return responseInFlight(socket) === undefined && parser?.incoming?.complete === false;
+/** Whether a request was answered while its body is still coming in. */
+export const isAnsweredAlready = (socket: Socket): boolean =>
+  responseInFlight(socket) === undefined && parserOf(socket)?.incoming?.complete === false;
+
+/** Whether nothing is being answered on it. A connection that was upgraded has no parser any more, and is at work. */
+export const isIdle = (socket: Socket): boolean =>
+  responseInFlight(socket) === undefined && parserOf(socket) !== undefined;
+
+interface Parser {
+  readonly incoming?: IncomingMessage | null;
 }
+
+const parserOf = (socket: Socket): Parser | undefined =>
+  (socket as Socket & { parser?: Parser | null }).parser ?? undefined;

@@ -1,0 +1,78 @@
+// Out of file descriptors the daemon went on, but silently, and the operator's own `svc status` was refused as well: a
+// client that opens connections and says nothing held them all.
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { captureLogger, fakeClock } from "@svc/testkit";
+import { afterEach, expect, test } from "vitest";
+import { keepRoom } from "../src/http/room.ts";
+import { statusOf, Wire } from "./http.ts";
+
+const ends: (() => void)[] = [];
+afterEach(() => ends.splice(0).forEach((end) => end()));
+
+async function started(most: number, listener: RequestListener = (_, outgoing) => outgoing.end()) {
+  const clock = fakeClock();
+  const log = captureLogger();
+  const server = createServer(listener);
+  keepRoom(server, clock, log, most);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.push(() => (server.closeAllConnections(), server.close()));
+  const { port } = server.address() as AddressInfo;
+  /** Resolves when the server has it. */
+  const open = async (): Promise<Wire> => {
+    const accepted = new Promise((resolve) => server.once("connection", resolve));
+    const wire = new Wire({ port });
+    await accepted;
+    return wire;
+  };
+  return { open, clock, log };
+}
+
+const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+test("past the most, the connection that has been idle the longest goes, and the new one is served", async () => {
+  const { open, log } = await started(2);
+  const [first, second] = [await open(), await open()];
+  const third = await open();
+  expect(await first.closed).toBe("");
+  third.write(REQUEST);
+  expect(statusOf((await third.responses(1))[0]!)).toBe(200);
+  second.write(REQUEST);
+  expect(statusOf((await second.responses(1))[0]!)).toBe(200);
+  expect(log.lines.map(({ level }) => level)).toEqual(["warn"]);
+});
+
+test("one whose request is being answered stays, however old", async () => {
+  let answer = () => {};
+  const asked = Promise.withResolvers<void>();
+  const { open } = await started(2, (_, outgoing) => {
+    answer = () => outgoing.end();
+    asked.resolve();
+  });
+  const busy = await open();
+  busy.write(REQUEST);
+  await asked.promise;
+  const idle = await open();
+  await open();
+  expect(await idle.closed).toBe("");
+  answer();
+  expect(statusOf((await busy.responses(1))[0]!)).toBe(200);
+});
+
+test("when all are busy the new one is refused", async () => {
+  const asked = Promise.withResolvers<void>();
+  const { open } = await started(1, () => asked.resolve());
+  const busy = await open();
+  busy.write(REQUEST);
+  await asked.promise;
+  expect(await (await open()).closed).toBe("");
+});
+
+test("a flood of them is one line a minute", async () => {
+  const { open, clock, log } = await started(1);
+  for (let count = 0; count < 20; count += 1) await open();
+  expect(log.lines).toHaveLength(1);
+  await clock.advance(60_000);
+  await open();
+  expect(log.lines).toHaveLength(2);
+});
