@@ -35,12 +35,13 @@ export class Sessions implements SessionService {
     const begun = this.#begun().filter(
       ({ id, clientId }) => !ids.has(id) && (filter.clientId === undefined || filter.clientId === clientId),
     );
-    return [...begun.reverse(), ...stored.map((session) => this.#infoOf(session))].slice(0, limit);
+    const active = this.#parts.active.keys();
+    return [...begun.reverse(), ...stored.map((session) => infoOf(session, active))].slice(0, limit);
   }
 
   find(id: string): SessionInfo | undefined {
     const stored = this.#parts.store.sessions.byId(id);
-    return stored ? this.#infoOf(stored) : this.#begun().find((session) => session.id === id);
+    return stored ? infoOf(stored, this.#parts.active.keys()) : this.#begun().find((session) => session.id === id);
   }
 
   messages(id: string, page: SessionPageRequest): SessionPage {
@@ -83,11 +84,12 @@ export class Sessions implements SessionService {
   #begun(): SessionInfo[] {
     return this.#parts.active.running().filter(isFirst).map(begunInfo);
   }
+}
 
-  #infoOf({ id, clientId, name, createdAt, updatedAt, turns }: SessionSummary): SessionInfo {
-    const running = this.#parts.active.has(conversationKey(clientId, name));
-    return { id, clientId, name, createdAt, updatedAt, turns, running };
-  }
+function infoOf(session: SessionSummary, active: ReadonlySet<string>): SessionInfo {
+  const { id, clientId, name, createdAt, updatedAt, turns } = session;
+  const running = active.has(conversationKey(clientId, name));
+  return { id, clientId, name, createdAt, updatedAt, turns, running };
 }
 
 type BegunTurn = ActiveTurn & { readonly conversation: Conversation };

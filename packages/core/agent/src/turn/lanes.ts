@@ -8,8 +8,8 @@ export class Lanes {
   #maxParallel: number;
   #running = 0;
   #waiting = 0;
-  /** A lane exists while one of its jobs runs or is ready; the set holds those behind it. */
-  readonly #lanes = new Map<string, Set<Waiting>>();
+  /** A lane exists while one of its jobs runs or is ready; the set holds those behind it, once there was one. */
+  readonly #lanes = new Map<string, Set<Waiting> | undefined>();
   /** Heads of lanes that wait for a free place. */
   readonly #ready = new Set<Waiting>();
 
@@ -22,10 +22,9 @@ export class Lanes {
    * before the job's turn has come, or with what the job rejects with.
    */
   async run<T>(lane: string, job: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const behind = this.#lanes.get(lane);
-    if (behind) await this.#wait(lane, behind, signal);
+    if (this.#lanes.has(lane)) await this.#wait(lane, this.#behind(lane), signal);
     else {
-      this.#lanes.set(lane, new Set());
+      this.#lanes.set(lane, undefined);
       if (this.#running >= this.#maxParallel) await this.#wait(lane, this.#ready, signal);
       else this.#running += 1;
     }
@@ -40,9 +39,10 @@ export class Lanes {
 
   /** Runs `job` when its lane is free, beside the limit: it must not wait for strangers, nor be refused. */
   async alone<T>(lane: string, job: () => Promise<T>): Promise<T> {
-    const behind = this.#lanes.get(lane);
-    if (behind) await new Promise<void>((start) => behind.add({ start, isAlone: true, queue: behind }));
-    else this.#lanes.set(lane, new Set());
+    if (this.#lanes.has(lane)) {
+      const queue = this.#behind(lane);
+      await new Promise<void>((start) => queue.add({ start, isAlone: true, queue }));
+    } else this.#lanes.set(lane, undefined);
     try {
       return await job();
     } finally {
@@ -63,6 +63,12 @@ export class Lanes {
 
   get waiting(): number {
     return this.#waiting;
+  }
+
+  #behind(lane: string): Set<Waiting> {
+    let behind = this.#lanes.get(lane);
+    if (!behind) this.#lanes.set(lane, (behind = new Set()));
+    return behind;
   }
 
   async #wait(lane: string, queue: Set<Waiting>, signal: AbortSignal | undefined): Promise<void> {
@@ -96,7 +102,7 @@ export class Lanes {
   /** The lane's next job queues up behind the heads of other lanes. */
   #next(lane: string): void {
     const behind = this.#lanes.get(lane);
-    const [next] = behind ?? [];
+    const next = behind?.values().next().value;
     if (!behind || !next) return void this.#lanes.delete(lane);
     behind.delete(next);
     if (next.isAlone) return next.start();
@@ -106,6 +112,7 @@ export class Lanes {
 
   /** Free places go to the heads that wait longest. */
   #fill(): void {
+    if (this.#ready.size === 0) return;
     for (const head of this.#ready) {
       if (this.#running >= this.#maxParallel) return;
       this.#ready.delete(head);
