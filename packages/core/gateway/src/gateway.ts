@@ -4,6 +4,7 @@ import { type Front, makeFront } from "./front.ts";
 import { outliveAcceptErrors } from "./http/accept-errors.ts";
 import { closer } from "./http/close.ts";
 import { errorReply } from "./http/reply.ts";
+import { keepRoom } from "./http/room.ts";
 import { createHttpServer, listen } from "./http/server.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
 import { checkBind, checkRebind } from "./net/bind.ts";
@@ -15,7 +16,15 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   checkBind(config);
   let draining = false;
   let front: Front;
-  const serve: RequestListener = (incoming, outgoing) => front.listener(incoming, outgoing);
+  const serve: RequestListener = (incoming, outgoing) => {
+    try {
+      front.listener(incoming, outgoing);
+    } catch (error) {
+      // Uncaught here it would end the process, and every other client's turn with it.
+      log.error("a request failed unexpectedly", { cause: error instanceof Error ? error.message : "unknown" });
+      send(incoming, outgoing, errorReply("INTERNAL"));
+    }
+  };
   const lasting = makeLasting(deps, { settings: () => front.settings, isDraining: () => draining, serve });
   const { devices, forwarding, pairing, running, send, webhookLimit } = lasting;
   /** Never throws: from the first line on, the next request meets the new settings. */
@@ -33,6 +42,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   const { connections, close } = closer(server, running, clock);
   const port = await listen(server, config.host, config.port);
   outliveAcceptErrors(server, clock, log);
+  keepRoom(server, clock, log);
   // The Origin rule needs the port that was really taken.
   adopt(port === config.port ? front : makeFront(deps, lasting, port));
   log.info("the gateway listens", { port, version: deps.version });

@@ -30,7 +30,7 @@ export const HEALTH: RouteSpec = {
       }),
     },
   },
-  errors: ["DRAINING"],
+  errors: ["DRAINING", "INTERNAL"],
 };
 
 export interface HealthRouteDeps {

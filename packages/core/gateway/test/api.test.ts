@@ -3,6 +3,7 @@ import { SvcError, type ClientId, type Json, type Route, type RouteRequest } fro
 import { describe, expect, test } from "vitest";
 import { Harness, route } from "./harness.ts";
 import { call } from "./http.ts";
+import { REPORTS } from "./reports.ts";
 
 async function started(routes: readonly Route[] = []) {
   const harness = new Harness();
@@ -86,9 +87,10 @@ describe("paths and methods", () => {
 describe("/api", () => {
   test("reports what the app says", async () => {
     const { gateway, headers } = await started();
-    expect((await call(gateway, { path: "/api/status", headers })).json).toEqual({ version: "1.2.3" });
-    expect((await call(gateway, { path: "/api/tools", headers })).json).toEqual({ tools: [] });
-    expect((await call(gateway, { path: "/api/features", headers })).json).toEqual({ features: [] });
+    for (const [name, report] of Object.entries(REPORTS)) {
+      const path = `/api/${name === "configReport" ? "config" : name}`;
+      expect((await call(gateway, { path, headers })).json).toEqual(report());
+    }
   });
 
   test("a token sees its own sessions, an operator all of them, marked with the device and without ClientIds", async () => {

@@ -5,6 +5,7 @@ import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResu
 import type { Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
+import { REPORTS } from "./reports.ts";
 import {
   type Gateway,
   type GatewayDeps,
@@ -52,11 +53,13 @@ export class Harness {
   /** Ids of conversations that were to be stopped. */
   readonly cancelled: string[] = [];
   failNextAdd: Error | undefined;
-  /** As long as it is set, no device can be removed from the disk. */
+  /** As long as it is set, nothing can be removed from the disk. */
   failRemove: Error | undefined;
   /** As long as it is set, a removal waits for it. */
   slowRemove: Promise<void> | undefined;
   health: Health = { degraded: false, units: [], unsigned: [] };
+  /** As long as it is set, whatever the gateway asks of its surroundings throws it. */
+  broken: Error | undefined;
   gateway!: Gateway;
   #options: HarnessOptions = {};
 
@@ -121,18 +124,14 @@ export class Harness {
             if (index >= 0) this.devices.splice(index, 1);
             return index >= 0;
           },
-          touch: () => {},
+          touch: () => this.#check(),
         },
         idempotency: { claim: (claim) => this.#claim(claim) },
       },
       sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
-      status: () => ({ version: "1.2.3" }),
-      tools: () => ({ tools: [] }),
-      features: () => ({ features: [] }),
-      routes: options.routes ?? [],
-      configReport: () => ({ gateway: { port: 42617 } }),
-      health: () => this.health,
+      ...REPORTS,
+      health: () => (this.#check(), this.health),
       log: this.log,
       clock: options.clock ?? this.clock,
       version: "1.2.3",
@@ -156,12 +155,17 @@ export class Harness {
         return find(id)?.running ?? false;
       },
       remove: (id) => {
+        if (this.failRemove) return Promise.reject(this.failRemove);
         const index = this.sessions.findIndex((one) => one.id === id);
         if (index >= 0) this.sessions.splice(index, 1);
         return Promise.resolve(index >= 0);
       },
       running: () => [],
     };
+  }
+
+  #check(): void {
+    if (this.broken) throw this.broken;
   }
 
   #claim(claim: IdempotencyClaim): "new" | "duplicate" {

@@ -1,6 +1,7 @@
 /** Requests as tests need them: any Host, any method, and bytes that are no HTTP at all. */
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { CORE_PROMISES } from "./document.ts";
 import type { Harness } from "./harness.ts";
 
 export interface Answer {
@@ -18,7 +19,15 @@ export interface Call {
   readonly body?: string | Buffer;
 }
 
-export function call(to: Pick<Harness, "port">, options: Call = {}): Promise<Answer> {
+/** Whatever a test asks for: the answer must be one that /openapi.json promises. */
+export async function call(to: Pick<Harness, "port">, options: Call = {}): Promise<Answer> {
+  const answer = await send(to, options);
+  const broken = CORE_PROMISES.broken(options.method ?? "GET", options.path ?? "/", answer);
+  if (broken !== undefined) throw new Error(broken);
+  return answer;
+}
+
+function send(to: Pick<Harness, "port">, options: Call): Promise<Answer> {
   const { method = "GET", path = "/", headers = {}, body } = options;
   return new Promise((resolve, reject) => {
     const outgoing = request(
@@ -120,4 +129,10 @@ function parsed(text: string): any {
   } catch {
     return undefined;
   }
+}
+
+export const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await tick();
 }

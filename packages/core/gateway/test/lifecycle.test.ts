@@ -3,13 +3,7 @@
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { Harness } from "./harness.ts";
-import { call, post, splitResponses, statusOf, Wire } from "./http.ts";
-
-const tick = () => new Promise((resolve) => setImmediate(resolve));
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await tick();
-}
+import { call, post, splitResponses, statusOf, tick, until, Wire } from "./http.ts";
 
 const codeOfStart = (config: Parameters<Harness["start"]>[0]) =>
   new Harness().start(config).then(

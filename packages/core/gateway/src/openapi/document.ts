@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, made of the routes' own data. Needs no running gateway. */
 import { ERRORS, type ErrorCode, type Json } from "@svc/contract";
 import { errorsOf, type AnswerSpec, type RouteSpec, type Strings } from "../routes/spec.ts";
-import { descriptionOf } from "../routes/fields.ts";
+import type * as v from "valibot";
 import { ERROR_SCHEMA, inputSchema, isOptional, outputSchema } from "./schemas.ts";
 
 type Node = { readonly [key: string]: Json };
@@ -15,7 +15,6 @@ const INTRODUCTION =
   "HEAD comes with every GET, and OPTIONS tells the methods of a path. Every error has the body that the schema Error " +
   "describes, also what is refused before there is a request: 400, 404, 405, 408 and 431.";
 
-/** Throws when a schema has no counterpart in JSON Schema. */
 export function openApiDocument({ version, routes }: OpenApiOptions): Node {
   const paths: Record<string, Record<string, Node>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route);
@@ -66,8 +65,7 @@ function parametersOf(place: "path" | "query" | "header", strings: Strings = {})
     name,
     in: place,
     required: !isOptional(schema),
-    description: descriptionOf(schema),
-    schema: outputSchema(schema),
+    ...described(schema),
   }));
 }
 
@@ -85,11 +83,14 @@ function answerOf({ description, body, type = "application/json", headers }: Ans
 
 const headersOf = (headers: Strings): Node =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, schema]) => [
-      name,
-      { description: descriptionOf(schema), required: !isOptional(schema), schema: outputSchema(schema) },
-    ]),
+    Object.entries(headers).map(([name, schema]) => [name, { required: !isOptional(schema), ...described(schema) }]),
   );
+
+/** A parameter or header: its description stands beside its schema. */
+function described(schema: v.GenericSchema): Node {
+  const { description, ...rest } = outputSchema(schema);
+  return { ...(description !== undefined && { description }), schema: rest };
+}
 
 const ERROR_REF = { $ref: "#/components/schemas/Error" };
 const OTHERS = { description: "Anything else.", content: { "application/json": { schema: ERROR_REF } } };
@@ -104,7 +105,7 @@ function errorAnswer(status: number, codes: readonly ErrorCode[]): Node {
   const waits = status === 429 ? { required: ["retry_after"] } : {};
   const schema = { ...ERROR_REF, properties: { code: { enum: codes } }, ...waits };
   return {
-    description: codes.map((code) => `${code}: ${ERRORS[code].sentence}`).join(" "),
+    description: codes.map((code) => `- \`${code}\`: ${ERRORS[code].sentence}`).join("\n"),
     ...(status === 401 && { headers: { "WWW-Authenticate": header("Bearer.") } }),
     ...(status === 429 && { headers: { "Retry-After": header("Whole seconds.") } }),
     content: { "application/json": { schema } },

@@ -22,7 +22,6 @@ export const OPENAPI: RouteSpec = {
     200: { description: "This document.", body: v.looseObject({ openapi: v.string() }), headers: ETAG },
     304: { description: "The caller has it.", headers: ETAG },
   },
-  errors: ["INTERNAL"],
 };
 
 export interface OpenApiRouteDeps {

@@ -1,0 +1,58 @@
+/** What an app tells about itself. */
+import type { GatewayDeps } from "../src/index.ts";
+
+const FEATURE = {
+  id: "tool-shell",
+  flag: "tool-shell",
+  kind: "tool",
+  summary: "Runs commands",
+  included: true,
+  planned: false,
+  profiles: ["minimal"],
+  sections: [],
+  tools: ["shell"],
+  state: "running" as const,
+  reason: null,
+};
+
+export const REPORTS = {
+  status: () => ({
+    status: "ok" as const,
+    instance: "boot-1",
+    version: "1.2.3",
+    commit: "abc",
+    profile: "minimal",
+    pid: 1,
+    uptime_secs: 0,
+    url: "http://127.0.0.1:42617",
+    public_url: null,
+    home: "/home/svc",
+    config: "/home/svc/config.toml",
+    model: { provider: "builtin", name: "builtin", price_known: true },
+    agents: [
+      {
+        name: "default",
+        provider: "builtin",
+        model: "builtin",
+        price_known: true,
+        cost_today_usd: 0.25,
+        max_cost_per_day: null,
+      },
+    ],
+    sandbox: { effective: "none", warning: "nothing is confined" },
+    pairing: { required: true, devices: 1 },
+    turns: { running: 0, waiting: 0 },
+    memory_rss_bytes: 1,
+    warnings: ["one"],
+    database: { bytes: 4096, writable: true },
+    unsigned: [],
+    features: [{ id: "tool-shell", state: "running" as const, reason: null, restarts: 0 }],
+  }),
+  tools: () => ({
+    tools: [
+      { name: "shell", description: "Runs a command.", approval: "ask" as const, feature: "tool-shell", enabled: true },
+    ],
+  }),
+  features: () => ({ profile: "minimal", features: [FEATURE] }),
+  configReport: () => ({ gateway: { port: 42617 }, security: { sandbox: { enabled: true } } }),
+} satisfies Pick<GatewayDeps, "status" | "tools" | "features" | "configReport">;
