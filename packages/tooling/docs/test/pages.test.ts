@@ -118,6 +118,7 @@ describe("decisions", () => {
 describe("http", () => {
   const text = { type: "string" };
   const error = { type: "object", properties: { error: text, code: text }, required: ["error", "code"] };
+  const codes = { type: "object", properties: { code: { enum: ["BUSY", "LOST"] } } };
   const document = {
     info: { description: "Every error has a <body>." },
     components: { schemas: { Error: error } },
@@ -137,7 +138,11 @@ describe("http", () => {
           responses: {
             200: { description: "It.", content: { "application/json": { schema: error } }, headers: { ETag: {} } },
             304: { description: "The caller has it." },
-            429: { description: "BUSY: Too many turns. LOCKED_OUT: Wait." },
+            429: {
+              description: "- `BUSY`: Wait.\n- `LOST`: Wait.",
+              content: { "application/json": { schema: codes } },
+            },
+            500: { description: "Something | went\nwrong." },
             default: { description: "Anything else." },
           },
         },
@@ -160,7 +165,7 @@ describe("http", () => {
     expect(page).toContain("Body (`application/json`, may be left out):");
     expect(page).toContain("**200**: It. Headers: `ETag`.\n\n```shape\n{\n  error: string\n  code: string\n}\n```\n");
     expect(page).toContain("**304**: The caller has it.\n");
-    expect(page).toContain("| 429   | `BUSY`, `LOCKED_OUT` |");
+    expect(page).toContain("| 429   | `BUSY`, `LOST`           |\n| 500   | Something \\| went wrong. |");
     expect(page).not.toContain("Anything else");
   });
 

@@ -64,12 +64,19 @@ function answer(status: string, { description, headers = {}, content = {} }: Ans
 
 function errorTable(answers: readonly (readonly [string, Answer])[]): string[] {
   if (answers.length === 0) return [];
-  const rows = answers.map(([status, { description }]) => [status, codes(description)]);
-  return [markdownTable(["Error", "Codes"], rows), ""];
+  return [
+    markdownTable(
+      ["Error", "Codes"],
+      answers.map(([status, one]) => [status, codes(one)]),
+    ),
+    "",
+  ];
 }
 
-/** `BAD_JSON: The body … BAD_BODY: …` as the codes alone: the page of errors says what they mean. */
-const codes = (description: string): string =>
-  [...description.matchAll(/\b([A-Z][A-Z0-9_]+):/g)].map(([, code]) => `\`${code}\``).join(", ") || cell(description);
+/** The page of errors says what they mean. */
+function codes({ description, content = {} }: Answer): string {
+  const named = Object.values(content).flatMap(({ schema }) => schema.properties?.["code"]?.enum ?? []);
+  return named.length === 0 ? cell(description) : named.map((code) => codeCell(String(code))).join(", ");
+}
 
 const shape = (text: string): string[] => [`\`\`\`${SHAPE}`, text, "```", ""];

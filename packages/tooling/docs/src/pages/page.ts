@@ -14,8 +14,11 @@ export const madeFrom = (source: string): string => `<!-- Made by \`npm run chec
 export const prose = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;");
 
-/** The same in the cell of a table. */
-export const cell = (text: string): string => prose(text).replaceAll("|", "\\|");
+/** The same in the cell of a table, which is one line. */
+export const cell = (text: string): string =>
+  prose(text)
+    .replaceAll("|", "\\|")
+    .replaceAll(/\s*\n\s*/g, " ");
 
 /** Code in the cell of a table. */
 export const codeCell = (text: string): string => `\`${text.replaceAll("|", "\\|")}\``;

@@ -19,7 +19,7 @@ export const site: UserConfig = {
   cacheDir: "./.vitepress/.gen",
   // A page opened from a disk or below a path of any name works with these; a server needs no rule for them.
   cleanUrls: false,
-  markdown: { anchor: { slugify: slugOf }, languageAlias: { [SHAPE]: "ts" } },
+  markdown: { anchor: { slugify: slugOf }, languageAlias: { [SHAPE]: "ts", caddyfile: "nginx" } },
   themeConfig: {
     search: { provider: "local" },
     outline: { level: [2, 3] },

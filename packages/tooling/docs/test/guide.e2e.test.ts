@@ -1,0 +1,79 @@
+// The guide promises that its commands work. Here one reader types all of them, page after page, into a shell of their own: a
+// copy of this checkout, an empty home, a free port. A command that was renamed, or that never worked, fails with its line.
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { type FakeModelServer, fakeModelServer, requireReal } from "@svc/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GUIDE } from "../src/site/guide.ts";
+import { type Block, readBlocks } from "./guide/blocks.ts";
+import { copyCheckout, ROOT } from "./guide/checkout.ts";
+import { CONFIG_FILES } from "./guide/config-files.ts";
+import { freePort } from "./guide/free-port.ts";
+import { newReader, type Reader } from "./guide/reader.ts";
+import { SCRIPT } from "./guide/shell.ts";
+
+const pages = GUIDE.map(({ page, title }) => {
+  const file = `docs/guide/${page}.md`;
+  return { title, steps: readBlocks(file, readFileSync(join(ROOT, file), "utf8")) };
+});
+const steps = pages.flatMap(({ steps }) => steps);
+const blocks = steps.filter((step) => step.kind === "block");
+
+let folder = "";
+let model: FakeModelServer;
+let reader: Reader;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-guide-")));
+  const checkout = join(folder, "svc");
+  await copyCheckout(checkout);
+  model = await fakeModelServer({ script: () => ({ text: "I have a pen.", inputTokens: 12, outputTokens: 5 }) });
+  const port = String(await freePort());
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((dir) => !dir.includes("node_modules"));
+  reader = newReader({
+    folder,
+    checkout,
+    // Ollama's port has a model behind it here.
+    samples: { 42617: port, 11434: new URL(model.url).port },
+    env: { PATH: path.join(delimiter), SVC__GATEWAY__PORT: port },
+  });
+}, 300_000);
+
+afterAll(async () => {
+  await reader?.close();
+  await model?.close();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+});
+
+test("every block is of a kind that is run, checked or only shown", () => {
+  const kinds = new Set(["sh", "text", ...Object.keys(CONFIG_FILES)]);
+  expect(blocks.filter(({ language }) => !kinds.has(language)).map(({ page, line }) => `${page}:${line}`)).toEqual([]);
+});
+
+describe("the reader types", { timeout: 300_000 }, () => {
+  test.for(pages)("$title", async ({ steps }, context) => {
+    const toRun = steps.filter((step) => step.kind === "ctrl-c" || isRun(step));
+    if (toRun.some((step) => step.kind === "block" && step.types.length > 0) && !existsSync(SCRIPT)) {
+      requireReal(context, { name: "script", reason: "no /usr/bin/script; apt-get install bsdutils" });
+    }
+    for (const step of toRun) await reader.read(step);
+  });
+});
+
+describe("what is shown to be saved", () => {
+  const files = blocks.filter(({ language, notRun }) => language in CONFIG_FILES && notRun === undefined);
+  test.for(files)("$page:$line ($language)", async (block, context) => {
+    await CONFIG_FILES[block.language]?.(block.text, { folder, context });
+  });
+});
+
+describe("what can't run in a test", () => {
+  // Counted, with its reason, so that the list can't grow unseen.
+  test.for(blocks.filter(({ notRun }) => notRun !== undefined))("$page:$line", ({ notRun }, context) => {
+    context.skip(`not run: ${notRun}`);
+  });
+});
+
+const isRun = ({ language, notRun, savedAs }: Block): boolean =>
+  notRun === undefined && (language === "sh" || savedAs !== undefined);
