@@ -1,8 +1,8 @@
 // The command line as scripts and people meet it: exit codes, JSON, errors that say what to do.
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { binaryPath, runBinary, startBinary, temporaryHome } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/table/index.ts";
 import { commandWord } from "../src/cli/options.ts";
@@ -19,6 +19,7 @@ describe("help", () => {
       const own = await runBinary([commandWord(entry), "--help"], { home: home.path });
       expect(own.code).toBe(0);
       for (const example of entry.examples) expect(own.stdout).toContain(example);
+      for (const action of entry.actions ?? []) expect(own.stdout).toContain(`svc ${commandWord(entry)} ${action}`);
     }
   });
 
@@ -29,6 +30,8 @@ describe("help", () => {
     expect((await runBinary(["status", "--nope"], { home: home.path })).code).toBe(64);
     expect((await runBinary(["config"], { home: home.path })).code).toBe(64);
     expect((await runBinary(["config", "eat"], { home: home.path })).code).toBe(64);
+    expect((await runBinary(["config", "get"], { home: home.path })).stderr).toContain("svc config get needs <key>");
+    expect((await runBinary(["config", "path", "x"], { home: home.path })).code).toBe(64);
     expect(json((await runBinary(["pair", "--json", "--scope"], { home: home.path })).stderr)).toMatchObject({
       code: "USAGE",
     });
@@ -130,6 +133,47 @@ describe("config", () => {
     expect(texts.join("\n")).not.toContain(token);
   });
 
+  test("get prints one key as a script wants it: a default too, a secret as dots, nothing as exit 66", async () => {
+    using home = homeWith('[gateway]\nport = 5\n[model]\napi_key = "sk-planted-0123456789"\n[agents.night-owl]\n');
+    const get = (...words: string[]) => runBinary(["config", "get", ...words], { home: home.path });
+    expect((await get("gateway.port")).stdout).toBe("5\n");
+    expect((await get("gateway.host")).stdout).toBe("127.0.0.1\n");
+    expect((await get("gateway.host", "--json")).stdout).toBe('"127.0.0.1"\n');
+    expect((await get("tools.disabled")).stdout).toBe("[]\n");
+    expect((await get("model.api_key")).stdout).toBe("••••••••\n");
+    const unset = await get("gateway.public_url");
+    expect([unset.code, unset.stdout, unset.stderr]).toEqual([66, "", expect.stringContaining("svc config set")]);
+    expect((await get("agents.night-owl.workspace")).code).toBe(66);
+    const wrong = await get("gateway.prot");
+    expect([wrong.code, wrong.stderr]).toEqual([64, expect.stringContaining("gateway.port")]);
+    expect((await runBinary(["config", "path"], { home: home.path })).stdout).toBe(`${home.path}/config.toml\n`);
+  });
+
+  test("set changes one line of the file when the result loads, and tells the running daemon", async () => {
+    const before = "# mine\n[agent]\nmax_steps = 3 # few\n";
+    using home = homeWith(before);
+    const file = join(home.path, "config.toml");
+    const set = (...words: string[]) => runBinary(["config", "set", ...words], { home: home.path });
+    expect((await set("agent.max_steps", "4")).stdout).toMatch(/is set\nno daemon runs/);
+    await using _ = await startBinary({ home: home.path });
+    expect((await set("agent.max_steps", "5")).stdout).toBe("agent.max_steps is set\nchanged: [agent]\n");
+    expect((await set("gateway.port", "0")).stdout).toContain("gateway.port");
+    for (const [key, value, told] of [
+      ["agent.max_steps", "0", "1 to 1000"],
+      ["gateway.host", "0.0.0.0", "allow_public_bind"],
+      ["model.api_key", "sk-planted", "svc secrets set model.api_key"],
+      ["model.provider", "openai", "model.name"],
+    ] as const) {
+      const refused = await set(key, value);
+      expect([refused.code, refused.stderr]).toEqual([
+        expect.toSatisfy((code) => code === 64 || code === 78),
+        expect.stringContaining(told),
+      ]);
+      expect(refused.stderr).not.toContain("planted");
+    }
+    expect(readFileSync(file, "utf8")).toBe(`${before.replace("3", "5")}\n[gateway]\nport = 0\n`);
+  });
+
   test("schema is JSON Schema that the written config points at", async () => {
     using home = temporaryHome();
     const schema = json((await runBinary(["config", "schema"], { home: home.path })).stdout);
@@ -164,6 +208,7 @@ describe("with a daemon", () => {
     expect((await daemon.request("/api/status", { token })).status).toBe(403);
     expect((await run("chat", "-m", "over the socket")).stdout).toContain("over the socket");
     expect((await run("pair", "--scope", "king")).code).toBe(64);
+    expect((await run("pair", "--name", "evil\u001b]0;x\u0007")).code).toBe(64);
     expect((await run("features", "--all")).stdout).toMatch(/channel-federated\s+planned/);
   });
 });
@@ -171,7 +216,24 @@ describe("with a daemon", () => {
 test("completions are scripts that their shell takes", async () => {
   using home = temporaryHome();
   const script = (await runBinary(["completions", "bash"], { home: home.path })).stdout;
-  const words = "COMP_WORDS=(svc con); COMP_CWORD=1; _svc; echo ${COMPREPLY[@]}";
-  expect(execFileSync("bash", ["-c", `${script}\n${words}`], { encoding: "utf8" }).trim()).toBe("config");
+  const complete = (...words: string[]): string => {
+    const asked = `COMP_WORDS=(svc ${words.join(" ")}); COMP_CWORD=${words.length}; _svc; echo \${COMPREPLY[@]}`;
+    return execFileSync("bash", ["-c", `${script}\n${asked}`], { encoding: "utf8" }).trim();
+  };
+  expect(complete("con")).toBe("config");
+  expect(complete("devices", "r")).toBe("rename revoke");
+  expect(complete("init", "--web")).toBe("--webhook-secret");
   expect((await runBinary(["completions", "fish"], { home: home.path })).stdout).toContain("complete -c svc");
+});
+
+test("the version on a full disk is one sentence and exit 74", async (context) => {
+  if (!existsSync("/dev/full")) context.skip("no /dev/full on this system");
+  const child = spawn("/bin/sh", ["-c", 'exec "$0" --version > /dev/full', binaryPath()], {
+    env: {},
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let told = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (told += text));
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  expect([code, told]).toEqual([74, "svc: the output could not be written (ENOSPC)\n"]);
 });

@@ -1,37 +1,42 @@
 /** `svc secrets set|encrypt|rotate|list`. A value comes from a prompt or a pipe, and goes into the config sealed. */
-import { EXIT, type Json } from "@svc/contract";
+import { EXIT, type Json, SvcError } from "@svc/contract";
 import {
-  homeOf,
   listSecrets,
   sealConfigFile,
   type SecretFileOptions,
   type SecretState,
   setConfigSecret,
+  typedKey,
 } from "@svc/kernel";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { readSecret } from "../cli/secret-input.ts";
 import { reloadDaemon } from "../cli/tell-daemon.ts";
-import { fileOption } from "../service/context.ts";
-import { callHere } from "../service/handlers/call-here.ts";
+import { callHere, placeOf } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;
-  return await ACTIONS[action]!(context, await secretFile(context));
+  return await ACTIONS[action]!(context);
 }
 
-type Action = (context: CommandContext, file: SecretFileOptions) => Promise<number>;
+type Action = (context: CommandContext) => Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = { set, encrypt, rotate, list };
 
-async function secretFile(context: CommandContext): Promise<SecretFileOptions> {
-  const { features } = await context.build.load();
-  return { home: homeOf(context.env), features, ...fileOption(context) };
+async function fileOf(context: CommandContext): Promise<SecretFileOptions> {
+  const { home, config } = await placeOf(context);
+  return { home, ...config };
 }
 
-async function set(context: CommandContext, file: SecretFileOptions): Promise<number> {
+async function set(context: CommandContext): Promise<number> {
+  const file = await fileOf(context);
   const key = context.args[1] ?? "";
-  const value = await readSecret(key);
+  // Before the value is asked for: nobody likes to type a long one twice.
+  const { name, node } = await typedKey(key, file.features);
+  if (!node.marks.secret) {
+    throw new SvcError("USAGE", `${name} is not a secret.`, { hint: `Set it with: svc config set ${name} <value>` });
+  }
+  const value = await readSecret(name);
   const done = await setConfigSecret({ ...file, key, value, env: context.env });
   const { text, report } = await reloadDaemon(context);
   if (context.options.flag("json")) context.printJson({ ...done, beatenBy: done.beatenBy ?? null, reload: report });
@@ -45,8 +50,8 @@ async function set(context: CommandContext, file: SecretFileOptions): Promise<nu
   return EXIT.ok;
 }
 
-async function encrypt(context: CommandContext, file: SecretFileOptions): Promise<number> {
-  const { sealed, stillIn } = await sealConfigFile(file);
+async function encrypt(context: CommandContext): Promise<number> {
+  const { sealed, stillIn } = await sealConfigFile(await fileOf(context));
   if (context.options.flag("json")) context.printJson({ sealed, still_in_lines: stillIn });
   else {
     context.print(sealed.length === 0 ? "no secret stands in plain text" : `encrypted: ${sealed.join(", ")}`);
@@ -57,8 +62,11 @@ async function encrypt(context: CommandContext, file: SecretFileOptions): Promis
 }
 
 /** What is in force does not change, so nobody needs a reload. */
-async function rotate(context: CommandContext, file: SecretFileOptions): Promise<number> {
-  const done = (await callHere(file, { name: "secrets-rotate" })) as { sealed: string[]; resumed: boolean };
+async function rotate(context: CommandContext): Promise<number> {
+  const done = (await callHere(await placeOf(context), { name: "secrets-rotate" })) as {
+    sealed: string[];
+    resumed: boolean;
+  };
   if (context.options.flag("json")) context.printJson(done as unknown as Json);
   else {
     const what =
@@ -69,8 +77,8 @@ async function rotate(context: CommandContext, file: SecretFileOptions): Promise
   return EXIT.ok;
 }
 
-async function list(context: CommandContext, file: SecretFileOptions): Promise<number> {
-  const secrets = await listSecrets({ ...file, env: context.env });
+async function list(context: CommandContext): Promise<number> {
+  const secrets = await listSecrets({ ...(await fileOf(context)), env: context.env });
   if (context.options.flag("json")) {
     context.printJson({
       secrets: secrets.map(({ key, state, variable }) => ({ key, state, variable: variable ?? null })),

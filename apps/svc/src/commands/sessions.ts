@@ -3,15 +3,16 @@ import { EXIT, type Json, SvcError } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
-import { type Backend, openBackend } from "../service/backend.ts";
+import type { Call } from "../service/backend.ts";
+import { callHere, placeOf } from "../service/handlers/call-here.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = ""] = context.args;
-  await using backend = await openBackend(context);
-  return await ACTIONS[action]!(context, backend, id);
+  const place = await placeOf(context);
+  return await ACTIONS[action]!(context, (call) => callHere(place, call), id);
 }
 
-type Action = (context: CommandContext, backend: Backend, id: string) => Promise<number>;
+type Action = (context: CommandContext, call: Call, id: string) => Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = { list, show, cancel, delete: remove };
 
@@ -36,7 +37,7 @@ interface MessageLine {
   }[];
 }
 
-async function list(context: CommandContext, { call }: Backend): Promise<number> {
+async function list(context: CommandContext, call: Call): Promise<number> {
   const limit = limitOf(context, 50);
   const { sessions } = (await call({ name: "sessions", body: { limit } })) as unknown as { sessions: SessionLine[] };
   if (context.options.flag("json")) context.printJson({ sessions });
@@ -54,7 +55,7 @@ async function list(context: CommandContext, { call }: Backend): Promise<number>
   return EXIT.ok;
 }
 
-async function show(context: CommandContext, { call }: Backend, id: string): Promise<number> {
+async function show(context: CommandContext, call: Call, id: string): Promise<number> {
   const before = context.options.text("before");
   const body = { id, limit: limitOf(context, 20), ...(before !== undefined && { before }) };
   const page = (await call({ name: "session-messages", body })) as unknown as {
@@ -72,14 +73,14 @@ async function show(context: CommandContext, { call }: Backend, id: string): Pro
   return EXIT.ok;
 }
 
-async function cancel(context: CommandContext, { call }: Backend, id: string): Promise<number> {
+async function cancel(context: CommandContext, call: Call, id: string): Promise<number> {
   const done = (await call({ name: "session-cancel", body: { id } })) as unknown as { id: string; cancelled: boolean };
   if (context.options.flag("json")) context.printJson(done);
   else context.print(done.cancelled ? `the running turn of ${done.id} is stopped` : `no turn runs in ${done.id}`);
   return done.cancelled ? EXIT.ok : EXIT.failure;
 }
 
-async function remove(context: CommandContext, { call }: Backend, id: string): Promise<number> {
+async function remove(context: CommandContext, call: Call, id: string): Promise<number> {
   const { atTerminal, confirmed } = await import("../cli/prompts.ts");
   const asks = atTerminal() && !context.options.flag("yes");
   if (asks && !(await confirmed("Delete the conversation and all its messages?"))) {

@@ -5,6 +5,7 @@ import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import { modelHandlers } from "./handlers/model.ts";
+import { secretHandlers } from "./handlers/secrets.ts";
 import { sessionHandlers } from "./handlers/sessions.ts";
 import { localClient } from "./local-client.ts";
 import type { Service } from "./service.ts";
@@ -16,6 +17,12 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
   return {
     ...sessionHandlers({ sessions: service.agent.sessions, devices: () => service.store.devices.all() }),
     ...modelHandlers((agent, signal) => service.agent.test(agent, signal)),
+    ...secretHandlers({
+      home: service.context.home,
+      file: () => service.config.file,
+      features: service.context.composition.features,
+      vault: service.store.vault,
+    }),
     ping: () => ({ ok: true }),
     features: () => featureList(service),
     tools: () => toolList(service),

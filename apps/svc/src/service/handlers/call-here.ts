@@ -1,14 +1,20 @@
 /** Asks the daemon; without one, the database of the home answers, for the commands that need no more than that. */
-import { type FeatureDefinition, type Json, SvcError } from "@svc/contract";
+import { type Json, SvcError } from "@svc/contract";
 import { callDaemon, type ControlCall } from "@svc/gateway/control";
-import type { Home } from "@svc/kernel";
+import { type Home, homeOf, type LoadConfigOptions } from "@svc/kernel";
+import type { CommandContext } from "../../cli/command.ts";
+import { fileOption } from "../context.ts";
 
 export interface Place {
   readonly home: Home;
-  /** Default: `config.toml` of the home. */
-  readonly file?: string;
-  /** Of this build; for the commands that read the config. */
-  readonly features?: readonly FeatureDefinition[];
+  /** For the commands that read the config. */
+  readonly config?: Omit<LoadConfigOptions, "home" | "text">;
+}
+
+/** Where a command that reads the config is at home. */
+export async function placeOf(context: CommandContext): Promise<Required<Place>> {
+  const { features, catalogue } = await context.build.load();
+  return { home: homeOf(context.env), config: { env: context.env, features, catalogue, ...fileOption(context) } };
 }
 
 /** Throws what the daemon answered, or ALREADY_RUNNING and STORE_* of the database. */

@@ -1,4 +1,4 @@
-/** The database alone, for a command that needs nothing else of a service that does not run. */
+/** The database alone, for a command that needs nothing else of a service that does not run: no feature is started. */
 import { existsSync } from "node:fs";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlCall, ControlHandlers } from "@svc/gateway/control";
@@ -11,23 +11,29 @@ import { secretHandlers } from "./secrets.ts";
 /** Throws ALREADY_RUNNING, STORE_*, and what the command throws. */
 export function answerFromStore(place: Place, call: Omit<ControlCall, "socketFile">): Promise<Json> {
   return withStore(place.home, async (store) => {
-    const handler = handlersOf(store, place)[call.name];
+    const handler = (await handlersOf(call.name, store, place))[call.name];
     if (!handler) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
     return handler({ body: call.body ?? {}, signal: new AbortController().signal, send: () => {} });
   });
 }
 
-const handlersOf = (
-  { devices, vault }: Store,
-  { home, file = home.config, features = [] }: Place,
-): ControlHandlers => ({
-  ...deviceHandlers({
+/** Of the command's own subject only: the agent is no small thing to load, and rotating must work where loading does not. */
+async function handlersOf(subject: string, store: Store, { home, config }: Place): Promise<ControlHandlers> {
+  const { devices, vault } = store;
+  if (config && subject.startsWith("session")) {
+    const { loneSessions } = await import("./lone-sessions.ts");
+    return loneSessions(store, { home, config });
+  }
+  if (config && subject.startsWith("secrets")) {
+    const { file = home.config, features } = config;
+    return secretHandlers({ home, file: () => file, features, vault });
+  }
+  return deviceHandlers({
     list: () => devices.all(),
     rename: (id, name) => devices.rename(id, name),
     revoke: (id) => devices.remove(id),
-  }),
-  ...(features && secretHandlers({ home, file: () => file, features, vault })),
-});
+  });
+}
 
 /** Claims are a turn's affair, and no turn runs here. */
 const NO_CLAIMS = { ttlMs: 0, maxKeys: 1 };

@@ -1,0 +1,105 @@
+// What was said must be found again, a turn that runs away stopped, and a conversation that should not be kept removed.
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { runBinary, temporaryHome } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { atTerminal, needScript } from "./at-terminal.ts";
+import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
+
+interface Line {
+  readonly id: string;
+  readonly session_id: string;
+  readonly device: { readonly name: string } | null;
+  readonly turns: number;
+  readonly running: boolean;
+}
+
+const run = (home: string, ...words: string[]) => runBinary(["sessions", ...words], { home });
+
+async function listed(home: string): Promise<Line[]> {
+  return (JSON.parse((await run(home, "list", "--json")).stdout) as { sessions: Line[] }).sessions;
+}
+
+describe("with a daemon", () => {
+  test("conversations are listed with their device, shown with what tools did, and deleted for good", async () => {
+    using home = homeWith(UNGUARDED);
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    await post(daemon, token, "good morning", { "X-Session-Id": "diary" });
+    await post(daemon, token, '/tool shell {"command":"echo done"}', { "X-Session-Id": "diary" });
+    await runBinary(["chat", "-m", "from the terminal"], { home: home.path });
+    const sessions = await listed(home.path);
+    expect(sessions.map(({ session_id, turns, device }) => [session_id, turns, device?.name])).toEqual([
+      ["terminal", 1, undefined],
+      ["diary", 2, "device"],
+    ]);
+    const diary = sessions[1]!.id;
+    const shown = (await run(home.path, "show", diary.slice(0, 8))).stdout;
+    expect(shown).toContain("good morning");
+    expect(shown).toMatch(/\[shell .*echo done.*: done\]/);
+    const page = JSON.parse((await run(home.path, "show", diary, "--limit", "2", "--json")).stdout) as {
+      before: string;
+    };
+    expect((await run(home.path, "show", diary, "--limit", "9", "--before", page.before)).stdout).toContain(
+      "good morning",
+    );
+    expect((await run(home.path, "delete", diary.slice(0, 8))).code).toBe(0);
+    expect((await listed(home.path)).map(({ session_id }) => session_id)).toEqual(["terminal"]);
+    const again = await run(home.path, "show", diary);
+    expect([again.code, again.stderr]).toEqual([64, expect.stringContaining("SESSION_UNKNOWN")]);
+  });
+
+  test("a running turn is listed as such, and stopped", async () => {
+    using home = homeWith(UNGUARDED);
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    const message = '/tool shell {"command":"touch begun; sleep 300"}';
+    const turn = post(daemon, token, message, { "X-Session-Id": "stuck" });
+    while (!existsSync(join(home.path, "workspace/begun"))) await new Promise((resolve) => setTimeout(resolve, 10));
+    const [session] = await listed(home.path);
+    expect(session).toMatchObject({ session_id: "stuck", running: true });
+    expect((await run(home.path, "cancel", session!.id)).stdout).toContain("stopped");
+    expect((await turn).body.code).toBe("TURN_CANCELLED");
+    const idle = await run(home.path, "cancel", session!.id, "--json");
+    expect(idle.code).not.toBe(0);
+  });
+});
+
+describe("without a daemon", () => {
+  test("they are read from the database, and deleting asks at a terminal", async (context) => {
+    needScript(context);
+    using home = temporaryHome();
+    await runBinary(["chat", "-m", "remember the milk"], { home: home.path });
+    const [session] = await listed(home.path);
+    expect((await run(home.path, "show", session!.id)).stdout).toContain("remember the milk");
+    const prompt = "Delete the conversation";
+    expect((await atTerminal(home.path, `sessions delete ${session!.id}`, [[prompt, "\r"]])).code).toBe(1);
+    expect(await listed(home.path)).toHaveLength(1);
+    expect((await atTerminal(home.path, `sessions delete ${session!.id}`, [[prompt, "y"]])).code).toBe(0);
+    expect(await listed(home.path)).toEqual([]);
+  });
+
+  test.for([[["show"]], [["show", ""]], [["show", "nobody"]], [["list", "--limit", "all"]], [["list", "x"]]])(
+    "%j is exit 64",
+    async ([words]) => {
+      using home = temporaryHome();
+      expect((await run(home.path, ...words!)).code).toBe(64);
+    },
+  );
+
+  test("looking leaves no trace in an empty home", async () => {
+    using home = temporaryHome();
+    expect((await run(home.path, "list")).stdout).toBe("no conversation is kept\n");
+    expect(readdirSync(home.path)).toEqual([]);
+  });
+});
+
+test("what a model wrote does not drive the terminal that shows it", async (context) => {
+  needScript(context);
+  using home = temporaryHome();
+  await runBinary(["chat", "--session", "evil", "-m", "a\u001b]0;owned\u0007b"], { home: home.path });
+  const [session] = await listed(home.path);
+  const { screen } = await atTerminal(home.path, `sessions show ${session!.id}`, []);
+  expect(screen).toContain("owned");
+  expect(screen).not.toContain("\u001b]0;");
+});
