@@ -1,7 +1,8 @@
 // The control socket: a command's end is waited for before the store closes (a turn of `svc chat` was lost at SIGTERM), a
 // daemon that goes away is said in words (it was a stack), and an interrupted command is the caller's own doing.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { request } from "node:http";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
@@ -102,6 +103,54 @@ describe("close", () => {
     await clock.advance(5_000);
     await closed;
     expect(await answer).toBe("DAEMON_LOST");
+  });
+});
+
+describe("a body", () => {
+  const posted = (body: string | Buffer): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const outgoing = request({ socketPath: socketFile, method: "POST", path: "/look", agent: false }, (incoming) => {
+        let text = "";
+        incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+        incoming.on("end", () => resolve(text));
+      });
+      outgoing.on("error", reject);
+      outgoing.end(body);
+    });
+
+  test.each([
+    ["no JSON", "{secret", "BAD_JSON"],
+    ["two of them", "{}{}", "BAD_JSON"],
+    ["not UTF-8", Buffer.from('{"a":"\xff"}', "latin1"), "BAD_JSON"],
+    ["nested without end", "[".repeat(100_000), "BAD_JSON"],
+    ["a list", "[]", "BAD_REQUEST"],
+    ["a text", '"secret"', "BAD_REQUEST"],
+    ["null", "null", "BAD_REQUEST"],
+    ["larger than 16 MiB", Buffer.alloc(20 * 1024 * 1024, "x"), "TOO_LARGE"],
+  ])(
+    "that is %s is refused with its code, and is the caller's mistake, not the daemon's",
+    async (_what, body, code) => {
+      const log = captureLogger();
+      const control = await startControl(socketFile, { look: () => "seen" }, { log, clock: fakeClock() });
+      const answer = await posted(body);
+      expect(JSON.parse(answer)).toMatchObject({ type: "error", code });
+      expect(answer).not.toContain("secret");
+      expect(log.text()).toBe("");
+      await control.close(0);
+    },
+  );
+
+  test("that stops in the middle is nobody's failure", async () => {
+    const log = captureLogger();
+    const control = await startControl(socketFile, { look: () => "seen" }, { log, clock: fakeClock() });
+    const head = "POST /look HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+    const socket = connect(socketFile);
+    await new Promise<void>((resolve) => socket.write(`${head}{"half`, () => resolve()));
+    socket.destroy();
+    // Closing waits for every command that was begun.
+    expect(await callDaemon({ socketFile, name: "look" })).toBe("seen");
+    await control.close(30_000);
+    expect(log.text()).toBe("");
   });
 });
 

@@ -122,15 +122,35 @@ async function serve(
   outgoing.end();
 }
 
+/** Throws TOO_LARGE, BAD_JSON, and BAD_REQUEST for what is no object, or when the caller is gone. */
 async function readBody(incoming: IncomingMessage): Promise<{ readonly [key: string]: Json }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new SvcError("TOO_LARGE");
-    chunks.push(chunk);
-  }
-  const value = JSON.parse(Buffer.concat(chunks).toString("utf8") || "{}") as Json;
+  const value = parse(await readBytes(incoming));
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SvcError("BAD_REQUEST");
   return value as { readonly [key: string]: Json };
+}
+
+async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    // Destroyed at the end of a loop that was left early, the connection would take the answer with it.
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) throw new SvcError("TOO_LARGE");
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    incoming.resume();
+    throw cause instanceof SvcError ? cause : new SvcError("BAD_REQUEST", undefined, { cause });
+  }
+  return Buffer.concat(chunks);
+}
+
+function parse(bytes: Buffer): Json {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes) || "{}") as Json;
+  } catch {
+    // The parser's own message goes on with a piece of the text.
+    throw new SvcError("BAD_JSON");
+  }
 }

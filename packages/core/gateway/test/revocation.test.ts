@@ -1,0 +1,167 @@
+// What a revoked device has going on ends with it, at once: its turns, requests and streams; nobody else's.
+import { describe, expect, test } from "vitest";
+import { Streams } from "../src/auth/streams.ts";
+import { route } from "./harness.ts";
+import { call, post, statusOf, until, Wire } from "./http.ts";
+import { started } from "./paired.ts";
+
+const bytesOf = (token: string, body: string): string =>
+  `POST /webhook HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+  `Content-Type: application/json\r\nContent-Length: 16\r\n\r\n${body}`;
+
+describe("what a revoked device has going on", () => {
+  test("its turn is answered 401 at once, even one that takes its time to stop, and is told to stop", async () => {
+    const stopped: unknown[] = [];
+    const ends: (() => void)[] = [];
+    const { gateway, tokens, revoke } = await started({
+      run: ({ signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => stopped.push(signal.reason));
+          ends.push(() => resolve({}));
+        }),
+    });
+    const wire = new Wire(gateway);
+    wire.write(bytesOf(tokens.lost, '{"message":"hi"}'));
+    await until(() => gateway.turns.length === 1);
+    const other = post(gateway, tokens.operator);
+    await until(() => gateway.turns.length === 2);
+    expect((await revoke("dev-lost")).status).toBe(200);
+    const text = await wire.closed;
+    expect([statusOf(text), text.match(/HTTP\/1\.1/g)?.length]).toEqual([401, 1]);
+    expect(text).toContain("This device was revoked.");
+    expect(stopped).toEqual([expect.objectContaining({ code: "UNAUTHORIZED" })]);
+    for (const end of ends) end();
+    expect((await other).status).toBe(200);
+  });
+
+  test("a turn whose client has hung up is told to stop, too", async () => {
+    let isStopped = false;
+    const { gateway, tokens, revoke } = await started({
+      run: ({ signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => ((isStopped = true), reject(signal.reason))),
+        ),
+    });
+    const wire = new Wire(gateway);
+    wire.write(bytesOf(tokens.lost, '{"message":"hi"}'));
+    await until(() => gateway.turns.length === 1);
+    wire.socket.destroy();
+    await until(() => gateway.gateway.connections === 0);
+    await revoke("dev-lost");
+    expect(isStopped).toBe(true);
+  });
+
+  test("a message that is half here gets no turn", async () => {
+    const { gateway, tokens, revoke } = await started();
+    const wire = new Wire(gateway);
+    wire.write(bytesOf(tokens.lost, '{"mess'));
+    await until(() => gateway.gateway.connections === 1);
+    // Once this is answered, what was written before it has been read.
+    await call(gateway, { path: "/health" });
+    await revoke("dev-lost");
+    wire.write('age":"hi"}');
+    expect(statusOf((await wire.responses(1))[0]!)).toBe(401);
+    await gateway.clock.advance(2_000);
+    await wire.closed;
+    expect(gateway.turns).toHaveLength(0);
+  });
+
+  test("an answer that is under way ends where it is", async () => {
+    const body = "x".repeat(32 * 1_048_576);
+    const { gateway, tokens, revoke } = await started({
+      routes: [route("GET", "/api/large", () => Promise.resolve({ status: 200, body }))],
+    });
+    const wire = new Wire(gateway);
+    wire.socket.pause();
+    wire.write(`GET /api/large HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tokens.lost}\r\n\r\n`);
+    await until(() => gateway.gateway.connections === 1);
+    await new Promise<void>((resolve) => wire.socket.once("readable", resolve));
+    const connections = gateway.gateway.connections;
+    await revoke("dev-lost");
+    await until(() => gateway.gateway.connections < connections);
+    wire.socket.resume();
+    expect((await wire.closed).length).toBeLessThan(body.length);
+  });
+
+  test("a request to a feature is answered 401, and the feature is told that nobody waits any more", async () => {
+    let isGone = false;
+    let isAsked = false;
+    const slow = route("POST", "/api/slow", ({ signal }) => {
+      isAsked = true;
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => ((isGone = true), reject(signal.reason))),
+      );
+    });
+    const { gateway, tokens, as, revoke } = await started({ routes: [slow] });
+    const answer = call(gateway, { method: "POST", path: "/api/slow", headers: as(tokens.lost) });
+    await until(() => isAsked);
+    await revoke("dev-lost");
+    expect((await answer).status).toBe(401);
+    await until(() => isGone);
+  });
+
+  test("a connection that it used before, and somebody else uses now, stays", async () => {
+    const { gateway, tokens, revoke } = await started();
+    const wire = new Wire(gateway);
+    wire.write(bytesOf(tokens.lost, '{"message":"hi"}'));
+    await wire.responses(1);
+    await revoke("dev-lost");
+    wire.write(bytesOf(tokens.operator, '{"message":"hi"}'));
+    wire.write(bytesOf(tokens.lost, '{"message":"hi"}'));
+    expect((await wire.responses(3)).map(statusOf)).toEqual([200, 200, 401]);
+    wire.socket.destroy();
+  });
+
+  test("two hundred requests while it is revoked: each is answered 200 or 401, and none after it with 200", async () => {
+    const { gateway, tokens, revoke } = await started();
+    const answers = Array.from({ length: 200 }, (_, index) => {
+      const answer = post(gateway, tokens.lost);
+      if (index === 100) void revoke("dev-lost");
+      return answer;
+    });
+    expect((await Promise.all(answers)).filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
+    expect((await post(gateway, tokens.lost)).status).toBe(401);
+  });
+});
+
+describe("streams", () => {
+  test("are closed once, those of that device alone, and one that fails to close saves no other", () => {
+    const streams = new Streams();
+    const closed: string[] = [];
+    const ended = streams.open("a", () => closed.push("a1"));
+    streams.open("a", () => {
+      closed.push("a2");
+      throw new Error("gone already");
+    });
+    streams.open("a", () => closed.push("a3"));
+    streams.open("b", () => closed.push("b"));
+    ended();
+    expect([streams.count("a"), streams.count()]).toEqual([2, 3]);
+    streams.closeAll("a");
+    streams.closeAll("a");
+    ended();
+    expect(closed).toEqual(["a2", "a3"]);
+    expect([streams.count("a"), streams.count("b")]).toEqual([0, 1]);
+  });
+
+  test("that are opened while the others are being closed are not lost sight of", () => {
+    const streams = new Streams();
+    const late: string[] = [];
+    const releases: (() => void)[] = [];
+    releases.push(streams.open("a", () => releases.push(streams.open("a", () => late.push("late")))));
+    streams.closeAll("a");
+    releases[0]!();
+    expect(streams.count("a")).toBe(1);
+    streams.closeAll("a");
+    expect(late).toEqual(["late"]);
+  });
+
+  test("leave nothing behind when requests end", async () => {
+    const { gateway, tokens } = await started();
+    for (let count = 0; count < 3; count += 1) await post(gateway, tokens.operator);
+    // What is left open would be closed with the device: a 401 to whoever uses that connection then.
+    await until(() => gateway.gateway.connections === 0);
+    await gateway.gateway.devices.revoke("dev-operator");
+    expect((await post(gateway, tokens.lost)).status).toBe(200);
+  });
+});
