@@ -140,6 +140,20 @@ describe("a body", () => {
     },
   );
 
+  test("that breaks after its command was refused gets no second answer", async () => {
+    const control = await startControl(socketFile, {}, { log: captureLogger(), clock: fakeClock() });
+    const socket = connect(socketFile);
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk.toString()));
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.write("POST /unknown HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n");
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.end("half");
+    await closed;
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
+    await control.close(0);
+  });
+
   test("that stops in the middle is nobody's failure", async () => {
     const log = captureLogger();
     const control = await startControl(socketFile, { look: () => "seen" }, { log, clock: fakeClock() });

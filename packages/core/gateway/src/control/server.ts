@@ -5,6 +5,7 @@
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
 import { within } from "../within.ts";
@@ -52,6 +53,8 @@ export async function startControl(
   const server = createServer((incoming, outgoing) =>
     running.track((caller) => serve(handlers, log, caller, incoming, outgoing)),
   );
+  // Node would answer a broken body after the handler has, which is one answer too many.
+  server.on("clientError", (_error, socket) => (socket as Socket).destroySoon());
   await listen(server, socketFile);
   const hurry = Promise.withResolvers<void>();
   const close = async (graceMs: number): Promise<void> => {
