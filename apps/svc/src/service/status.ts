@@ -1,13 +1,13 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
 import { approvalOf } from "@svc/agent";
-import type { CatalogueEntry, Json, Tool } from "@svc/contract";
-import type { Gateway } from "@svc/gateway";
+import type { CatalogueEntry, Tool } from "@svc/contract";
+import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
 import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
 import { healthOf } from "./health.ts";
 import type { Service } from "./service.ts";
 
-export function statusReport(build: Build, service: Service, gateway: Gateway): Json {
+export function statusReport(build: Build, service: Service, gateway: Gateway): StatusReport {
   const { context, config, agent, lifecycle, store } = service;
   const { sandbox } = service.generation;
   const { core } = config;
@@ -43,7 +43,7 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
 }
 
 /** What an agent is, and what it has spent today. */
-function agentLine({ store }: Service, { name, model, maxCostPerDay }: ResolvedAgent): Json {
+function agentLine({ store }: Service, { name, model, maxCostPerDay }: ResolvedAgent): StatusReport["agents"][number] {
   const today = new Date(systemClock.now()).toISOString().slice(0, 10);
   return {
     name,
@@ -61,7 +61,7 @@ const isPriceKnown = ({ provider, price }: ResolvedAgent["model"]): boolean =>
   provider === "builtin" || price !== undefined;
 
 /** The tools of the default agent, and those that are switched off. */
-export function toolList({ config, generation }: Pick<Service, "config" | "generation">): Json {
+export function toolList({ config, generation }: Pick<Service, "config" | "generation">): ToolReport {
   const { registry, agents } = generation;
   const { environment } = agents.profiles.get(DEFAULT_AGENT)!;
   const disabled = new Set(config.core.tools.disabled);
@@ -70,12 +70,12 @@ export function toolList({ config, generation }: Pick<Service, "config" | "gener
   return { tools: [...enabled, ...off.map((tool) => describe(tool, registry.toolOwners.get(tool.name), false))] };
 }
 
-function describe(tool: Tool, feature: string | undefined, enabled: boolean): Json {
+function describe(tool: Tool, feature: string | undefined, enabled: boolean): ToolReport["tools"][number] {
   const approval = typeof tool.approval === "function" ? "depends on the input" : approvalOf(tool, undefined);
   return { name: tool.name, description: tool.description, approval, feature: feature ?? null, enabled };
 }
 
-export function featureList({ context, lifecycle }: Pick<Service, "context" | "lifecycle">): Json {
+export function featureList({ context, lifecycle }: Pick<Service, "context" | "lifecycle">): FeatureReport {
   const states = new Map(lifecycle.features().map((feature) => [feature.id, feature]));
   return {
     profile: context.composition.profile,
@@ -87,7 +87,7 @@ export function featureList({ context, lifecycle }: Pick<Service, "context" | "l
   };
 }
 
-function catalogueLine(entry: CatalogueEntry): { readonly [key: string]: Json } {
+function catalogueLine(entry: CatalogueEntry): Omit<FeatureReport["features"][number], "state" | "reason"> {
   const { id, flag, kind, summary, included, planned } = entry;
   return {
     id,

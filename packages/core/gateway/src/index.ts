@@ -1,4 +1,5 @@
 /** `@svc/gateway`: the only package that speaks HTTP to the outside. */
+export type { FeatureReport, StatusReport, ToolReport } from "./api/report-schemas.ts";
 export { startGateway } from "./gateway.ts";
 export { ANONYMOUS, mintClientId } from "./identity.ts";
 export { checkBind, isPublicBind } from "./net/bind.ts";

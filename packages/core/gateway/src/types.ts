@@ -1,8 +1,9 @@
 /** What the gateway is given, and what it gives back. */
-import type { Clock, Json, Logger, Route } from "@svc/contract";
+import type { Clock, Logger, Route } from "@svc/contract";
 import type { SessionService, TurnRunner } from "@svc/agent";
 import type { CoreConfig } from "@svc/kernel";
 import type { Device, IdempotencyClaim } from "@svc/store";
+import type { Reports } from "./api/reports.ts";
 import type { Pairing } from "./pairing/pairing.ts";
 
 /** The part of the durable state the gateway touches. */
@@ -31,15 +32,10 @@ export interface GatewaySettings {
   readonly routes: readonly Route[];
 }
 
-export interface GatewayDeps extends GatewaySettings {
+export interface GatewayDeps extends GatewaySettings, Reports {
   readonly store: GatewayStore;
   readonly turns: TurnRunner;
   readonly sessions: SessionService;
-  /** Bodies of `GET /api/status|tools|features|config`; the last one without secrets. */
-  status(): Json;
-  tools(): Json;
-  features(): Json;
-  configReport(): Json;
   health(): Health;
   readonly log: Logger;
   readonly clock: Clock;

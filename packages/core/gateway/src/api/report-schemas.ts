@@ -57,7 +57,7 @@ export const TOOL_REPORT = v.object({ tools: v.array(TOOL) });
 
 const FEATURE = v.object({
   id: v.string(),
-  flag: v.nullable(v.string()),
+  flag: v.string(),
   kind: v.string(),
   summary: v.string(),
   included: v.pipe(v.boolean(), v.description("In this build.")),

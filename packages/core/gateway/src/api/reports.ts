@@ -2,13 +2,23 @@
 import type { Json } from "@svc/contract";
 import { jsonReply } from "../http/reply.ts";
 import type { ApiRoute } from "./app.ts";
-import { CONFIG_REPORT, FEATURE_REPORT, STATUS_REPORT, TOOL_REPORT } from "./report-schemas.ts";
+import {
+  CONFIG_REPORT,
+  FEATURE_REPORT,
+  type FeatureReport,
+  STATUS_REPORT,
+  type StatusReport,
+  TOOL_REPORT,
+  type ToolReport,
+} from "./report-schemas.ts";
 
+/** What the app tells about itself. */
 export interface Reports {
-  status(): Json;
-  tools(): Json;
-  features(): Json;
-  configReport(): Json;
+  status(): StatusReport;
+  tools(): ToolReport;
+  features(): FeatureReport;
+  /** No secret in it. */
+  configReport(): { readonly [section: string]: Json };
 }
 
 type Spec = Omit<ApiRoute, "handle">;
