@@ -22,7 +22,8 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
     if (rest.some(isHelp)) return await help(build, word);
     const { args, options } = parseWords(entry, rest);
     checkArguments(entry, args);
-    const { run } = await entry.load();
+    const [{ run }, { finishInterrupted }] = await Promise.all([entry.load(), import("../backup/interrupted.ts")]);
+    await finishInterrupted(process.env);
     return await run(contextOf(build, args, options));
   } catch (error) {
     return reportError(error, json);

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
 import { requireReal } from "@svc/testkit";
-import { house, type House, speak } from "./house.ts";
+import { house, type House } from "./house.ts";
 
 let home: House;
 beforeEach(() => (home = house()));

@@ -2,6 +2,7 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import type { Scope } from "@svc/store";
+import { backupHandlers } from "../../backup/handlers.ts";
 import { doctorHandlers } from "../../doctor/daemon-report.ts";
 import { deviceHandlers } from "../handlers/devices.ts";
 import { serviceHandlers } from "../service-handlers.ts";
@@ -14,6 +15,11 @@ export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
     ...(await serviceHandlers(service)),
     ...deviceHandlers(gateway.devices),
     ...doctorHandlers(service, gateway),
+    ...backupHandlers({
+      home: service.context.home,
+      store: service.store,
+      restart: (between) => restart.ask(between),
+    }),
     status: () => statusReport(context.build, service, gateway),
     reload: async () => ({ ...(await reloader.reload()) }) as unknown as Json,
     restart: async () => {

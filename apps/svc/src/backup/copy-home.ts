@@ -1,0 +1,75 @@
+/** What a backup holds, copied out of a home that may be in use. Nothing is locked: each file is whole, and they fit together. */
+import { constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SvcError } from "@svc/contract";
+import { type Home, nextKeyFile } from "@svc/kernel";
+import { CONFIG, DATABASE, isPlainName, KEY, NEXT_KEY, WORKSPACE } from "./manifest.ts";
+import { journalFile } from "./swap.ts";
+
+export interface CopyOptions {
+  readonly withKey: boolean;
+  readonly workspace: boolean;
+  /** Copies the database to a file that does not exist. */
+  readonly copyDatabase: (to: string) => Promise<void>;
+}
+
+/** How often it begins anew because the keys changed meanwhile, or a restore put other files in their places. */
+const TRIES = 3;
+
+/** Makes `folder`. Resolves with how many things of the workspace were left out: links, sockets, names no other system takes. */
+export async function copyHome(home: Home, folder: string, options: CopyOptions): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const before = fingerprint(home);
+    await copyOnce(home, folder, options);
+    if (before === fingerprint(home)) break;
+    if (tries === TRIES) throw new SvcError("BACKUP_FAILED", "The home was changed all the while. Try again.");
+    rmSync(folder, { recursive: true });
+  }
+  // The working directory of tools: what they write meanwhile depends on nothing else here.
+  return options.workspace ? copyFolder(home.workspace, join(folder, WORKSPACE), dirname(folder)) : 0;
+}
+
+async function copyOnce(home: Home, folder: string, { withKey, copyDatabase }: CopyOptions): Promise<void> {
+  mkdirSync(folder, { mode: 0o700 });
+  copyFile(home.config, join(folder, CONFIG));
+  if (withKey) {
+    copyFile(home.secretKey, join(folder, KEY));
+    copyFile(nextKeyFile(home), join(folder, NEXT_KEY));
+  }
+  if (!existsSync(home.database)) return;
+  const target = join(folder, DATABASE);
+  mkdirSync(dirname(target), { mode: 0o700 });
+  await copyDatabase(target);
+}
+
+/** Changes with whatever would make the copies unfit for each other: what one key sealed, another does not open. */
+function fingerprint(home: Home): string {
+  const keys = [home.secretKey, nextKeyFile(home)].map((file) => (existsSync(file) ? readFileSync(file, "utf8") : ""));
+  const database = statSync(home.database, { throwIfNoEntry: false })?.ino;
+  return JSON.stringify([...keys, database, existsSync(journalFile(home.root))]);
+}
+
+/** All but `not`: the backup may be made in the workspace itself. */
+function copyFolder(from: string, to: string, not: string): number {
+  let left = 0;
+  mkdirSync(to, { mode: 0o700 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const source = join(from, entry.name);
+    if (source === not) continue;
+    const target = join(to, entry.name);
+    if (!isPlainName(entry.name)) left += 1;
+    else if (entry.isDirectory()) left += copyFolder(source, target, not);
+    else if (entry.isFile()) copyFile(source, target);
+    else left += 1;
+  }
+  return left;
+}
+
+/** What is gone again is no mistake. */
+function copyFile(from: string, to: string): void {
+  try {
+    copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}

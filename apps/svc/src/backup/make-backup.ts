@@ -1,0 +1,112 @@
+/** A backup: copied beside its place, checked, packed, and there under its name all at once or not at all. */
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, linkSync, readdirSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { type Clock, SvcError } from "@svc/contract";
+import { type Home, syncDirectory } from "@svc/kernel";
+import { checkDatabase } from "@svc/store";
+import { copyHome, type CopyOptions } from "./copy-home.ts";
+import { type BackupFile, DATABASE, FORMAT, type Manifest } from "./manifest.ts";
+import { pack } from "./pack.ts";
+import { openStage } from "./stage.ts";
+
+export interface BackupOptions extends CopyOptions {
+  /** Absolute; must not exist. */
+  readonly target: string;
+  readonly svcVersion: string;
+  readonly clock: Clock;
+}
+
+export interface BackupReport {
+  readonly manifest: Manifest;
+  readonly bytes: number;
+  /** Things of the workspace that a backup does not hold: links, sockets, names no other system takes. */
+  readonly leftOut: number;
+}
+
+/** Throws BACKUP_FAILED. */
+export async function makeBackup(home: Home, options: BackupOptions): Promise<BackupReport> {
+  const { target, svcVersion, clock } = options;
+  if (existsSync(target)) throw isThere();
+  if (!existsSync(home.config) && !existsSync(home.database)) {
+    throw new SvcError("BACKUP_FAILED", `There is nothing to back up in ${home.root}.`, {
+      hint: "Name the home with SVC_HOME.",
+    });
+  }
+  using stage = openStage(dirname(target));
+  const folder = join(stage.folder, "home");
+  const archive = join(stage.folder, "archive");
+  try {
+    const leftOut = await copyHome(home, folder, options);
+    const manifest: Manifest = {
+      format: FORMAT,
+      svc_version: svcVersion,
+      schema_version: await schemaOf(join(folder, DATABASE), clock),
+      created_at: new Date(clock.now()).toISOString(),
+      files: await filesOf(folder),
+    };
+    await pack(folder, manifest, archive);
+    publish(archive, target);
+    return { manifest, bytes: statSync(target).size, leftOut };
+  } catch (error) {
+    throw failed(error);
+  }
+}
+
+/** A damaged database is told now, and not when the backup is needed. */
+async function schemaOf(database: string, clock: Clock): Promise<number | null> {
+  if (!existsSync(database)) return null;
+  const { schema, problems } = await checkDatabase(database, { quick: false, clock });
+  if (schema !== undefined && problems.length === 0) return schema;
+  throw new SvcError("BACKUP_FAILED", `The database is damaged: ${problems.join(" ")}`, { hint: "Run: svc doctor" });
+}
+
+async function filesOf(folder: string): Promise<BackupFile[]> {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+  const files: BackupFile[] = [];
+  for (const path of paths) {
+    const hash = createHash("sha256");
+    const file = join(folder, path);
+    await pipeline(createReadStream(file), hash);
+    files.push({ path: path.replaceAll("\\", "/"), size: statSync(file).size, sha256: hash.digest("hex") });
+  }
+  return files;
+}
+
+/** Under its name in one step, never over another file. */
+function publish(archive: string, target: string): void {
+  try {
+    linkSync(archive, target);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" || existsSync(target)) throw isThere();
+    if (code === "ENOSPC" || code === "EDQUOT") throw error;
+    // A file system without hard links.
+    renameSync(archive, target);
+  }
+  syncDirectory(dirname(target));
+}
+
+const isThere = (): SvcError =>
+  new SvcError("BACKUP_FAILED", "There is a file of this name already.", { hint: "Name another one." });
+
+function failed(cause: unknown): SvcError {
+  if (cause instanceof SvcError && cause.code === "BACKUP_FAILED") return cause;
+  if (isFull(cause)) {
+    return new SvcError("BACKUP_FAILED", "There is no room for the backup.", {
+      cause,
+      hint: "Free some space there, or name a file on another disk.",
+    });
+  }
+  const known = cause instanceof SvcError ? { hint: cause.hint } : {};
+  const what =
+    cause instanceof SvcError ? cause.message : "A file of the home could not be read, or the backup not written.";
+  return new SvcError("BACKUP_FAILED", what, { cause, ...(known.hint !== undefined && { hint: known.hint }) });
+}
+
+const isFull = (cause: unknown): boolean =>
+  (cause instanceof SvcError && cause.code === "STORE_FULL") || (cause as NodeJS.ErrnoException).code === "ENOSPC";

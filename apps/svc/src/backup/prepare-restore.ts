@@ -1,0 +1,82 @@
+/** A backup unpacked beside the home's files and found to be sound: from here on it only has to change places with them. */
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, SvcError } from "@svc/contract";
+import { type Home, replaceFile } from "@svc/kernel";
+import { checkDatabase, lockHome } from "@svc/store";
+import { damaged, DATABASE, type Manifest, MANIFEST, WORKSPACE } from "./manifest.ts";
+import { type RestoredFiles, restoredFiles } from "./restored-files.ts";
+import { isRestoreFolder, journalFile, keptFolder } from "./swap.ts";
+import { unpack } from "./unpack.ts";
+
+/** Disposed of without `apply`, it leaves no trace. */
+export interface PreparedRestore extends RestoredFiles, Disposable {}
+
+/** Throws BACKUP_INVALID, STORE_NEWER, STORE_FULL, HOME_UNWRITABLE, ALREADY_RUNNING; nothing was changed then. */
+export async function prepareRestore(home: Home, file: string, clock: Clock): Promise<PreparedRestore> {
+  const unlock = lockHome(join(home.runDir, "restore.lock"));
+  let name: string | undefined;
+  try {
+    removeLeftOver(home);
+    name = makeFolder(home.root, clock.now());
+    const folder = join(home.root, name);
+    const manifest = await unpack(file, folder);
+    await checkRestored(folder, manifest, clock);
+    demandOneDisk(home, manifest);
+    // Written last: a folder that has it is whole.
+    replaceFile(join(folder, MANIFEST), JSON.stringify(manifest));
+  } catch (error) {
+    if (name !== undefined) remove(home, name);
+    unlock();
+    throw error;
+  }
+  const prepared = restoredFiles(home, name);
+  return {
+    ...prepared,
+    [Symbol.dispose]: () => {
+      if (!prepared.applied()) remove(home, name);
+      unlock();
+    },
+  };
+}
+
+/** Of one that was killed before it changed anything. With the restore's lock, and no journal: nobody needs it. */
+function removeLeftOver(home: Home): void {
+  if (existsSync(journalFile(home.root))) return;
+  for (const name of readdirSync(home.root)) if (isRestoreFolder(name)) remove(home, name);
+}
+
+async function checkRestored(folder: string, { schema_version: wanted }: Manifest, clock: Clock): Promise<void> {
+  const database = join(folder, DATABASE);
+  if (existsSync(database) !== (wanted !== null)) throw damaged("its list of files is malformed");
+  if (wanted === null) return;
+  const { schema, problems } = await checkDatabase(database, { quick: false, clock });
+  // Reading a database that says it has a log makes one.
+  for (const extra of ["-wal", "-shm"]) rmSync(`${database}${extra}`, { force: true });
+  if (problems.length > 0 || schema !== wanted) throw damaged("its database is damaged");
+}
+
+/** Files change their place by a rename, which knows no way to another disk. */
+function demandOneDisk(home: Home, { files }: Manifest): void {
+  const disk = statSync(home.root).dev;
+  const places = [
+    home.stateDir,
+    ...(files.some(({ path }) => path.startsWith(`${WORKSPACE}/`)) ? [home.workspace] : []),
+  ];
+  if (places.every((place) => (statSync(place, { throwIfNoEntry: false })?.dev ?? disk) === disk)) return;
+  throw new SvcError("HOME_UNWRITABLE", "Parts of the home are on another disk; nothing can be put in their places.", {
+    hint: "Restore into an empty folder (SVC_HOME), and copy the files from there.",
+  });
+}
+
+function makeFolder(root: string, nowMs: number): string {
+  const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, "");
+  for (let n = 1; ; n += 1) {
+    const name = `restore-${time}${n === 1 ? "" : `-${n}`}`;
+    if (existsSync(join(root, name)) || existsSync(join(root, keptFolder(name)))) continue;
+    mkdirSync(join(root, name), { mode: 0o700 });
+    return name;
+  }
+}
+
+const remove = (home: Home, folder: string): void => rmSync(join(home.root, folder), { recursive: true, force: true });

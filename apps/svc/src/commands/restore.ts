@@ -1,0 +1,135 @@
+/** `svc restore <file>`: the home as it was when the backup was made, under a running daemon too. */
+import { join, resolve } from "node:path";
+import { EXIT, SvcError } from "@svc/contract";
+import { callDaemon } from "@svc/gateway/control";
+import { type Home, homeOf, loadConfig, systemClock } from "@svc/kernel";
+import { lockHome } from "@svc/store";
+import { CONFIG, KEY, type Manifest } from "../backup/manifest.ts";
+import { prepareRestore, type PreparedRestore } from "../backup/prepare-restore.ts";
+import type { CommandContext } from "../cli/command.ts";
+import { untilReplaced } from "../service/until-replaced.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const home = homeOf(context.env);
+  const { atTerminal, confirmed } = await import("../cli/prompts.ts");
+  const sure = context.options.flag("yes");
+  if (!sure && !atTerminal()) {
+    throw new SvcError("USAGE", "svc restore replaces what the home holds.", { hint: "Say so with --yes." });
+  }
+  using restore = await prepareRestore(home, resolve(context.args[0]!), systemClock);
+  if (!sure && !(await confirmed(question(home, restore.manifest)))) {
+    context.print("nothing was changed");
+    return EXIT.failure;
+  }
+  const problem = await configProblem(context, home, restore);
+  const url = await putInPlace(home, restore, problem);
+  tell(context, restore, url, problem);
+  return EXIT.ok;
+}
+
+const question = ({ root }: Home, { created_at: at, svc_version: version, files }: Manifest): string =>
+  `Put back what ${root} was at ${at} (svc ${version}, ${files.length} files)? What is there now is kept aside.`;
+
+/** Without a daemon here and now; a daemon does it between its two lives. Resolves with the address of the second. */
+async function putInPlace(
+  home: Home,
+  restore: PreparedRestore,
+  problem: SvcError | undefined,
+): Promise<string | undefined> {
+  const unlock = lockIfFree(home);
+  if (unlock) {
+    try {
+      restore.apply();
+    } finally {
+      unlock();
+    }
+    return undefined;
+  }
+  // A daemon would go down for it and not come up again.
+  if (problem) throw problem;
+  return restoreLive(home, restore);
+}
+
+function lockIfFree(home: Home): (() => void) | undefined {
+  try {
+    return lockHome(home.lock);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "ALREADY_RUNNING") return undefined;
+    throw error;
+  }
+}
+
+async function restoreLive(home: Home, restore: PreparedRestore): Promise<string> {
+  const { controlSocket: socketFile } = home;
+  const { instance } = (await callDaemon({ socketFile, name: "status" }).catch(busy)) as { instance: string };
+  await callDaemon({ socketFile, name: "restore", body: { folder: restore.folder } });
+  const { url } = await untilReplaced(socketFile, instance).catch((cause: unknown) => {
+    throw restore.applied() ? notUp(restore, cause) : cause;
+  });
+  if (restore.applied()) return url;
+  throw new SvcError("HOME_UNWRITABLE", "The daemon could not put the files in place; the old ones are in force.", {
+    hint: "See: svc logs",
+  });
+}
+
+const notUp = (restore: PreparedRestore, cause: unknown): SvcError =>
+  new SvcError("NOT_RUNNING", "The files are restored, but the daemon did not come up again.", {
+    cause,
+    hint: `See: svc logs. What was there before: ${restore.kept() ?? "nothing"}`,
+  });
+
+/** Somebody has the home, and it is no daemon: a command such as svc chat. */
+function busy(error: unknown): never {
+  throw error instanceof SvcError && error.code === "NOT_RUNNING" ? new SvcError("ALREADY_RUNNING") : error;
+}
+
+/** Whether this build can start with the config of the backup, and read its secrets. */
+async function configProblem(
+  context: CommandContext,
+  home: Home,
+  restore: PreparedRestore,
+): Promise<SvcError | undefined> {
+  const restored = homeOf({ SVC_HOME: join(home.root, restore.folder) });
+  const has = (path: string): boolean => restore.manifest.files.some((file) => file.path === path);
+  if (!has(CONFIG)) return undefined;
+  const { features, catalogue } = await context.build.load();
+  try {
+    await loadConfig({
+      home: { ...restored, secretKey: has(KEY) ? restored.secretKey : home.secretKey },
+      env: context.env,
+      features,
+      catalogue,
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+}
+
+function tell(
+  context: CommandContext,
+  restore: PreparedRestore,
+  url: string | undefined,
+  problem: SvcError | undefined,
+): void {
+  const { created_at, svc_version, files } = restore.manifest;
+  const kept = restore.kept() ?? null;
+  if (context.options.flag("json")) {
+    const warning = problem?.message ?? null;
+    context.printJson({
+      restored: true,
+      created_at,
+      svc_version,
+      files: files.length,
+      kept,
+      url: url ?? null,
+      warning,
+    });
+    return;
+  }
+  context.print(`restored ${files.length} files of ${created_at}`);
+  if (kept !== null) context.print(`what was there before: ${kept}`);
+  if (problem) context.print(`warning: the restored config can't be used yet: ${problem.message}`);
+  context.print(url === undefined ? "Next: svc daemon" : `the daemon listens on ${url}`);
+}
