@@ -105,6 +105,7 @@ export const ERRORS = {
 
   SESSION_UNKNOWN: entry(404, EXIT.usage, "There is no such conversation."),
   DEVICE_UNKNOWN: entry(404, EXIT.usage, "There is no such paired device."),
+  BACKUP_FAILED: entry(500, EXIT.cantCreate, "The backup could not be made; there is no half one."),
   BACKUP_INVALID: entry(500, EXIT.data, "The backup is damaged, incomplete or not one of svc."),
   SERVICE_UNSUPPORTED: entry(500, EXIT.unavailable, "This system has no service manager that svc knows."),
 
