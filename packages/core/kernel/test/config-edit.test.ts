@@ -40,6 +40,18 @@ describe("a key that is not there", () => {
       '[a.x]\nk = 1\n\n[a.x.m]\nb = "x"\n\n# about b\n[b]\n',
     ],
     [
+      "into a new table behind the comments of its kin, where a key may be shown",
+      '[a]\nk = 1\n# l = ""\n  # m = ""\n\n[b]\n',
+      ["a", "x", "b"],
+      '[a]\nk = 1\n# l = ""\n  # m = ""\n\n[a.x]\nb = "x"\n\n[b]\n',
+    ],
+    [
+      "and before those of the next table",
+      "[a]\nk = 1\n# about b\n[b]\n",
+      ["a", "x", "b"],
+      '[a]\nk = 1\n\n[a.x]\nb = "x"\n# about b\n[b]\n',
+    ],
+    [
       "into a table that only its children made",
       "[a.x.y]\nk = 1\n",
       ["a", "x", "b"],

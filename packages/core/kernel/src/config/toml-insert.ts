@@ -123,7 +123,19 @@ function newTable(text: string, top: AST.TOMLTopLevelTable, path: Path, pair: st
   const block = `[${tomlKey(parent.filter((name) => typeof name === "string"))}]${eol}${pair}`;
   if (!near) return atEnd(text, block, eol);
   const last = near.node.body.at(-1) ?? near.node.key;
-  return { at: lineEnd(text, last.range[1]), text: `${eol}${eol}${block}` };
+  return { at: commentsEnd(text, lineEnd(text, last.range[1])), text: `${eol}${eol}${block}` };
+}
+
+const COMMENTS = /(?:\r?\n[ \t]*#[^\r\n]*)*/y;
+
+/**
+ * Past the comments right below a table's last key: a key shown in one is meant to be uncommented there, in this table.
+ * Those that the next table's header follows at once are that one's.
+ */
+function commentsEnd(text: string, at: number): number {
+  COMMENTS.lastIndex = at;
+  const end = at + (COMMENTS.exec(text)?.[0].length ?? 0);
+  return /^\r?\n[ \t]*\[/.test(text.slice(end)) ? at : end;
 }
 
 function atEnd(text: string, block: string, eol: string): Insertion {
