@@ -81,6 +81,22 @@ export const webhookOut: FeatureDefinition = {
   load,
 };
 
+/** Calls `change` when the schemas are walked for the `walk`th time: after a config was read to be changed, say. */
+export function meddler(walk: number, change: () => void): FeatureDefinition {
+  let asked = 0;
+  return {
+    id: "meddler",
+    section: "meddler",
+    get config() {
+      asked += 1;
+      // Each walk asks twice.
+      if (asked === 2 * walk) change();
+      return v.strictObject({});
+    },
+    load,
+  };
+}
+
 export const alwaysOn: FeatureDefinition = { id: "always", load };
 
 export const FEATURES = [providerA, mailpush, shapes, webhookOut, alwaysOn];

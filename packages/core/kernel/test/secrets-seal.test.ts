@@ -1,4 +1,5 @@
 // attack this exists for: a backup or a screen-share of config.toml. Sealed, it holds no secret; and nothing else has changed.
+import type { Clock } from "@svc/contract";
 import {
   chmodSync,
   chownSync,
@@ -12,9 +13,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { ConfigError, openKeyRing, openSecretKey, sealConfigFile, sealSecret } from "../src/index.ts";
-import { withCurrentKey } from "../src/secrets/current-key.ts";
-import { FEATURES, makeFixture } from "./config-fixtures.ts";
+import { ConfigError, openSecretKey, sealConfigFile, sealSecret, setConfigSecret } from "../src/index.ts";
+import { withChangeLock } from "../src/secrets/change-lock.ts";
+import { FEATURES, makeFixture, meddler } from "./config-fixtures.ts";
 
 const fixture = makeFixture();
 const { home } = fixture;
@@ -151,11 +152,12 @@ describe("the file", () => {
     rmSync(home.config);
   });
 
+  const sealWhile = (change: () => void) => sealConfigFile({ home, features: [meddler(2, change)] });
+
   test("changed by somebody else between reading and writing stays as they wrote it", async () => {
     for (const theirs of ["[model]\napi_key = 'theirs'\n", "\ufeff[model]\napi_key = 'k'\n", "not toml"]) {
       fixture.write(plain);
-      const sealing = seal();
-      writeFileSync(home.config, theirs);
+      const sealing = sealWhile(() => writeFileSync(home.config, theirs));
       await expect(sealing).rejects.toMatchObject({ code: "CONFIG_CHANGED" });
       expect(text()).toBe(theirs);
     }
@@ -163,30 +165,43 @@ describe("the file", () => {
 
   test("removed, or replaced as editors do, is no different", async () => {
     fixture.write(plain);
-    const sealing = seal();
-    writeFileSync(`${home.config}.new`, "[log]\n");
-    renameSync(`${home.config}.new`, home.config);
-    await expect(sealing).rejects.toMatchObject({ code: "CONFIG_CHANGED" });
+    const replaced = sealWhile(() => {
+      writeFileSync(`${home.config}.new`, "[log]\n");
+      renameSync(`${home.config}.new`, home.config);
+    });
+    await expect(replaced).rejects.toMatchObject({ code: "CONFIG_CHANGED" });
     expect(text()).toBe("[log]\n");
     fixture.write(plain);
-    const second = seal();
-    rmSync(home.config);
-    await expect(second).rejects.toMatchObject({ code: "CONFIG_UNWRITABLE" });
+    const removed = sealWhile(() => rmSync(home.config));
+    await expect(removed).rejects.toMatchObject({ code: "CONFIG_UNWRITABLE" });
   });
-});
 
-test("what was sealed while the key was rotated is sealed again with the key that stays", async () => {
-  const rotated = () => {
-    rmSync(home.secretKey, { force: true });
-    openSecretKey(home, { create: true });
-  };
-  const kept: string[] = [];
-  const result = await withCurrentKey(home, async (ring, made) => {
-    const sealed = ring.seal([...made.values()].at(-1) ?? "text");
-    made.set(sealed, "text");
-    if (kept.push(sealed) < 3) rotated();
-    return kept.length;
+  test("that another command holds on to is given up, in words", async () => {
+    let seconds = 0;
+    const clock: Clock = {
+      now: () => 0,
+      monotonic: () => (seconds += 1) * 1000,
+      after: () => () => {},
+      sleep: () => Promise.resolve(),
+    };
+    await withChangeLock(home, async () => {
+      const second = withChangeLock(home, () => Promise.resolve("never"), clock);
+      await expect(second).rejects.toThrow("Another svc command is changing the config all the time.");
+    });
+    expect(await withChangeLock(home, () => Promise.resolve("free again"), clock)).toBe("free again");
+    const failed = withChangeLock(home, () => Promise.reject(new Error("why")), clock);
+    await expect(failed).rejects.toThrow("why");
+    expect(await withChangeLock(home, () => Promise.resolve("and again"), clock)).toBe("and again");
   });
-  expect([result, kept.length]).toEqual([1, 3]);
-  expect(openKeyRing(home).open(kept[2]!)).toBe("text");
+
+  test("is changed by one command at a time, and the next one sees what it did", async () => {
+    fixture.write(plain);
+    const settings = ["one", "two", "three"].map((name) =>
+      setConfigSecret({ home, features: [], key: `agents.${name}.model.api_key`, value: name, env: {} }),
+    );
+    await Promise.all([seal(), ...settings]);
+    const { agents, model } = (await fixture.load()).core;
+    expect(model.api_key).toBe("k");
+    expect(Object.keys(agents).toSorted()).toEqual(["one", "three", "two"]);
+  });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { openKeyRing, openSecretKey, sealSecret, setConfigSecret, walkSchema } from "../src/index.ts";
 import { readKey } from "../src/config/key-text.ts";
 import { keyText, type Path } from "../src/config/table.ts";
-import { FEATURES, makeFixture } from "./config-fixtures.ts";
+import { FEATURES, makeFixture, meddler } from "./config-fixtures.ts";
 
 const fixture = makeFixture();
 const { home } = fixture;
@@ -156,9 +156,8 @@ describe("is refused", () => {
 
   test("when somebody else writes meanwhile, whose change stays", async () => {
     fixture.write("[model]\n");
-    const setting = set("model.api_key");
-    await Promise.resolve();
-    writeFileSync(home.config, "[log]\n");
+    const features = [meddler(3, () => writeFileSync(home.config, "[log]\n"))];
+    const setting = setConfigSecret({ home, features, key: "model.api_key", value: "v", env: {} });
     await expect(setting).rejects.toMatchObject({ code: "CONFIG_CHANGED" });
     expect(text()).toBe("[log]\n");
   });

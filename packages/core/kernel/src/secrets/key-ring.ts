@@ -25,17 +25,20 @@ export const nextKeyFile = (home: KeyHome): string => `${home.secretKey}.next`;
  * rotation has replaced.
  */
 export function openKeyRing(home: KeyHome): KeyRing {
-  let keys: Keys | undefined;
+  let read: Keys | undefined;
+  const keys = (): Keys => (read ??= readKeys(home));
   const sealingKey = (): KeyObject => {
-    const { key, fault } = sealing((keys ??= readKeys(home)));
+    const { key, fault } = sealing(keys());
     if (fault) throw fault;
-    return key ?? openSecretKey(home, { create: true });
+    if (key) return key;
+    read = [{}, { key: openSecretKey(home, { create: true }) }];
+    return sealingKey();
   };
   return {
-    open: (stored) => (isSealed(stored) ? openWith((keys ??= readKeys(home)), stored, home) : stored),
+    open: (stored) => (isSealed(stored) ? openWith(keys(), stored, home) : stored),
     seal: (text) => sealSecret(sealingKey(), text),
     isCurrent: (stored) => {
-      const { key } = sealing((keys ??= readKeys(home)));
+      const { key } = sealing(keys());
       return key !== undefined && opened(key, stored) !== undefined;
     },
   };

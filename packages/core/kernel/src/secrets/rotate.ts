@@ -1,7 +1,7 @@
 /**
  * `svc secrets rotate`: a new key, and all that is sealed sealed anew with it.
  *
- *   make .secret_key.next → config → vault → config again, if somebody wrote meanwhile → .next becomes .secret_key
+ *   make .secret_key.next → config → vault → config again, if an editor put an old text back → .next becomes .secret_key
  *
  * Killed at any instant, everything can still be read: while both files are there a key ring opens with either and seals
  * with the next one. Whoever rotates again goes on with the next key that is there.
@@ -11,6 +11,7 @@ import { dirname, resolve } from "node:path";
 import { SvcError } from "@svc/contract";
 import { assertWritable } from "../config/write-config.ts";
 import { syncDirectory } from "../exclusive-file.ts";
+import { withChangeLock } from "./change-lock.ts";
 import { type KeyRing, nextKeyFile, openKeyRing } from "./key-ring.ts";
 import { isSealed } from "./seal.ts";
 import {
@@ -40,17 +41,19 @@ export interface Rotated {
 }
 
 /**
- * One at a time: the caller holds the home. Throws SECRET_UNREADABLE (in a ConfigError that names every key) before
+ * The caller holds the home: nobody else may keep what is sealed with the old key. Throws SECRET_UNREADABLE (in a ConfigError that names every key) before
  * anything is changed when something of the config can't be opened, CONFIG_NOT_FOUND, CONFIG_INVALID, CONFIG_CHANGED,
  * CONFIG_UNWRITABLE and what the vault rejects with. Whatever it throws, everything that could be read can be read, and
  * another rotation finishes this one.
  */
-export async function rotateSecretKey(options: RotateOptions): Promise<Rotated> {
-  const steps = rotation(options);
-  for (;;) {
-    const { done, value } = await steps.next();
-    if (done) return value;
-  }
+export function rotateSecretKey(options: RotateOptions): Promise<Rotated> {
+  return withChangeLock(options.home, async () => {
+    const steps = rotation(options);
+    for (;;) {
+      const { done, value } = await steps.next();
+      if (done) return value;
+    }
+  });
 }
 
 /** The same step by step; the home is sound between any two. */
@@ -69,7 +72,7 @@ export async function* rotation(options: RotateOptions): AsyncGenerator<string, 
   yield "config sealed";
   await vault.reseal(ring.open, ring.seal);
   yield "vault sealed";
-  // Who sets a secret while this runs may have sealed it before there was a next key.
+  // An editor knows no lock. What it saved from before would be lost with the old key.
   for (const file of files) await resealed({ ...options, file }, ring);
   yield "config sealed again";
   if (!readSecretKey(next)) throw new SvcError("SECRET_UNREADABLE", `${next} is missing.`, { hint: "Rotate again." });

@@ -1,7 +1,8 @@
 /** `secrets.encrypt`: what stands in the config in plain text is sealed in place. */
 import { hasPlainSecret } from "../config/secret-values.ts";
 import { assertWritable } from "../config/write-config.ts";
-import { withCurrentKey } from "./current-key.ts";
+import { withChangeLock } from "./change-lock.ts";
+import { openKeyRing } from "./key-ring.ts";
 import { isSealed } from "./seal.ts";
 import {
   assertReadable,
@@ -25,27 +26,24 @@ export interface SealedConfig {
  * hide that it can still be found.
  */
 export async function sealConfigFile(options: SecretFileOptions): Promise<SealedConfig> {
-  const plain = new Set<string>();
-  const keys = await withCurrentKey(options.home, async (ring, made) => {
-    const file = await openSecretFile(options);
-    const open = (stored: string): string => made.get(stored) ?? ring.open(stored);
-    if (made.size === 0 && !hasPlainSecret(file.table, file.sections)) return [];
-    await assertReadable(file, open);
-    assertWritable(file.file);
-    const rewritten = await rewriteSecrets(file, (stored) => {
-      if (isSealed(stored) && (ring.isCurrent(stored) || !made.has(stored))) return undefined;
-      const text = open(stored);
-      plain.add(text);
-      const sealed = ring.seal(text);
-      made.set(sealed, text);
-      return sealed;
-    });
-    if (rewritten.keys.length > 0) await writeSecretFile(file, rewritten.text, file.table, open);
-    return rewritten.keys;
+  const { file, table, sections } = await openSecretFile(options);
+  if (!hasPlainSecret(table, sections)) return { sealed: [], stillIn: [] };
+  assertWritable(file);
+  return withChangeLock(options.home, () => sealed(options));
+}
+
+async function sealed(options: SecretFileOptions): Promise<SealedConfig> {
+  const file = await openSecretFile(options);
+  const ring = openKeyRing(options.home);
+  await assertReadable(file, ring.open);
+  const plain: string[] = [];
+  const { text, keys } = await rewriteSecrets(file, (stored) => {
+    if (isSealed(stored)) return undefined;
+    plain.push(stored);
+    return ring.seal(stored);
   });
-  if (keys.length === 0) return { sealed: [], stillIn: [] };
-  const { source } = await openSecretFile(options);
-  return { sealed: keys, stillIn: linesWith(source.text, [...plain]) };
+  if (keys.length > 0) await writeSecretFile(file, text, file.table, ring.open);
+  return { sealed: keys, stillIn: linesWith(text, plain) };
 }
 
 /** Short ones stand in a text by chance. */

@@ -5,7 +5,8 @@ import { type Environment, overlayEnvironment } from "../config/environment.ts";
 import { sectionTables } from "../config/sections.ts";
 import { copyValue, keyText, type Path, type Table, valueAt } from "../config/table.ts";
 import { assertWritable, writeConfigFile } from "../config/write-config.ts";
-import { withCurrentKey } from "./current-key.ts";
+import { withChangeLock } from "./change-lock.ts";
+import { openKeyRing } from "./key-ring.ts";
 import { isSealed } from "./seal.ts";
 import { openSecretFile, type SecretFile, type SecretFileOptions } from "./secret-file.ts";
 import { secretKeyPath } from "./secret-path.ts";
@@ -40,12 +41,11 @@ export async function setConfigSecret(options: SetSecretOptions): Promise<Secret
       hint: "Give it as the other side gave it to you.",
     });
   }
-  return withCurrentKey(home, async (ring, made) => {
+  assertWritable((await openSecretFile(options)).file);
+  return withChangeLock(home, async () => {
     const file = await openSecretFile(options);
-    assertWritable(file.file);
     const { encrypt, beatenBy } = inForce(file, env, path);
-    const stored = encrypt ? ring.seal(value) : value;
-    if (encrypt) made.set(stored, value);
+    const stored = encrypt ? openKeyRing(home).seal(value) : value;
     const text = await setConfigValues(file.source.text, [{ path, value: stored }]);
     writeConfigFile(file.file, file.source, text);
     return { key: keyText(path), sealed: encrypt, beatenBy };

@@ -1,0 +1,59 @@
+/**
+ * One change of config and key at a time, over all processes of a home: what one seals another must not lose by writing
+ * what it read before, or by rotating the key away. The lock is SQLite's own file lock on an empty database, which the
+ * system drops with the process, so even SIGKILL leaves nothing that stops the next one.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Clock, SvcError } from "@svc/contract";
+import { systemClock } from "../clock.ts";
+import type { Home } from "../home.ts";
+
+const SQLITE_BUSY = 5;
+const RETRY_MS = 10;
+/** A change takes some milliseconds, a rotation of a large vault some seconds. */
+const LONGEST_MS = 15_000;
+
+/** Throws CONFIG_UNWRITABLE when others change the config all the time, or the lock can't be had at all. */
+export async function withChangeLock<T>(
+  home: Pick<Home, "runDir">,
+  change: () => Promise<T>,
+  clock: Clock = systemClock,
+): Promise<T> {
+  const release = await acquire(home, clock);
+  try {
+    return await change();
+  } finally {
+    release();
+  }
+}
+
+async function acquire({ runDir }: Pick<Home, "runDir">, clock: Clock): Promise<() => void> {
+  const { DatabaseSync } = await import("node:sqlite");
+  for (const startMs = clock.monotonic(); ;) {
+    let db: InstanceType<typeof DatabaseSync> | undefined;
+    try {
+      mkdirSync(runDir, { recursive: true, mode: 0o700 });
+      db = new DatabaseSync(join(runDir, "config.lock"), { timeout: 0 });
+      const opened = db;
+      opened.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
+      return () => opened.close();
+    } catch (cause) {
+      db?.close();
+      const isBusy = ((cause as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
+      if (!isBusy || clock.monotonic() - startMs > LONGEST_MS) throw unavailable(runDir, isBusy, cause);
+    }
+    await clock.sleep(RETRY_MS);
+  }
+}
+
+const unavailable = (runDir: string, isBusy: boolean, cause: unknown): SvcError =>
+  isBusy
+    ? new SvcError("CONFIG_UNWRITABLE", "Another svc command is changing the config all the time.", {
+        hint: "Wait for it, or end it, and run this again.",
+        cause,
+      })
+    : new SvcError("CONFIG_UNWRITABLE", `${runDir} can't be written: the config can't be locked.`, {
+        hint: "Make it writable for this user, or name another home with SVC_HOME.",
+        cause,
+      });
