@@ -44,6 +44,8 @@ export interface Agent extends TurnRunner {
    * tool call of it is judged and run as the new set says: who locks down is obeyed at once. Never throws.
    */
   reconfigure(agents: AgentSet): void;
+  /** Conversations were removed from disk by somebody else (retention): no model must be told of them any more. */
+  reread(): void;
   /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
   test(name: string | undefined, signal: AbortSignal): Promise<ModelTest>;
   /** Turns that run and that wait. */
@@ -94,6 +96,10 @@ class RunningAgent implements Agent {
     this.#models.keepOnly(agents.profiles);
     this.#history.resize(agents.historyMaxTokens);
     this.#lanes.resize(agents.maxParallelTurns);
+  }
+
+  reread(): void {
+    this.#history.clear();
   }
 
   async test(name: string = DEFAULT_AGENT, signal: AbortSignal): Promise<ModelTest> {

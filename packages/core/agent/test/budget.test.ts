@@ -19,6 +19,7 @@ import {
   text,
   until,
 } from "./house.ts";
+import { rawServer } from "./provider-house.ts";
 
 const DAY_MS = 86_400_000;
 /** A dollar a call: 10 tokens in, 5 out. */
@@ -177,6 +178,26 @@ describe("it can't be dodged", () => {
     expect(await failure(ask(agent, "go", { onEvent: () => {} }))).toMatchObject({ code: "MODEL_UNREACHABLE" });
     expect(store.usage.spentUsd("2026-01-01", "default")).toBe(100);
     expect(await failure(ask(agent, "again"))).toMatchObject(refused);
+  });
+
+  test("by answers that can't be read: what was sent for them is counted by estimate", async () => {
+    await using server = await rawServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end("{ not JSON");
+    });
+    const price = { input_per_million: 1_000_000, output_per_million: 0 };
+    const model = { ...priced, price, base_url: server.url, api_key: "k", max_retries: 0 };
+    const { agent, store } = house({ config: { model, agent: { max_cost_per_day: 10 } } });
+    expect(await failure(ask(agent, "x".repeat(400)))).toMatchObject({ code: "MODEL_UNREACHABLE" });
+    expect(store.usage.spentUsd("2026-01-01", "default")).toBeGreaterThan(100);
+    expect(await failure(ask(agent, "again"))).toMatchObject(refused);
+  });
+
+  test("but a provider that refused the request is not paid for it", async () => {
+    const busy = Object.assign(new Error("no"), { statusCode: 400, isRetryable: false });
+    const { agent, store } = house({ ...limited(1), model: scripted(busy) });
+    expect(await failure(ask(agent, "go"))).toMatchObject({ code: "MODEL_REFUSED" });
+    expect(store.usage.list("2026-01-01")).toEqual([]);
   });
 
   test.each([

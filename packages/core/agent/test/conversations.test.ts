@@ -30,6 +30,19 @@ describe("conversations", () => {
     expect(JSON.stringify(model.asked[3]!.prompt[0])).toContain("bbbb");
   });
 
+  test("what retention has removed from disk is not in the next prompt, and the conversation goes on anew", async () => {
+    const model = scripted([text("1")], [text("2")], [text("3")]);
+    const { agent, store, clock } = house({ model });
+    await ask(agent, "old", { session: "s" });
+    await clock.advance(2 * 86_400_000);
+    await store.prune({ sessionDays: 1, maxSessions: 0, toolCallDays: 1 }, clock.now());
+    agent.reread();
+    await ask(agent, "new", { session: "s" });
+    await ask(agent, "newer", { session: "s" });
+    expect(model.asked.map((options) => options.prompt.length)).toEqual([1, 1, 3]);
+    expect(store.sessions.list({}, 10)).toMatchObject([{ turns: 2 }]);
+  });
+
   test("a session goes on after a restart", async () => {
     const { agent, store } = house({ model: scripted([text("hello")]) });
     await ask(agent, "hi", { session: "s" });

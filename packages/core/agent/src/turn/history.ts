@@ -59,10 +59,15 @@ export class History {
     return empty(clientId, name);
   }
 
-  /** What is remembered was cut to the size before, so all of it is read again. Turns that run end with what they have. */
+  /** What is remembered was cut to the size before. Turns that run end with what they have. */
   resize(maxTokens: number): void {
     if (maxTokens === this.#maxTokens) return;
     this.#maxTokens = maxTokens;
+    this.clear();
+  }
+
+  /** All of it is read again when it is needed. */
+  clear(): void {
     this.#cache.clear();
     this.#cachedTokens = 0;
   }
