@@ -108,6 +108,9 @@ export const ERRORS = {
   BACKUP_FAILED: entry(500, EXIT.cantCreate, "The backup could not be made; there is no half one."),
   BACKUP_INVALID: entry(500, EXIT.data, "The backup is damaged, incomplete or not one of svc."),
   SERVICE_UNSUPPORTED: entry(500, EXIT.unavailable, "This system has no service manager that svc knows."),
+  SERVICE_FORBIDDEN: entry(403, EXIT.noPermission, "Only root may install a service for the whole machine."),
+  SERVICE_EDITED: entry(409, EXIT.cantCreate, "The service file was made or changed by somebody else."),
+  SERVICE_FAILED: entry(500, EXIT.unavailable, "The service manager refused."),
 
   // Building a binary
   PROFILE_INVALID: entry(500, EXIT.config, "The profile can't be built."),

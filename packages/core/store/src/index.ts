@@ -3,6 +3,7 @@ export * from "./check.ts";
 export { copyDatabase } from "./copy.ts";
 export * from "./home-lock.ts";
 export { SCHEMA_VERSION } from "./migrations.ts";
+export { newestTurnMs } from "./newest-turn.ts";
 export * from "./store.ts";
 export type * from "./types.ts";
 export type { DeviceStore } from "./devices.ts";

@@ -44,4 +44,31 @@ export const running: readonly CommandEntry[] = [
     examples: ["svc logs", "svc logs -f --level warn", "svc logs --since 10m --json"],
     load: () => import("../../commands/logs.ts"),
   },
+  {
+    usage: "doctor",
+    summary: "Look for what is wrong and say what mends it; exit 1 on errors",
+    options: [["--security", "Also what opens the service further than it has to be"], JSON_OPTION, CONFIG_OPTION],
+    examples: ["svc doctor", "svc doctor --security", "svc doctor --json"],
+    load: () => import("../../commands/doctor.ts"),
+  },
+  {
+    usage: "service <action>",
+    summary: "install, status or uninstall: let the system keep the daemon running (systemd, launchd)",
+    options: [
+      ["--system", "For the whole machine, not for this user; needs root"],
+      ["--user-name <user>", "With --system: who it runs as (default: who called sudo)"],
+      ["--print", "Print the service file and change nothing"],
+      ["--force", "Also when the file was changed by hand"],
+      JSON_OPTION,
+    ],
+    examples: [
+      "svc service install",
+      "sudo svc service install --system",
+      "svc service install --print",
+      "svc service status",
+      "svc service uninstall",
+    ],
+    actions: ["install", "status", "uninstall"],
+    load: () => import("../../commands/service.ts"),
+  },
 ];

@@ -1,0 +1,104 @@
+/** What only the daemon can tell `svc doctor`: what is in force, what it has seen, what a reload would change. */
+import { readFileSync, realpathSync } from "node:fs";
+import type { Json } from "@svc/contract";
+import type { Gateway } from "@svc/gateway";
+import type { ControlHandlers } from "@svc/gateway/control";
+import { homeOf, type LoadedConfig, systemClock } from "@svc/kernel";
+import type { Device } from "@svc/store";
+import { changedSections, needRestart } from "../service/reload.ts";
+import type { Service } from "../service/service.ts";
+
+export interface DaemonReport {
+  /** Undefined where the system has no users. */
+  readonly uid: number | undefined;
+  /** Sections of the file that differ from what is in force; undefined: the file can't be loaded. */
+  readonly changed: readonly string[] | undefined;
+  /** Keys that a restart would change. */
+  readonly restart: readonly string[];
+  /** A request came with forwarding headers that are not trusted. */
+  readonly untrustedForwarding: boolean;
+  readonly idleTokens: readonly { readonly id: string; readonly name: string }[];
+  /** Milliseconds since the epoch of the newest thing that was kept. */
+  readonly newestMs: number | undefined;
+  /** A crash would write the memory, secrets included, to the disk. Undefined: it can't be told. */
+  readonly dumpsCore: boolean | undefined;
+  /** Of the checks of settings, over what is in force. */
+  readonly findings: readonly unknown[];
+}
+
+const IDLE_MS = 90 * 86_400_000;
+
+/** Made when the daemon starts: what needs a restart is compared with the config of that moment. */
+export function doctorHandlers(service: Service, gateway: Gateway): ControlHandlers {
+  const started = service.config;
+  const home = homeOf({ SVC_HOME: realPath(service.context.home.root) });
+  return {
+    doctor: async ({ body }) => {
+      const { settingsFindings } = await import("./settings/settings.ts");
+      const findings = settingsFindings(
+        {
+          home,
+          config: service.config,
+          catalogue: service.context.composition.catalogue,
+          sandbox: service.generation.sandbox,
+          workspaces: new Map(
+            [...service.generation.agents.profiles].map(([name, { environment }]) => [
+              name,
+              environment.workspace.root,
+            ]),
+          ),
+        },
+        { security: body["security"] === true },
+      );
+      const report: DaemonReport = {
+        uid: process.getuid?.(),
+        ...(await differences(service, started)),
+        untrustedForwarding: gateway.seen.untrustedForwarding,
+        idleTokens: gateway.devices
+          .list()
+          .filter(isIdle)
+          .map(({ id, name }) => ({ id, name })),
+        newestMs: service.store.sessions.list({}, 1)[0]?.updatedAt,
+        dumpsCore: dumpsCore(),
+        findings,
+      };
+      return report as unknown as Json;
+    },
+  };
+}
+
+/** The daemon loads the file itself: with its own environment, and blind to secrets that were only sealed in place. */
+async function differences(
+  { context, config }: Service,
+  started: LoadedConfig,
+): Promise<Pick<DaemonReport, "changed" | "restart">> {
+  try {
+    const next = await context.load();
+    return { changed: changedSections(config, next), restart: needRestart(context, started, next) };
+  } catch {
+    // What is wrong with it is told by who reads it beside us.
+    return { changed: undefined, restart: [] };
+  }
+}
+
+const isIdle = ({ scope, createdAt, lastSeenAt }: Device): boolean =>
+  scope === "operator" && systemClock.now() - (lastSeenAt ?? createdAt) > IDLE_MS;
+
+/** The soft limit is what counts. Linux alone tells it. */
+function dumpsCore(): boolean | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    const [, soft] = /^Max core file size\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    return soft === undefined ? undefined : soft !== "0";
+  } catch {
+    return undefined;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,29 @@
+/** What `svc doctor` found: one thing, how bad it is, and what mends it. */
+export type FindingLevel = "ok" | "warning" | "error";
+
+export interface Finding {
+  /** Stable: scripts look for it. Several findings may have one. */
+  readonly id: string;
+  readonly level: FindingLevel;
+  /** A sentence for a person; never a secret. */
+  readonly message: string;
+  /** The command to type or the key to change. Only of what is not ok. */
+  readonly fix?: string;
+}
+
+export const ok = (id: string, message: string): Finding => ({ id, level: "ok", message });
+
+export const warning = (id: string, message: string, fix: string): Finding => ({ id, level: "warning", message, fix });
+
+export const error = (id: string, message: string, fix: string): Finding => ({ id, level: "error", message, fix });
+
+/** Of what came from another process, perhaps of another version, only what is a finding. */
+export function findingsIn(value: unknown): Finding[] {
+  return Array.isArray(value) ? value.filter(isFinding) : [];
+}
+
+function isFinding(value: unknown): value is Finding {
+  const { id, level, message, fix } = (value ?? {}) as Partial<Record<keyof Finding, unknown>>;
+  const texts = typeof id === "string" && typeof message === "string" && (fix === undefined || typeof fix === "string");
+  return texts && (level === "ok" || level === "warning" || level === "error");
+}

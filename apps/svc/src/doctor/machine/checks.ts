@@ -1,0 +1,41 @@
+/** Every check of `svc doctor`, in the order they are shown. */
+import type { Check } from "./check.ts";
+import { clock } from "./clock.ts";
+import { config, configInForce } from "./config.ts";
+import { daemon, features, forwarding, version } from "./daemon.ts";
+import { database } from "./database.ts";
+import { disk } from "./disk.ts";
+import { gateway, port } from "./gateway.ts";
+import { libatomic } from "./libatomic.ts";
+import { logs } from "./logs.ts";
+import { fileModes, homeFolder, keyFile } from "./modes.ts";
+import { proxyHeaders, publicUrl } from "./public-url.ts";
+import { coreDumps, idleTokens, root } from "./security.ts";
+import { settings } from "./settings.ts";
+import { variables } from "./variables.ts";
+
+export const CHECKS: readonly Check[] = [
+  config,
+  configInForce,
+  variables,
+  keyFile,
+  homeFolder,
+  daemon,
+  version,
+  gateway,
+  port,
+  publicUrl,
+  forwarding,
+  features,
+  settings,
+  database,
+  disk,
+  logs,
+  libatomic,
+  clock,
+  fileModes,
+  proxyHeaders,
+  idleTokens,
+  root,
+  coreDumps,
+];

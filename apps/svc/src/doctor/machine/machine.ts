@@ -1,0 +1,65 @@
+/** What the checks of this machine look at. Everything is found out once, when it is asked for first. */
+import { stat } from "node:fs/promises";
+import type { CatalogueEntry, Clock, Composition } from "@svc/contract";
+import { SvcError } from "@svc/contract";
+import { type Home, homeOf, loadConfig, type LoadedConfig } from "@svc/kernel";
+import type { CommandContext } from "../../cli/command.ts";
+import { type DaemonState, lookAtDaemon } from "./daemon-state.ts";
+
+export interface Machine {
+  readonly context: CommandContext;
+  readonly home: Home;
+  readonly clock: Clock;
+  readonly security: boolean;
+  composition(): Promise<Composition>;
+  daemon(): Promise<DaemonState>;
+  config(): Promise<ConfigState>;
+}
+
+export interface ConfigState {
+  /** Absolute. */
+  readonly file: string;
+  /** Undefined: it can't be loaded. */
+  readonly config: LoadedConfig | undefined;
+  readonly problem: SvcError | undefined;
+}
+
+export function machineOf(context: CommandContext, clock: Clock): Machine {
+  const home = homeOf(context.env);
+  const security = context.options.flag("security");
+  const composition = once(() => context.build.load());
+  const daemon = once(() => lookAtDaemon(home, security, clock));
+  const config = once(async () => {
+    const { features, catalogue } = await composition();
+    // A daemon may have been started with --config: what it runs on is what counts.
+    const named = context.options.text("config") ?? (await daemon()).status?.config;
+    return readConfig(named ?? home.config, { home, env: context.env, features, catalogue });
+  });
+  return { context, home, clock, security, composition, daemon, config };
+}
+
+async function readConfig(
+  file: string,
+  options: {
+    readonly home: Home;
+    readonly env: CommandContext["env"];
+    readonly features: Composition["features"];
+    readonly catalogue: readonly CatalogueEntry[];
+  },
+): Promise<ConfigState> {
+  try {
+    const there = await stat(file).catch(() => undefined);
+    // Opening a FIFO would wait for a writer for ever.
+    if (there && !there.isFile()) throw new SvcError("CONFIG_INVALID", `${file} is no plain file.`);
+    return { file, config: await loadConfig({ ...options, file }), problem: undefined };
+  } catch (error) {
+    return { file, config: undefined, problem: error instanceof SvcError ? error : unexpected(error) };
+  }
+}
+
+const unexpected = (cause: unknown): SvcError => new SvcError("CONFIG_INVALID", "The config can't be read.", { cause });
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= work());
+}

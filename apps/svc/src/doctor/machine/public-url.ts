@@ -1,0 +1,52 @@
+/** Whether gateway.public_url leads to this daemon, and whether the proxy in between says who is calling. */
+import { type Finding, ok, warning } from "../finding.ts";
+import type { Check } from "./check.ts";
+import { askAgain, type DaemonStatus } from "./daemon-state.ts";
+import { type Answer, probe } from "./probe.ts";
+
+const FIX = "check the name in the DNS, the certificate, and what the reverse proxy passes on";
+
+export const publicUrl: Check = {
+  id: "public-url-leads-here",
+  async find(machine, signal) {
+    const { status } = await machine.daemon();
+    const base = status?.public_url;
+    if (!status || !base) return [];
+    const answer = await probe(below(base, "health"), signal);
+    return [reachFinding(answer, status)];
+  },
+};
+
+function reachFinding({ status: code, instance, failure }: Answer, status: DaemonStatus): Finding {
+  const id = "public-url-leads-here";
+  if (failure !== undefined) return warning(id, `gateway.public_url can't be reached from here (${failure}).`, FIX);
+  if (instance === status.instance) return ok(id, "gateway.public_url leads to this daemon.");
+  return instance === undefined
+    ? warning(id, `gateway.public_url does not lead to this daemon: /health is answered ${code}.`, FIX)
+    : warning(id, "gateway.public_url leads to another daemon, or to an earlier start of this one.", FIX);
+}
+
+/**
+ * A proxy that adds no header makes the whole world look local. It can be seen only while the headers are not trusted: the
+ * daemon then notes that some came.
+ */
+export const proxyHeaders: Check = {
+  id: "proxy-headers",
+  security: true,
+  async find(machine, signal) {
+    const { status, report } = await machine.daemon();
+    const { config } = await machine.config();
+    const base = status?.public_url;
+    if (!status || !report || !base || config?.core.gateway.trust_forwarded_headers !== false) return [];
+    const { instance } = await probe(below(base, "health"), signal);
+    if (instance !== status.instance) return [];
+    // Answered 401; what counts is that the daemon looked at the headers.
+    await probe(below(base, "api/status"), signal);
+    if (await askAgain(machine.home, signal)) return [];
+    const message = "The proxy behind gateway.public_url adds no forwarding header: its callers look like local ones.";
+    const fix = "let the proxy set X-Forwarded-For, and set gateway.trust_forwarded_headers = true";
+    return [warning("proxy-headers", message, fix)];
+  },
+};
+
+const below = (base: string, path: string): URL => new URL(path, base.endsWith("/") ? base : `${base}/`);

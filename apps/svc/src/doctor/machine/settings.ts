@@ -1,0 +1,71 @@
+/** The checks of what is configured, where the config is in force. */
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { chooseSandbox, type SandboxChoice } from "@svc/agent";
+import { type Composition, SvcError } from "@svc/contract";
+import { createLogger, type Home, homeOf, Lifecycle, type LoadedConfig, resolveAgents } from "@svc/kernel";
+import { enabledFeatures } from "../../service/features.ts";
+import { findingsIn } from "../finding.ts";
+import { settingsFindings } from "../settings/settings.ts";
+import type { Check } from "./check.ts";
+import type { Machine } from "./machine.ts";
+
+export const settings: Check = {
+  id: "settings",
+  async find(machine, signal) {
+    const { report } = await machine.daemon();
+    if (report) return findingsIn(report.findings);
+    const { config } = await machine.config();
+    if (!config) return [];
+    const composition = await machine.composition();
+    const { catalogue } = composition;
+    const home = homeOf({ SVC_HOME: await real(machine.home.root) });
+    const sandbox = await sandboxOf(machine, config, composition, signal).catch(() => undefined);
+    const workspaces = await workspacesOf(config, home);
+    return settingsFindings({ home, workspaces, config, catalogue, sandbox }, machine);
+  },
+};
+
+/** As the daemon would choose it: of the features only the sandboxes are made and tried. */
+async function sandboxOf(
+  { home, clock }: Machine,
+  config: LoadedConfig,
+  composition: Composition,
+  signal: AbortSignal,
+): Promise<SandboxChoice> {
+  const log = createLogger({ level: "error", json: true, write: () => {}, clock });
+  const sandboxes = new Set(composition.catalogue.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
+  const enabled = enabledFeatures({ home, composition, log }, config, noStore);
+  const lifecycle = new Lifecycle({
+    definitions: composition.features,
+    enabled: enabled.filter(({ definition }) => sandboxes.has(definition.id)),
+    log,
+    clock,
+    redact: log.redact,
+  });
+  try {
+    await lifecycle.construct();
+    const registry = await lifecycle.register(signal);
+    const backends = registry.sandboxes.list();
+    return await chooseSandbox({ config: config.core["security.sandbox"], backends, log, signal, clock });
+  } finally {
+    await lifecycle.shutdown();
+  }
+}
+
+const noStore = (): never => {
+  throw new SvcError("STORE_FAILED", "A check opens no store.");
+};
+
+async function workspacesOf(config: LoadedConfig, home: Home): Promise<ReadonlyMap<string, string>> {
+  const agents = [...resolveAgents(config.core).values()];
+  return new Map(
+    await Promise.all(
+      agents.map(
+        async ({ name, workspace }) => [name, await real(resolve(home.root, workspace ?? home.workspace))] as const,
+      ),
+    ),
+  );
+}
+
+const real = (path: string): Promise<string> => realpath(path).catch(() => path);

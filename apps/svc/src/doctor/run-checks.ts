@@ -1,0 +1,39 @@
+/** The checks, side by side, each within its time. Runs in a process of its own: see supervise.ts. */
+import { EXIT } from "@svc/contract";
+import { systemClock } from "@svc/kernel";
+import type { CommandContext } from "../cli/command.ts";
+import { type Finding, warning } from "./finding.ts";
+import type { Check } from "./machine/check.ts";
+import { CHECKS } from "./machine/checks.ts";
+import { type Machine, machineOf } from "./machine/machine.ts";
+import { type Progress, unchecked } from "./progress.ts";
+
+const CHECK_MS = 3000;
+
+export async function runChecks(context: CommandContext): Promise<number> {
+  const machine = machineOf(context, systemClock);
+  const checks = CHECKS.filter(({ security }) => security !== true || machine.security);
+  tell({ type: "checks", ids: checks.map(({ id }) => id) });
+  await Promise.all(
+    checks.map(async (check) => tell({ type: "done", id: check.id, findings: await within(check, machine) })),
+  );
+  return EXIT.ok;
+}
+
+async function within(check: Check, machine: Machine): Promise<readonly Finding[]> {
+  const limit = new AbortController();
+  const late = new Promise<Finding[]>((resolve) => {
+    limit.signal.addEventListener("abort", () => resolve([unchecked(check.id)]));
+  });
+  const cancel = machine.clock.after(CHECK_MS, () => limit.abort());
+  try {
+    return await Promise.race([Promise.try(() => check.find(machine, limit.signal)), late]);
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
+    return [warning(check.id, `This check failed (${why}).`, "run svc doctor as the user that runs the daemon")];
+  } finally {
+    cancel();
+  }
+}
+
+const tell = (progress: Progress): void => void process.stdout.write(`${JSON.stringify(progress)}\n`);

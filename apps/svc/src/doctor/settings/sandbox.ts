@@ -1,0 +1,34 @@
+/** Whether anything confines the commands that the agent runs. */
+import { error, type Finding, ok, warning } from "../finding.ts";
+import type { Settings } from "./settings.ts";
+
+export function sandboxFindings({ sandbox, catalogue }: Settings): Finding[] {
+  if (sandbox === undefined) {
+    return [warning("sandbox", "It could not be told which sandbox is in force.", "run svc doctor again")];
+  }
+  const { effective, chosenNone, warning: why } = sandbox;
+  if (effective === "unavailable") {
+    const message = why ?? "A sandbox is required and none is available: commands are refused.";
+    return [
+      error("sandbox", message, "choose another security.sandbox.backend, or set security.sandbox.required = false"),
+    ];
+  }
+  if (effective !== "none") return [ok("sandbox", `Commands run in the sandbox ${effective}.`)];
+  if (chosenNone) {
+    const message = "Commands run without a sandbox, as the config says.";
+    return [warning("sandbox", message, 'set security.sandbox.backend = "auto"')];
+  }
+  return [warning("sandbox", why ?? "Commands run without a sandbox.", remedy(catalogue))];
+}
+
+function remedy(catalogue: Settings["catalogue"]): string {
+  const here = catalogue.filter(
+    ({ kind, planned, platforms }) =>
+      kind === "sandbox" && !planned && (platforms.length === 0 || platforms.includes(process.platform)),
+  );
+  const addable = here.find(({ included }) => !included);
+  if (here.some(({ included }) => included))
+    return "install what the sandbox needs, or set security.sandbox.enabled = true";
+  if (addable) return `npx pnpm build minimal --with ${addable.flag}`;
+  return "none is written for this system yet; leave security.policy.autonomy at supervised";
+}

@@ -1,0 +1,69 @@
+/**
+ * Ends in time whatever hangs. A disk that does not answer holds the thread that asked, and with it the process: even
+ * `process.exit` waits. So the checks run in a process of their own, which tells each result at once and is killed when the
+ * time is up.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { systemClock } from "@svc/kernel";
+import type { CommandContext } from "../cli/command.ts";
+import { error, type Finding, findingsIn } from "./finding.ts";
+import { type Progress, unchecked } from "./progress.ts";
+import { DOCTOR_PART, selfCommand } from "./self-command.ts";
+
+/** Five seconds at most, for the process's own start and end too. */
+const ALL_MS = 4500;
+
+/** Findings in the order of the checks, one at least for each that did not end. Never rejects. */
+export async function superviseChecks({ options, env }: CommandContext): Promise<Finding[]> {
+  const { file, args } = selfCommand();
+  const config = options.text("config");
+  const words = [
+    "doctor",
+    ...(options.flag("security") ? ["--security"] : []),
+    ...(config ? [`--config=${config}`] : []),
+  ];
+  const child = spawn(file, [...args, ...words], {
+    env: { ...env, [DOCTOR_PART]: "1" },
+    stdio: ["ignore", "pipe", "inherit"],
+    // A group of its own: what a check has started is killed with it.
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
+  const cancel = systemClock.after(ALL_MS, () => kill(child));
+  const interrupted = (): void => kill(child);
+  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+  try {
+    return await collect(child);
+  } finally {
+    cancel();
+    kill(child);
+    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+  }
+}
+
+async function collect(child: ChildProcess): Promise<Finding[]> {
+  const found = new Map<string, Finding[]>();
+  let ids: readonly string[] = [];
+  const failed = new Promise<void>((resolve) => child.once("error", () => resolve()));
+  const read = async (): Promise<void> => {
+    for await (const line of createInterface({ input: child.stdout! })) {
+      const progress = JSON.parse(line) as Progress;
+      if (progress.type === "checks") ids = progress.ids;
+      else found.set(progress.id, findingsIn(progress.findings));
+    }
+  };
+  await Promise.race([read(), failed]);
+  if (ids.length === 0)
+    return [error("doctor", "The checks could not be started.", "svc doctor, as the user that runs the daemon")];
+  return ids.flatMap((id) => found.get(id) ?? [unchecked(id)]);
+}
+
+function kill(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(process.platform === "win32" ? child.pid : -child.pid, "SIGKILL");
+  } catch {
+    // It has just ended.
+  }
+}

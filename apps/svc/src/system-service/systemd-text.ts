@@ -1,0 +1,20 @@
+/**
+ * Text inside a systemd unit. A quoted word knows two escapes that matter, and in all of these settings `%` begins a
+ * specifier.
+ */
+import { unusable } from "./plan.ts";
+
+/** One word, whatever is in it; for lists of paths and of variables. */
+export const word = (text: string): string => `"${text.replace(/["\\]/g, String.raw`\$&`).replaceAll("%", "%%")}"`;
+
+/** The program of a command line. There systemd would also read variables, and names none after a `$` that it keeps. */
+export function program(path: string): string {
+  if (path.includes("$")) throw unusable("the binary", "has a dollar sign");
+  return word(path);
+}
+
+/** In BindPaths= a colon divides source and target, quoted or not. */
+export function bindWord(what: string, path: string): string {
+  if (path.includes(":")) throw unusable(what, "has a colon");
+  return word(path);
+}
