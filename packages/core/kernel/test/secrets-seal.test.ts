@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ConfigError, openSecretKey, sealConfigFile, sealSecret, setConfigSecret } from "../src/index.ts";
-import { withChangeLock } from "../src/secrets/change-lock.ts";
+import { withChangeLock } from "../src/config/change-lock.ts";
 import { FEATURES, makeFixture, meddler } from "./config-fixtures.ts";
 
 const fixture = makeFixture();

@@ -1,5 +1,6 @@
 /** A key as a person types it, and as problems show it: `agents.helper.model.api_key`, `prices."a.b"`, `boards[0].token`. */
 import type { Path } from "./table.ts";
+import type { SchemaKey } from "./walk-schema.ts";
 
 const PART = /(?:^|\.)(?:([\w-]+)|("(?:[^"\\]|\\.)*")|'([^']*)')|\[(\d{1,6})\]/;
 
@@ -24,4 +25,15 @@ function unquoted(text = ""): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What was typed as a path of this key, with numbers where the schema has lists; undefined when it is another key. */
+export function matchKey({ path }: SchemaKey, typed: Path): Path | undefined {
+  if (path.length !== typed.length) return undefined;
+  const found = path.map((name, index) => {
+    const given = typed[index]!;
+    if (name === "[]") return /^\d+$/.test(String(given)) ? Number(given) : undefined;
+    return typeof given === "string" && (name === "*" || name === given) ? given : undefined;
+  });
+  return found.every((name) => name !== undefined) ? found : undefined;
 }

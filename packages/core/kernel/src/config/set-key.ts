@@ -1,18 +1,18 @@
 /** One key of the config set without an editor: `svc config set`. What would not load is not written. */
 import { resolve } from "node:path";
 import { type FeatureDefinition, SvcError } from "@svc/contract";
-import { matched } from "../secrets/secret-path.ts";
+import { withChangeLock } from "./change-lock.ts";
 import { readConfigFile } from "./config-file.ts";
 import { setConfigValues } from "./edit-config.ts";
 import { allowedValues, expectation, readText } from "./expectation.ts";
-import { readKey } from "./key-text.ts";
+import { matchKey, readKey } from "./key-text.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 import type { LoadedConfig } from "./loaded-config.ts";
 import { nearest } from "./suggest.ts";
 import { keyText, type Path } from "./table.ts";
 import type { ConfigValue } from "./toml-text.ts";
 import { type SchemaKey, walkSchema } from "./walk-schema.ts";
-import { writeConfigFile } from "./write-config.ts";
+import { assertWritable, writeConfigFile } from "./write-config.ts";
 
 export interface SetKeyOptions extends Omit<LoadConfigOptions, "text"> {
   /** As in the file: `gateway.port`, `prices."gpt-4.1".input_per_million`. */
@@ -41,11 +41,16 @@ export async function setConfigKey(options: SetKeyOptions): Promise<KeySet> {
   }
   const value = valueOf(name, node, options.value);
   const file = resolve(options.file ?? options.home.config);
-  const before = readConfigFile(file);
-  const text = await setConfigValues(before.text, [{ path, value }]);
-  const config = await loadConfig({ ...options, text });
-  writeConfigFile(file, before, text);
-  return { key: name, config };
+  // What is missing or read-only is told as that, before a lock is looked for.
+  readConfigFile(file);
+  assertWritable(file);
+  return withChangeLock(options.home, async () => {
+    const before = readConfigFile(file);
+    const text = await setConfigValues(before.text, [{ path, value }]);
+    const config = await loadConfig({ ...options, text });
+    writeConfigFile(file, before, text);
+    return { key: name, config };
+  });
 }
 
 export interface TypedKey {
@@ -60,7 +65,7 @@ export async function typedKey(key: string, features: readonly FeatureDefinition
   const typed = readKey(key) ?? [];
   const keys = walkSchema(features);
   for (const candidate of keys) {
-    const path = matched(candidate, typed);
+    const path = matchKey(candidate, typed);
     if (path) return { path, name: keyText(path), node: candidate.node };
   }
   const plain = keys.filter(({ path }) => !path.includes("*") && !path.includes("[]"));

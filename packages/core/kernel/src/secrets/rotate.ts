@@ -11,7 +11,7 @@ import { dirname, resolve } from "node:path";
 import { SvcError } from "@svc/contract";
 import { assertWritable } from "../config/write-config.ts";
 import { syncDirectory } from "../exclusive-file.ts";
-import { withChangeLock } from "./change-lock.ts";
+import { withChangeLock } from "../config/change-lock.ts";
 import { type KeyRing, nextKeyFile, openKeyRing } from "./key-ring.ts";
 import { isSealed } from "./seal.ts";
 import {

@@ -1,7 +1,7 @@
 /** `secrets.encrypt`: what stands in the config in plain text is sealed in place. */
 import { hasPlainSecret } from "../config/secret-values.ts";
 import { assertWritable } from "../config/write-config.ts";
-import { withChangeLock } from "./change-lock.ts";
+import { withChangeLock } from "../config/change-lock.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { isSealed } from "./seal.ts";
 import {

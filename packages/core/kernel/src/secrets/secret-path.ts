@@ -1,6 +1,6 @@
 /** Which secret of the config a key typed in means, or what it may have meant. */
 import { type FeatureDefinition, SvcError } from "@svc/contract";
-import { readKey } from "../config/key-text.ts";
+import { matchKey, readKey } from "../config/key-text.ts";
 import { sectionsOf, sectionTables } from "../config/sections.ts";
 import { checkStructure } from "../config/structure.ts";
 import { nearest } from "../config/suggest.ts";
@@ -14,7 +14,7 @@ export async function secretKeyPath(key: string, value: string, features: readon
   const keys = [...sections.values()].flatMap(walkSection);
   const typed = readKey(key) ?? [];
   for (const candidate of keys) {
-    const path = matched(candidate, typed);
+    const path = matchKey(candidate, typed);
     if (!path) continue;
     if (!candidate.node.marks.secret) throw noSecret(keyText(path));
     const fault = faultOf(path, value, sections.get(candidate.section)!);
@@ -26,17 +26,6 @@ export async function secretKeyPath(key: string, value: string, features: readon
     typed,
     keys.filter(({ node }) => node.marks.secret),
   );
-}
-
-/** The path with numbers where the schema has lists; undefined when it is another key. */
-export function matched({ path }: SchemaKey, typed: Path): Path | undefined {
-  if (path.length !== typed.length) return undefined;
-  const found = path.map((name, index) => {
-    const given = typed[index]!;
-    if (name === "[]") return /^\d+$/.test(String(given)) ? Number(given) : undefined;
-    return typeof given === "string" && (name === "*" || name === given) ? given : undefined;
-  });
-  return found.every((name) => name !== undefined) ? found : undefined;
 }
 
 type Section = Parameters<typeof validateSection>[0];

@@ -5,7 +5,7 @@ import { type Environment, overlayEnvironment } from "../config/environment.ts";
 import { sectionTables } from "../config/sections.ts";
 import { copyValue, keyText, type Path, type Table, valueAt } from "../config/table.ts";
 import { assertWritable, writeConfigFile } from "../config/write-config.ts";
-import { withChangeLock } from "./change-lock.ts";
+import { withChangeLock } from "../config/change-lock.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { isSealed } from "./seal.ts";
 import { openSecretFile, type SecretFile, type SecretFileOptions } from "./secret-file.ts";
