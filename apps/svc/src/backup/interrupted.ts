@@ -2,22 +2,36 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import { homeOf } from "@svc/kernel";
+import { homeOf, systemClock } from "@svc/kernel";
+
+const ASK_EVERY_MS = 50;
+/** A few renames take no longer. */
+const WAIT_AT_MOST_MS = 5_000;
 
 /** Throws HOME_UNWRITABLE. */
 export async function finishInterrupted(env: Readonly<Record<string, string | undefined>>): Promise<void> {
   const { root, lock } = homeOf(env);
-  if (!existsSync(join(root, "restore.json"))) return;
+  const isPending = (): boolean => existsSync(join(root, "restore.json"));
+  if (!isPending()) return;
+  const endsAtMs = systemClock.monotonic() + WAIT_AT_MOST_MS;
+  // Whoever has the home is restoring it, or finishing what another began.
+  while (isPending() && !(await finished(root, lock)) && systemClock.monotonic() < endsAtMs) {
+    await systemClock.sleep(ASK_EVERY_MS);
+  }
+}
+
+async function finished(root: string, lock: string): Promise<boolean> {
   const [{ lockHome }, { finishSwap }] = await Promise.all([import("@svc/store"), import("./swap.ts")]);
   try {
     const unlock = lockHome(lock);
     try {
       finishSwap(root);
+      return true;
     } finally {
       unlock();
     }
   } catch (error) {
-    // Whoever has the home is the one that is restoring it.
-    if (!(error instanceof SvcError) || error.code !== "ALREADY_RUNNING") throw error;
+    if (error instanceof SvcError && error.code === "ALREADY_RUNNING") return false;
+    throw error;
   }
 }
