@@ -51,7 +51,8 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       };
     },
     tool: async (request) => {
-      const outcome = await callTool(environmentOf(service, request.body["agent"]), {
+      const outcome = await callTool(() => environmentOf(service, request.body["agent"]), {
+        redact: service.context.log.redact,
         turnId: `cli-${randomUUID()}`,
         callId: "1",
         clientId: local,

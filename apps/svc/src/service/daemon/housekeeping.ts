@@ -20,10 +20,12 @@ export function keepHouse(service: Service): () => void {
   };
 }
 
-async function prune({ store, config, context }: Service): Promise<void> {
+async function prune({ store, agent, config, context }: Service): Promise<void> {
   const { session_days: sessionDays, max_sessions: maxSessions, tool_call_days: toolCallDays } = config.core.retention;
   try {
     const gone = await store.prune({ sessionDays, maxSessions, toolCallDays }, systemClock.now());
+    // Conversations in memory are read again, or the model would still be told what is gone.
+    if (gone.sessions > 0) agent.reread();
     if (Object.values(gone).some((count) => count > 0)) context.log.info("old data was removed", { ...gone });
   } catch (error) {
     context.log.warn("old data could not be removed", { error: String(error) });
