@@ -4,12 +4,16 @@
  *     <!-- prints: listening on -->        the output has this text; may be repeated
  *     <!-- exits: 1 -->                    it ends with this code, not with 0
  *     <!-- keeps-running: listening on --> it goes on in the background once its output has this text
- *     <!-- types: Name => kitchen -->      it runs at a terminal, and this is typed when that is seen; may be repeated
+ *     <!-- types: Name => kitchen -->      it runs at a terminal, and this and Enter are typed when that is seen; may be
+ *                                          repeated; Enter and Ctrl-D are those keys alone
  *     <!-- remembers: 123456 = code: (\d{6}) -->  from here on the pages' 123456 is what the output had there
  *     <!-- saved-as: config.toml -->       a file that is no command: it is written, and checked by whoever reads such files
  *     <!-- not-run: why -->                it can't run in a test
  *
- * and, standing alone, `<!-- ctrl-c -->`: what keeps running is interrupted, as the text around it says.
+ * and, of the page rather than of a block:
+ *
+ *     <!-- ctrl-c -->                      what keeps running is interrupted, as the text around it says
+ *     <!-- stands-in: svc daemon => listening on -->  this runs in the background, as what the page has installed would
  */
 export interface Block {
   readonly kind: "block";
@@ -33,9 +37,11 @@ export interface Interrupt {
   readonly line: number;
 }
 
+export type Step = Block | Interrupt;
+
 /** Throws for a comment that is none of these and for one that no block follows: a typo must not turn a test off. */
-export function readBlocks(page: string, text: string): (Block | Interrupt)[] {
-  const found: (Block | Interrupt)[] = [];
+export function readBlocks(page: string, text: string): Step[] {
+  const found: Step[] = [];
   let said: [name: string, value: string][] = [];
   let open:
     | { readonly fence: string; readonly language: string; readonly line: number; readonly body: string[] }
@@ -53,6 +59,7 @@ export function readBlocks(page: string, text: string): (Block | Interrupt)[] {
     const comment = /^<!-- (?!Made by)(.*) -->$/.exec(line)?.[1];
     if (fence) open = { fence: fence[1] ?? "", language: fence[2] ?? "", line: index + 2, body: [] };
     else if (comment === "ctrl-c") found.push({ kind: "ctrl-c", page, line: index + 1 });
+    else if (comment?.startsWith("stands-in: ")) found.push(standIn(comment, { page, line: index + 1 }));
     else if (comment !== undefined) said.push(directive(comment, place));
     else if (line !== "" && said.length > 0)
       throw new Error(`${place}: a comment above it belongs to a block, and there is none.`);
@@ -93,6 +100,11 @@ function blockOf(
     ...(savedAs !== undefined && { savedAs }),
     ...(notRun !== undefined && { notRun }),
   };
+}
+
+function standIn(comment: string, where: Pick<Block, "page" | "line">): Block {
+  const [text, keepsRunning] = halves(comment.slice("stands-in: ".length), " => ");
+  return { ...blockOf({ ...where, language: "sh", text }, []), keepsRunning };
 }
 
 function halves(value: string, between: string): [string, string] {

@@ -1,12 +1,12 @@
 /** A reader of the guide: types what a page says, in a home of their own, with a real port and real codes in place of the samples. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Block, Interrupt } from "./blocks.ts";
+import type { Step } from "./blocks.ts";
 import { openShell, type Shell } from "./shell.ts";
 
 export interface Reader {
   /** Throws, with the place on the page, when something is not as the page says. */
-  read(step: Block | Interrupt): Promise<void>;
+  read(step: Step): Promise<void>;
   close(): Promise<void>;
 }
 

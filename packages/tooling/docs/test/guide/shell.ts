@@ -90,6 +90,9 @@ function leftBy(file: string): Record<string, string> | undefined {
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
 }
 
+/** What is no text and then Enter. */
+const KEYS: Readonly<Record<string, string>> = { Enter: "\r", "Ctrl-D": "\x04" };
+
 interface Running {
   readonly output: string;
   readonly exited: Promise<number | null>;
@@ -107,7 +110,7 @@ function watch(child: ChildProcess, block: Block): Running {
   const answer = (): void => {
     for (let next = waiting[0]; next && output.indexOf(next[0], from) >= 0; next = waiting[0]) {
       from = output.indexOf(next[0], from) + next[0].length;
-      child.stdin?.write(next[1] === "^D" ? "\x04" : `${next[1]}\r`);
+      child.stdin?.write(KEYS[next[1]] ?? `${next[1]}\r`);
       waiting.shift();
     }
   };
