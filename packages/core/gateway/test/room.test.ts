@@ -59,6 +59,23 @@ test("one whose request is being answered stays, however old", async () => {
   expect(statusOf((await busy.responses(1))[0]!)).toBe(200);
 });
 
+test("one whose client does not read its answer is as good as idle", async () => {
+  const answered = Promise.withResolvers<void>();
+  const { open } = await started(2, (_, outgoing) => {
+    outgoing.end("x".repeat(16 * 1_048_576));
+    answered.resolve();
+  });
+  const unread = await open();
+  unread.socket.pause();
+  unread.write(REQUEST);
+  await answered.promise;
+  await open();
+  const third = await open();
+  unread.socket.resume();
+  expect((await unread.closed).length).toBeLessThan(16 * 1_048_576);
+  expect(third.socket.destroyed).toBe(false);
+});
+
 test("when all are busy the new one is refused", async () => {
   const asked = Promise.withResolvers<void>();
   const { open } = await started(1, () => asked.resolve());

@@ -14,9 +14,12 @@ export function responseInFlight(socket: Socket): ServerResponse | undefined {
 export const isAnsweredAlready = (socket: Socket): boolean =>
   responseInFlight(socket) === undefined && parserOf(socket)?.incoming?.complete === false;
 
-/** Whether nothing is being answered on it. A connection that was upgraded has no parser any more, and is at work. */
+/**
+ * Whether nothing is being done for it: there is no request, or all of its answer is written and its client does not take
+ * it. A connection that was upgraded has no parser any more, and is at work.
+ */
 export const isIdle = (socket: Socket): boolean =>
-  responseInFlight(socket) === undefined && parserOf(socket) !== undefined;
+  responseInFlight(socket)?.writableEnded !== false && parserOf(socket) !== undefined;
 
 interface Parser {
   readonly incoming?: IncomingMessage | null;

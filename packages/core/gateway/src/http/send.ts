@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
 import { declaredBytes } from "./body.ts";
 import type { Reply } from "./reply.ts";
+import { endIfUnread } from "./unread.ts";
 
 /** An unread body up to this size is read and dropped, and the connection stays; a longer one is not waited for. */
 const DROPPABLE_BYTES = 1_048_576;
@@ -27,6 +28,7 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
       (isDraining() ? [...reply.headers, "connection", "close"] : reply.headers) as string[],
     );
     outgoing.end(reply.body);
+    endIfUnread(outgoing, clock);
   };
 }
 
@@ -40,6 +42,7 @@ function sendAndLinger(incoming: IncomingMessage, outgoing: ServerResponse, repl
   const end = () => {
     cancel();
     outgoing.end();
+    endIfUnread(outgoing, clock);
   };
   const cancel = clock.after(LINGER_MS, end);
   let dropped = 0;
