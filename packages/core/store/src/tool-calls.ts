@@ -6,7 +6,7 @@ export interface ToolCallRecord {
   readonly turnId: string;
   readonly callId: string;
   /** Whose call it is. */
-  readonly agent?: string;
+  readonly agent: string;
   readonly tool: string;
   /** Whether it acts on the world. */
   readonly acting: boolean;
@@ -41,7 +41,7 @@ export class ToolCallStore {
       call.acting ? 1 : 0,
       JSON.stringify(call.input),
       this.#clock.now(),
-      call.agent ?? "default",
+      call.agent,
     );
   }
 

@@ -33,7 +33,7 @@ function onSmallDisk(context: TestContext, code: string): unknown {
     ${code}`;
   const args = ["--input-type=module-typescript", "--eval", program];
   const unshare = ["--user", "--map-root-user", "--mount", "sh", "-c", mount, disk, "-", process.execPath, ...args];
-  const { stdout, stderr, status } = spawnSync("unshare", unshare, { encoding: "utf8" });
+  const { stdout, stderr, status } = spawnSync("env", ["unshare", ...unshare], { encoding: "utf8" });
   if (/unshare|mount:/.test(stderr) || status === null) {
     requireReal(context, { name: "small disk", reason: "no mounts in a user namespace here", tier: "B" });
   }
