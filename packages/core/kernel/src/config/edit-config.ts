@@ -29,7 +29,7 @@ export async function setConfigValues(text: string, changes: readonly ConfigChan
 }
 
 /** What a config's text says. Throws CONFIG_INVALID. */
-export async function tableOf(text: string): Promise<Table> {
+async function tableOf(text: string): Promise<Table> {
   const parsed = await parseToml(text);
   if ("table" in parsed) return parsed.table;
   const { line, column, message } = parsed.fault;
