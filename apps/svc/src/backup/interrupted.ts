@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import { homeOf, systemClock } from "@svc/kernel";
+import { systemClock } from "@svc/kernel/clock";
+import { homeOf } from "@svc/kernel/home";
 
 const ASK_EVERY_MS = 50;
 /** A few renames take no longer. */

@@ -1,6 +1,5 @@
 /** An error as a person (or a script) gets it: what, where, what to do now. A stack only for what nobody expected. */
 import { EXIT, SvcError } from "@svc/contract";
-import { ConfigError } from "@svc/kernel";
 
 /** Writes to standard error and returns the exit code. */
 export async function reportError(error: unknown, json: boolean): Promise<number> {
@@ -11,7 +10,7 @@ export async function reportError(error: unknown, json: boolean): Promise<number
           error: known.message,
           code: known.code,
           ...(known.hint && { hint: known.hint }),
-          ...(known instanceof ConfigError && { problems: known.problems }),
+          ...("problems" in known && { problems: known.problems }),
         }
       : { error: "Something unexpected went wrong.", code: "INTERNAL" };
     process.stderr.write(`${JSON.stringify(body)}\n`);

@@ -12,7 +12,8 @@ import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { readSecret } from "../cli/secret-input.ts";
 import { reloadDaemon } from "../cli/tell-daemon.ts";
-import { callHere, placeOf } from "../service/handlers/call-here.ts";
+import { callHere } from "../service/handlers/call-here.ts";
+import { placeOf } from "../service/handlers/place.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;

@@ -4,7 +4,8 @@ import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
 import type { Call } from "../service/backend.ts";
-import { callHere, placeOf } from "../service/handlers/call-here.ts";
+import { callHere } from "../service/handlers/call-here.ts";
+import { placeOf } from "../service/handlers/place.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = ""] = context.args;

@@ -1,7 +1,7 @@
 /** `svc status`: what the daemon says of itself; without a daemon, that there is none. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { homeOf } from "@svc/kernel";
+import { homeOf } from "@svc/kernel/home";
 import type { CommandContext } from "../cli/command.ts";
 
 export async function run(context: CommandContext): Promise<number> {

@@ -4,7 +4,7 @@ import { createAgent } from "@svc/agent";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { createLogger, createRedactor, loadConfig, systemClock } from "@svc/kernel";
 import type { Store } from "@svc/store";
-import type { Place } from "./call-here.ts";
+import type { Place } from "./place.ts";
 import { sessionHandlers } from "./sessions.ts";
 
 /** Throws what loading the config throws: what is not known to be a secret would be shown. */

@@ -4,7 +4,7 @@ import { type Json, SvcError } from "@svc/contract";
 import type { ControlCall, ControlHandlers } from "@svc/gateway/control";
 import { type Home, systemClock } from "@svc/kernel";
 import { lockHome, openStore, type Store } from "@svc/store";
-import type { Place } from "./call-here.ts";
+import type { Place } from "./place.ts";
 import { deviceHandlers } from "./devices.ts";
 import { secretHandlers } from "./secrets.ts";
 

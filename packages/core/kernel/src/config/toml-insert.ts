@@ -126,15 +126,13 @@ function newTable(text: string, top: AST.TOMLTopLevelTable, path: Path, pair: st
   return { at: commentsEnd(text, lineEnd(text, last.range[1])), text: `${eol}${eol}${block}` };
 }
 
-const COMMENTS = /(?:\r?\n[ \t]*#[^\r\n]*)*/y;
-
 /**
  * Past the comments right below a table's last key: a key shown in one is meant to be uncommented there, in this table.
  * Those that the next table's header follows at once are that one's.
  */
 function commentsEnd(text: string, at: number): number {
-  COMMENTS.lastIndex = at;
-  const end = at + (COMMENTS.exec(text)?.[0].length ?? 0);
+  const comments = /^(?:\r?\n[ \t]*#[^\r\n]*)*/.exec(text.slice(at))?.[0] ?? "";
+  const end = at + comments.length;
   return /^\r?\n[ \t]*\[/.test(text.slice(end)) ? at : end;
 }
 
