@@ -77,7 +77,7 @@ describe("reading", () => {
         for (let at = 0; at < all.length; at += chunk) onwards.push(...splitter.push(all.subarray(at, at + chunk)));
         expect([...onwards, ...splitter.flush()]).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 

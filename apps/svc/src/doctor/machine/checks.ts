@@ -11,12 +11,14 @@ import { logs } from "./logs.ts";
 import { fileModes, homeFolder, keyFile } from "./modes.ts";
 import { proxyHeaders, publicUrl } from "./public-url.ts";
 import { coreDumps, idleTokens, root } from "./security.ts";
+import { secrets } from "./secrets.ts";
 import { settings } from "./settings.ts";
 import { variables } from "./variables.ts";
 
 export const CHECKS: readonly Check[] = [
   config,
   configInForce,
+  secrets,
   variables,
   keyFile,
   homeFolder,

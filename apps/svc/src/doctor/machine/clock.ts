@@ -1,4 +1,5 @@
 /** The clock: signatures, limits, codes and budgets are judged by it. */
+import { stat } from "node:fs/promises";
 import { error, type Finding, ok } from "../finding.ts";
 import type { Check } from "./check.ts";
 
@@ -28,6 +29,9 @@ export function clockFinding(nowMs: number, newestMs: number | undefined): Findi
 }
 
 async function newestInFile(file: string): Promise<number | undefined> {
+  // Opening a FIFO would wait for a writer for ever.
+  const there = await stat(file).catch(() => undefined);
+  if (!there?.isFile()) return undefined;
   const { newestTurnMs } = await import("@svc/store");
   return newestTurnMs(file);
 }

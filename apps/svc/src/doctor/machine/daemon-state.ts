@@ -37,7 +37,7 @@ export interface DaemonStatus {
   readonly url: string;
   readonly public_url: string | null;
   readonly config: string;
-  readonly unsigned?: readonly string[];
+  readonly database?: { readonly writable: boolean };
   readonly features: readonly { readonly id: string; readonly state: string; readonly reason: string | null }[];
 }
 

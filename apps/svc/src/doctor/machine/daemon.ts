@@ -45,10 +45,10 @@ function phaseFinding({ phase, status, holder }: DaemonState, home: string): Fin
 export const version: Check = {
   id: "version",
   async find(machine) {
-    const { status, report } = await machine.daemon();
+    const { status } = await machine.daemon();
     if (status === undefined) return [];
     const { build } = machine.context;
-    const same = status.version === build.version && status.commit === build.commit && report !== undefined;
+    const same = status.version === build.version && status.commit === build.commit;
     if (same) return [ok("version", `The daemon and this svc are both ${build.version}.`)];
     const message = `The daemon is svc ${status.version} (${status.commit}), this one ${build.version} (${build.commit}).`;
     // `svc restart` would come again in the same process, with the same old binary.

@@ -20,6 +20,7 @@ export const database: Check = {
       return [error("database", `${file} is no plain file.`, "move it away, and restore a backup: svc restore")];
     return [
       await soundness(machine),
+      ...(await writability(machine)),
       await writeAheadLog(file),
       ok("database-size", `The database has ${size(there.size)}.`),
     ];
@@ -48,6 +49,19 @@ async function soundness({ home, clock }: Machine): Promise<Finding> {
     if (!(cause instanceof SvcError)) throw cause;
     return error("database", cause.message, cause.hint ?? "svc logs --level error");
   }
+}
+
+/** The daemon's own word: a full disk shows in its writes first. */
+async function writability(machine: Machine): Promise<Finding[]> {
+  const { status } = await machine.daemon();
+  if (status?.database?.writable !== false) return [];
+  return [
+    error(
+      "database-writable",
+      "The daemon can't write to the database.",
+      "make room on the disk; svc logs --level error",
+    ),
+  ];
 }
 
 async function writeAheadLog(file: string): Promise<Finding> {

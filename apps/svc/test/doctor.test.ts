@@ -1,0 +1,268 @@
+// Asked when something is wrong already: it must end whatever hangs, name every problem with its remedy, and leak nothing.
+import { createServer, request, type Server } from "node:http";
+import { once } from "node:events";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer as createSocket, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { homeOf, systemClock } from "@svc/kernel";
+import { newestTurnMs, openStore } from "@svc/store";
+import { binaryPath, runBinary, spawnBinary, startBinary, temporaryHome } from "@svc/testkit";
+import type { ClientId } from "@svc/contract";
+import { describe, expect, test } from "vitest";
+import { homeWith } from "./daemon.ts";
+
+interface Found {
+  readonly id: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+interface Report {
+  readonly code: number | null;
+  readonly ok: boolean;
+  readonly findings: readonly Found[];
+  readonly text: string;
+}
+
+async function doctor(home: string, words: readonly string[] = [], env: Record<string, string> = {}): Promise<Report> {
+  const { code, stdout, stderr } = await runBinary(["doctor", "--json", ...words], { home, env });
+  const { ok, findings } = JSON.parse(stdout) as Pick<Report, "ok" | "findings">;
+  return { code, ok, findings, text: stdout + stderr };
+}
+
+const of = ({ findings }: Report, id: string): Found[] => findings.filter((finding) => finding.id === id);
+const levels = (report: Report, id: string): string[] => of(report, id).map(({ level }) => level);
+
+describe("without a daemon", () => {
+  test("a home before its first start: nothing is an error, and whatever is not ok says what mends it", async () => {
+    using home = temporaryHome();
+    const report = await doctor(home.path, ["--security"]);
+    expect(report).toMatchObject({ code: 0, ok: true });
+    expect(levels(report, "daemon")).toEqual(["warning"]);
+    expect(levels(report, "config")).toEqual(["warning"]);
+    for (const { level, fix } of report.findings) expect(fix === null).toBe(level === "ok");
+    expect(existsSync(join(home.path, "run"))).toBe(false);
+    const shown = await runBinary(["doctor"], { home: home.path });
+    expect(shown.stdout).toMatch(/warning {2}daemon +No daemon runs.*\n +→ svc daemon/);
+    expect(shown.stdout).toMatch(/\n0 errors, \d+ warnings, \d+ ok\n$/);
+  });
+
+  test("every problem of the config at once, with its line; an unreadable secret by its key; never a value", async () => {
+    using home = homeWith(
+      `[gateway]\nprot = 1\n\n[model]\nprovider = "opnai"\napi_key = "enc2:${"ab".repeat(40)}"\n` +
+        '[channels_config.webhook]\nsecret = "planted-0123456789"\n',
+    );
+    const report = await doctor(home.path);
+    expect(report).toMatchObject({ code: 1, ok: false });
+    expect(of(report, "config").map(({ message }) => message)).toEqual([
+      expect.stringMatching(/config\.toml:2.*prot/),
+      expect.stringMatching(/config\.toml:5.*model\.provider/),
+    ]);
+    expect(of(report, "secrets-readable")).toMatchObject([
+      {
+        level: "error",
+        message: expect.stringContaining("model.api_key"),
+        fix: expect.stringContaining("model.api_key"),
+      },
+    ]);
+    expect(report.text).not.toMatch(/planted|abab/);
+  });
+
+  test("files that others can open, secrets in plain text, variables that nobody reads", async () => {
+    using home = homeWith('[channels_config.webhook]\nsecret = "planted-0123456789"\n');
+    writeFileSync(join(home.path, ".secret_key"), "x", { mode: 0o644 });
+    chmodSync(home.path, 0o755);
+    const report = await doctor(home.path, ["--security"], { SVC_GATEWAY_PORT: "1", SVC_NOTHING: "1" });
+    expect(of(report, "key-file")).toMatchObject([{ level: "error", fix: expect.stringContaining("chmod 600") }]);
+    expect(of(report, "home")).toMatchObject([{ level: "warning", fix: expect.stringContaining("chmod 700") }]);
+    expect(of(report, "secrets-encrypted")).toMatchObject([{ level: "warning", fix: "svc secrets encrypt" }]);
+    expect(of(report, "variables").map(({ fix }) => fix)).toEqual([
+      "set SVC__GATEWAY__PORT instead",
+      "unset SVC_NOTHING",
+    ]);
+    expect(report.text).not.toContain("planted");
+  });
+
+  test("a port that another program has", async () => {
+    const other = createSocket().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    using home = homeWith(`[gateway]\nport = ${(other.address() as AddressInfo).port}\n`);
+    expect(levels(await doctor(home.path), "port")).toEqual(["error"]);
+    other.close();
+    await once(other, "close");
+    expect(levels(await doctor(home.path), "port")).toEqual(["ok"]);
+  });
+
+  test("a database that is damaged, of a newer svc, or none at all", async () => {
+    using home = homeWith("");
+    const { database, stateDir } = homeOf({ SVC_HOME: home.path });
+    openStore({ file: database, clock: systemClock, idempotency: { ttlMs: 1, maxKeys: 1 } }).close();
+    expect(levels(await doctor(home.path), "database")).toEqual(["ok"]);
+    const bytes = readFileSync(database);
+    writeFileSync(database, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 7)]));
+    expect(of(await doctor(home.path), "database")).toMatchObject([
+      { level: "error", fix: expect.stringContaining("svc restore") },
+    ]);
+    bytes.writeUInt32BE(9999, 60);
+    writeFileSync(database, bytes);
+    expect(levels(await doctor(home.path), "database")).toEqual(["error"]);
+    writeFileSync(database, "no database");
+    expect(levels(await doctor(home.path), "database")).toEqual(["error"]);
+    expect(existsSync(stateDir)).toBe(true);
+  });
+});
+
+describe("with a daemon", () => {
+  test("what is in force is judged, not what the caller's environment says; no secret and no token is told", async () => {
+    using home = homeWith('[channels_config.webhook]\nsecret = "planted-0123456789"\n[secrets]\nencrypt = false\n');
+    await using daemon = await startBinary({ home: home.path, env: { SVC__SECURITY__POLICY__AUTONOMY: "full" } });
+    const token = await daemon.pair();
+    const report = await doctor(home.path, ["--security"]);
+    expect(levels(report, "daemon")).toEqual(["ok"]);
+    expect(levels(report, "version")).toEqual(["ok"]);
+    expect(levels(report, "gateway")).toEqual(["ok"]);
+    expect(levels(report, "config-in-force")).toEqual(["ok"]);
+    expect(of(report, "autonomy")).toMatchObject([{ level: "error", fix: expect.stringContaining("supervised") }]);
+    expect(levels(report, "file-modes")).toEqual(["ok"]);
+    expect(report.code).toBe(1);
+    expect(report.text).not.toContain("planted");
+    expect(report.text).not.toContain(token);
+  });
+
+  test("a config that changed since it was loaded says reload, and then what only a restart brings", async () => {
+    using home = homeWith("[gateway]\nport = 0\n");
+    await using daemon = await startBinary({ home: home.path, env: {} });
+    appendFileSync(join(home.path, "config.toml"), '[log]\nlevel = "warn"\n');
+    expect(of(await doctor(daemon.home), "config-in-force")).toMatchObject([{ level: "warning", fix: "svc reload" }]);
+    expect((await runBinary(["reload"], { home: home.path })).code).toBe(0);
+    expect(levels(await doctor(home.path), "config-in-force")).toEqual(["ok"]);
+    writeFileSync(join(home.path, "config.toml"), '[gateway]\nport = 0\nhost = "localhost"\n[log]\nlevel = "warn"\n');
+    expect((await runBinary(["reload"], { home: home.path, env: { SVC__GATEWAY__PORT: "0" } })).code).toBe(0);
+    expect(of(await doctor(home.path), "config-in-force")).toMatchObject([
+      { level: "ok" },
+      { level: "warning", message: expect.stringContaining("gateway.host"), fix: "svc restart" },
+    ]);
+    writeFileSync(join(home.path, "config.toml"), "[gateway]\nprot = 1\n");
+    const broken = await doctor(home.path);
+    expect([levels(broken, "config"), levels(broken, "config-in-force")]).toEqual([["error"], ["warning"]]);
+  });
+
+  test("an operator token that nobody used for 90 days is named, with the command that revokes it", async () => {
+    using home = homeWith("");
+    const store = openStore({
+      file: homeOf({ SVC_HOME: home.path }).database,
+      clock: systemClock,
+      idempotency: { ttlMs: 1, maxKeys: 1 },
+    });
+    const device = { tokenHash: "", clientId: "c" as ClientId, name: "old laptop", lastSeenAt: undefined };
+    const createdAt = Date.now() - 91 * 86_400_000;
+    await store.devices.add({ ...device, id: "d1", tokenHash: "1", scope: "operator", createdAt });
+    await store.devices.add({ ...device, id: "d2", tokenHash: "2", scope: "webhook", createdAt });
+    await store.devices.add({ ...device, id: "d3", tokenHash: "3", scope: "operator", createdAt: Date.now() });
+    store.close();
+    await using daemon = await startBinary({ home: home.path });
+    const report = await doctor(daemon.home, ["--security"]);
+    expect(of(report, "idle-tokens")).toMatchObject([{ level: "warning", fix: "svc devices revoke d1" }]);
+  });
+});
+
+describe("public_url and proxies", () => {
+  /** A reverse proxy to a port that is known later. */
+  async function proxy(headers: Record<string, string>): Promise<Server & { target: string; url: string }> {
+    const server = createServer((incoming, outgoing) => {
+      const options = { method: incoming.method, headers: { ...incoming.headers, ...headers } };
+      const onward = request(new URL(incoming.url ?? "/", found.target), options, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      onward.on("error", () => outgoing.writeHead(502).end());
+      incoming.pipe(onward);
+    });
+    const found = Object.assign(server, { target: "http://127.0.0.1:1", url: "" });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    found.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return found;
+  }
+
+  test("leads here, or somewhere else; a proxy without a forwarding header makes everybody local", async () => {
+    const front = await proxy({});
+    using home = homeWith(`[gateway]\npublic_url = "${front.url}"\n`);
+    await using daemon = await startBinary({ home: home.path });
+    const astray = await doctor(home.path, ["--security"]);
+    expect(of(astray, "public-url-leads-here")).toMatchObject([{ level: "warning", message: /502/ }]);
+    expect(levels(astray, "public-url")).toEqual(["warning"]);
+    front.target = daemon.url;
+    const report = await doctor(home.path, ["--security"]);
+    expect(levels(report, "public-url-leads-here")).toEqual(["ok"]);
+    expect(levels(report, "proxy-headers")).toEqual(["warning"]);
+    expect(levels(report, "forwarded-headers")).toEqual(["ok"]);
+    front.close();
+    front.closeAllConnections();
+    const closed = await doctor(home.path);
+    expect(of(closed, "public-url-leads-here")).toMatchObject([{ level: "warning", message: /ECONNREFUSED/ }]);
+  });
+
+  test("forwarding headers that come while they are not trusted are an error", async () => {
+    await using daemon = await startBinary();
+    await daemon.request("/webhook", { headers: { "X-Forwarded-For": "203.0.113.9" }, body: { message: "x" } });
+    const report = await doctor(daemon.home);
+    expect(of(report, "forwarded-headers")).toMatchObject([
+      { level: "error", fix: expect.stringContaining("trust_forwarded_headers") },
+    ]);
+    expect(report.code).toBe(1);
+  });
+});
+
+describe("ends", () => {
+  test("a daemon that hangs is told apart from one that was killed", async () => {
+    await using daemon = await startBinary();
+    process.kill(daemon.pid, "SIGSTOP");
+    const hung = await doctor(daemon.home);
+    process.kill(daemon.pid, "SIGCONT");
+    expect(of(hung, "daemon")).toMatchObject([{ level: "error", fix: expect.stringContaining(`${daemon.pid}`) }]);
+    await daemon.kill9();
+    expect(existsSync(homeOf({ SVC_HOME: daemon.home }).controlSocket)).toBe(true);
+    const stale = await doctor(daemon.home);
+    expect([stale.code, levels(stale, "daemon")]).toEqual([0, ["warning"]]);
+  });
+
+  test("FIFOs in the place of files hold nobody up", async () => {
+    using home = temporaryHome();
+    const { config, database, secretKey, logsDir, stateDir, lock, runDir } = homeOf({ SVC_HOME: home.path });
+    for (const folder of [stateDir, logsDir, runDir]) mkdirSync(folder);
+    execFileSync("mkfifo", [config, database, secretKey, lock, join(logsDir, "svc.log")]);
+    const report = await doctor(home.path, ["--security"]);
+    expect(report.code).toBe(1);
+    for (const id of ["config", "database", "key-file"]) expect(levels(report, id)).toEqual(["error"]);
+    expect(levels(report, "logs")).toEqual(["warning"]);
+    expect(report.text).not.toContain("in time");
+  });
+
+  test("the process that checks can hang as it likes: what it had not told is said to be unchecked", async () => {
+    using home = temporaryHome();
+    const child = spawnBinary(binaryPath(), ["doctor", "--json"], home.path);
+    let output = "";
+    child.stdout!.on("data", (chunk) => (output += String(chunk)));
+    const ended = once(child, "close");
+    const children = `/proc/${child.pid}/task/${child.pid}/children`;
+    let inner = "";
+    while (inner === "") inner = readFileSync(children, "utf8").trim();
+    process.kill(Number(inner), "SIGSTOP");
+    const [code] = await ended;
+    expect(code).not.toBeNull();
+    const { findings } = JSON.parse(output) as Report;
+    expect(findings.some(({ message }) => /not be (?:checked in time|started)/.test(message))).toBe(true);
+    expect(() => process.kill(Number(inner), 0)).toThrow("ESRCH");
+  });
+});
+
+test("the time of the newest turn is read without the daemon; a file that is none has none", () => {
+  using home = temporaryHome();
+  const file = join(home.path, "svc.db");
+  expect(newestTurnMs(file)).toBeUndefined();
+  writeFileSync(file, "no database");
+  expect(newestTurnMs(file)).toBeUndefined();
+});
