@@ -9,7 +9,7 @@ test("they end nothing, and a thousand a second are one line a minute that count
   const log = captureLogger();
   const server = createServer();
   const refuse = (code: string) => server.emit("error", Object.assign(new Error("accept"), { code }));
-  expect(() => refuse("EMFILE")).toThrow();
+  expect(() => refuse("EMFILE")).toThrow("accept");
   outliveAcceptErrors(server, clock, log);
   for (let count = 0; count < 1000; count += 1) refuse("EMFILE");
   expect(log.lines).toMatchObject([{ level: "error", fields: { cause: "EMFILE", refused: 1 } }]);

@@ -1,5 +1,6 @@
 // The routes that are not /webhook or /pair: bodies, content types, methods, unknown paths, and feature routes.
-import { SvcError, type ClientId, type Json, type Route, type RouteRequest } from "@svc/contract";
+import { SvcError, type Json, type Route, type RouteRequest } from "@svc/contract";
+import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { Harness, route } from "./harness.ts";
 import { call } from "./http.ts";
@@ -13,13 +14,6 @@ async function started(routes: readonly Route[] = []) {
 }
 
 describe("public routes", () => {
-  test("/health says ok or degraded and which start this is, and nothing about why", async () => {
-    const { gateway } = await started();
-    expect((await call(gateway, { path: "/health" })).json).toEqual({ status: "ok", instance: "boot-1" });
-    gateway.health = { ...gateway.health, degraded: true };
-    expect((await call(gateway, { path: "/health?x=1" })).json).toEqual({ status: "degraded", instance: "boot-1" });
-  });
-
   test("/metrics needs no token and answers a comment of the exposition format", async () => {
     const { gateway } = await started();
     const answer = await call(gateway, { path: "/metrics" });
@@ -92,34 +86,6 @@ describe("/api", () => {
       expect((await call(gateway, { path, headers })).json).toEqual(report());
     }
   });
-
-  test("a token sees its own sessions, an operator all of them, marked with the device and without ClientIds", async () => {
-    const { gateway, headers, reader } = await started();
-    const session = { createdAt: 0, updatedAt: 1000, turns: 2, running: false };
-    gateway.sessions.push(
-      { ...session, id: "1", clientId: "client-read" as ClientId, name: "mine" },
-      { ...session, id: "2", clientId: "client-operator" as ClientId, name: "his" },
-      { ...session, id: "3", clientId: "anonymous" as ClientId, name: "nobody's" },
-    );
-    const names = (answer: { json: any }) => answer.json.sessions.map((one: any) => [one.session_id, one.device]);
-    expect(names(await call(gateway, { path: "/api/sessions", headers: reader }))).toEqual([
-      ["mine", { id: "dev-read", name: "read" }],
-    ]);
-    const all = await call(gateway, { path: "/api/sessions", headers });
-    expect(names(all)).toEqual([
-      ["mine", { id: "dev-read", name: "read" }],
-      ["his", { id: "dev-operator", name: "operator" }],
-      ["nobody's", null],
-    ]);
-    expect(all.json.sessions[0]).toMatchObject({ turns: 2, updated_at: "1970-01-01T00:00:01.000Z" });
-    expect(all.text).not.toContain("client-");
-    expect(names(await call(gateway, { path: "/api/sessions?limit=1", headers }))).toHaveLength(1);
-  });
-
-  test.each(["0", "-1", "201", "x", "1e2", ""])("limit=%s is 400", async (limit) => {
-    const { gateway, headers } = await started();
-    expect((await call(gateway, { path: `/api/sessions?limit=${limit}`, headers })).status).toBe(400);
-  });
 });
 
 describe("feature routes", () => {
@@ -159,6 +125,47 @@ describe("feature routes", () => {
       body,
     });
     expect([answer.status, seen.length]).toEqual([status, 0]);
+  });
+
+  const pets = { body: v.object({ name: v.pipe(v.string(), v.maxLength(5)), kind: v.optional(v.string(), "cat") }) };
+
+  test("are handed what their schema makes of a body", async () => {
+    const seen: RouteRequest[] = [];
+    const { gateway, headers } = await started([echo(seen, pets)]);
+    const posted = {
+      method: "POST",
+      path: "/api/plugins",
+      headers: { ...headers, ...json },
+      body: '{"name":"Tom","x":1}',
+    };
+    expect((await call(gateway, posted)).status).toBe(201);
+    expect(seen[0]?.body).toEqual({ name: "Tom", kind: "cat" });
+  });
+
+  test.each(["", "[]", "null", '"x"', '{"name":1}', '{"name":"too-long"}'])(
+    "a body that does not fit the schema never reaches them, and is not told again: %j",
+    async (body) => {
+      const seen: RouteRequest[] = [];
+      const { gateway, headers } = await started([echo(seen, pets)]);
+      const answer = await call(gateway, {
+        method: "POST",
+        path: "/api/plugins",
+        headers: { ...headers, ...json },
+        body,
+      });
+      expect([answer.status, answer.json.code, seen.length]).toEqual([400, "BAD_REQUEST", 0]);
+      expect(answer.text).not.toContain("too-long");
+    },
+  );
+
+  test.each(["kind=cat&kind=dog", "kind=mouse"])("a query that does not fit never reaches them: %s", async (query) => {
+    const seen: RouteRequest[] = [];
+    const doc = { query: { kind: v.optional(v.pipe(v.picklist(["cat", "dog"]), v.description("cat or dog"))) } };
+    const { gateway, headers } = await started([echo(seen, doc)]);
+    const ask = (text: string) => call(gateway, { method: "POST", path: `/api/plugins?${text}`, headers });
+    expect((await ask(query)).json).toEqual({ error: "kind must be cat or dog.", code: "BAD_REQUEST" });
+    expect((await ask("kind=dog&other=1&other=2")).status).toBe(201);
+    expect(seen).toHaveLength(1);
   });
 
   test("what they throw is answered in the one error shape, and the unexpected is not told", async () => {
