@@ -1,9 +1,9 @@
 /** Whether a database is sound. Reads on a connection of its own, so a daemon may be running on the file. */
 import { DatabaseSync } from "node:sqlite";
-import type { Clock } from "@svc/contract";
+import { type Clock, SvcError } from "@svc/contract";
 import { checkChains } from "./check-chains.ts";
 import { migrate, newer, SCHEMA_VERSION, schemaVersion } from "./migrations.ts";
-import { isDamage, storeError } from "./sqlite-error.ts";
+import { isBusy, isDamage, storeError } from "./sqlite-error.ts";
 
 export interface DatabaseReport {
   /** Steps of the schema that it has; undefined when that can't be read. */
@@ -36,11 +36,19 @@ export async function checkDatabase(file: string, check: DatabaseCheck): Promise
     return await look(db, check);
   } catch (error) {
     if (isDamage(error)) return { schema: undefined, problems: ["It is damaged, or no database."], complete: true };
+    if (isBusy(error)) throw held(error);
     throw storeError(error);
   } finally {
     db?.close();
   }
 }
+
+/** The way in which `openDatabase` opens it on a full disk. */
+const held = (cause: unknown): SvcError =>
+  new SvcError("STORE_FAILED", "The database can't be looked at beside the daemon, which started on a full disk.", {
+    cause,
+    hint: "Make room on the disk, then: svc restart",
+  });
 
 async function look(db: DatabaseSync, { quick, limitMs = Infinity, clock }: DatabaseCheck): Promise<DatabaseReport> {
   const endsAtMs = clock.monotonic() + limitMs;

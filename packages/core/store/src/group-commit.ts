@@ -13,6 +13,8 @@ export interface CommitHooks {
   readonly beforeCommit?: () => void;
   /** A transaction was undone: what was counted or summed up in it does not hold. */
   readonly onRollback?: () => void;
+  /** The disk refused a write before this began. */
+  readonly refused?: boolean;
 }
 
 interface Job {
@@ -26,11 +28,12 @@ export class GroupCommit {
   readonly #hooks: CommitHooks;
   #queue: Job[] = [];
   #scheduled = false;
-  #writable = true;
+  #writable: boolean;
 
   constructor(db: DatabaseSync, hooks: CommitHooks = {}) {
     this.#db = db;
     this.#hooks = hooks;
+    this.#writable = hooks.refused !== true;
   }
 
   /** Whether the last transaction could be written, as far as that was the disk's doing. */

@@ -6,10 +6,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SvcError } from "@svc/contract";
-import { resultCode, storeError } from "./sqlite-error.ts";
-
-const SQLITE_BUSY = 5;
-const SQLITE_FULL = 13;
+import { isBusy, isFull, storeError } from "./sqlite-error.ts";
 
 /** Takes the lock or throws ALREADY_RUNNING, HOME_UNWRITABLE or STORE_FULL. Call the result to let go. */
 export function lockHome(file: string): () => void {
@@ -27,14 +24,13 @@ export function lockHome(file: string): () => void {
 }
 
 function lockError(file: string, cause: unknown): SvcError {
-  const code = resultCode(cause);
-  if (code === SQLITE_BUSY) {
+  if (isBusy(cause)) {
     return new SvcError("ALREADY_RUNNING", undefined, {
       cause,
       hint: "End it first, or give this one a home of its own with SVC_HOME.",
     });
   }
-  if (code === SQLITE_FULL || (cause as NodeJS.ErrnoException).code === "ENOSPC") return storeError(cause);
+  if (isFull(cause)) return storeError(cause);
   return new SvcError("HOME_UNWRITABLE", `${dirname(file)} can't be written.`, {
     cause,
     hint: "Make it writable for this user, or name another home with SVC_HOME.",

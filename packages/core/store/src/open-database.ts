@@ -14,18 +14,20 @@ export interface OpenDatabase {
   readonly db: DatabaseSync;
   /** Whether another connection can read it meanwhile. */
   readonly shared: boolean;
+  /** The disk did not let it be opened in the usual way. */
+  readonly refused: boolean;
 }
 
 /** With the newest schema. Throws SQLite's errors and STORE_NEWER; nothing stays open then. */
 export function openDatabase(file: string): OpenDatabase {
-  if (file === ":memory:") return { db: open(file), shared: false };
+  if (file === ":memory:") return { db: open(file), shared: false, refused: false };
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   try {
-    return { db: open(file), shared: true };
+    return { db: open(file), shared: true, refused: false };
   } catch (error) {
     if (!isDiskError(error)) throw error;
     // With the file to ourselves the index of the log is kept in memory: it is the one thing that opening has to write.
-    return { db: open(file, "PRAGMA locking_mode = EXCLUSIVE;"), shared: false };
+    return { db: open(file, "PRAGMA locking_mode = EXCLUSIVE;"), shared: false, refused: true };
   }
 }
 

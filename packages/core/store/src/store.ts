@@ -57,10 +57,11 @@ export function openStore(options: StoreOptions): Store {
   }
 }
 
-function storeOn({ db, shared }: OpenDatabase, { file, clock, idempotency }: StoreOptions): Store {
+function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempotency }: StoreOptions): Store {
   const keys = new IdempotencyStore(db, clock, idempotency);
   const usage = new UsageStore(db);
   const commits = new GroupCommit(db, {
+    refused,
     beforeCommit: () => usage.flush(),
     onRollback: () => {
       keys.recount();

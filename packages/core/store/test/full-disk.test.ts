@@ -17,7 +17,7 @@ function onSmallDisk(context: TestContext, code: string): unknown {
   const mount = 'mount -t tmpfs -o size=2m tmpfs "$0" && shift && exec "$@"';
   const program = `
     import { mkdirSync, openSync, closeSync, writeSync, rmSync, cpSync, readdirSync } from "node:fs";
-    import { lockHome, openStore } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url))};
+    import { checkDatabase, lockHome, openStore } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url))};
     import { fakeClock } from ${JSON.stringify(import.meta.resolve("@svc/testkit"))};
     process.chdir(${JSON.stringify(disk)});
     const clock = fakeClock();
@@ -54,6 +54,7 @@ describe("a disk that is full", () => {
        store = open();
        const read = store.sessions.list({}, 10).map(({ name }) => name);
        const full = [store.writable(), await codeOf(speak(store, "full")), store.writable()];
+       const check = await checkDatabase("state/svc.db", { quick: true, clock }).catch((error) => error.hint);
        await clock.advance(60_000);
        const still = store.writable();
        rmSync("ballast");
@@ -66,11 +67,12 @@ describe("a disk that is full", () => {
        const backup = await codeOf(store.backupTo("copy.db"));
        store.close();
        unlock();
-       console.log(JSON.stringify({ read, full, still, well, after, kept: place !== undefined, backup }));`,
+       console.log(JSON.stringify({ read, full, check, still, well, after, kept: place !== undefined, backup }));`,
     );
     expect(told).toEqual({
       read: ["before"],
-      full: [true, "STORE_FULL", false],
+      full: [false, "STORE_FULL", false],
+      check: "Make room on the disk, then: svc restart",
       still: false,
       well: true,
       after: "ok",
