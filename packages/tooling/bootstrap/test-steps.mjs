@@ -20,6 +20,17 @@ const limitMs = 9 * 60_000;
  */
 /** @typedef {{ name: string, work: (note: (detail: string) => void) => Promise<Outcome> }} TestStep */
 
+/** Node's permissions: all but the network. The site must build on a machine that has none. */
+const withoutNetwork = [
+  "--permission",
+  "--allow-fs-read=*",
+  "--allow-fs-write=*",
+  "--allow-addons",
+  "--allow-child-process",
+  "--allow-worker",
+  "--disable-warning=SecurityWarning",
+];
+
 /** @returns {TestStep[]} */
 export function staticSteps() {
   return [
@@ -29,6 +40,7 @@ export function staticSteps() {
     command("format", bin("oxfmt"), ["--check"]),
     command("layers, manifests, docs", pinnedNode(), [join("packages", "tooling", "checks", "src", "cli.ts")]),
     command("unused code", bin("knip"), []),
+    command("docs", pinnedNode(), [...withoutNetwork, join("packages", "tooling", "docs", "src", "build.ts")]),
   ];
 }
 

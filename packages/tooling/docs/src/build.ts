@@ -1,17 +1,23 @@
-/** Builds the site of docs/ into dist/docs: exit 0 when it is there, 1 for a dead link or anything else that is wrong. */
+/**
+ * Builds the site of docs/ into dist/docs. Exit 0 when it is there; 1 for a dead link, a page that would load something from
+ * elsewhere, or anything else that is wrong.
+ */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@svc/contract";
 import { build } from "vitepress";
+import { requestsElsewhere } from "./site/requests.ts";
 
-const DOCS = join(import.meta.dirname, "../../../../docs");
+const ROOT = join(import.meta.dirname, "../../../..");
 
 try {
-  await build(DOCS);
+  await build(join(ROOT, "docs"));
+  const elsewhere = requestsElsewhere(join(ROOT, "dist/docs"));
+  if (elsewhere.length > 0) throw new Error(`pages load from elsewhere:\n  ${elsewhere.join("\n  ")}`);
 } catch (error) {
   process.stderr.write(`The site could not be built: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = EXIT.failure;
 } finally {
-  // VitePress keeps it where a build fails.
-  rmSync(join(DOCS, ".vitepress/.temp"), { recursive: true, force: true });
+  // VitePress leaves it where a build fails.
+  rmSync(join(ROOT, "docs/.vitepress/.temp"), { recursive: true, force: true });
 }

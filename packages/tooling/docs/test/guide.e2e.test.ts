@@ -57,20 +57,21 @@ describe("the reader types", { timeout: 300_000 }, () => {
     if (toRun.some((step) => step.kind === "block" && step.types.length > 0) && !existsSync(SCRIPT)) {
       requireReal(context, { name: "script", reason: "no /usr/bin/script; apt-get install bsdutils" });
     }
-    for (const step of toRun) await reader.read(step);
+    for (const step of toRun) await expect(reader.read(step)).resolves.toBeUndefined();
   });
 });
 
 describe("what is shown to be saved", () => {
   const files = blocks.filter(({ language, notRun }) => language in CONFIG_FILES && notRun === undefined);
   test.for(files)("$page:$line ($language)", async (block, context) => {
-    await CONFIG_FILES[block.language]?.(block.text, { folder, context });
+    expect(await CONFIG_FILES[block.language]!(block.text, { folder, context })).toBeUndefined();
   });
 });
 
 describe("what can't run in a test", () => {
   // Counted, with its reason, so that the list can't grow unseen.
   test.for(blocks.filter(({ notRun }) => notRun !== undefined))("$page:$line", ({ notRun }, context) => {
+    expect(notRun, "a reason").toMatch(/\w{3} \w/);
     context.skip(`not run: ${notRun}`);
   });
 });

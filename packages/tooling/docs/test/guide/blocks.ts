@@ -90,7 +90,7 @@ function blockOf(
     kind: "block",
     ...where,
     prints: all("prints"),
-    exits: Number(all("exits")[0] ?? 0),
+    exits: exitCode(all("exits")[0] ?? "0"),
     types: all("types").map((value) => halves(value, " => ")),
     remembers: all("remembers").map((value) => {
       const [name, pattern] = halves(value, " = ");
@@ -100,6 +100,11 @@ function blockOf(
     ...(savedAs !== undefined && { savedAs }),
     ...(notRun !== undefined && { notRun }),
   };
+}
+
+function exitCode(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new Error(`"${text}" is no exit code.`);
+  return Number(text);
 }
 
 function standIn(comment: string, where: Pick<Block, "page" | "line">): Block {
