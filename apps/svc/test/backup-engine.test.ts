@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
 import { type Home, homeOf, systemClock } from "@svc/kernel";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { copyHome } from "../src/backup/copy-home.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
 import { finishSwap, journalFile, keptFolder, swapIn, swapSteps, take } from "../src/backup/swap.ts";
@@ -76,6 +76,15 @@ describe("a backup", () => {
     db.close();
     await expect(backUp(home, archive())).rejects.toMatchObject({ code: "BACKUP_FAILED" });
     expect(readdirSync(folder.path)).toEqual(["home"]);
+  });
+
+  test("is not put back for a home that another user runs: nobody but root could read it then", async () => {
+    fillHome(home, "old");
+    await backUp(home, archive());
+    const getuid = vi.spyOn(process, "getuid").mockReturnValue(statSync(home.database).uid + 1);
+    await expect(prepareRestore(home, archive(), systemClock)).rejects.toMatchObject({ code: "HOME_UNWRITABLE" });
+    getuid.mockRestore();
+    expect(readdirSync(home.root)).not.toContain("run");
   });
 
   test("begins anew when the keys change meanwhile: never the key of one moment and the secrets of another", async () => {

@@ -1,16 +1,29 @@
 // A restore that believes its archive: paths that lead out of it, links, bombs, a bit that is not what it was.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix, win32 } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type Home, homeOf, systemClock } from "@svc/kernel";
 import { SCHEMA_VERSION } from "@svc/store";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit";
-import { assert, asyncProperty, integer, nat, pre } from "fast-check";
+import {
+  array,
+  assert,
+  asyncProperty,
+  constantFrom,
+  integer,
+  jsonValue,
+  nat,
+  oneof,
+  pre,
+  property,
+  record,
+  string,
+} from "fast-check";
 import { packTar, type TarEntry } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isBackupPath } from "../src/backup/manifest.ts";
+import { isBackupPath, parseManifest } from "../src/backup/manifest.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
 import { backUp, filesBelow, fillHome } from "./backup-house.ts";
 
@@ -166,6 +179,32 @@ describe("an archive that is not what it should be", () => {
   ])("one %s", async (_, make) => {
     await make();
     expect((await refused()).code).toBe("BACKUP_INVALID");
+  });
+
+  test("whatever a path is made of, one that is taken leads into its own folder, on every system", () => {
+    const part = oneof(constantFrom("..", ".", "", "/", "\\", ":", "C:", "workspace", "state", "\0", "a"), string());
+    assert(
+      property(array(part, { maxLength: 8 }), constantFrom("", "/"), (parts, between) => {
+        const path = `workspace/${parts.join(between)}`;
+        pre(isBackupPath(path));
+        expect(posix.resolve("/base", path).startsWith("/base/workspace/")).toBe(true);
+        expect(win32.resolve("C:\\base", path).startsWith("C:\\base\\workspace\\")).toBe(true);
+      }),
+    );
+  });
+
+  test("whatever its list of files is, it is read or refused as such", () => {
+    const like = record(
+      { format: constantFrom(1, 2, "1"), files: array(record({ path: string(), size: nat(), sha256: string() })) },
+      { requiredKeys: [] },
+    );
+    assert(
+      property(oneof(jsonValue(), like, string()), (value) => {
+        expect(() => parseManifest(typeof value === "string" ? value : JSON.stringify(value))).toThrow(
+          expect.objectContaining({ code: "BACKUP_INVALID" }),
+        );
+      }),
+    );
   });
 
   test("a database with a trigger that svc never made", async () => {

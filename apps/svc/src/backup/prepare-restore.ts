@@ -14,6 +14,7 @@ export interface PreparedRestore extends RestoredFiles, Disposable {}
 
 /** Throws BACKUP_INVALID, STORE_NEWER, STORE_FULL, HOME_UNWRITABLE, ALREADY_RUNNING; nothing was changed then. */
 export async function prepareRestore(home: Home, file: string, clock: Clock): Promise<PreparedRestore> {
+  demandOwner(home);
   const unlock = lockHome(join(home.runDir, "restore.lock"));
   let name: string | undefined;
   try {
@@ -54,6 +55,16 @@ async function checkRestored(folder: string, { schema_version: wanted }: Manifes
   // Reading a database that says it has a log makes one.
   for (const extra of ["-wal", "-shm"]) rmSync(`${database}${extra}`, { force: true });
   if (problems.length > 0 || schema !== wanted) throw damaged("its database is damaged");
+}
+
+/** Restored by root, the files would be root's, and a daemon of another user could not read its own config. */
+function demandOwner(home: Home): void {
+  const files = [home.database, home.config].map((file) => statSync(file, { throwIfNoEntry: false }));
+  const owner = files.find((file) => file !== undefined)?.uid;
+  if (owner === undefined || process.getuid === undefined || owner === process.getuid()) return;
+  throw new SvcError("HOME_UNWRITABLE", "The files of the home belong to another user.", {
+    hint: `Run it as that user: sudo -u '#${owner}' svc restore`,
+  });
 }
 
 /** Files change their place by a rename, which knows no way to another disk. */

@@ -30,8 +30,9 @@ const MAX_PROBLEMS = 10;
 export async function checkDatabase(file: string, check: DatabaseCheck): Promise<DatabaseReport> {
   let db: DatabaseSync | undefined;
   try {
-    // The file may come out of somebody's backup: nothing in its schema may run or be trusted.
-    db = new DatabaseSync(file, { readOnly: true, timeout: 1000, defensive: true });
+    // The file may come out of somebody's backup: nothing in its schema may run or be trusted. A lock is not waited for
+    // long: that holds the thread, and with it whatever else the caller is waiting for.
+    db = new DatabaseSync(file, { readOnly: true, timeout: 100, defensive: true });
     db.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");
     return await look(db, check);
   } catch (error) {
@@ -45,10 +46,14 @@ export async function checkDatabase(file: string, check: DatabaseCheck): Promise
 
 /** The way in which `openDatabase` opens it on a full disk. */
 const held = (cause: unknown): SvcError =>
-  new SvcError("STORE_FAILED", "The database can't be looked at beside the daemon, which started on a full disk.", {
-    cause,
-    hint: "Make room on the disk, then: svc restart",
-  });
+  new SvcError(
+    "STORE_FAILED",
+    "Another process has the database to itself, as a daemon does that started on a full disk.",
+    {
+      cause,
+      hint: "Make room on the disk, then: svc restart",
+    },
+  );
 
 async function look(db: DatabaseSync, { quick, limitMs = Infinity, clock }: DatabaseCheck): Promise<DatabaseReport> {
   const endsAtMs = clock.monotonic() + limitMs;

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 export function newestTurnMs(file: string): number | undefined {
   if (!existsSync(file)) return undefined;
   try {
-    const db = new DatabaseSync(file, { readOnly: true, timeout: 1000 });
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 100 });
     try {
       const row = db.prepare("SELECT at FROM turns ORDER BY n DESC LIMIT 1").get() as { at: number } | undefined;
       return row?.at;
