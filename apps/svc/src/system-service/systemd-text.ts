@@ -7,9 +7,12 @@ import { unusable } from "./plan.ts";
 /** One word, whatever is in it; for lists of paths and of variables. */
 export const word = (text: string): string => `"${text.replace(/["\\]/g, String.raw`\$&`).replaceAll("%", "%%")}"`;
 
-/** The program of a command line. There systemd would also read variables, and names none after a `$` that it keeps. */
+/**
+ * The program of a command line. systemd starts none with a quote or a backslash in its path, and reads a variable behind
+ * every `$`.
+ */
 export function program(path: string): string {
-  if (path.includes("$")) throw unusable("the binary", "has a dollar sign");
+  if (/["'\\$]/.test(path)) throw unusable("the binary", "has a quote, a backslash or a dollar sign");
   return word(path);
 }
 
