@@ -1,0 +1,54 @@
+/** One hostile exchange on a connection of its own: what is written, how it ends, and what may come back at most. */
+
+export type Step = { readonly write: Buffer } | { readonly pauseMs: number };
+
+/** What the attacker does after the last step. */
+export type Ending =
+  /** Waits for the answers; a server that gives none hangs. */
+  | "answer"
+  /** Sends no more, and says so: it must be answered or closed. */
+  | "fin"
+  /** Is gone: in order, or with a reset. Nothing needs to come back. */
+  | "close"
+  | "reset"
+  /** Sends no more and keeps the connection: the server must end it, by its own limits. */
+  | "silence";
+
+export interface Attack {
+  /** Name of the generator. */
+  readonly kind: string;
+  readonly steps: readonly Step[];
+  readonly ending: Ending;
+  /** Requests in it as the strictest reader counts them: more answers than that are answers to nobody's question. */
+  readonly requests: number;
+  /**
+   * Two readers could see different requests in these bytes. `refused`: it must be answered 4xx. `last`: it may be
+   * answered, for what is wrong comes after the headers. Either way that answer is the only one, and the connection ends
+   * with it: what follows would be read by one reader's cut.
+   */
+  readonly broken?: "refused" | "last";
+  /** The path is not the endpoint's own, however it is normalised: nothing may be served for it. */
+  readonly elsewhere?: boolean;
+  /** Texts that must not come back in an error. */
+  readonly marks: readonly string[];
+  /** Answers to HEAD have a length and no body. */
+  readonly head?: boolean;
+  /** It may be ended without a word: there was no request in it. */
+  readonly mute?: boolean;
+  /** Texts that the answers hold, one each and in this order, where they are 200. */
+  readonly inOrder?: readonly string[];
+  /** What the server's patience is measured by when it has to end the exchange. */
+  readonly slow?: "headers" | "body";
+  /** Never reads: what the server has to say piles up. */
+  readonly deaf?: boolean;
+}
+
+/** What came of it. */
+export interface Exchange {
+  readonly received: Buffer;
+  /** Who ended it; "late": nobody within the bound. */
+  readonly endedBy: "server" | "client" | "late";
+  readonly tookMs: number;
+  /** Error of the socket, as its code. */
+  readonly error?: string;
+}

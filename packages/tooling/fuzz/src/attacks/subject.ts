@@ -1,0 +1,62 @@
+/** What is attacked: an endpoint, and a request to it that would be served. Every attack is one change to such a request. */
+import * as fc from "fast-check";
+import { EMPTY, type Header, type RequestParts } from "./request.ts";
+
+export interface Endpoint {
+  readonly method: string;
+  readonly path: string;
+  /** Bodies it would take; undefined: it takes none. */
+  readonly body?: fc.Arbitrary<unknown>;
+}
+
+export interface Credentials {
+  /** A token that opens the endpoint. */
+  readonly token: string;
+  readonly webhookSecret: string;
+}
+
+export interface Subject extends RequestParts {
+  readonly credentials: Credentials;
+  /** In the attack somewhere, and never to come back in an error. */
+  readonly mark: string;
+}
+
+export const markArbitrary = fc
+  .array(fc.constantFrom(..."0123456789abcdef"), { minLength: 12, maxLength: 12 })
+  .map((digits) => `mark${digits.join("")}`);
+
+export function subjectOf(endpoint: Endpoint, credentials: Credentials): fc.Arbitrary<Subject> {
+  return fc
+    .record({
+      mark: markArbitrary,
+      // Evenly spread: the generator's own liking for small numbers would make most of them one client.
+      address: fc.noBias(fc.ipV4()),
+      authority: fc.oneof(
+        { weight: 8, arbitrary: fc.constant(`Bearer ${credentials.token}`) },
+        { weight: 1, arbitrary: fc.constant(undefined) },
+        { weight: 1, arbitrary: fc.constantFrom("Bearer", `Bearer svc_${"0".repeat(64)}`, "Basic eDp5", "") },
+      ),
+      connection: fc.constantFrom<(string | undefined)[]>("close", "keep-alive", undefined),
+      code: fc.nat(999_999),
+      body: endpoint.body ?? fc.constant(undefined),
+    })
+    .map(({ mark, address, authority, connection, code, body }) => ({
+      method: endpoint.method,
+      target: endpoint.path,
+      headers: [
+        ["Host", "localhost"],
+        ...header("Authorization", authority),
+        ...header("Connection", connection),
+        // Every request from a client of its own, or all but the first few would only ever see the limit.
+        ["X-Forwarded-For", address],
+        ["X-Webhook-Secret", credentials.webhookSecret],
+        ["X-Pairing-Code", String(code).padStart(6, "0")],
+        ...header("Content-Type", body === undefined ? undefined : "application/json"),
+      ] as Header[],
+      body: body === undefined ? EMPTY : Buffer.from(JSON.stringify(body)),
+      credentials,
+      mark,
+    }));
+}
+
+const header = (name: string, value: string | undefined): Header[] => (value === undefined ? [] : [[name, value]]);

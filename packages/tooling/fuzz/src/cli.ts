@@ -1,0 +1,122 @@
+/** `pnpm fuzz`: attacks the built binary. Exit 0 when nothing was found, 1 when something was, 64 for wrong arguments. */
+import { randomInt } from "node:crypto";
+import { parseArgs } from "node:util";
+import { EXIT } from "@svc/contract";
+import { type CampaignReport, runCampaign, violationLines } from "./campaign.ts";
+import { attackControl, type ControlReport } from "./control/campaign.ts";
+
+const HELP = `Usage: pnpm fuzz [--count 10000] [--slow 10] [--idle 10000] [--seed n] [--endpoint text] [--json]
+
+Sends generated hostile requests to every endpoint of the built binary (SVC_BINARY, or dist/minimal/svc) and judges each
+answer. Beside them run slow clients, idle connections and one client that does nothing wrong and must not notice.
+
+  --count n        requests to each endpoint
+  --slow n         slow ones to each; they take two minutes
+  --idle n         connections that say nothing; 0 leaves them out
+  --seed n         of an earlier run, to have its requests again
+  --endpoint text  only endpoints whose "METHOD /path" has this text; "control" is the control socket
+  --json           the whole report as JSON
+
+Examples:
+  pnpm fuzz                                    everything, about six minutes
+  pnpm fuzz --count 300 --slow 0               a look
+  pnpm fuzz --endpoint "POST /pair" --seed 7   one endpoint, again
+`;
+
+/** The server gives headers 20 s and bodies 120 s, looks every 5 s, and a busy machine may be late. */
+const PATIENCE = { promptMs: 30_000, headersMs: 60_000, bodyMs: 180_000 };
+/** One in ten again, against a daemon that believes no header: there the limits are what is attacked. */
+const DISTRUSTING_SHARE = 0.1;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const args = readArgs(argv);
+  if (args === undefined) return EXIT.usage;
+  if (args.help) {
+    process.stdout.write(HELP);
+    return EXIT.ok;
+  }
+  const { count, slow, idle, seed, only, json } = args;
+  const say = (line: string): void => void (json || process.stdout.write(`${line}\n`));
+  say(`seed ${seed}`);
+  const common = {
+    seed,
+    quietMs: 5_000,
+    settleMs: 30_000,
+    patience: PATIENCE,
+    say,
+    ...(only !== undefined && { only }),
+  };
+  const control = only === undefined || only === "control" ? await attackControl({ seed, count, say }) : undefined;
+  const reports: CampaignReport[] = [];
+  if (only !== "control") {
+    say("a daemon that trusts forwarding headers:");
+    reports.push(await runCampaign({ ...common, trusting: true, count, slow, idle }));
+    say("one that does not:");
+    const fewer = Math.ceil(count * DISTRUSTING_SHARE);
+    reports.push(await runCampaign({ ...common, trusting: false, count: fewer, slow: 0, idle: 0 }));
+  }
+  if (json) process.stdout.write(`${JSON.stringify({ seed, control, reports }, null, 2)}\n`);
+  return tell(reports, control, say) === 0 ? EXIT.ok : EXIT.failure;
+}
+
+function tell(
+  reports: readonly CampaignReport[],
+  control: ControlReport | undefined,
+  say: (line: string) => void,
+): number {
+  const problems: string[] = [...(control?.problems ?? [])];
+  for (const report of reports) {
+    problems.push(...violationLines([...report.endpoints, ...report.slow]), ...report.problems);
+    const { quiet } = report.paces;
+    for (const [phase, { served, p50Ms, p99Ms }] of Object.entries(report.paces)) {
+      const ratio = quiet && phase !== "quiet" ? `, ${(p99Ms / quiet.p99Ms).toFixed(1)} × quiet` : "";
+      say(
+        `well-behaved client, ${phase}: ${served} served, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms${ratio}`,
+      );
+    }
+    const { before, after, idle } = report;
+    if (idle) say(`idle connections: ${idle.reached} opened, ${idle.held} held`);
+    if (before && after) {
+      say(
+        `memory ${Math.round(before.memoryMb)} → ${Math.round(after.memoryMb)} MB, descriptors ${before.descriptors} → ${after.descriptors}`,
+      );
+    }
+  }
+  for (const problem of problems) say(problem);
+  say(problems.length === 0 ? "nothing found" : "FOUND: see above");
+  return problems.length;
+}
+
+function readArgs(argv: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        count: { type: "string", default: "10000" },
+        slow: { type: "string", default: "10" },
+        idle: { type: "string", default: "10000" },
+        seed: { type: "string", default: String(randomInt(2 ** 31)) },
+        endpoint: { type: "string" },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+      },
+    });
+    const [count, slow, idle, seed] = [values.count, values.slow, values.idle, values.seed].map(whole) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { count, slow, idle, seed, only: values.endpoint, json: values.json, help: values.help };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+    return undefined;
+  }
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new Error("--count, --slow, --idle and --seed take whole numbers.");
+  return Number(text);
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,45 @@
+/** Starts the well-behaved client, tells it which phase it is in, and collects what it measured. */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { BystanderOptions, Pace } from "../bystander.ts";
+import type { Victim } from "./daemon.ts";
+
+export interface Bystander extends Disposable {
+  /** What it does from now on counts under this name. */
+  phase(name: string): void;
+  end(): Promise<Readonly<Record<string, Pace>>>;
+}
+
+export function startBystander(victim: Victim): Bystander {
+  const options: BystanderOptions = { ...victim.place, request: requestTo(victim) };
+  const file = fileURLToPath(new URL("../bystander.ts", import.meta.url));
+  const child = spawn(process.execPath, [file, JSON.stringify(options)], {
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  let text = "";
+  child.stdout!.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  return {
+    phase: (name) => void child.send(name),
+    async end() {
+      child.send("end");
+      await closed;
+      return JSON.parse(text) as Record<string, Pace>;
+    },
+    [Symbol.dispose]: () => void child.kill("SIGKILL"),
+  };
+}
+
+/** A turn; where the limit on them is what is attacked, only whether the service is well. */
+function requestTo({ trusting, bystander, credentials }: Victim): string {
+  const body = trusting ? JSON.stringify({ message: "good morning" }) : "";
+  const lines = [
+    trusting ? "POST /webhook HTTP/1.1" : "GET /health HTTP/1.1",
+    "host: localhost",
+    "content-type: application/json",
+    `authorization: Bearer ${bystander}`,
+    `x-webhook-secret: ${credentials.webhookSecret}`,
+    `content-length: ${body.length}`,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}

@@ -1,0 +1,79 @@
+/** Carries one attack out on a connection of its own. */
+import { connect, type Socket } from "node:net";
+import type { Attack, Exchange } from "../attack.ts";
+import { readAnswers } from "./answers.ts";
+
+export type Place = { readonly host: string; readonly port: number } | { readonly path: string };
+
+export interface Patience {
+  /** For what needs no waiting: generous, for a busy machine must not be taken for a hang. */
+  readonly promptMs: number;
+  /** For what the server's limits on slow headers and slow bodies must end. */
+  readonly headersMs: number;
+  readonly bodyMs: number;
+}
+
+/** Never rejects. */
+export function exchange(attack: Attack, place: Place, patience: Patience): Promise<Exchange> {
+  const startedAt = performance.now();
+  const socket = connect({ ...place, noDelay: true, allowHalfOpen: true });
+  const received: Buffer[] = [];
+  return new Promise((resolve) => {
+    let error: string | undefined;
+    let settled = false;
+    const settle = (endedBy: Exchange["endedBy"]): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      socket.destroy();
+      const tookMs = performance.now() - startedAt;
+      resolve({ received: Buffer.concat(received), endedBy, tookMs, ...(error !== undefined && { error }) });
+    };
+    const timer = setTimeout(() => settle("late"), boundMs(attack, patience));
+    const look = (): void => {
+      if (attack.ending === "answer" && answered(attack, Buffer.concat(received))) settle("client");
+    };
+    if (attack.deaf !== true) {
+      socket.on("data", (chunk: Buffer) => {
+        received.push(chunk);
+        look();
+      });
+    }
+    socket.on("end", () => settle("server"));
+    socket.on("error", (cause: NodeJS.ErrnoException) => (error = cause.code ?? "error"));
+    socket.on("close", () => settle("server"));
+    void perform(attack, socket, () => settled).then(() => {
+      if (attack.ending === "fin" && !socket.destroyed) socket.end();
+      // Only TCP knows a reset.
+      if (attack.ending === "reset" && "port" in place) socket.resetAndDestroy();
+      if (attack.ending === "close" || attack.ending === "reset") settle("client");
+    });
+  });
+}
+
+async function perform(attack: Attack, socket: Socket, isOver: () => boolean): Promise<void> {
+  for (const step of attack.steps) {
+    if (isOver()) return;
+    await ("write" in step
+      ? new Promise<void>((written) => {
+          socket.write(step.write, () => written());
+          // A peer that stops reading must not keep us from what comes after.
+          if (attack.deaf) setTimeout(written, 2_000);
+        })
+      : new Promise((over) => setTimeout(over, step.pauseMs)));
+  }
+}
+
+/** All that was asked is answered, and the server does not mean to say more. */
+function answered(attack: Attack, received: Buffer): boolean {
+  if (attack.broken) return false;
+  const { final, problem, streaming } = readAnswers(received, attack.head);
+  if (problem !== undefined || streaming) return true;
+  const isClosing = final.at(-1)?.headers.get("connection")?.[0]?.toLowerCase() === "close";
+  return !isClosing && final.length >= attack.requests;
+}
+
+function boundMs(attack: Attack, { promptMs, headersMs, bodyMs }: Patience): number {
+  if (attack.slow === undefined) return promptMs;
+  return attack.slow === "headers" ? headersMs : bodyMs;
+}
