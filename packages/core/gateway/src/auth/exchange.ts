@@ -22,6 +22,7 @@ export function openExchange(
       send(incoming, outgoing, REVOKED);
     }
   });
-  outgoing.once("close", release);
+  // Not `once`: it costs more, on every request, and there is only one close.
+  outgoing.on("close", release);
   return release;
 }

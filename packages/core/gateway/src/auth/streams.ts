@@ -3,6 +3,7 @@
  * a revoked device loses all of it at once.
  */
 export class Streams {
+  /** By device; a device's set stays, empty or not, until it is revoked. */
   readonly #open = new Map<string, Set<() => void>>();
 
   /** `close` is called at most once, when the device is revoked. Call the result when the stream has ended by itself. */
@@ -13,10 +14,7 @@ export class Streams {
     const end = () => close();
     ends.add(end);
     const opened = ends;
-    return () => {
-      opened.delete(end);
-      if (opened.size === 0 && this.#open.get(deviceId) === opened) this.#open.delete(deviceId);
-    };
+    return () => void opened.delete(end);
   }
 
   /** Ends everything that is open for a device. Never throws: one that can't be closed must not save the others. */
