@@ -1,5 +1,6 @@
 /** Sealed texts by owner and name. What they say is never known here; whoever keeps one seals and opens it. */
 import type { DatabaseSync } from "node:sqlite";
+import { SvcError } from "@svc/contract";
 import type { GroupCommit } from "./group-commit.ts";
 
 export interface SealedText {
@@ -56,10 +57,29 @@ export class VaultStore {
     return this.#all.all() as unknown as SealedText[];
   }
 
-  /** Seals everything anew, in one transaction: all or nothing. Rejects with STORE_* and what `open` or `seal` throw. */
+  /**
+   * Seals everything anew, in one transaction: all or nothing. Rejects with STORE_*, with SECRET_UNREADABLE naming what
+   * `open` does not open, and with what `seal` throws.
+   */
   async reseal(open: (sealed: string) => string, seal: (text: string) => string): Promise<void> {
     await this.#commits.write(() => {
-      for (const { owner, name, sealed } of this.all()) this.#set.run(owner, name, seal(open(sealed)));
+      for (const each of this.all()) this.#set.run(each.owner, each.name, seal(opened(each, open)));
     });
+  }
+}
+
+/** Nobody could mend what is not named. */
+function opened({ owner, name, sealed }: SealedText, open: (sealed: string) => string): string {
+  try {
+    return open(sealed);
+  } catch (cause) {
+    throw new SvcError(
+      "SECRET_UNREADABLE",
+      `What ${owner} keeps under the name ${JSON.stringify(name)} can't be opened.`,
+      {
+        cause,
+        hint: "Restore the key file that it was sealed with.",
+      },
+    );
   }
 }

@@ -150,6 +150,7 @@ describe("the vault", () => {
     const before = store.vault.all();
     await expect(store.vault.reseal(open, (text) => `new ${text}`)).rejects.toMatchObject({
       code: "SECRET_UNREADABLE",
+      message: expect.stringContaining('a keeps under the name "two"') as string,
     });
     expect(store.vault.all()).toEqual(before);
     await store.vault.set("a", "two", () => "old zwei");
