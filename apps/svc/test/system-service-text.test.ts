@@ -18,13 +18,14 @@ const PLAN: ServicePlan = {
   system: undefined,
   devices: false,
 };
+/** Reads unit files offline: it starts nothing and needs no manager. */
+const ANALYZE = "systemd-analyze";
 const SYSTEM = { user: "svc", userHome: "/home/svc" };
 
 const has = (program: string, ...words: string[]): boolean => spawnSync(program, words).error === undefined;
 
-/** Reads unit files; starts nothing and needs no manager. */
 function needsSystemd(context: TestContext): void {
-  if (has("systemd-analyze", "--version")) return;
+  if (has(ANALYZE, "--version")) return;
   requireReal(context, { name: "systemd", reason: "systemd-analyze is not on PATH; apt-get install systemd" });
 }
 
@@ -86,15 +87,13 @@ describe("the systemd unit", () => {
     for (const binary of ["/a$b", "/a'b", '/a"b', String.raw`/a\b`]) {
       expect(() => unitText({ ...PLAN, binary })).toThrow("no service can use it");
     }
-    const checked = spawnSync("systemd-analyze", ["verify", "--man=no", ...units], { encoding: "utf8" });
+    const checked = spawnSync(ANALYZE, ["verify", "--man=no", ...units], { encoding: "utf8" });
     expect(units.length).toBeGreaterThan(10);
     expect([checked.status, checked.stderr]).toEqual([0, ""]);
     // That it looks at all:
     const lost = join(folder.path, "lost.service");
     writeFileSync(lost, unitText({ ...PLAN, binary: join(folder.path, "not there") }));
-    expect(spawnSync("systemd-analyze", ["verify", "--man=no", lost], { encoding: "utf8" }).stderr).toContain(
-      "not there",
-    );
+    expect(spawnSync(ANALYZE, ["verify", "--man=no", lost], { encoding: "utf8" }).stderr).toContain("not there");
   });
 
   test("no path ends a line or begins another setting", () => {
@@ -130,7 +129,7 @@ describe("the systemd unit", () => {
     const unit = join(folder.path, "svc.service");
     const verify = (plan: Partial<ServicePlan>): unknown => {
       writeFileSync(unit, unitText({ ...PLAN, system: SYSTEM, ...plan }));
-      const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", unit], { encoding: "utf8" });
+      const { status, stderr } = spawnSync(ANALYZE, ["verify", "--man=no", unit], { encoding: "utf8" });
       return [status, stderr];
     };
     expect(verify({ home: "/home/svc/.svc", binary: process.execPath, workspaces: ["/home/svc/work"] })).toEqual([
@@ -148,14 +147,14 @@ describe("the systemd unit", () => {
     const unit = join(folder.path, "svc.service");
     writeFileSync(unit, unitText(PLAN));
     const env = { ...process.env, XDG_RUNTIME_DIR: folder.path };
-    const checked = spawnSync("systemd-analyze", ["verify", "--user", "--man=no", unit], { encoding: "utf8", env });
+    const checked = spawnSync(ANALYZE, ["verify", "--user", "--man=no", unit], { encoding: "utf8", env });
     expect([checked.status, checked.stderr]).toEqual([0, ""]);
     expect(exposure(unit)).toBeLessThan(8);
   });
 
   /** From 0 to 10. */
   function exposure(unit: string): number {
-    const shown = execFileSync("systemd-analyze", ["security", "--no-pager", "--offline=true", unit], {
+    const shown = execFileSync(ANALYZE, ["security", "--no-pager", "--offline=true", unit], {
       encoding: "utf8",
     });
     return Number(/exposure level for \S+: ([\d.]+)/.exec(shown)?.[1]);

@@ -1,5 +1,4 @@
 /** The plan of the service that this very binary would be, on this home. */
-import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { isSea } from "node:sea";
 import { join, relative, resolve, sep } from "node:path";
@@ -7,6 +6,7 @@ import { SvcError } from "@svc/contract";
 import { type Home, homeOf, loadConfig, type LoadedConfig, resolveAgents } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
 import type { ServicePlan } from "./plan.ts";
+import { tryCommand } from "./run-command.ts";
 
 /** What the daemon needs after its turns have drained: features and control calls have five seconds each. */
 const AFTER_DRAIN_SECS = 30;
@@ -18,7 +18,7 @@ export async function planOf({ build, env, options }: CommandContext): Promise<S
       hint: "Build the binary and let it install itself: npx pnpm build minimal",
     });
   }
-  const system = options.flag("system") ? systemUser(options.text("user-name"), env) : undefined;
+  const system = options.flag("system") ? await systemUser(options.text("user-name"), env) : undefined;
   if (!system && options.text("user-name") !== undefined) {
     throw new SvcError("USAGE", "--user-name is for --system.", { hint: "See: svc service --help" });
   }
@@ -60,7 +60,7 @@ interface SystemUser {
   readonly uid: number;
 }
 
-function systemUser(named: string | undefined, env: CommandContext["env"]): SystemUser {
+async function systemUser(named: string | undefined, env: CommandContext["env"]): Promise<SystemUser> {
   if (process.getuid?.() !== 0) {
     throw new SvcError("SERVICE_FORBIDDEN", undefined, { hint: "Type: sudo svc service install --system" });
   }
@@ -68,7 +68,7 @@ function systemUser(named: string | undefined, env: CommandContext["env"]): Syst
   if (user === undefined || user === "") {
     throw new SvcError("USAGE", "Which user the service runs as is not known.", { hint: "Add: --user-name <user>" });
   }
-  const [, , uid, , , userHome = ""] = passwdLine(user).split(":");
+  const [, , uid, , , userHome = ""] = (await passwdLine(user, env)).split(":");
   if (!/^[a-z_][a-z0-9_.-]*\$?$/i.test(user) || !/^\d+$/.test(uid ?? "") || !userHome.startsWith("/")) {
     throw new SvcError("USAGE", "There is no user of that name.", {
       hint: "Make one: useradd --system --create-home svc",
@@ -77,15 +77,10 @@ function systemUser(named: string | undefined, env: CommandContext["env"]): Syst
   return { user, userHome, uid: Number(uid) };
 }
 
-function passwdLine(user: string): string {
-  try {
-    return execFileSync("getent", ["passwd", "--", user], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    }).trim();
-  } catch {
-    return "";
-  }
+/** Not by reading /etc/passwd: users of a directory service are not in it. */
+async function passwdLine(user: string, env: CommandContext["env"]): Promise<string> {
+  const { ok, output } = await tryCommand(["getent", "passwd", "--", user], env);
+  return ok ? output.trim() : "";
 }
 
 /** The unit names the home as the one place that may be written: it has to be there, and that user's. */
