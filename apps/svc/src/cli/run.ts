@@ -1,6 +1,5 @@
 /** Runs one command line: finds the command, shows help, turns errors into a message and an exit code. */
 import { SvcError } from "@svc/contract";
-import { distance } from "fastest-levenshtein";
 import type { Build } from "../main.ts";
 import type { CommandContext, CommandEntry } from "./command.ts";
 import { watchOutput } from "./lost-output.ts";
@@ -18,7 +17,7 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
     const [word, ...rest] = words;
     if (word === undefined || word === "help" || isHelp(word)) return await help(build, rest[0]);
     const entry = COMMANDS.find((entry) => commandWord(entry) === word);
-    if (!entry) throw unknownCommand(word);
+    if (!entry) throw await unknownCommand(word);
     if (rest.some(isHelp)) return await help(build, word);
     const { args, options } = parseWords(entry, rest);
     checkArguments(entry, args);
@@ -44,7 +43,7 @@ const plainJson = (value: unknown): string =>
 
 async function help(build: Build, word: string | undefined): Promise<number> {
   const entry = word === undefined ? undefined : COMMANDS.find((entry) => commandWord(entry) === word);
-  if (word !== undefined && !isHelp(word) && !entry) throw unknownCommand(word);
+  if (word !== undefined && !isHelp(word) && !entry) throw await unknownCommand(word);
   const { showHelp } = await import("./help.ts");
   showHelp(build, entry);
   return 0;
@@ -52,7 +51,8 @@ async function help(build: Build, word: string | undefined): Promise<number> {
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h";
 
-function unknownCommand(word: string): SvcError {
+async function unknownCommand(word: string): Promise<SvcError> {
+  const { distance } = (await import("fastest-levenshtein")).default;
   const near = COMMANDS.map((entry: CommandEntry) => commandWord(entry)).toSorted(
     (a, b) => distance(word, a) - distance(word, b),
   )[0]!;

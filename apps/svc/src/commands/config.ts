@@ -1,9 +1,12 @@
 /** `svc config check|show|get|set|path|schema`. */
 import { existsSync } from "node:fs";
 import { EXIT, type Json, SvcError } from "@svc/contract";
-import { configJsonSchema, homeOf, setConfigKey, typedKey } from "@svc/kernel";
+import type { LoadedConfig } from "@svc/kernel";
+import { loadConfig, typedKey } from "@svc/kernel/config";
+import { homeOf } from "@svc/kernel/home";
 import type { CommandContext } from "../cli/command.ts";
-import { fileOption, openContext } from "../service/context.ts";
+import { fileOption } from "../cli/config-option.ts";
+import { placeOf } from "../service/handlers/place.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;
@@ -14,8 +17,13 @@ type Action = (context: CommandContext) => number | Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = { check, show, get, set, path, schema };
 
+async function load(context: CommandContext): Promise<LoadedConfig> {
+  const { home, config } = await placeOf(context);
+  return loadConfig({ home, ...config });
+}
+
 async function check(context: CommandContext): Promise<number> {
-  const { config } = await openContext(context, true);
+  const config = await load(context);
   if (context.options.flag("json")) context.printJson({ ok: true, file: config.file, warnings: config.warnings });
   else {
     for (const warning of config.warnings) context.print(`warning: ${warning}`);
@@ -25,18 +33,17 @@ async function check(context: CommandContext): Promise<number> {
 }
 
 async function show(context: CommandContext): Promise<number> {
-  const { config } = await openContext(context, true);
-  context.printJson(config.redacted());
+  context.printJson((await load(context)).redacted());
   return EXIT.ok;
 }
 
 /** What is in force, secrets as dots: a text as it is, anything else as JSON. */
 async function get(context: CommandContext): Promise<number> {
-  const { config, composition } = await openContext(context, true);
-  const { path, name } = await typedKey(context.args[1] ?? "", composition.features);
+  const { features } = await context.build.load();
+  const { path, name } = await typedKey(context.args[1] ?? "", features);
   const value = path.reduce<Json | undefined>(
     (holder, part) => (holder as { readonly [key: string | number]: Json } | undefined)?.[part],
-    config.redacted(),
+    (await load(context)).redacted(),
   );
   if (value === undefined)
     throw new SvcError("CONFIG_UNSET", undefined, { hint: `Set it with: svc config set ${name}` });
@@ -46,10 +53,10 @@ async function get(context: CommandContext): Promise<number> {
 }
 
 async function set(context: CommandContext): Promise<number> {
-  const { features, catalogue } = await context.build.load();
   const [, key = "", value = ""] = context.args;
-  const place = { home: homeOf(context.env), env: context.env, features, catalogue, ...fileOption(context) };
-  const done = await setConfigKey({ ...place, key, value });
+  const { home, config } = await placeOf(context);
+  const { setConfigKey } = await import("@svc/kernel");
+  const done = await setConfigKey({ home, ...config, key, value });
   const { reloadDaemon } = await import("../cli/tell-daemon.ts");
   const { text, report } = await reloadDaemon(context);
   const beatenBy = done.config.setBy(done.key);
@@ -71,6 +78,7 @@ function path(context: CommandContext): number {
 
 async function schema(context: CommandContext): Promise<number> {
   const { features } = await context.build.load();
+  const { configJsonSchema } = await import("@svc/kernel");
   context.printJson(await configJsonSchema(features));
   return EXIT.ok;
 }

@@ -1,9 +1,9 @@
 /** The home, its config and a logger: what every command that touches the service begins with. */
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import { type Composition, SvcError } from "@svc/contract";
 import { homeOf, type Home, loadConfig, type LoadedConfig, writeDefaultConfig } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
+import { fileOption } from "../cli/config-option.ts";
 import { commandLog, daemonLog, type ServiceLog } from "./service-log.ts";
 
 export interface ServiceContext extends ServiceLog {
@@ -44,15 +44,4 @@ export async function prepareHome(context: CommandContext): Promise<boolean> {
     if (error instanceof SvcError && error.code === "CONFIG_EXISTS") return false;
     throw error;
   }
-}
-
-/** `--config`; a file named there must exist. */
-export function fileOption(context: CommandContext): { file?: string } {
-  const named = context.options.text("config");
-  if (named === undefined) return {};
-  if (named.trim() === "") throw new SvcError("USAGE", "--config needs the path of a file.");
-  const file = resolve(named);
-  if (!existsSync(file))
-    throw new SvcError("CONFIG_NOT_FOUND", undefined, { hint: "Check the path given with --config." });
-  return { file };
 }

@@ -1,5 +1,4 @@
 /** Files that come into being whole or not at all. */
-import { randomUUID } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -43,7 +42,7 @@ export function replaceFile(file: string, text: string, check?: (draft: string) 
 }
 
 function writeDraft(file: string, text: string): string {
-  const draft = `${file}.${randomUUID()}.tmp`;
+  const draft = `${file}.${crypto.randomUUID()}.tmp`;
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
   } catch (error) {

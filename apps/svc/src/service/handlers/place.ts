@@ -1,7 +1,8 @@
 /** Where a command that needs no whole service finds what it needs. */
-import { type Home, homeOf, type LoadConfigOptions } from "@svc/kernel";
+import type { Home, LoadConfigOptions } from "@svc/kernel";
+import { homeOf } from "@svc/kernel/home";
 import type { CommandContext } from "../../cli/command.ts";
-import { fileOption } from "../context.ts";
+import { fileOption } from "../../cli/config-option.ts";
 
 export interface Place {
   readonly home: Home;

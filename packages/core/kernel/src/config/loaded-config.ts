@@ -1,9 +1,9 @@
 /** The configuration in force, as the rest of the house sees it. Nothing in it changes; a reload makes another. */
-import { createHash } from "node:crypto";
 import type { FeatureDefinition, Json } from "@svc/contract";
 import type { CoreConfig } from "./core-schema.ts";
 import { redactedTable, withDefaults } from "./redacted.ts";
 import { isImplicit, type Section, type SectionPart } from "./sections.ts";
+import { nodeCrypto } from "../node-crypto.ts";
 import { isTable, type Table } from "./table.ts";
 import { isUnset, keysOf } from "./validate.ts";
 
@@ -109,7 +109,7 @@ export class LoadedConfig {
   hash(name: string): string {
     const loaded = this.#content.sections.get(name);
     const value = loaded?.present ? withDefaults(loaded.section, loaded.input) : null;
-    return createHash("sha256").update(canonical(value)).digest("hex");
+    return nodeCrypto().createHash("sha256").update(canonical(value)).digest("hex");
   }
 
   /** Printing or logging the whole thing shows what may be shown. */

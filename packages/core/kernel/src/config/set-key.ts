@@ -1,17 +1,15 @@
 /** One key of the config set without an editor: `svc config set`. What would not load is not written. */
 import { resolve } from "node:path";
-import { type FeatureDefinition, SvcError } from "@svc/contract";
+import { SvcError } from "@svc/contract";
 import { withChangeLock } from "./change-lock.ts";
 import { readConfigFile } from "./config-file.ts";
 import { setConfigValues } from "./edit-config.ts";
 import { allowedValues, expectation, readText } from "./expectation.ts";
-import { matchKey, readKey } from "./key-text.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 import type { LoadedConfig } from "./loaded-config.ts";
-import { nearest } from "./suggest.ts";
-import { keyText, type Path } from "./table.ts";
 import type { ConfigValue } from "./toml-text.ts";
-import { type SchemaKey, walkSchema } from "./walk-schema.ts";
+import { typedKey } from "./typed-key.ts";
+import type { SchemaKey } from "./walk-schema.ts";
 import { assertWritable, writeConfigFile } from "./write-config.ts";
 
 export interface SetKeyOptions extends Omit<LoadConfigOptions, "text"> {
@@ -50,31 +48,6 @@ export async function setConfigKey(options: SetKeyOptions): Promise<KeySet> {
     const config = await loadConfig({ ...options, text });
     writeConfigFile(file, before, text);
     return { key: name, config };
-  });
-}
-
-export interface TypedKey {
-  readonly path: Path;
-  /** The key as problems spell it. */
-  readonly name: string;
-  readonly node: SchemaKey["node"];
-}
-
-/** The key of the schema that a typed one means. Throws USAGE, with what it may have meant. */
-export async function typedKey(key: string, features: readonly FeatureDefinition[]): Promise<TypedKey> {
-  const typed = readKey(key) ?? [];
-  const keys = walkSchema(features);
-  for (const candidate of keys) {
-    const path = matchKey(candidate, typed);
-    if (path) return { path, name: keyText(path), node: candidate.node };
-  }
-  const plain = keys.filter(({ path }) => !path.includes("*") && !path.includes("[]"));
-  const meant = await nearest(
-    key,
-    plain.map((each) => each.key),
-  );
-  throw new SvcError("USAGE", "The config has no key of that name.", {
-    hint: `${meant === undefined ? "" : `Did you mean ${meant}? `}All keys: svc config schema`,
   });
 }
 

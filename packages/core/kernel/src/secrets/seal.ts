@@ -2,8 +2,9 @@
  * Secrets at rest: `enc2:` and hex of nonce (12 bytes), ciphertext, tag (16 bytes); ChaCha20-Poly1305 (RFC 8439).
  * Text without the prefix is plain and passes through, so that a value typed in by hand works.
  */
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { SvcError } from "@svc/contract";
+import { nodeCrypto } from "../node-crypto.ts";
 
 const PREFIX = "enc2:";
 const CIPHER = "chacha20-poly1305";
@@ -13,6 +14,7 @@ const TAG_BYTES = 16;
 export const isSealed = (stored: string): boolean => stored.startsWith(PREFIX);
 
 export function sealSecret(key: KeyObject, text: string): string {
+  const { createCipheriv, randomBytes } = nodeCrypto();
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   const sealed = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
@@ -29,7 +31,9 @@ export function openSecret(key: KeyObject, stored: string): string {
   }
   const bytes = Buffer.from(hex, "hex");
   try {
-    const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+    const decipher = nodeCrypto().createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
     decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
     const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(text);

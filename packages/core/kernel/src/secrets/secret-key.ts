@@ -1,10 +1,11 @@
 /** The key of a home's encrypted secrets: 32 bytes as hex in `.secret_key`, open to its owner only. */
-import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "@svc/contract";
 import { createExclusively } from "../exclusive-file.ts";
 import type { Home } from "../home.ts";
+import { nodeCrypto } from "../node-crypto.ts";
 
 export type KeyHome = Pick<Home, "secretKey">;
 
@@ -30,7 +31,7 @@ export function openSecretKey(home: KeyHome, options: { create: boolean }): KeyO
 /** Leaves a file that is there alone. */
 export function makeSecretKey(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  createExclusively(file, `${randomBytes(KEY_BYTES).toString("hex")}\n`);
+  createExclusively(file, `${nodeCrypto().randomBytes(KEY_BYTES).toString("hex")}\n`);
 }
 
 /** Undefined when there is no such file. Throws SECRET_UNREADABLE. */
@@ -39,7 +40,7 @@ export function readSecretKey(file: string): KeyObject | undefined {
   if (hex === undefined) return undefined;
   if (hex === "") throw unreadable(file, "is empty", REPLACE);
   if (!/^[0-9a-f]{64}$/i.test(hex)) throw unreadable(file, "holds no key (64 hex digits)", REPLACE);
-  return createSecretKey(hex, "hex");
+  return nodeCrypto().createSecretKey(hex, "hex");
 }
 
 function readText(file: string): string | undefined {
