@@ -42,6 +42,18 @@ test("past the most, the connection that has been idle the longest goes, and the
   expect(log.lines.map(({ level }) => level)).toEqual(["warn"]);
 });
 
+test("a client that was served keeps its connection; those that were never asked anything go before it", async () => {
+  const { open } = await started(2);
+  const served = await open();
+  served.write(REQUEST);
+  await served.responses(1);
+  const silent = await open();
+  await open();
+  expect(await silent.closed).toBe("");
+  served.write(REQUEST);
+  expect(await served.responses(2)).toHaveLength(2);
+});
+
 test("one whose request is being answered stays, however old", async () => {
   let answer = () => {};
   const asked = Promise.withResolvers<void>();

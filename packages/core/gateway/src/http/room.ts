@@ -1,31 +1,28 @@
 /**
  * Keeps file descriptors free for the database, for commands and for the control socket. Out of them, the kernel closes new
  * connections without a word, commands fail, and `svc status` can't even ask what is wrong. So there is a most of
- * connections, and past it the one that has been idle the longest goes: a client that hoards connections loses its own.
+ * connections, and past it an idle one goes: first those on which nothing was ever asked or the answer is not read, the
+ * oldest before all, then those of clients that were served. A client that hoards connections loses its own.
  */
 import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
-import { isIdle } from "./in-flight.ts";
+import { isIdle, responseInFlight } from "./in-flight.ts";
 
 /** Descriptors that are not for connections: database, logs, three pipes for each command, calls to the model. */
 const RESERVED = 256;
-/** How many are looked at for one that is idle, oldest first; each new connection may cost that much. */
+/** How many are looked at for one that is idle; each new connection may cost that much. */
 const LOOKED_AT = 64;
 const LOG_EVERY_MS = 60_000;
 
 export function keepRoom(server: Server, clock: Clock, log: Logger, most = mostConnections()): void {
-  /** Oldest first. */
-  const open = new Set<Socket>();
+  const open = new OpenConnections();
   let saidAtMs = -Infinity;
   server.on("connection", (socket) => {
     open.add(socket);
-    socket.once("close", () => open.delete(socket));
     if (open.size <= most) return;
-    const gone = oldestIdle(open) ?? socket;
-    open.delete(gone);
-    gone.destroy();
+    (open.takeIdle() ?? socket).destroy();
     const nowMs = clock.monotonic();
     if (nowMs - saidAtMs < LOG_EVERY_MS) return;
     saidAtMs = nowMs;
@@ -33,14 +30,39 @@ export function keepRoom(server: Server, clock: Clock, log: Logger, most = mostC
   });
 }
 
-function oldestIdle(open: ReadonlySet<Socket>): Socket | undefined {
-  let looked = 0;
-  for (const socket of open) {
-    if (isIdle(socket)) return socket;
-    looked += 1;
-    if (looked === LOOKED_AT) return undefined;
+class OpenConnections {
+  /** Both oldest first. Whoever is served is moved when it is looked at: noting it at once would cost every request. */
+  readonly #unserved = new Set<Socket>();
+  readonly #served = new Set<Socket>();
+
+  add(socket: Socket): void {
+    this.#unserved.add(socket);
+    socket.once("close", () => this.#unserved.delete(socket) || this.#served.delete(socket));
   }
-  return undefined;
+
+  get size(): number {
+    return this.#unserved.size + this.#served.size;
+  }
+
+  /** Forgets and returns the one that is missed least. */
+  takeIdle(): Socket | undefined {
+    for (const socket of first(this.#unserved)) {
+      const isServed = socket.bytesWritten > 0 && responseInFlight(socket) === undefined;
+      if (!isServed && isIdle(socket)) return forget(this.#unserved, socket);
+      if (!isServed) continue;
+      this.#unserved.delete(socket);
+      this.#served.add(socket);
+    }
+    for (const socket of first(this.#served)) if (isIdle(socket)) return forget(this.#served, socket);
+    return undefined;
+  }
+}
+
+const first = (sockets: ReadonlySet<Socket>): Socket[] => Iterator.from(sockets).take(LOOKED_AT).toArray();
+
+function forget(sockets: Set<Socket>, socket: Socket): Socket {
+  sockets.delete(socket);
+  return socket;
 }
 
 const mostConnections = (): number => {
