@@ -1,5 +1,6 @@
 /** Whole turns of two builds, in pairs that take turns: what a change costs, with the machine's own ups and downs taken out. */
 import { BINARY, startGateway } from "./gateway.ts";
+import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
 import { load } from "./server.ts";
 
@@ -8,6 +9,8 @@ export interface Pair {
   /** This build's rate over the other's, one number a round. */
   readonly ratios: readonly number[];
   readonly median: number;
+  /** Median of the CPU time a request takes, this build's over the other's: steadier than the rate. */
+  readonly cpu: number;
 }
 
 /** `against`: the other binary. */
@@ -15,21 +18,24 @@ export async function measurePairs(against: string, rounds: number, seconds: num
   const pairs: Pair[] = [];
   for (const connections of [1, 10, 50]) {
     const ratios: number[] = [];
+    const cpu: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       // Who goes first changes, or whatever the first one leaves behind would always be the second one's burden.
       const order = round % 2 === 0 ? [against, BINARY] : [BINARY, against];
-      const rates = new Map<string, number>();
-      for (const binary of order) rates.set(binary, await rate(binary, connections, seconds));
-      ratios.push(rates.get(BINARY)! / rates.get(against)!);
+      const results = new Map<string, LoadResult>();
+      for (const binary of order) results.set(binary, await measured(binary, connections, seconds));
+      const [own, other] = [results.get(BINARY)!, results.get(against)!];
+      ratios.push(own.perSecond / other.perSecond);
+      cpu.push(own.cpuUs / other.cpuUs);
     }
-    pairs.push({ connections, ratios, median: median(ratios) });
+    pairs.push({ connections, ratios, median: median(ratios), cpu: median(cpu) });
   }
   return pairs;
 }
 
-async function rate(binary: string, connections: number, seconds: number): Promise<number> {
+async function measured(binary: string, connections: number, seconds: number): Promise<LoadResult> {
   const gateway = await startGateway(0, binary);
-  const { perSecond } = await load({
+  const result = await load({
     port: gateway.port,
     path: "/webhook",
     connections,
@@ -40,5 +46,5 @@ async function rate(binary: string, connections: number, seconds: number): Promi
     pid: gateway.pid,
   });
   await gateway.stop();
-  return perSecond;
+  return result;
 }

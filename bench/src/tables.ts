@@ -54,10 +54,14 @@ export function commandTable([node, ...commands]: readonly CommandTime[]): strin
 
 export function pairTable(pairs: readonly Pair[]): string {
   const rows = pairs.map(
-    ({ connections, ratios, median }) =>
-      `| ${connections} | ${median.toFixed(3)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")} |`,
+    ({ connections, ratios, median, cpu }) =>
+      `| ${connections} | ${median.toFixed(3)} | ${cpu.toFixed(3)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")} |`,
   );
-  return ["| connections | median of this build / the other | pairs |", "|---|---|---|", ...rows].join("\n");
+  return [
+    "| connections | rate, this build / the other (median) | CPU a request | rates |",
+    "|---|---|---|---|",
+    ...rows,
+  ].join("\n");
 }
 
 export function memoryTable({ bareIdleMb, idleMb, duringMb, requests }: Memory): string {
