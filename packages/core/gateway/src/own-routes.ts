@@ -32,7 +32,7 @@ export function ownRoutes(deps: OwnRoutesDeps): OwnRoute[] {
   const receive: Handle = (incoming, outgoing, peer) => {
     const caller = webhook.admit(incoming.headers, peer);
     if (caller instanceof Reply) return caller;
-    if (caller.device) openExchange(streams, caller.device.id, send, incoming, outgoing);
+    if (caller.device) openExchange(streams, caller.device, send, incoming, outgoing);
     return withBody(deps, incoming, outgoing, deps.maxBodyBytes, (body) =>
       webhook.accept(caller, incoming.headers, body),
     );

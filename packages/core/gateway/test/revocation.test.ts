@@ -124,16 +124,18 @@ describe("what a revoked device has going on", () => {
 });
 
 describe("streams", () => {
+  const [one, other] = [{ id: "a" }, { id: "b" }];
+
   test("are closed once, those of that device alone, and one that fails to close saves no other", () => {
     const streams = new Streams();
     const closed: string[] = [];
-    const ended = streams.open("a", () => closed.push("a1"));
-    streams.open("a", () => {
+    const ended = streams.open(one, () => closed.push("a1"));
+    streams.open(one, () => {
       closed.push("a2");
       throw new Error("gone already");
     });
-    streams.open("a", () => closed.push("a3"));
-    streams.open("b", () => closed.push("b"));
+    streams.open(one, () => closed.push("a3"));
+    streams.open(other, () => closed.push("b"));
     ended();
     expect([streams.count("a"), streams.count()]).toEqual([2, 3]);
     streams.closeAll("a");
@@ -143,16 +145,13 @@ describe("streams", () => {
     expect([streams.count("a"), streams.count("b")]).toEqual([0, 1]);
   });
 
-  test("that are opened while the others are being closed are not lost sight of", () => {
+  test("of a device that was revoked a moment ago, or is being, are closed as they are opened", () => {
     const streams = new Streams();
     const late: string[] = [];
-    const releases: (() => void)[] = [];
-    releases.push(streams.open("a", () => releases.push(streams.open("a", () => late.push("late")))));
+    streams.open(one, () => streams.open(one, () => late.push("meanwhile")));
     streams.closeAll("a");
-    releases[0]!();
-    expect(streams.count("a")).toBe(1);
-    streams.closeAll("a");
-    expect(late).toEqual(["late"]);
+    streams.open(one, () => late.push("after"))();
+    expect([late, streams.count()]).toEqual([["meanwhile", "after"], 0]);
   });
 
   test("leave nothing behind when requests end", async () => {

@@ -70,7 +70,7 @@ async function answer(route: ApiRoute, context: ApiContext, deps: ApiDeps): Prom
   const client = deps.clientOf(incoming.headers, peerOf(incoming.socket));
   const device = deps.authenticator.require(incoming.headers.authorization, client, route.access);
   if (device instanceof Reply) return device;
-  const release = openExchange(deps.streams, device.id, deps.send, incoming, outgoing);
+  const release = openExchange(deps.streams, device, deps.send, incoming, outgoing);
   const query = fieldsOf(route.query, queryOf(incoming));
   return route.handle({ device, params: context.req.param(), query, env, release });
 }

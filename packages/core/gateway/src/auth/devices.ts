@@ -29,6 +29,7 @@ export class Devices implements PairedDevices {
   readonly #revoking = new Map<string, Promise<boolean>>();
   /** Shut out and still on disk; each value calls the next try off. */
   readonly #unstored = new Map<string, () => void>();
+  #stopped = false;
 
   constructor(options: DevicesOptions) {
     this.#options = options;
@@ -88,6 +89,7 @@ export class Devices implements PairedDevices {
 
   /** No further tries. Tells what the next start will not know. */
   stop(): void {
+    this.#stopped = true;
     for (const [device, cancel] of this.#unstored) {
       cancel();
       this.#options.log.error(RETURNS, { device });
@@ -115,6 +117,7 @@ export class Devices implements PairedDevices {
     const { clock, log } = this.#options;
     if (this.#unstored.has(id)) this.#unstored.get(id)?.();
     else log.error(RETURNS, { device: id });
+    if (this.#stopped) return;
     const tryAgain = (): void => void this.revoke(id).catch(() => {});
     this.#unstored.set(id, clock.after(RETRY_MS, tryAgain));
   }

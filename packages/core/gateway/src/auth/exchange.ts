@@ -1,5 +1,6 @@
 /** A request that is being answered to a device: when the device is revoked it is answered 401, and its connection ends. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Device } from "@svc/store";
 import { errorReply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
 import type { Streams } from "./streams.ts";
@@ -9,12 +10,12 @@ const REVOKED = errorReply("UNAUTHORIZED", { message: "This device was revoked."
 /** Call the result to let it end by itself after all. */
 export function openExchange(
   streams: Streams,
-  deviceId: string,
+  device: Pick<Device, "id">,
   send: Send,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): () => void {
-  const release = streams.open(deviceId, () => {
+  const release = streams.open(device, () => {
     // Half an answer can't be taken back; what is left of it stays here.
     if (outgoing.headersSent) outgoing.destroy();
     else {

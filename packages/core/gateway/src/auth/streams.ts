@@ -2,14 +2,24 @@
  * What is open for each device: requests that are being answered, streams. Whoever opens one says how it is ended, because
  * a revoked device loses all of it at once.
  */
+import type { Device } from "@svc/store";
+
 export class Streams {
   /** By device; a device's set stays, empty or not, until it is revoked. */
   readonly #open = new Map<string, Set<() => void>>();
+  readonly #revoked = new Set<string>();
 
-  /** `close` is called at most once, when the device is revoked. Call the result when the stream has ended by itself. */
-  open(deviceId: string, close: () => void): () => void {
-    let ends = this.#open.get(deviceId);
-    if (ends === undefined) this.#open.set(deviceId, (ends = new Set()));
+  /**
+   * `close` is called at most once: when the device is revoked, or at once when it has been. Call the result when the
+   * stream has ended by itself.
+   */
+  open({ id }: Pick<Device, "id">, close: () => void): () => void {
+    if (this.#revoked.has(id)) {
+      close();
+      return () => {};
+    }
+    let ends = this.#open.get(id);
+    if (ends === undefined) this.#open.set(id, (ends = new Set()));
     // Two streams may share a `close`: each must be forgotten alone.
     const end = () => close();
     ends.add(end);
@@ -19,6 +29,7 @@ export class Streams {
 
   /** Ends everything that is open for a device. Never throws: one that can't be closed must not save the others. */
   closeAll(deviceId: string): void {
+    this.#revoked.add(deviceId);
     const ends = this.#open.get(deviceId);
     this.#open.delete(deviceId);
     for (const end of ends ?? []) {

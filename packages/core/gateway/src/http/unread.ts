@@ -11,7 +11,11 @@ const TAKE_MS = 120_000;
 /** Call when all of the answer is written. */
 export function endIfUnread(outgoing: ServerResponse, clock: Clock): void {
   const { socket } = outgoing;
-  const watch = (): void => void outgoing.once("close", clock.after(TAKE_MS, () => outgoing.destroy()));
+  const watch = (): void =>
+    void outgoing.once(
+      "close",
+      clock.after(TAKE_MS, () => outgoing.destroy()),
+    );
   // Behind an answer that is still being made (a turn may take an hour) its time has not begun.
   if (socket === null) outgoing.once("socket", watch);
   else if (socket.writableLength > 0) watch();
