@@ -57,7 +57,7 @@ export interface CampaignReport {
 
 /** Exchanges at the same time. */
 const WIDTH = 32;
-/** What may stay: caches with a bound, and the slack of a heap that held ten thousand connections. A leak is far more. */
+/** What may stay: caches with a bound, and the room that a heap keeps which held ten thousand connections. A leak is far more. */
 const KEPT_MB = 250;
 const KEPT_DESCRIPTORS = 8;
 

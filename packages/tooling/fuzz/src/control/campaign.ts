@@ -84,12 +84,17 @@ function call(path: string, name: string, body: Buffer): Promise<string> {
     body,
   });
   return new Promise((resolve) => {
-    const socket = connect({ path });
-    let text = "";
-    socket.on("data", (chunk) => (text += chunk.toString()));
-    socket.on("error", () => {});
-    socket.on("close", () => resolve(text));
-    socket.write(bytes);
+    const open = (): void => {
+      const socket = connect({ path });
+      let text = "";
+      let isRefused = false;
+      socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      // The kernel's queue of a Unix socket is full: it waits for nobody, as TCP would.
+      socket.on("error", (cause: NodeJS.ErrnoException) => (isRefused = cause.code === "EAGAIN"));
+      socket.on("close", () => (isRefused ? setTimeout(open, 10) : resolve(text)));
+      socket.write(bytes);
+    };
+    open();
   });
 }
 

@@ -8,10 +8,13 @@ export type Place = { readonly host: string; readonly port: number } | { readonl
 export interface Patience {
   /** For what needs no waiting: generous, for a busy machine must not be taken for a hang. */
   readonly promptMs: number;
-  /** For what the server's limits on slow headers and slow bodies must end. */
+  /** For what the server's limit on slow headers must end. */
   readonly headersMs: number;
-  readonly bodyMs: number;
+  /** The same for slow bodies; "leave": the attacker gives up before the limit, which is minutes away. */
+  readonly bodyMs: number | "leave";
 }
+
+const LEAVES_AFTER_MS = 5_000;
 
 /** Never rejects. */
 export function exchange(attack: Attack, place: Place, patience: Patience): Promise<Exchange> {
@@ -29,7 +32,8 @@ export function exchange(attack: Attack, place: Place, patience: Patience): Prom
       const tookMs = performance.now() - startedAt;
       resolve({ received: Buffer.concat(received), endedBy, tookMs, ...(error !== undefined && { error }) });
     };
-    const timer = setTimeout(() => settle("late"), boundMs(attack, patience));
+    const leaves = attack.slow === "body" && patience.bodyMs === "leave";
+    const timer = setTimeout(() => settle(leaves ? "client" : "late"), boundMs(attack, patience));
     const look = (): void => {
       if (attack.ending === "answer" && answered(attack, Buffer.concat(received))) settle("client");
     };
@@ -75,5 +79,6 @@ function answered(attack: Attack, received: Buffer): boolean {
 
 function boundMs(attack: Attack, { promptMs, headersMs, bodyMs }: Patience): number {
   if (attack.slow === undefined) return promptMs;
-  return attack.slow === "headers" ? headersMs : bodyMs;
+  if (attack.slow === "headers") return headersMs;
+  return bodyMs === "leave" ? LEAVES_AFTER_MS : bodyMs;
 }
