@@ -100,6 +100,16 @@ describe("without a terminal", () => {
     expect(readdirSync(home.path)).toEqual([]);
   });
 
+  test("--service installs it as svc service install does, once the config is there", async () => {
+    using home = temporaryHome();
+    using user = temporaryHome();
+    // With a path that leads to no service manager, so that the machine's own never hears of it.
+    const env = { HOME: user.path, PATH: user.path, XDG_CONFIG_HOME: user.path };
+    const done = await init(home.path, ["--service"], { env });
+    expect(done.stdout).toMatch(/^wrote .*config\.toml\nwrote .*\.(service|plist)\n/);
+    expect(done.stdout).toContain(user.path);
+  });
+
   test("a variable that no config could live with is told before anything is written", async () => {
     using home = temporaryHome();
     const refused = await init(home.path, [], { env: { SVC__GATEWAY__PORT: "many" } });
@@ -143,6 +153,7 @@ describe("at a terminal", () => {
       ["answered in", ""],
       ...LATER,
       ["Write ", ENTER],
+      ["as a service", ENTER],
     ]);
     expect([code, screen]).toEqual([0, expect.stringContaining("Next: svc daemon")]);
     expect(screen).toContain("401");
@@ -161,7 +172,9 @@ describe("at a terminal", () => {
       ["Public URL", `http://example.org${ENTER}`],
       ["must begin with https", `${CLEAR}https://svc.example.org${ENTER}`],
       ["Write ", ENTER],
+      ["as a service", "\u0003"],
     ]);
+    expect(screen).toContain("Next: svc daemon");
     expect(screen).not.toContain("Which model answers?");
     expect(screen).toMatch(/shown this once: [0-9a-f]{64}/);
     expect(configOf(home.path)).toMatch(/^secret = "enc2:/m);

@@ -59,11 +59,18 @@ function tell(setup: Setup): void {
 
 async function service(setup: Setup, asks: boolean): Promise<number> {
   const { context } = setup;
-  if (context.options.flag("service") || (asks && canInstall() && (await wantsService()))) {
-    return await installService(setup);
+  const next = (): void => {
+    if (!context.options.flag("json")) context.print("Next: svc daemon");
+  };
+  const wanted = context.options.flag("service") || (asks && canInstall() && (await wantsService()));
+  if (!wanted) next();
+  try {
+    return wanted ? await installService(setup) : EXIT.ok;
+  } catch (error) {
+    // The config is there all the same.
+    next();
+    throw error;
   }
-  if (!context.options.flag("json")) context.print("Next: svc daemon");
-  return EXIT.ok;
 }
 
 /** The config is written by now: who leaves here has said no to the service, and to nothing else. */

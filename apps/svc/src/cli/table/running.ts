@@ -6,8 +6,30 @@ export const running: readonly CommandEntry[] = [
   {
     usage: "init",
     summary: "Set up the home folder: model, channel, address, sandbox, service",
-    options: [["--yes", "Take the defaults and ask nothing"]],
-    examples: ["svc init", "svc init --yes"],
+    options: [
+      ["--yes", "Ask nothing: what no option says is as in a first start, with no webhook secret"],
+      ["--model <provider>", "builtin, openai, anthropic or openai-compatible"],
+      ["--model-name <name>", "Name of the model, as the provider spells it"],
+      ["--base-url <url>", "Base URL of an openai-compatible API"],
+      ["--api-key-file <file>", "File with the API key; - reads it from standard input"],
+      ["--price-input <usd>", "US dollars for a million input tokens"],
+      ["--price-output <usd>", "US dollars for a million output tokens"],
+      ["--test-model", "Write nothing unless the model answers"],
+      ["--channel <name>", "Set this channel up: webhook, or one that is built in; none"],
+      ["--webhook-secret <how>", "generate (default of --channel webhook), or none with --insecure"],
+      ["--public-url <url>", "https URL that providers call; none"],
+      ["--sandbox <backend>", "auto, none, or a backend of this build"],
+      ["--set <key=value>...", "Any other key of the config; may be repeated"],
+      ["--service", "Install svc as a service of this system at the end"],
+      ["--insecure", "Take a webhook without a secret"],
+      JSON_OPTION,
+    ],
+    examples: [
+      "svc init",
+      "svc init --yes",
+      "svc init --yes --channel webhook --public-url https://svc.example.org",
+      "svc init --yes --model openai --model-name gpt-5 --api-key-file key.txt --test-model",
+    ],
     load: () => import("../../commands/init.ts"),
   },
   {
@@ -32,6 +54,20 @@ export const running: readonly CommandEntry[] = [
     load: () => import("../../commands/reload.ts"),
   },
   {
+    usage: "restart",
+    summary: "Let running turns end, then start the daemon again with the config as it is now",
+    options: [JSON_OPTION],
+    examples: ["svc restart"],
+    load: () => import("../../commands/restart.ts"),
+  },
+  {
+    usage: "doctor",
+    summary: "Look for what is wrong and say what mends it; exit 1 on errors",
+    options: [["--security", "Also what opens the service further than it has to be"], JSON_OPTION, CONFIG_OPTION],
+    examples: ["svc doctor", "svc doctor --security", "svc doctor --json"],
+    load: () => import("../../commands/doctor.ts"),
+  },
+  {
     usage: "logs",
     summary: "Show the log of the service, with or without a daemon",
     options: [
@@ -43,13 +79,6 @@ export const running: readonly CommandEntry[] = [
     ],
     examples: ["svc logs", "svc logs -f --level warn", "svc logs --since 10m --json"],
     load: () => import("../../commands/logs.ts"),
-  },
-  {
-    usage: "doctor",
-    summary: "Look for what is wrong and say what mends it; exit 1 on errors",
-    options: [["--security", "Also what opens the service further than it has to be"], JSON_OPTION, CONFIG_OPTION],
-    examples: ["svc doctor", "svc doctor --security", "svc doctor --json"],
-    load: () => import("../../commands/doctor.ts"),
   },
   {
     usage: "service <action>",
