@@ -7,12 +7,12 @@ import { errorReply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
 import type { ApiDeps, ApiRoute } from "./app.ts";
 
-type Listener = typeof import("./listener.ts");
+type MakeListener = (routes: readonly ApiRoute[], deps: ApiDeps) => RequestListener;
 
 export class ApiLibrary {
   readonly #send: Send;
   readonly #again: RequestListener;
-  #loaded: Listener | undefined;
+  #apiListener: MakeListener | undefined;
   #loading: Promise<void> | undefined;
 
   /** `again`: takes a request that waited for the library, by the settings of that moment. */
@@ -24,21 +24,21 @@ export class ApiLibrary {
   listener(routes: readonly ApiRoute[], deps: ApiDeps): RequestListener {
     let listener: RequestListener | undefined;
     return (incoming, outgoing) => {
-      if (this.#loaded === undefined) {
+      if (this.#apiListener === undefined) {
         this.#load().then(
           () => this.#again(incoming, outgoing),
           () => this.#send(incoming, outgoing, errorReply("INTERNAL")),
         );
         return;
       }
-      listener ??= this.#loaded.apiListener(routes, deps);
+      listener ??= this.#apiListener(routes, deps);
       listener(incoming, outgoing);
     };
   }
 
   #load(): Promise<void> {
     this.#loading ??= import("./listener.ts").then(
-      (loaded) => void (this.#loaded = loaded),
+      ({ apiListener }) => void (this.#apiListener = apiListener),
       (cause: unknown) => {
         // Out of file descriptors, say: the next request tries again.
         this.#loading = undefined;

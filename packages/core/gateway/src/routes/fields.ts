@@ -27,7 +27,7 @@ export function fieldsOf(schemas: Strings | undefined, query: URLSearchParams): 
 }
 
 /** Of what is optional, too. */
-export function descriptionOf(schema: v.GenericSchema): string {
+function descriptionOf(schema: v.GenericSchema): string {
   const text = v.getDescription(schema);
   if (text !== undefined) return text;
   return "wrapped" in schema ? descriptionOf(schema.wrapped as v.GenericSchema) : "as /openapi.json says";
