@@ -149,7 +149,7 @@ test("libatomic: installed, known to this shell only, not linked", () => {
   const level = (path: string): unknown => libatomicFindings(line("/usr/bin/svc") + line(path))[0]?.level;
   expect(level("/usr/lib/x86_64-linux-gnu/libatomic.so.1.2.0")).toBe("ok");
   expect(level("/lib64/libatomic.so.1")).toBe("ok");
-  expect(level("/home/u/conda/lib/libatomic.so.1")).toBe("warning");
+  expect(level("/opt/conda/lib/libatomic.so.1")).toBe("warning");
   expect(level("/usr/lib/libc.so.6")).toBeUndefined();
 });
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { runBinary, type RunResult, startBinary, temporaryHome, type TemporaryHome } from "@svc/testkit";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { launchd, stateIn as launchdState } from "../src/system-service/launchd.ts";
 import { managerOf } from "../src/system-service/manager.ts";
 import { stateIn } from "../src/system-service/systemd.ts";
@@ -39,7 +39,9 @@ test("a system without a known manager is told so", async () => {
   expect(() => launchd({ env: {}, system: true })).toThrow("of a user only");
 });
 
-describe.runIf(process.platform === "linux")("svc service", () => {
+describe("svc service", () => {
+  beforeEach((context) => context.skip(process.platform !== "linux", "systemd is for Linux"));
+
   /** A home, and a systemctl that notes what it is told. */
   class House implements Disposable {
     readonly home: TemporaryHome;
@@ -165,7 +167,8 @@ case "$*" in *"show svc.service"*) cat "${this.#folder}/state" 2>/dev/null || ec
     expect(house.told()).toEqual(["--user daemon-reload", "--user enable svc.service"]);
   });
 
-  test.runIf(process.getuid?.() === 0)("--system needs a user that is there and owns the home", async () => {
+  test("--system needs a user that is there and owns the home", async (context) => {
+    context.skip(process.getuid?.() !== 0, "only root may install for the whole machine");
     using house = new House();
     expect((await house.run("install", "--system", "--print")).stderr).toContain("--user-name");
     expect((await house.run("install", "--system", "--print", "--user-name", "no such")).code).toBe(64);
