@@ -30,36 +30,48 @@ export async function superviseChecks({ options, env }: CommandContext): Promise
     detached: process.platform !== "win32",
     windowsHide: true,
   });
-  const cancel = systemClock.after(ALL_MS, () => kill(child));
-  const interrupted = (): void => kill(child);
-  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+  const enough = Promise.withResolvers<void>();
+  const cancel = systemClock.after(ALL_MS, enough.resolve);
+  process.once("SIGINT", enough.resolve).once("SIGTERM", enough.resolve);
   try {
-    return await collect(child);
+    return await collect(child, enough.promise);
   } finally {
     cancel();
-    kill(child);
-    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
+    process.off("SIGINT", enough.resolve).off("SIGTERM", enough.resolve);
+    letGo(child);
   }
 }
 
-async function collect(child: ChildProcess): Promise<Finding[]> {
+async function collect(child: ChildProcess, enough: Promise<void>): Promise<Finding[]> {
   const found = new Map<string, Finding[]>();
   let ids: readonly string[] = [];
   const failed = new Promise<void>((resolve) => child.once("error", () => resolve()));
   const read = async (): Promise<void> => {
     for await (const line of createInterface({ input: child.stdout! })) {
-      const progress = JSON.parse(line) as Progress;
-      if (progress.type === "checks") ids = progress.ids;
-      else found.set(progress.id, findingsIn(progress.findings));
+      const progress = progressIn(line);
+      if (progress?.type === "checks") ids = progress.ids;
+      else if (progress) found.set(progress.id, findingsIn(progress.findings));
     }
   };
-  await Promise.race([read(), failed]);
+  await Promise.race([read(), failed, enough]);
   if (ids.length === 0)
     return [error("doctor", "The checks could not be started.", "svc doctor, as the user that runs the daemon")];
   return ids.flatMap((id) => found.get(id) ?? [unchecked(id)]);
 }
 
-function kill(child: ChildProcess): void {
+/** Undefined: half a line, as a process that ends in the middle of one leaves it. */
+function progressIn(line: string): Progress | undefined {
+  try {
+    return JSON.parse(line) as Progress;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ends it and waits for nothing: what hangs in the kernel does not even die, and holds its end of the pipe. */
+function letGo(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.unref();
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     process.kill(process.platform === "win32" ? child.pid : -child.pid, "SIGKILL");
