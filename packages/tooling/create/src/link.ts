@@ -1,4 +1,4 @@
-/** Makes the new package resolve: pnpm links it into the workspace, the formatter gives it its final shape. */
+/** Makes the new package resolve: pnpm links it, the formatter gives it its final shape, the reference gets its keys. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -9,8 +9,15 @@ export function linkPackage(root: string, folder: string): string | undefined {
   const install = ["install", "--frozen-lockfile=false"];
   return (
     run(root, "oxfmt", [folder]) ??
-    (run(root, "pnpm", [...install, "--offline"]) === undefined ? undefined : run(root, "pnpm", install))
+    (run(root, "pnpm", [...install, "--offline"]) === undefined ? undefined : run(root, "pnpm", install)) ??
+    renewReference(root)
   );
+}
+
+/** The keys of its section belong on the page of the config. Without git the checks can't run, so nothing compares it. */
+function renewReference(root: string): string | undefined {
+  if (!existsSync(join(root, ".git"))) return undefined;
+  return run(root, "node", ["packages/tooling/checks/src/cli.ts", "--write", "--only", "generated-pages"]);
 }
 
 function run(root: string, program: string, args: readonly string[]): string | undefined {

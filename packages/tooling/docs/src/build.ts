@@ -10,6 +10,9 @@ import { requestsElsewhere } from "./site/requests.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 
+// VitePress looks for a part of Vue from there: from elsewhere the same build fails.
+process.chdir(ROOT);
+
 try {
   await build(join(ROOT, "docs"));
   const elsewhere = requestsElsewhere(join(ROOT, "dist/docs"));

@@ -42,7 +42,8 @@ export const CONFIG_FILES: Readonly<Record<string, FileCheck>> = {
       .replace(/listen (?:\[::\]:)?\d+/g, () => `listen unix:${home}/${(sockets += 1)}.sock`);
     const file = join(home, "nginx.conf");
     mkdirSync(join(home, "logs"));
-    writeFileSync(file, `pid ${home}/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${site}\n}\n`);
+    const own = TEMPORARY.map((name) => `${name}_temp_path ${home}/${name};`).join("\n");
+    writeFileSync(file, `pid ${home}/pid;\nevents {}\nhttp {\naccess_log off;\n${own}\n${site}\n}\n`);
     if (isInstalled("nginx")) selfSigned(home);
     return judge(context, "nginx", ["-t", "-p", home, "-c", file]);
   },
@@ -53,6 +54,9 @@ export const CONFIG_FILES: Readonly<Record<string, FileCheck>> = {
     return judge(context, "cloudflared", ["tunnel", "--config", file, "ingress", "validate"]);
   },
 };
+
+/** nginx makes a folder for each, below a place of the system that only root may write. */
+const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
 const isInstalled = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
 
