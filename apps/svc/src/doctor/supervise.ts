@@ -12,7 +12,7 @@ import { type Progress, unchecked } from "./progress.ts";
 import { DOCTOR_PART, selfCommand } from "./self-command.ts";
 
 /** Five seconds at most, for the process's own start and end too. */
-const ALL_MS = 4500;
+const ALL_MS = 4000;
 
 /** Findings in the order of the checks, one at least for each that did not end. Never rejects. */
 export async function superviseChecks({ options, env }: CommandContext): Promise<Finding[]> {
