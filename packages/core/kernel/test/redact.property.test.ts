@@ -1,5 +1,5 @@
 // A secret told in two pieces is told: whoever sends a text bit by bit must know how much of its end to hold back.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRedactor } from "../src/index.ts";
 
