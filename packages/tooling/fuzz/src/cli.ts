@@ -24,7 +24,7 @@ Examples:
 `;
 
 /** The server gives headers 20 s and bodies 120 s, looks every 5 s, and a busy machine may be late. */
-const PATIENCE = { promptMs: 30_000, headersMs: 60_000, bodyMs: 180_000 };
+const PATIENCE = { promptMs: 30_000, slowMs: { headers: 60_000, body: 180_000 } };
 /** One in ten again, against a daemon that believes no header: there the limits are what is attacked. */
 const DISTRUSTING_SHARE = 0.1;
 

@@ -5,7 +5,7 @@ import type { Attack } from "../src/attack.ts";
 import { judge } from "../src/judge/judge.ts";
 import { exchange } from "../src/wire/exchange.ts";
 
-const PATIENCE = { promptMs: 200, headersMs: 200, bodyMs: 200 };
+const PATIENCE = { promptMs: 200, slowMs: { headers: 200, body: 200 } };
 const SECRET = "planted-0123456789";
 const OURS = "content-type: application/json\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n";
 

@@ -103,8 +103,12 @@ describe("endpoints of a document", () => {
     for (const value of fc.sample(endpoints[1]!.body!, 20)) expect([{ n: 3 }, { n: 4 }]).toContainEqual(value);
   });
 
-  test("whatever the document is, nothing is thrown", () => {
-    fc.assert(fc.property(fc.jsonValue(), (document) => expect(fromDocument(document)).toBeInstanceOf(Array)));
+  test("are a list, whatever the document is", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (document) => {
+        expect(Array.isArray(fromDocument(document))).toBe(true);
+      }),
+    );
     fc.assert(
       fc.property(fc.jsonValue(), (schema) => void fc.sample(jsonOfSchema(schema, schema), 1)),
       { numRuns: 50 },

@@ -23,7 +23,7 @@ export interface ControlReport {
   readonly problems: readonly string[];
 }
 
-const PATIENCE = { promptMs: 30_000, headersMs: 60_000, bodyMs: 60_000 };
+const PATIENCE = { promptMs: 60_000, slowMs: "leave" } as const;
 const WIDTH = 16;
 const PART = 64;
 const CALLS_AT_ONCE = 1_000;

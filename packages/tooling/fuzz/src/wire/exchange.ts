@@ -8,10 +8,11 @@ export type Place = { readonly host: string; readonly port: number } | { readonl
 export interface Patience {
   /** For what needs no waiting: generous, for a busy machine must not be taken for a hang. */
   readonly promptMs: number;
-  /** For what the server's limit on slow headers must end. */
-  readonly headersMs: number;
-  /** The same for slow bodies; "leave": the attacker gives up before the limit, which is minutes away. */
-  readonly bodyMs: number | "leave";
+  /**
+   * For what the server's own limits on slow headers and bodies must end. "leave": the attacker gives up before, for those
+   * limits are minutes.
+   */
+  readonly slowMs: { readonly headers: number; readonly body: number } | "leave";
 }
 
 const LEAVES_AFTER_MS = 5_000;
@@ -32,8 +33,11 @@ export function exchange(attack: Attack, place: Place, patience: Patience): Prom
       const tookMs = performance.now() - startedAt;
       resolve({ received: Buffer.concat(received), endedBy, tookMs, ...(error !== undefined && { error }) });
     };
-    const leaves = attack.slow === "body" && patience.bodyMs === "leave";
-    const timer = setTimeout(() => settle(leaves ? "client" : "late"), boundMs(attack, patience));
+    const leaves = attack.ending === "silence" && patience.slowMs === "leave";
+    const timer = setTimeout(
+      () => settle(leaves ? "client" : "late"),
+      leaves ? LEAVES_AFTER_MS : boundMs(attack, patience),
+    );
     const look = (): void => {
       if (attack.ending === "answer" && answered(attack, Buffer.concat(received))) settle("client");
     };
@@ -77,8 +81,6 @@ function answered(attack: Attack, received: Buffer): boolean {
   return !isClosing && final.length >= attack.requests;
 }
 
-function boundMs(attack: Attack, { promptMs, headersMs, bodyMs }: Patience): number {
-  if (attack.slow === undefined) return promptMs;
-  if (attack.slow === "headers") return headersMs;
-  return bodyMs === "leave" ? LEAVES_AFTER_MS : bodyMs;
+function boundMs({ slow }: Attack, { promptMs, slowMs }: Patience): number {
+  return slow === undefined || slowMs === "leave" ? promptMs : slowMs[slow];
 }
