@@ -2,7 +2,7 @@
 // turns do not notice: what a reload is for.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, type FakeModelServer, runBinary, type RunningBinary } from "@svc/testkit";
+import { fakeModelServer, type FakeModelServer, runBinary, type RunningBinary, startBinary } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
 
@@ -77,6 +77,15 @@ describe("svc reload", () => {
     process.kill(daemon.pid, "SIGHUP");
     await daemon.waitFor(/the config was not reloaded/);
     expect(await statusWith(daemon, token, SECRET)).toBe(200);
+  });
+
+  test("who turns pairing on gets a code to begin with", async () => {
+    using home = homeWith("[gateway]\nrequire_pairing = false\n");
+    await using daemon = await startBinary({ home: home.path });
+    expect(daemon.output()).not.toContain("pairing code");
+    configure(daemon, "");
+    await reload(daemon);
+    expect(await daemon.pair()).toMatch(/^svc_/);
   });
 
   test("without a daemon says so", async () => {

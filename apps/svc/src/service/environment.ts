@@ -9,12 +9,11 @@ import {
   type ToolEnvironment,
 } from "@svc/agent";
 import { SvcError, type Tool } from "@svc/contract";
-import { type LoadedConfig, type Registry, type ResolvedAgent, systemClock } from "@svc/kernel";
+import { type LoadedConfig, type Ongoing, type Registry, type ResolvedAgent, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { missingTool } from "./missing-tool.ts";
-import type { RunningCalls } from "./running-calls.ts";
 
 /** Longest tool result that goes to the model, in characters. */
 const MAX_OUTPUT_CHARS = 64 * 1024;
@@ -25,7 +24,7 @@ export interface EnvironmentParts {
   readonly registry: Registry;
   readonly sandbox: SandboxChoice;
   readonly store: Store;
-  readonly calls: RunningCalls;
+  readonly calls: Ongoing;
   /** What each agent did in the last hour; outlives a reload. */
   readonly actions: ActionHistories;
 }
@@ -57,7 +56,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
       hidden,
     }),
     fetch: createGuardedFetch({ allowPrivate: core["security.net"].allow_private, log, clock: systemClock }),
-    track: (work) => parts.calls.track(work),
+    track: (work) => parts.calls.during(work),
     store: parts.store,
     clock: systemClock,
     log,

@@ -1,10 +1,9 @@
 /** What one config makes of the service. A reload makes another generation beside it and swaps; nothing in one changes. */
 import { type ActionHistories, type AgentProfile, type AgentSet, chooseSandbox, type SandboxChoice } from "@svc/agent";
-import { type LoadedConfig, type Registry, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import { type LoadedConfig, Ongoing, type Registry, type ResolvedAgent, resolveAgents } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { openEnvironment } from "./environment.ts";
-import { RunningCalls } from "./running-calls.ts";
 
 export interface Generation {
   readonly config: LoadedConfig;
@@ -12,7 +11,7 @@ export interface Generation {
   readonly sandbox: SandboxChoice;
   readonly agents: AgentSet;
   /** Tool calls that began in this generation. */
-  readonly calls: RunningCalls;
+  readonly calls: Ongoing;
 }
 
 export interface GenerationParts {
@@ -31,7 +30,7 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
   const { context, config, registry, store, actions } = parts;
   const { core } = config;
   const sandbox = await sandboxOf(parts);
-  const calls = new RunningCalls();
+  const calls = new Ongoing();
   const profiles = new Map<string, AgentProfile>();
   for (const agent of resolveAgents(core).values()) {
     const environment = await openEnvironment({ context, config, registry, sandbox, store, calls, actions }, agent);

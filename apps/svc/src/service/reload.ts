@@ -31,6 +31,8 @@ export class Reloader {
   readonly #signal: AbortSignal;
   /** The config that the process began with: what needs a restart is still as it says. */
   readonly #started: LoadedConfig;
+  /** Called when a reload turned pairing on. */
+  onPairingRequired: () => void = noop;
   #running: Promise<ReloadReport> | undefined;
   #next: Promise<ReloadReport> | undefined;
 
@@ -90,6 +92,7 @@ export class Reloader {
     const { next, requests } = await this.#prepared(config, before, change);
     const retire = change.commit();
     service.adopt(next);
+    if (config.core.gateway.require_pairing && !before.config.core.gateway.require_pairing) this.onPairingRequired();
     // Nothing waits for it: a tool call may take its time, and the service's end ends them all the same.
     void Promise.all([before.calls.idle(), requests.idle()]).then(retire);
     return {

@@ -4,6 +4,7 @@
  */
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
+import { Ongoing } from "@svc/kernel";
 import type { ApiRoute } from "./api/app.ts";
 import { coreRoutes } from "./api/core-routes.ts";
 import { featureRoutes } from "./api/feature-routes.ts";
@@ -12,7 +13,6 @@ import { requestListener } from "./http/listener.ts";
 import { type ClientResolver, clientResolver } from "./net/client.ts";
 import { hostRules } from "./net/host-rules.ts";
 import type { Lasting } from "./lasting.ts";
-import { Ongoing } from "./ongoing.ts";
 import { openApiRoute } from "./openapi/route.ts";
 import { ownRoutes } from "./own-routes.ts";
 import { PairRoute } from "./pairing/route.ts";

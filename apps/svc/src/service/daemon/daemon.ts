@@ -71,6 +71,10 @@ async function runOnce(
 /** From the last door's opening to everybody's going home. */
 async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   const { context, service, gateway, reloader, restart, signals } = daemon;
+  const offerCode = (): void => {
+    const code = gateway.pairing.initialCode();
+    if (code) context.print(pairingLines(gateway, code));
+  };
   const { home, log } = service.context;
   const control = await startControl(home.controlSocket, await daemonHandlers(daemon), { log, clock: systemClock });
   const stopHousekeeping = keepHouse(service);
@@ -79,8 +83,9 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     // What went wrong with it is in the log already.
     signals.onReload(() => void reloader.reload().catch(() => {}));
     context.print(banner(context.build, service, gateway, firstRun));
-    const code = gateway.pairing.initialCode();
-    if (code) context.print(pairingLines(gateway, code));
+    offerCode();
+    // Who turns pairing on needs a code as whoever starts the service for the first time.
+    reloader.onPairingRequired = offerCode;
     warmWhenIdle(service);
     await Promise.race([signals.stop, restart.asked]);
     await drain(daemon, control);
