@@ -39,8 +39,8 @@ export function retryAfterMs(error: unknown, nowMs: number): number | undefined 
   if (Number.isFinite(millis) && millis >= 0) return millis;
   const value = headers?.["retry-after"];
   if (value === undefined) return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const fromSeconds = Number(value) * 1000;
+  if (Number.isFinite(fromSeconds)) return Math.max(0, fromSeconds);
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }

@@ -20,7 +20,7 @@ export async function callDaemon(call: ControlCall): Promise<Json> {
   const response = await send(call, address.path);
   try {
     for await (const line of createInterface({ input: response })) {
-      const event = JSON.parse(line) as { type: string; [key: string]: Json };
+      const event = eventOf(line);
       if (event.type === "result") return event["value"] ?? null;
       if (event.type === "error") throw asError(event);
       call.onEvent?.(event);
@@ -64,7 +64,8 @@ function reasonOf(cause: unknown, signal: AbortSignal | undefined): unknown {
       hint: "Run svc as the user that runs the daemon, or name another home with SVC_HOME.",
     });
   }
-  return LOST.has(code) || cause instanceof SyntaxError ? wentAway(cause) : cause;
+  // What is no HTTP is no daemon of ours either, or one that broke off.
+  return LOST.has(code) || code.startsWith("HPE_") ? wentAway(cause) : cause;
 }
 
 const ABSENT = new Set(["ENOENT", "ECONNREFUSED", "ENOTDIR"]);
@@ -73,8 +74,25 @@ const LOST = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"]);
 const wentAway = (cause?: unknown): SvcError =>
   new SvcError("DAEMON_LOST", undefined, { cause, hint: "Look at its log, and start it again." });
 
+interface ControlEvent {
+  readonly type: string;
+  readonly [key: string]: Json;
+}
+
+function eventOf(line: string): ControlEvent {
+  let event: Json;
+  try {
+    event = JSON.parse(line) as Json;
+  } catch (cause) {
+    throw wentAway(cause);
+  }
+  if (typeof event !== "object" || event === null || Array.isArray(event)) throw wentAway();
+  return event as ControlEvent;
+}
+
 function asError(event: { readonly [key: string]: Json }): SvcError {
-  const code = typeof event["code"] === "string" && event["code"] in ERRORS ? (event["code"] as ErrorCode) : "INTERNAL";
+  const { code: told } = event;
+  const code = typeof told === "string" && Object.hasOwn(ERRORS, told) ? (told as ErrorCode) : "INTERNAL";
   const hint = typeof event["hint"] === "string" ? { hint: event["hint"] } : {};
   return new SvcError(code, String(event["error"]), hint);
 }
