@@ -208,6 +208,14 @@ describe("at a terminal", () => {
     expect(readdirSync(home.path)).toEqual([]);
   });
 
+  test("questions that nobody would see are not asked, and not answered by themselves", async (context) => {
+    needScript(context);
+    using home = temporaryHome();
+    const { screen, code } = await atTerminal(home.path, "init | cat", []);
+    expect([code, screen]).toEqual([0, expect.stringContaining("svc init --yes")]);
+    expect(readdirSync(home.path)).toEqual([]);
+  });
+
   test("where there is a config nothing is asked", async (context) => {
     needScript(context);
     using home = temporaryHome();

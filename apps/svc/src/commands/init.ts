@@ -14,7 +14,7 @@ export async function run(context: CommandContext): Promise<number> {
   const { env, options } = context;
   const home = homeOf(env);
   assertNoConfig(home);
-  if (options.flag("service") && !canInstall()) throw new SvcError("USAGE", "This build can't install a service.");
+  assertPossible(context);
   const composition = await context.build.load();
   const draft = new Draft({ home, env, composition });
   // What the environment gets wrong is told before anybody answers a question.
@@ -25,6 +25,16 @@ export async function run(context: CommandContext): Promise<number> {
   await writeAnswers(setup);
   tell(setup);
   return await service(setup, asks);
+}
+
+function assertPossible({ options }: CommandContext): void {
+  if (options.flag("service") && !canInstall()) throw new SvcError("USAGE", "This build can't install a service.");
+  // To take the defaults instead would answer questions that somebody waits for.
+  if (process.stdin.isTTY && !process.stdout.isTTY && !options.flag("yes")) {
+    throw new SvcError("USAGE", "svc init asks at a terminal, and its output goes elsewhere.", {
+      hint: "Without questions: svc init --yes, with the answers as options.",
+    });
+  }
 }
 
 /** Throws before anything is written: CANCELLED, USAGE, and MODEL_* with --test-model. */

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { inspect } from "node:util";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { openSecret, openSecretKey, sealSecret } from "../src/index.ts";
+import { makeSecretKey } from "../src/secrets/secret-key.ts";
 import { makeFixture, PROVIDER_A } from "./config-fixtures.ts";
 
 const fixture = makeFixture();
@@ -204,6 +205,12 @@ keys = ["plain-key", "${seal("the-third")}"]
     expect((await fixture.load({}, "[gateway]")).warnings).toEqual([
       expect.stringContaining(".secret_key is open to other users"),
     ]);
+  });
+
+  test("a home where no key can be made is said in words", () => {
+    fixture.write("");
+    const refused = expect.objectContaining({ code: "HOME_UNWRITABLE" });
+    expect(() => makeSecretKey(`${home.config}/.secret_key`)).toThrow(refused);
   });
 
   test("a blank secret is unset, and missing where it is required, sealed or not", async () => {

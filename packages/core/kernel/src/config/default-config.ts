@@ -2,6 +2,7 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { type FeatureDefinition, SvcError } from "@svc/contract";
 import { createExclusively, replaceFile } from "../exclusive-file.ts";
+import { homeUnwritable } from "../home-unwritable.ts";
 import type { Home } from "../home.ts";
 import { configJsonSchema } from "./json-schema.ts";
 import { tomlText } from "./toml-text.ts";
@@ -90,22 +91,12 @@ function written<T>(home: Home, write: () => T): T {
   try {
     return write();
   } catch (error) {
-    throw unwritable(home, error);
+    throw homeUnwritable(home.root, error);
   }
 }
 
 const configExists = (home: Home): SvcError =>
   new SvcError("CONFIG_EXISTS", `${home.config} exists already.`, { hint: "Edit it, or move it away first." });
-
-function unwritable(home: Home, cause: unknown): SvcError {
-  const isFull = NO_SPACE.has((cause as NodeJS.ErrnoException).code ?? "");
-  return new SvcError("HOME_UNWRITABLE", `${home.root} can't be written${isFull ? ": the disk is full" : ""}.`, {
-    hint: `${isFull ? "Free some space" : "Make it writable for this user"}, or name another with SVC_HOME.`,
-    cause,
-  });
-}
-
-const NO_SPACE: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 const setOrShown = (key: string, value: string | undefined): string =>
   value === undefined ? `# ${key} = ""` : `${key} = ${tomlText(value)}`;

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { SvcError } from "@svc/contract";
 import { createExclusively } from "../exclusive-file.ts";
 import type { Home } from "../home.ts";
+import { homeUnwritable } from "../home-unwritable.ts";
 import { nodeCrypto } from "../node-crypto.ts";
 
 export type KeyHome = Pick<Home, "secretKey">;
@@ -28,10 +29,14 @@ export function openSecretKey(home: KeyHome, options: { create: boolean }): KeyO
   return made;
 }
 
-/** Leaves a file that is there alone. */
+/** Leaves a file that is there alone. Throws HOME_UNWRITABLE. */
 export function makeSecretKey(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  createExclusively(file, `${nodeCrypto().randomBytes(KEY_BYTES).toString("hex")}\n`);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    createExclusively(file, `${nodeCrypto().randomBytes(KEY_BYTES).toString("hex")}\n`);
+  } catch (error) {
+    throw homeUnwritable(dirname(file), error);
+  }
 }
 
 /** Undefined when there is no such file. Throws SECRET_UNREADABLE. */
