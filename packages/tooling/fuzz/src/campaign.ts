@@ -65,7 +65,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   await using victim = await startVictim(options);
   using bystander = startBystander(victim);
   const { say = () => {} } = options;
-  const endpoints = (await endpointsOf(victim.daemon.url)).filter((one) => nameOf(one).includes(options.only ?? ""));
+  const endpoints = (await endpointsOf(victim)).filter((one) => nameOf(one).includes(options.only ?? ""));
   const run: RunOptions = { seed: options.seed, count: options.count, width: WIDTH, patience: options.patience };
   // Everything that is loaded late is loaded now, or it would count as what the attack left behind.
   for (const endpoint of endpoints) await attackEndpoint(endpoint, victim, { ...run, count: 20 });

@@ -2,6 +2,7 @@
 import * as fc from "fast-check";
 import type { Endpoint } from "./attacks/subject.ts";
 import { jsonOfSchema } from "./json-schema.ts";
+import type { Victim } from "./place/daemon.ts";
 
 const message = fc.record({
   message: fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).map((text) => `say ${text}`),
@@ -24,14 +25,34 @@ const FIXED: readonly Endpoint[] = [
   { method: "POST", path: "/webhook/nowhere", body: message },
 ];
 
-export async function endpointsOf(url: string): Promise<Endpoint[]> {
-  const response = await fetch(new URL("/openapi.json", url));
+export async function endpointsOf(victim: Victim): Promise<Endpoint[]> {
+  const response = await victim.daemon.request("/openapi.json");
   const documented = response.ok ? fromDocument(await response.json()) : [];
   const known = new Set(FIXED.map(nameOf));
-  return [...FIXED, ...documented.filter((endpoint) => !known.has(nameOf(endpoint)))];
+  const others = documented.filter((endpoint) => !known.has(nameOf(endpoint)));
+  return [...FIXED, ...(await Promise.all(others.map((endpoint) => withSession(endpoint, victim))))];
 }
 
-export const nameOf = ({ method, path }: Endpoint): string => `${method} ${path}`;
+/** The same for every run: it seeds the attacks. */
+export const nameOf = ({ method, path, name }: Endpoint): string => `${method} ${name ?? path}`;
+
+const NOBODY = "some-id-0";
+
+/** A conversation's routes get one that is there, each its own: what is deleted on one of them must not hide the others. */
+async function withSession(endpoint: Endpoint, { daemon, credentials }: Victim): Promise<Endpoint> {
+  if (!endpoint.path.startsWith(`/api/sessions/${NOBODY}`)) return endpoint;
+  const { token, webhookSecret } = credentials;
+  const named = `for-${endpoint.method}-${endpoint.path.replace(/\W/g, "-")}`;
+  const headers = { "X-Webhook-Secret": webhookSecret, "X-Session-Id": named };
+  await daemon.request("/webhook", { token, headers, body: { message: "hello" } });
+  const listed: unknown = await (await daemon.request("/api/sessions?limit=200", { token })).json();
+  const sessions = field(listed, "sessions");
+  const found = Array.isArray(sessions) ? sessions.find((one) => field(one, "session_id") === named) : undefined;
+  const id = field(found, "id");
+  return typeof id === "string"
+    ? { ...endpoint, path: endpoint.path.replace(NOBODY, encodeURIComponent(id)) }
+    : endpoint;
+}
 
 const METHODS: ReadonlySet<string> = new Set(["get", "post", "put", "patch", "delete"]);
 
@@ -44,7 +65,8 @@ export function fromDocument(document: unknown): Endpoint[] {
         const schema = field(operation, "requestBody", "content", "application/json", "schema");
         return {
           method: method.toUpperCase(),
-          path: path.replace(/\{[^}]*\}/g, "some-id-0"),
+          path: path.replace(/\{[^}]*\}/g, NOBODY),
+          name: path,
           ...(schema !== undefined && { body: jsonOfSchema(schema, document) }),
         };
       }),

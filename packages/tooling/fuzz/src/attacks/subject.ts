@@ -5,6 +5,8 @@ import { EMPTY, type Header, type RequestParts } from "./request.ts";
 export interface Endpoint {
   readonly method: string;
   readonly path: string;
+  /** As it is called in reports, where that is not the path: with its placeholders. */
+  readonly name?: string;
   /** Bodies it would take; undefined: it takes none. */
   readonly body?: fc.Arbitrary<unknown>;
 }
