@@ -98,7 +98,7 @@ test("SIGKILL at any instant, again and again: a keyed command runs at most once
     const open = keys.filter((key) => !answered.has(key)).slice(0, 20);
     const running = open.map(run);
     // The instant is a number of answers, not of milliseconds: it is in the middle however fast the machine is.
-    const enough = answered.size + randomInt(open.length);
+    const enough = answered.size + randomInt(Math.max(1, open.length));
     await Promise.race([until(() => answered.size >= enough), Promise.all(running)]);
     await daemon.kill9();
     await Promise.all(running);

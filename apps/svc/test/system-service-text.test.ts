@@ -10,8 +10,11 @@ import type { ServicePlan } from "../src/system-service/plan.ts";
 import { plistText } from "../src/system-service/plist.ts";
 import { unitText } from "../src/system-service/unit.ts";
 
+/** Not the one that runs this test: the checkout may lie in a temporary folder. */
+const PROGRAM = "/bin/sh";
+
 const PLAN: ServicePlan = {
-  binary: process.execPath,
+  binary: PROGRAM,
   home: "/srv/svc",
   workspaces: [],
   stopSecs: 60,

@@ -2,7 +2,7 @@
 import type { CatalogueEntry } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
 import type { Build } from "../../main.ts";
-import { DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
 import type { Service } from "../service.ts";
 
 export function banner(build: Build, service: Service, gateway: Gateway, firstRun: boolean): string {
@@ -19,16 +19,25 @@ export function banner(build: Build, service: Service, gateway: Gateway, firstRu
   ].join("\n");
 }
 
-export function pairingLines(gateway: Gateway, issued: { readonly code: string }): string {
-  const { url } = gateway;
-  return [
-    "",
-    `pairing code: ${issued.code} (one use, ten minutes; another one: svc pair)`,
-    "",
-    "Copy and paste these two lines to pair and to send a message:",
-    `  TOKEN=$(curl -fsS -X POST ${url}/pair -H 'X-Pairing-Code: ${issued.code}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
-    `  curl -fsS ${url}/webhook -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"message":"hello"}'`,
-  ].join("\n");
+/** `webhook`: the section in force; whoever pastes the lines must not meet a 401. */
+export function pairingLines(
+  { url }: Gateway,
+  { code }: { readonly code: string },
+  webhook: CoreConfig["channels_config.webhook"],
+): string {
+  const pair = `  TOKEN=$(curl -fsS -X POST ${url}/pair -H 'X-Pairing-Code: ${code}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
+  const told = ["", `pairing code: ${code} (one use, ten minutes; another one: svc pair)`, ""];
+  if (webhook.signing_secret) {
+    told.push("Copy and paste this line to pair; what is posted to /webhook must be signed too:", pair);
+  } else {
+    told.push("Copy and paste these two lines to pair and to send a message:", pair, sendLine(url, webhook.secret));
+  }
+  return told.join("\n");
+}
+
+function sendLine(url: string, secret: string | undefined): string {
+  const header = secret ? " -H 'X-Webhook-Secret: <secret of [channels_config.webhook]>'" : "";
+  return `  curl -fsS ${url}/webhook -H "Authorization: Bearer $TOKEN"${header} -H 'Content-Type: application/json' -d '{"message":"hello"}'`;
 }
 
 const agentOf = (config: LoadedConfig): ResolvedAgent => resolveAgents(config.core).get(DEFAULT_AGENT)!;

@@ -73,7 +73,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   const { context, service, gateway, reloader, restart, signals } = daemon;
   const offerCode = (): void => {
     const code = gateway.pairing.initialCode();
-    if (code) context.print(pairingLines(gateway, code));
+    if (code) context.print(pairingLines(gateway, code, service.config.core["channels_config.webhook"]));
   };
   const { home, log } = service.context;
   const control = await startControl(home.controlSocket, await daemonHandlers(daemon), { log, clock: systemClock });
