@@ -1,9 +1,9 @@
 /** The turns that run because of a request. Shutdown waits for them; whether their client is still there is no matter. */
 import { SvcError } from "@svc/contract";
+import { LinkedList } from "@svc/kernel";
 
 export class RunningTurns {
-  /** With the device that sent the message, if one did. */
-  readonly #running = new Map<AbortController, string | undefined>();
+  readonly #running = new LinkedList<Running>();
   #whenIdle: (() => void)[] = [];
 
   get size(): number {
@@ -16,11 +16,11 @@ export class RunningTurns {
    */
   async track<T>(turn: (signal: AbortSignal) => Promise<T>, deviceId?: string): Promise<T> {
     const controller = new AbortController();
-    this.#running.set(controller, deviceId);
+    const link = this.#running.add({ controller, deviceId });
     try {
       return await turn(controller.signal);
     } finally {
-      this.#running.delete(controller);
+      this.#running.delete(link);
       if (this.#running.size === 0 && this.#whenIdle.length > 0) for (const told of this.#whenIdle.splice(0)) told();
     }
   }
@@ -32,11 +32,17 @@ export class RunningTurns {
 
   /** Aborts the turns of a device that may no longer have any. */
   abortOf(deviceId: string, reason: SvcError): void {
-    for (const [controller, sender] of this.#running) if (sender === deviceId) controller.abort(reason);
+    for (const running of this.#running.items()) if (running.deviceId === deviceId) running.controller.abort(reason);
   }
 
   abortAll(): void {
     const reason = new SvcError("TURN_CANCELLED", "The service shut down before the turn ended.");
-    for (const controller of this.#running.keys()) controller.abort(reason);
+    for (const { controller } of this.#running.items()) controller.abort(reason);
   }
+}
+
+interface Running {
+  readonly controller: AbortController;
+  /** The device that sent the message, if one did. */
+  readonly deviceId: string | undefined;
 }

@@ -15,6 +15,7 @@ export * from "./log.ts";
 export * from "./log-file.ts";
 export * from "./log-line.ts";
 export { asideNumbers, logFilePath } from "./log-rotation.ts";
+export { type Link, LinkedList } from "./linked-list.ts";
 export { Ongoing } from "./ongoing.ts";
 export * from "./redact.ts";
 export * from "./registry/frozen-map.ts";

@@ -1,5 +1,6 @@
 /** One conversation at a time, conversations in parallel up to a limit, everyone in the order of arrival. */
 import { SvcError } from "@svc/contract";
+import { type Link, LinkedList } from "@svc/kernel";
 
 /** Jobs waiting beyond this are refused with BUSY: memory must not grow with the callers' impatience. */
 const MAX_WAITING = 10_000;
@@ -8,10 +9,10 @@ export class Lanes {
   #maxParallel: number;
   #running = 0;
   #waiting = 0;
-  /** A lane exists while one of its jobs runs or is ready; the set holds those behind it, once there was one. */
-  readonly #lanes = new Map<string, Set<Waiting> | undefined>();
+  /** A lane exists while one of its jobs runs or is ready; the list holds those behind it, once there was one. */
+  readonly #lanes = new Map<string, LinkedList<Waiting> | undefined>();
   /** Heads of lanes that wait for a free place. */
-  readonly #ready = new Set<Waiting>();
+  readonly #ready = new LinkedList<Waiting>();
 
   constructor(maxParallel: number) {
     this.#maxParallel = maxParallel;
@@ -41,7 +42,7 @@ export class Lanes {
   async alone<T>(lane: string, job: () => Promise<T>): Promise<T> {
     if (this.#lanes.has(lane)) {
       const queue = this.#behind(lane);
-      await new Promise<void>((start) => queue.add({ start, isAlone: true, queue }));
+      await new Promise<void>((start) => queue.add({ start, isAlone: true }));
     } else this.#lanes.set(lane, undefined);
     try {
       return await job();
@@ -65,13 +66,13 @@ export class Lanes {
     return this.#waiting;
   }
 
-  #behind(lane: string): Set<Waiting> {
+  #behind(lane: string): LinkedList<Waiting> {
     let behind = this.#lanes.get(lane);
-    if (!behind) this.#lanes.set(lane, (behind = new Set()));
+    if (!behind) this.#lanes.set(lane, (behind = new LinkedList()));
     return behind;
   }
 
-  async #wait(lane: string, queue: Set<Waiting>, signal: AbortSignal | undefined): Promise<void> {
+  async #wait(lane: string, queue: LinkedList<Waiting>, signal: AbortSignal | undefined): Promise<void> {
     const isHead = queue === this.#ready;
     if (this.#waiting >= MAX_WAITING || signal?.aborted) {
       if (isHead) this.#lanes.delete(lane);
@@ -88,13 +89,14 @@ export class Lanes {
       };
       const giveUp = (): void => {
         stopWaiting();
-        waiting.queue.delete(waiting);
-        if (waiting.queue === this.#ready) this.#next(lane);
+        const wasHead = this.#ready.delete(waiting.link!);
+        if (wasHead) this.#next(lane);
+        else this.#lanes.get(lane)?.delete(waiting.link!);
         reject(signal?.reason);
       };
-      const waiting: Waiting = { start, isAlone: false, queue };
+      const waiting: Waiting = { start, isAlone: false };
       this.#waiting += 1;
-      queue.add(waiting);
+      waiting.link = queue.add(waiting);
       signal?.addEventListener("abort", giveUp, { once: true });
     });
   }
@@ -102,20 +104,17 @@ export class Lanes {
   /** The lane's next job queues up behind the heads of other lanes. */
   #next(lane: string): void {
     const behind = this.#lanes.get(lane);
-    const next = behind?.values().next().value;
-    if (!behind || !next) return void this.#lanes.delete(lane);
-    behind.delete(next);
+    const next = behind?.shift();
+    if (!next) return void this.#lanes.delete(lane);
     if (next.isAlone) return next.start();
-    next.queue = this.#ready;
-    this.#ready.add(next);
+    next.link = this.#ready.add(next);
   }
 
   /** Free places go to the heads that wait longest. */
   #fill(): void {
-    if (this.#ready.size === 0) return;
-    for (const head of this.#ready) {
-      if (this.#running >= this.#maxParallel) return;
-      this.#ready.delete(head);
+    while (this.#running < this.#maxParallel) {
+      const head = this.#ready.shift();
+      if (!head) return;
       this.#running += 1;
       head.start();
     }
@@ -126,5 +125,5 @@ interface Waiting {
   readonly start: () => void;
   readonly isAlone: boolean;
   /** Where it stands until it is started. */
-  queue: Set<Waiting>;
+  link?: Link<Waiting>;
 }

@@ -2,11 +2,12 @@
  * What is open for each device: requests that are being answered, streams. Whoever opens one says how it is ended, because
  * a revoked device loses all of it at once.
  */
+import { LinkedList } from "@svc/kernel";
 import type { Device } from "@svc/store";
 
 export class Streams {
-  /** By device; a device's set stays, empty or not, until it is revoked. */
-  readonly #open = new Map<string, Set<() => void>>();
+  /** By device; a device's list stays, empty or not, until it is revoked. */
+  readonly #open = new Map<string, LinkedList<() => void>>();
   readonly #revoked = new Set<string>();
 
   /**
@@ -19,12 +20,10 @@ export class Streams {
       return () => {};
     }
     let ends = this.#open.get(id);
-    if (ends === undefined) this.#open.set(id, (ends = new Set()));
-    // Two streams may share a `close`: each must be forgotten alone.
-    const end = () => close();
-    ends.add(end);
+    if (ends === undefined) this.#open.set(id, (ends = new LinkedList()));
     const opened = ends;
-    return () => void opened.delete(end);
+    const link = opened.add(close);
+    return () => void opened.delete(link);
   }
 
   /** Ends everything that is open for a device. Never throws: one that can't be closed must not save the others. */
@@ -32,7 +31,7 @@ export class Streams {
     this.#revoked.add(deviceId);
     const ends = this.#open.get(deviceId);
     this.#open.delete(deviceId);
-    for (const end of ends ?? []) {
+    for (const end of ends?.items() ?? []) {
       try {
         end();
       } catch {
