@@ -4,7 +4,7 @@ import type { CommandContext } from "../cli/command.ts";
 import type { Backend } from "./backend.ts";
 import { openContext, prepareHome } from "./context.ts";
 import { openService } from "./service.ts";
-import { serviceHandlers } from "./service-handlers.ts";
+import { serviceHandlers } from "./handlers/service.ts";
 
 export async function openLocally(context: CommandContext): Promise<Backend> {
   await prepareHome(context);

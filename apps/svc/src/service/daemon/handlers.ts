@@ -5,7 +5,7 @@ import type { Scope } from "@svc/store";
 import { backupHandlers } from "../../backup/handlers.ts";
 import { doctorHandlers } from "../../doctor/daemon-report.ts";
 import { deviceHandlers } from "../handlers/devices.ts";
-import { serviceHandlers } from "../service-handlers.ts";
+import { serviceHandlers } from "../handlers/service.ts";
 import { statusReport } from "../status.ts";
 import type { Daemon } from "./daemon.ts";
 

@@ -4,12 +4,12 @@ import { type AskPerson, callTool, type PersonAnswer, type ToolEnvironment } fro
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import { modelHandlers } from "./handlers/model.ts";
-import { secretHandlers } from "./handlers/secrets.ts";
-import { sessionHandlers } from "./handlers/sessions.ts";
-import { localClient } from "./local-client.ts";
-import type { Service } from "./service.ts";
-import { featureList, toolList } from "./status.ts";
+import { modelHandlers } from "./model.ts";
+import { secretHandlers } from "./secrets.ts";
+import { sessionHandlers } from "./sessions.ts";
+import { localClient } from "../local-client.ts";
+import type { Service } from "../service.ts";
+import { featureList, toolList } from "../status.ts";
 
 export async function serviceHandlers(service: Service): Promise<ControlHandlers> {
   const local = await localClient(service.store);
