@@ -1,5 +1,6 @@
 // behaviour: every problem of a config is told at once, with its line, the key, what is allowed, and no value.
 import { SvcError } from "@svc/contract";
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -210,6 +211,14 @@ describe("the file", () => {
     symlinkSync("/dev/zero", file);
     expect(await told()).toBe("other  the file is larger than 4 MiB");
     rmSync(file);
+  });
+
+  test("a FIFO is refused at once: a daemon that waited for its writer would answer nobody", async (context) => {
+    context.skip(process.platform === "win32", "Windows has no FIFO");
+    const file = join(fixture.home.root, "fifo");
+    execFileSync("mkfifo", [file]);
+    const load = loadConfig({ home: fixture.home, file, env: {}, features: FEATURES, catalogue: CATALOGUE });
+    await expect(load).rejects.toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining("a pipe") });
   });
 
   test("open to others: said when it holds a plain secret, or can be changed", async (context) => {

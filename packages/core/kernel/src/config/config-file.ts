@@ -1,5 +1,5 @@
 /** Reads the config file: bounded, as UTF-8, with what its mode gives away; and what it says. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { SvcError } from "@svc/contract";
 import { ConfigError } from "./problem.ts";
 import type { Table } from "./table.ts";
@@ -49,10 +49,15 @@ export function readConfigFile(file: string): ConfigFile {
 function readBytes(file: string): { bytes: Buffer; mode: number | undefined } {
   let handle: number | undefined;
   try {
-    handle = openSync(file, "r");
-    const { mode } = fstatSync(handle);
-    return { bytes: readUpTo(handle, MOST_BYTES + 1), mode: process.platform === "win32" ? undefined : mode & 0o777 };
+    // To wait for the writer of a FIFO would stop everything else in the daemon that reloads, for good.
+    handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(handle);
+    // Read a second time it is empty, and an empty config is a valid one without any of the locks of the first.
+    if (stats.isFIFO()) throw unusable(file, "this is a pipe, and a config is read more than once");
+    const mode = process.platform === "win32" ? undefined : stats.mode & 0o777;
+    return { bytes: readUpTo(handle, MOST_BYTES + 1), mode };
   } catch (error) {
+    if (error instanceof SvcError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") {
       const hint = "Make one with `svc init --yes`, or name one with --config.";
@@ -65,7 +70,7 @@ function readBytes(file: string): { bytes: Buffer; mode: number | undefined } {
   }
 }
 
-/** Not by the size that the system tells: a pipe has none. */
+/** Not by the size that the system tells: a device has none. */
 function readUpTo(handle: number, most: number): Buffer {
   const chunks: Buffer[] = [];
   for (let total = 0; total < most;) {

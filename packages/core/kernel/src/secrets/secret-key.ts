@@ -1,6 +1,6 @@
 /** The key of a home's encrypted secrets: 32 bytes as hex in `.secret_key`, open to its owner only. */
 import type { KeyObject } from "node:crypto";
-import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "@svc/contract";
 import { createExclusively } from "../exclusive-file.ts";
@@ -51,7 +51,8 @@ export function readSecretKey(file: string): KeyObject | undefined {
 function readText(file: string): string | undefined {
   let handle: number | undefined;
   try {
-    handle = openSync(file, "r");
+    // A FIFO in its place must not keep whoever reads it waiting for a writer.
+    handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (process.platform !== "win32" && fstatSync(handle).mode & ANY_OF_OTHERS) {
       throw unreadable(file, "is open to other users", `Run: chmod 600 ${file}`);
     }
