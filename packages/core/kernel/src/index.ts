@@ -11,6 +11,7 @@ export * from "./lifecycle/definition-problems.ts";
 export * from "./lifecycle/lifecycle.ts";
 export * from "./lifecycle/options.ts";
 export type { FeatureState, FeatureStatus } from "./lifecycle/status.ts";
+export * from "./make-folder.ts";
 export * from "./log.ts";
 export * from "./log-file.ts";
 export * from "./log-line.ts";

@@ -2,9 +2,10 @@
  * The workspace: the only way tools reach files. A path is judged twice, as it was written and, once the thing is open,
  * by where that very thing really is; no byte is read or written before the second answer.
  */
-import { mkdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SvcError, type Workspace } from "@svc/contract";
+import { makeFolder } from "@svc/kernel";
 import { listFolder } from "./list-folder.ts";
 import { type Opener, openerFor } from "./opened.ts";
 import { createPathRules, type PathRuleOptions } from "./path-rules.ts";
@@ -26,7 +27,7 @@ export interface WorkspaceOptions extends PathRuleOptions {
  */
 export async function openWorkspace(root: string, options: WorkspaceOptions): Promise<Workspace> {
   const given = resolve(root);
-  await mkdir(given, { recursive: true, mode: 0o700 }).catch(noRoot);
+  await makeFolder(given).catch(noRoot);
   const real = await realpath(given).catch(noRoot);
   const opener = options.opener ?? (await openerFor(real));
   const rules = createPathRules({ given, real }, options);

@@ -1,9 +1,10 @@
 /** The config that a first run writes: it works as it stands, offline, and shows where to go on. */
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { type FeatureDefinition, SvcError } from "@svc/contract";
 import { createExclusively, replaceFile } from "../exclusive-file.ts";
 import { homeUnwritable } from "../home-unwritable.ts";
 import type { Home } from "../home.ts";
+import { makeFolder } from "../make-folder.ts";
 import { configJsonSchema } from "./json-schema.ts";
 import { tomlText } from "./toml-text.ts";
 
@@ -67,8 +68,11 @@ export async function writeFirstConfig(
   text: string,
 ): Promise<void> {
   assertNoConfig(home);
-  written(home, () => mkdirSync(home.root, { recursive: true, mode: 0o700 }));
-  written(home, () => mkdirSync(home.workspace, { recursive: true, mode: 0o700 }));
+  for (const folder of [home.root, home.workspace]) {
+    await makeFolder(folder).catch((error: unknown) => {
+      throw homeUnwritable(home.root, error);
+    });
+  }
   await writeConfigSchema(home, features);
   if (!written(home, () => createExclusively(home.config, text))) throw configExists(home);
 }

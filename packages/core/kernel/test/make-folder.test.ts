@@ -1,0 +1,35 @@
+// bug: a workspace below /proc made a start and every later reload wait for ever, with a whole core.
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { makeFolder } from "../src/make-folder.ts";
+
+const room = mkdtempSync(join(tmpdir(), "svc-make-folder-"));
+afterAll(() => rmSync(room, { recursive: true, force: true }));
+
+test("a folder with those above it, of this user alone, also when it is there already or asked for twice at once", async () => {
+  const deep = join(room, "a/b/c");
+  await Promise.all([makeFolder(deep), makeFolder(deep), makeFolder(join(room, "a/b"))]);
+  await makeFolder(deep);
+  await makeFolder("/");
+  expect(statSync(deep).isDirectory()).toBe(true);
+  const ofUserAlone: unknown = process.platform === "win32" ? expect.any(Number) : 0o700;
+  expect(statSync(join(room, "a")).mode & 0o777).toEqual(ofUserAlone);
+  symlinkSync(deep, join(room, "link"));
+  await makeFolder(join(room, "link"));
+});
+
+test("a file in its place, or above it, is an error", async () => {
+  const file = join(room, "file");
+  writeFileSync(file, "");
+  await expect(makeFolder(file)).rejects.toMatchObject({ code: "EEXIST" });
+  await expect(makeFolder(join(file, "below"))).rejects.toMatchObject({
+    code: expect.stringMatching(/ENOTDIR|ENOENT/),
+  });
+});
+
+test("where no folder can be, it ends", async (context) => {
+  context.skip(process.platform !== "linux", "only Linux has /proc");
+  await expect(makeFolder("/proc/no-such-process/x")).rejects.toMatchObject({ code: "ENOENT" });
+});
