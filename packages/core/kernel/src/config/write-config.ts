@@ -53,10 +53,14 @@ function unwritable(file: string, cause: unknown, why?: string): SvcError {
   const { code = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   const reason = why ?? REASONS[code] ?? "it can't be replaced";
   return new SvcError("CONFIG_UNWRITABLE", `${file} can't be written: ${reason}.`, {
-    hint: "Make the file and its folder writable for this user, or edit it by hand.",
+    hint: NO_SPACE.has(code)
+      ? "Free some space, and run the command again."
+      : "Make the file and its folder writable for this user, or edit it by hand.",
     cause,
   });
 }
+
+const NO_SPACE: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
