@@ -20,6 +20,8 @@ export interface CampaignOptions extends VictimOptions {
   readonly seed: number;
   /** Attacks on each endpoint. */
   readonly count: number;
+  /** Exchanges at the same time. */
+  readonly width: number;
   /** Slow ones on each. */
   readonly slow: number;
   /** Connections that say nothing. */
@@ -55,8 +57,6 @@ export interface CampaignReport {
   readonly problems: readonly string[];
 }
 
-/** Exchanges at the same time. */
-const WIDTH = 32;
 /** What may stay: caches with a bound, and the room that a heap keeps which held ten thousand connections. A leak is far more. */
 const KEPT_MB = 250;
 const KEPT_DESCRIPTORS = 8;
@@ -66,7 +66,12 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   using bystander = startBystander(victim);
   const { say = () => {} } = options;
   const endpoints = (await endpointsOf(victim)).filter((one) => nameOf(one).includes(options.only ?? ""));
-  const run: RunOptions = { seed: options.seed, count: options.count, width: WIDTH, patience: options.patience };
+  const run: RunOptions = {
+    seed: options.seed,
+    count: options.count,
+    width: options.width,
+    patience: options.patience,
+  };
   // Everything that is loaded late is loaded now, or it would count as what the attack left behind.
   for (const endpoint of endpoints) await attackEndpoint(endpoint, victim, { ...run, count: 20 });
   bystander.phase("quiet");

@@ -5,12 +5,13 @@ import { EXIT } from "@svc/contract";
 import { type CampaignReport, runCampaign, violationLines } from "./campaign.ts";
 import { attackControl, type ControlReport } from "./control/campaign.ts";
 
-const HELP = `Usage: pnpm fuzz [--count 10000] [--slow 10] [--idle 10000] [--seed n] [--endpoint text] [--json]
+const HELP = `Usage: pnpm fuzz [--count 10000] [--width 8] [--slow 10] [--idle 10000] [--seed n] [--endpoint text] [--json]
 
 Sends generated hostile requests to every endpoint of the built binary (SVC_BINARY, or dist/minimal/svc) and judges each
 answer. Beside them run slow clients, idle connections and one client that does nothing wrong and must not notice.
 
   --count n        requests to each endpoint
+  --width n        of them at the same time
   --slow n         slow ones to each; they take two minutes
   --idle n         connections that say nothing; 0 leaves them out
   --seed n         of an earlier run, to have its requests again
@@ -35,11 +36,12 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return EXIT.ok;
   }
-  const { count, slow, idle, seed, only, json } = args;
+  const { count, width, slow, idle, seed, only, json } = args;
   const say = (line: string): void => void (json || process.stdout.write(`${line}\n`));
   say(`seed ${seed}`);
   const common = {
     seed,
+    width,
     quietMs: 5_000,
     settleMs: 30_000,
     patience: PATIENCE,
@@ -93,6 +95,7 @@ function readArgs(argv: readonly string[]) {
       args: [...argv],
       options: {
         count: { type: "string", default: "10000" },
+        width: { type: "string", default: "8" },
         slow: { type: "string", default: "10" },
         idle: { type: "string", default: "10000" },
         seed: { type: "string", default: String(randomInt(2 ** 31)) },
@@ -101,13 +104,10 @@ function readArgs(argv: readonly string[]) {
         help: { type: "boolean", short: "h", default: false },
       },
     });
-    const [count, slow, idle, seed] = [values.count, values.slow, values.idle, values.seed].map(whole) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    return { count, slow, idle, seed, only: values.endpoint, json: values.json, help: values.help };
+    const [count, width, slow, idle, seed] = [values.count, values.width, values.slow, values.idle, values.seed].map(
+      whole,
+    ) as [number, number, number, number, number];
+    return { count, width, slow, idle, seed, only: values.endpoint, json: values.json, help: values.help };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
     return undefined;
@@ -115,7 +115,7 @@ function readArgs(argv: readonly string[]) {
 }
 
 function whole(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error("--count, --slow, --idle and --seed take whole numbers.");
+  if (!/^\d{1,10}$/.test(text)) throw new Error("--count, --width, --slow, --idle and --seed take whole numbers.");
   return Number(text);
 }
 
