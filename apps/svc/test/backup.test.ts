@@ -123,6 +123,10 @@ describe("a running daemon goes on undisturbed", () => {
     writeFileSync(join(home.path, "config.toml"), "[no_such_section]\nx = 1\n");
     const unusable = join(files.path, "unusable.tar.gz");
     expect((await svc(home.path, "backup", unusable)).code).toBe(0);
+    // An address of another machine (RFC 5737): the daemon would go down for it and never come up again.
+    writeFileSync(join(home.path, "config.toml"), '[gateway]\nhost = "203.0.113.5"\nallow_public_bind = true\n');
+    const elsewhere = join(files.path, "elsewhere.tar.gz");
+    expect((await svc(home.path, "backup", elsewhere)).code).toBe(0);
     writeFileSync(join(home.path, "config.toml"), "");
     const { daemon, token } = await startPaired({ home: home.path });
     await using _ = daemon;
@@ -131,6 +135,7 @@ describe("a running daemon goes on undisturbed", () => {
     const refusals: [string[], number, string][] = [
       [["restore", damaged, "--yes"], 65, "BACKUP_INVALID"],
       [["restore", unusable, "--yes"], 78, "CONFIG_INVALID"],
+      [["restore", elsewhere, "--yes"], 78, "can't be listened on"],
       [["restore", good], 64, "USAGE"],
       [["restore", join(files.path, "none"), "--yes"], 65, "BACKUP_INVALID"],
       [["backup", good], 73, "BACKUP_FAILED"],

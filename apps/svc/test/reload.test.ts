@@ -183,6 +183,9 @@ describe("what a reload can't change", () => {
     await using _ = daemon;
     configure(daemon, "[gateway]\nprot = 1\n");
     expect((await runBinary(["restart"], { home: daemon.home })).code).toBe(78);
+    // An address of another machine (RFC 5737): nothing could listen there.
+    configure(daemon, '[gateway]\nhost = "203.0.113.5"\nallow_public_bind = true\n');
+    expect((await runBinary(["restart"], { home: daemon.home })).stderr).toContain("can't be listened on");
     configure(daemon, UNGUARDED);
     const turn = post(daemon, token, shell(WAITING));
     await until(() => existsSync(inWorkspace(daemon, "began")));

@@ -1,11 +1,12 @@
 /** `svc restore <file>`: the home as it was when the backup was made, under a running daemon too. */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { EXIT, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
-import { type Home, homeOf, loadConfig, systemClock } from "@svc/kernel";
+import { type Home, homeOf, systemClock } from "@svc/kernel";
 import { lockHome } from "@svc/store";
-import { CONFIG, KEY, type Manifest } from "../backup/manifest.ts";
+import type { Manifest } from "../backup/manifest.ts";
 import { prepareRestore, type PreparedRestore } from "../backup/prepare-restore.ts";
+import { restoredConfig } from "../backup/restored-config.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { untilReplaced } from "../service/until-replaced.ts";
 
@@ -89,17 +90,8 @@ async function configProblem(
   home: Home,
   restore: PreparedRestore,
 ): Promise<SvcError | undefined> {
-  const restored = homeOf({ SVC_HOME: join(home.root, restore.folder) });
-  const has = (path: string): boolean => restore.manifest.files.some((file) => file.path === path);
-  if (!has(CONFIG)) return undefined;
-  const { features, catalogue } = await context.build.load();
   try {
-    await loadConfig({
-      home: { ...restored, secretKey: has(KEY) ? restored.secretKey : home.secretKey },
-      env: context.env,
-      features,
-      catalogue,
-    });
+    await restoredConfig(home, restore, await context.build.load(), context.env);
     return undefined;
   } catch (error) {
     if (error instanceof SvcError) return error;
@@ -130,6 +122,7 @@ function tell(
   }
   context.print(`restored ${files.length} files of ${created_at}`);
   if (kept !== null) context.print(`what was there before: ${kept}`);
+  context.print("paired is who was paired then, a device revoked since included; look at: svc devices list");
   if (problem) context.print(`warning: the restored config can't be used yet: ${problem.message}`);
   context.print(url === undefined ? "Next: svc daemon" : `the daemon listens on ${url}`);
 }

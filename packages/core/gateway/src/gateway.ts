@@ -5,7 +5,7 @@ import { outliveAcceptErrors } from "./http/accept-errors.ts";
 import { closer } from "./http/close.ts";
 import { errorReply } from "./http/reply.ts";
 import { keepRoom } from "./http/room.ts";
-import { createHttpServer, listen } from "./http/server.ts";
+import { checkListen, createHttpServer, listen } from "./http/server.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
 import { checkBind, checkRebind } from "./net/bind.ts";
 import type { Gateway, GatewayDeps } from "./types.ts";
@@ -66,6 +66,11 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       const before = front;
       adopt(makeFront(settings, lasting, port), before);
       return before.ongoing;
+    },
+    async checkSuccessor(next) {
+      devices.checkStored();
+      checkBind(next);
+      await checkListen(next, port);
     },
     drain() {
       draining = true;

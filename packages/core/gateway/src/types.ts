@@ -77,6 +77,11 @@ export interface Gateway {
    * Host and port stay. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before anything is changed.
    */
   reconfigure(settings: GatewaySettings): RequestsBefore;
+  /**
+   * Whether another gateway with this config could take the place of this one. Throws PUBLIC_BIND, ADDRESS_IN_USE,
+   * CONFIG_INVALID, and STORE_FAILED while a revocation is not on disk: the next one would not know of it.
+   */
+  checkSuccessor(config: GatewaySettings["config"]): Promise<void>;
   /** From now on new work and /health are answered 503; what runs goes on, and reading still works. */
   drain(): void;
   /**

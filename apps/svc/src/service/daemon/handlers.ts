@@ -18,13 +18,19 @@ export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
     ...backupHandlers({
       home: service.context.home,
       store: service.store,
+      checkStart: async (files) => {
+        const { restoredConfig } = await import("../../backup/restored-config.ts");
+        const { home, composition } = service.context;
+        const config = await restoredConfig(home, files, composition, context.env);
+        await gateway.checkSuccessor((config ?? service.config).core.gateway);
+      },
       restart: (between) => restart.ask(between),
     }),
     status: () => statusReport(context.build, service, gateway),
     reload: async () => ({ ...(await reloader.reload()) }) as unknown as Json,
     restart: async () => {
-      // A config that does not load is told now: later there would be nobody left to tell.
-      await service.context.load();
+      // What would not come up again is told now: later there would be nobody left to tell.
+      await gateway.checkSuccessor((await service.context.load()).core.gateway);
       return { restarting: restart.ask() };
     },
     pair: ({ body }) => {

@@ -82,6 +82,11 @@ export class Devices implements PairedDevices {
     return revoking;
   }
 
+  /** Throws STORE_FAILED while a device is shut out here and not on disk. */
+  checkStored(): void {
+    if (this.#unstored.size > 0) throw notStored(undefined);
+  }
+
   /** How many can come in. */
   get size(): number {
     return this.#byHash.size;

@@ -53,6 +53,16 @@ export function listen(server: Server, host: string, port: number): Promise<numb
   });
 }
 
+/** Tries to listen, and lets go. Our own port, which is in use by us, is taken to be free. Throws what `listen` rejects with. */
+export async function checkListen(
+  { host, port }: { readonly host: string; readonly port: number },
+  ownPort: number,
+): Promise<void> {
+  const server = createServer();
+  await listen(server, host, port === ownPort ? 0 : port);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 function listenError(cause: NodeJS.ErrnoException): SvcError {
   if (cause.code === "EADDRINUSE") {
     return new SvcError("ADDRESS_IN_USE", undefined, { hint: "Stop the other program, or set gateway.port.", cause });
