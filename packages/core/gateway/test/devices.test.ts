@@ -80,6 +80,19 @@ describe("a revoked device", () => {
     expect(gateway.log.text().match(/a revoked device is shut out/g)).toHaveLength(1);
   });
 
+  test("stands in the way of a restart as long as the next start would not know of it", async () => {
+    const { gateway, revoke } = await started();
+    const successor = (): Promise<void> => gateway.gateway.checkSuccessor(gateway.config);
+    await successor();
+    gateway.failRemove = new SvcError("STORE_FULL");
+    await revoke("dev-lost");
+    await expect(successor()).rejects.toMatchObject({ code: "STORE_FAILED" });
+    gateway.failRemove = undefined;
+    await gateway.clock.advance(30_000);
+    await until(() => gateway.devices.length === 2);
+    await successor();
+  });
+
   test("that is still on the disk when the service stops is told of once more", async () => {
     const { gateway, revoke } = await started();
     gateway.failRemove = new Error("EIO");

@@ -99,6 +99,11 @@ export class Harness {
     return this.gateway.reconfigure(settingsOf(this.#options));
   }
 
+  /** As it is configured now. */
+  get config(): GatewayDeps["config"] {
+    return settingsOf(this.#options).config;
+  }
+
   #deps(options: HarnessOptions): GatewayDeps {
     return {
       ...settingsOf(options),
