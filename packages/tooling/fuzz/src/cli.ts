@@ -19,7 +19,7 @@ answer. Beside them run slow clients, idle connections and one client that does 
   --json           the whole report as JSON
 
 Examples:
-  pnpm fuzz                                    everything, about six minutes
+  pnpm fuzz                                    everything, some ten minutes
   pnpm fuzz --count 300 --slow 0               a look
   pnpm fuzz --endpoint "POST /pair" --seed 7   one endpoint, again
 `;
