@@ -14,8 +14,9 @@ test("a folder with those above it, of this user alone, also when it is there al
   await makeFolder(deep);
   await makeFolder("/");
   expect(statSync(deep).isDirectory()).toBe(true);
-  const ofUserAlone: unknown = process.platform === "win32" ? expect.any(Number) : 0o700;
-  expect(statSync(join(room, "a")).mode & 0o777).toEqual(ofUserAlone);
+  const { mode } = statSync(join(room, "a"));
+  // Windows has no such bits.
+  expect(process.platform === "win32" || (mode & 0o777) === 0o700).toBe(true);
   symlinkSync(deep, join(room, "link"));
   await makeFolder(join(room, "link"));
 });
