@@ -8,14 +8,20 @@ import { DatabaseSync } from "node:sqlite";
 import { SvcError } from "@svc/contract";
 import { isBusy, isFull, storeError } from "./sqlite-error.ts";
 
+/**
+ * Of two that take the lock in one instant each can stand in the other's way. SQLite settles that in a moment, if it
+ * may wait at all; else both would be told that the other one is running, and nobody would be.
+ */
+const SETTLE_MS = 20;
+
 /** Takes the lock or throws ALREADY_RUNNING, HOME_UNWRITABLE or STORE_FULL. Call the result to let go. */
 export function lockHome(file: string): () => void {
   let db: DatabaseSync | undefined;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    db = new DatabaseSync(file, { timeout: 0 });
+    db = new DatabaseSync(file, { timeout: SETTLE_MS });
     // Its journal in memory: on a full disk a home can still be locked, and read.
-    db.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
+    db.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;");
   } catch (error) {
     db?.close();
     throw lockError(file, error);
