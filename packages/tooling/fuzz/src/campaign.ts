@@ -90,6 +90,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const slowDone = await slow;
   for (const report of slowDone) if (report.sent > 0) say(lineOf(report, "slow "));
   const idle = await hoard(victim, bystander, options);
+  bystander.phase("after");
   const after = before && (await settled(victim.daemon.pid, before, options.settleMs));
   const paces = await bystander.end();
   const problems = [...judgeAfter(before, after, idle, paces), ...(await judgeEnd(victim))];
