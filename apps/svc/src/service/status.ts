@@ -1,5 +1,5 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
-import { approvalOf } from "@svc/agent";
+import { approvalOf, isPriceKnown, modelName, utcDay } from "@svc/agent";
 import type { CatalogueEntry, Tool } from "@svc/contract";
 import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
@@ -44,21 +44,15 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
 
 /** What an agent is, and what it has spent today. */
 function agentLine({ store }: Service, { name, model, maxCostPerDay }: ResolvedAgent): StatusReport["agents"][number] {
-  const today = new Date(systemClock.now()).toISOString().slice(0, 10);
   return {
     name,
     provider: model.provider,
     model: modelName(model),
     price_known: isPriceKnown(model),
-    cost_today_usd: store.usage.spentUsd(today, name),
+    cost_today_usd: store.usage.spentUsd(utcDay(systemClock.now()), name),
     max_cost_per_day: maxCostPerDay ?? null,
   };
 }
-
-const modelName = ({ name, provider }: ResolvedAgent["model"]): string => name ?? provider;
-
-const isPriceKnown = ({ provider, price }: ResolvedAgent["model"]): boolean =>
-  provider === "builtin" || price !== undefined;
 
 /** The tools of the default agent, and those that are switched off. */
 export function toolList({ config, generation }: Pick<Service, "config" | "generation">): ToolReport {

@@ -1,6 +1,7 @@
 /** `@svc/contract`: what every part of the house agrees on. Types and pure values only. */
 export * from "./channel.ts";
 export * from "./clock.ts";
+export * from "./device-name.ts";
 export * from "./error-codes.ts";
 export * from "./error.ts";
 export * from "./events.ts";

@@ -1,5 +1,5 @@
 /** Conversations for `svc sessions`: everybody's, marked with the device they belong to. */
-import type { SessionInfo, SessionMessage, SessionService } from "@svc/agent";
+import { messageJson, type SessionInfo, sessionJson, type SessionService } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import type { Device } from "@svc/store";
@@ -20,14 +20,18 @@ export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHand
     const id = typeof value === "string" ? value : "";
     return sessions.find(id) ?? byPrefix(sessions.list({}, MOST_LISTED), id, "SESSION_UNKNOWN");
   };
-  const shown = (session: SessionInfo): Json => sessionLine(session, devices());
+  const shown = (session: SessionInfo): Json =>
+    sessionJson(
+      session,
+      devices().find(({ clientId }) => clientId === session.clientId),
+    );
   return {
     sessions: ({ body }) => ({ sessions: sessions.list({}, count(body["limit"], MOST_LISTED)).map(shown) }),
     "session-messages": ({ body }) => {
       const session = find(body["id"]);
       const before = typeof body["before"] === "string" ? { before: body["before"] } : {};
       const page = sessions.messages(session.id, { limit: count(body["limit"], PAGE), ...before });
-      return { session: shown(session), messages: page.messages.map(messageLine), before: page.before ?? null };
+      return { session: shown(session), messages: page.messages.map(messageJson), before: page.before ?? null };
     },
     "session-cancel": ({ body }) => {
       const session = find(body["id"]);
@@ -38,29 +42,6 @@ export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHand
       if (!(await sessions.remove(session.id, BY))) throw new SvcError("SESSION_UNKNOWN");
       return shown(session);
     },
-  };
-}
-
-function sessionLine(session: SessionInfo, devices: readonly Device[]): Json {
-  const device = devices.find(({ clientId }) => clientId === session.clientId);
-  return {
-    id: session.id,
-    session_id: session.name,
-    device: device ? { id: device.id, name: device.name } : null,
-    turns: session.turns,
-    running: session.running,
-    created_at: new Date(session.createdAt).toISOString(),
-    updated_at: new Date(session.updatedAt).toISOString(),
-  };
-}
-
-function messageLine({ turnId, at, role, text, calls }: SessionMessage): Json {
-  return {
-    turn_id: turnId,
-    at: new Date(at).toISOString(),
-    role,
-    text,
-    calls: calls.map(({ tool, input, ok, output }) => ({ tool, input, ok, output })),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Conversations: a token sees its own, an operator everybody's, marked with the device. */
-import type { SessionInfo, SessionMessage, SessionService } from "@svc/agent";
+import { messageJson, type SessionInfo, sessionJson, type SessionService } from "@svc/agent";
 import { SvcError, type Json } from "@svc/contract";
 import type { Device } from "@svc/store";
 import type { Devices } from "../auth/devices.ts";
@@ -58,32 +58,12 @@ class SessionsView {
   messages({ id }: SessionInfo, { query }: ApiRequest): Json {
     const before = query["before"] as string | undefined;
     const page = this.#sessions.messages(id, { limit: limitOf(query), ...(before !== undefined && { before }) });
-    return { messages: page.messages.map(messageShown), before: page.before ?? null };
+    return { messages: page.messages.map(messageJson), before: page.before ?? null };
   }
 
-  /** The ClientId stays inside: it is an identity, not a name. */
   shown(session: SessionInfo): Json {
-    const device = this.#devices.ofClient(session.clientId);
-    return {
-      id: session.id,
-      session_id: session.name,
-      device: device ? { id: device.id, name: device.name } : null,
-      turns: session.turns,
-      running: session.running,
-      created_at: new Date(session.createdAt).toISOString(),
-      updated_at: new Date(session.updatedAt).toISOString(),
-    };
+    return sessionJson(session, this.#devices.ofClient(session.clientId));
   }
 }
 
 const limitOf = (query: ApiRequest["query"]): number => (query["limit"] as number | undefined) ?? spec.DEFAULT_LIMIT;
-
-function messageShown({ turnId, at, role, text, calls }: SessionMessage): Json {
-  return {
-    turn_id: turnId,
-    at: new Date(at).toISOString(),
-    role,
-    text,
-    calls: calls.map(({ callId, tool, input, ok, output }) => ({ call_id: callId, tool, input, ok, output })),
-  };
-}
