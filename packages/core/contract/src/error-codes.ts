@@ -28,7 +28,7 @@ const entry = (status: number, exit: number, sentence: string): ErrorEntry => ({
 export const ERRORS = {
   // Requests
   BAD_REQUEST: entry(400, EXIT.data, "The request is malformed."),
-  BAD_JSON: entry(400, EXIT.data, "The body is not valid UTF-8 JSON."),
+  BAD_JSON: entry(400, EXIT.data, "The body is not valid UTF-8 JSON, or nests deeper than 128 levels."),
   BAD_BODY: entry(400, EXIT.data, 'The body must be a JSON object with a non-blank string "message".'),
   BAD_SESSION_ID: entry(400, EXIT.usage, "X-Session-Id must be 1 to 128 characters of A-Z a-z 0-9 . _ and -."),
   BAD_IDEMPOTENCY_KEY: entry(400, EXIT.usage, "X-Idempotency-Key must be 1 to 256 visible ASCII characters."),

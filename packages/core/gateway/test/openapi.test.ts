@@ -1,10 +1,10 @@
 // /openapi.json as it is served, and that its schemas say of what comes in exactly what the gateway does.
+import { parseJson } from "@svc/kit";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { parseJson } from "../src/http/json.ts";
 import { Reply } from "../src/http/reply.ts";
 import { CORE_ROUTES, openApiDocument } from "../src/openapi/index.ts";
 import { CONVERSION, inputSchema } from "../src/openapi/schemas.ts";

@@ -15,26 +15,34 @@ export async function killTree(leader: number | undefined, mark: string, signal:
   // Processes that fork while they are looked for are found in the next round.
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const marked = await markedProcesses(mark);
-    for (const pid of marked) send(pid, signal);
+    // The group has its signal: a program told twice to stop would clean up twice.
+    for (const { pid, group } of marked) if (signal === "SIGKILL" || group !== leader) send(pid, signal);
     if (marked.length === 0 || signal !== "SIGKILL") return;
   }
 }
 
 const MAX_ROUNDS = 50;
 
-async function markedProcesses(mark: string): Promise<number[]> {
+interface Marked {
+  readonly pid: number;
+  readonly group: number;
+}
+
+async function markedProcesses(mark: string): Promise<Marked[]> {
   const names = await readdir("/proc").catch(() => []);
-  const pids = names.filter((name) => /^[0-9]+$/.test(name));
-  const found = await Promise.all(pids.map(async (pid) => ((await carries(pid, mark)) ? Number(pid) : 0)));
-  return found.filter((pid) => pid > 0);
+  const found = await Promise.all(names.filter((name) => /^[0-9]+$/.test(name)).map((pid) => marked(pid, mark)));
+  return found.filter((process) => process !== undefined);
 }
 
 /** Reading fails for other users' processes and is empty for those that have ended but are not yet collected. */
-async function carries(pid: string, mark: string): Promise<boolean> {
+async function marked(pid: string, mark: string): Promise<Marked | undefined> {
   try {
-    return (await readFile(`/proc/${pid}/environ`, "latin1")).includes(`${MARK}=${mark}`);
+    if (!(await readFile(`/proc/${pid}/environ`, "latin1")).includes(`${MARK}=${mark}`)) return undefined;
+    // proc(5): "pid (name) state parent group …", and a name may have spaces and brackets in it.
+    const [, , group] = (await readFile(`/proc/${pid}/stat`, "latin1")).replace(/^.*\) /s, "").split(" ");
+    return { pid: Number(pid), group: Number(group) };
   } catch {
-    return false;
+    return undefined;
   }
 }
 

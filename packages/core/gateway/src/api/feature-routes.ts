@@ -1,9 +1,10 @@
 /** Routes that features contribute: checked at start, then served like core's own. Reading is `read`, the rest `operator`. */
 import { SvcError, type Json, type Route } from "@svc/contract";
 import type { Ongoing } from "@svc/kernel";
+import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import { readBody } from "../http/body.ts";
-import { parseJson, refuseContentType } from "../http/json.ts";
+import { refuseContentType } from "../http/json.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../routes/fields.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";

@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
+import { parseJson } from "@svc/kit";
 import { within } from "../within.ts";
 import { controlAddress } from "./address.ts";
 import { RunningCommands } from "./running-commands.ts";
@@ -150,10 +151,8 @@ async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
 }
 
 function parse(bytes: Buffer): Json {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes) || "{}") as Json;
-  } catch {
-    // The parser's own message goes on with a piece of the text.
-    throw new SvcError("BAD_JSON");
-  }
+  if (bytes.length === 0) return {};
+  const value = parseJson(bytes);
+  if (value === undefined) throw new SvcError("BAD_JSON");
+  return value;
 }

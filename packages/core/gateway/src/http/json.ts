@@ -1,7 +1,5 @@
-/** JSON bodies: the content type they come with, and their bytes turned into a value. */
-import { isUtf8 } from "node:buffer";
+/** JSON bodies: the content type they must come with. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Json } from "@svc/contract";
 import { errorReply, type Reply } from "./reply.ts";
 
 /** 415 unless it is `application/json`, with any parameters, not compressed. */
@@ -16,14 +14,4 @@ export function refuseContentType(headers: IncomingHttpHeaders): Reply | undefin
 export function isJsonType(contentType: string | undefined): boolean {
   if (contentType === "application/json") return true;
   return contentType !== undefined && /^application\/json[ \t]*(?:;|$)/i.test(contentType);
-}
-
-/** The value, or undefined when the bytes are not UTF-8 or the text is not JSON. (`undefined` is no JSON value.) */
-export function parseJson(body: Buffer): Json | undefined {
-  if (!isUtf8(body)) return undefined;
-  try {
-    return JSON.parse(body.toString("utf8")) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,9 @@
 /** `POST /pair`: header `X-Pairing-Code`, optional body `{"device_name"}` → 200 `{"paired":true,"token"}`. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock, Logger } from "@svc/contract";
+import { parseJson } from "@svc/kit";
 import * as v from "valibot";
-import { parseJson, refuseContentType } from "../http/json.ts";
+import { refuseContentType } from "../http/json.ts";
 import { errorReply, jsonReply, replyToError, Reply } from "../http/reply.ts";
 import { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Client, ClientResolver } from "../net/client.ts";

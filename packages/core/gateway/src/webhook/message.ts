@@ -1,6 +1,6 @@
 /** The body of `POST /webhook`: `{"message": string}`, other fields ignored. */
+import { parseJson } from "@svc/kit";
 import * as v from "valibot";
-import { parseJson } from "../http/json.ts";
 import { errorReply, type Reply } from "../http/reply.ts";
 
 export const MESSAGE = v.object({
