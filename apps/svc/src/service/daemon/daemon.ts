@@ -18,6 +18,7 @@ import { featureList, statusReport, toolList } from "../status.ts";
 import { banner, pairingLines } from "./banner.ts";
 import { daemonHandlers } from "./handlers.ts";
 import { keepHouse } from "./housekeeping.ts";
+import { giveMemoryBack } from "./idle-memory.ts";
 import { RestartRequest } from "./restart.ts";
 import { listenToSignals, type Signals } from "./signals.ts";
 
@@ -78,6 +79,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   const { home, log } = service.context;
   const control = await startControl(home.controlSocket, await daemonHandlers(daemon), { log, clock: systemClock });
   const stopHousekeeping = keepHouse(service);
+  const stopGivingBack = giveMemoryBack();
   try {
     service.lifecycle.execute();
     // What went wrong with it is in the log already.
@@ -91,6 +93,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     await drain(daemon, control);
   } finally {
     stopHousekeeping();
+    stopGivingBack();
     signals.onReload(() => {});
     await control.close(0);
   }
