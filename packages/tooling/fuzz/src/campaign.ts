@@ -69,8 +69,8 @@ function yieldProcessor(): void {
   setPriority(constants.priority.PRIORITY_LOW);
 }
 
-/** What may stay: caches with a bound, and the room that a heap keeps which held ten thousand connections. A leak is far more. */
-const KEPT_MB = 60;
+/** What may stay: caches with a bound, and what the C library keeps of the room that ten thousand connections took. */
+const KEPT_MB = 100;
 const KEPT_DESCRIPTORS = 8;
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
