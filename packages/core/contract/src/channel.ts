@@ -1,6 +1,7 @@
 /** A place people write from and are answered in. `send` is the only required member; facets are capabilities. */
+import type { Json } from "./json.ts";
 
-/** Where a message goes: a chat, a room, an address, and the thread in it. */
+/** Where a message goes: a chat, a room, an address, and the thread in it. Names one conversation of the service. */
 export interface Conversation {
   readonly channel: string;
   readonly id: string;
@@ -9,9 +10,23 @@ export interface Conversation {
 
 export interface OutgoingMessage {
   readonly conversation: Conversation;
+  /** At most `Channel.text.maxChars`; blank only when there are files. */
   readonly text: string;
+  /** Sent after the text, each to a platform that takes its kind. */
+  readonly files?: readonly OutgoingFile[];
   /** Stable over retries; passed on where the platform takes an idempotency key. */
   readonly deliveryId: string;
+  /** What the channel said of the message this answers (`Inbound.replyData`). */
+  readonly replyData?: Json;
+}
+
+export interface OutgoingFile {
+  readonly kind: MediaKind;
+  readonly name: string;
+  /** `type/subtype`. */
+  readonly mimeType: string;
+  /** Reads all of it. Throws DELIVERY_REFUSED when it is gone, or larger than `Media.maxBytes`. */
+  read(): Promise<Uint8Array>;
 }
 
 export interface Receipt {
@@ -19,8 +34,105 @@ export interface Receipt {
   readonly platformId?: string;
 }
 
+export type MediaKind = "image" | "audio" | "video" | "document" | "sticker";
+
 export interface Channel {
-  /** Resolves when the platform has accepted the message; throws `SvcError` with `retryAfterMs` where it says so. */
+  /**
+   * Resolves when the platform has accepted the message. Throws `SvcError`: DELIVERY_REFUSED when it would refuse it again
+   * (the delivery is a dead letter at once), CHANNEL_UNAUTHORIZED, REMOTE_* or DELIVERY_FAILED when trying again may help,
+   * with `retryAfterMs` where the platform says so.
+   */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<Receipt>;
-  readonly typing?: { start(conversation: Conversation, signal: AbortSignal): Promise<void> };
+  /** What one message may hold; longer ones are split before they are kept. Default: 4 000 characters. */
+  readonly text?: { readonly maxChars: number };
+  /** "… is writing". Errors are logged and forgotten. */
+  readonly typing?: {
+    /** How long the platform shows it; asked for again after that, as long as the turn runs. */
+    readonly lastsMs: number;
+    start(conversation: Conversation, messageId: string | undefined, signal: AbortSignal): Promise<void>;
+  };
+  /** Tells the sender that the message was read, once its turn begins. Errors are logged and forgotten. */
+  readonly readMarks?: {
+    mark(conversation: Conversation, messageId: string, signal: AbortSignal): Promise<void>;
+  };
+  readonly media?: Media;
+  /**
+   * Asks the platform who we are there, for `svc channels test` and at start. Resolves with one line for a person, e.g.
+   * the account's name. Throws CHANNEL_UNAUTHORIZED, REMOTE_*.
+   */
+  check?(signal: AbortSignal): Promise<string>;
+  /**
+   * What `Parsed.notices` kept, handed over after the platform was answered; again, with back-off, when it throws. At
+   * least once: it must not matter if it comes twice.
+   */
+  onNotice?(notice: Json, signal: AbortSignal): Promise<void>;
 }
+
+export interface Media {
+  /** Largest file either way, in bytes. */
+  readonly maxBytes: number;
+  /** Kinds that `send` takes in `files`. */
+  readonly sends: readonly MediaKind[];
+  /**
+   * Fetches what a message came with, piece by piece. Throws MEDIA_REFUSED (another host, too large, gone), REMOTE_*,
+   * CHANNEL_UNAUTHORIZED.
+   */
+  fetch(media: InboundMedia, write: (chunk: Uint8Array) => Promise<void>, signal: AbortSignal): Promise<FetchedMedia>;
+}
+
+export interface FetchedMedia {
+  /** As the platform told it; undefined: it did not. */
+  readonly mimeType?: string;
+}
+
+/** A message as it came in, whichever way. It is kept as JSON before anybody acts on it. */
+export interface Inbound {
+  /** `reaction`: recorded, no turn. */
+  readonly kind?: "message" | "reaction";
+  /**
+   * The platform's own id of it; one that was seen before is dropped. Without one nothing can be told apart, and every
+   * delivery is a message.
+   */
+  readonly id?: string;
+  /** How long an id of this kind is remembered; default `DEDUPE_MS`. */
+  readonly dedupeMs?: number;
+  /**
+   * Where the platform numbers the messages of a conversation: what is older than every remembered one is dropped, so
+   * that no replay gets in after its id was forgotten.
+   */
+  readonly sequence?: number;
+  readonly conversation: Conversation;
+  /** Who wrote it, as the allowlist compares: a phone number with `+`, an address, a user id. */
+  readonly sender: string;
+  readonly senderName?: string;
+  /** A room with several people in it: the model is told who wrote. */
+  readonly group?: boolean;
+  readonly text: string;
+  readonly media?: readonly InboundMedia[];
+  /** When the platform says it was written, milliseconds since the epoch. */
+  readonly sentAtMs?: number;
+  /** What the channel wants to be handed with the answer, e.g. the Message-ID it belongs under. */
+  readonly replyData?: Json;
+}
+
+export interface InboundMedia {
+  readonly kind: MediaKind;
+  /** What the channel fetches it by: the platform's id, or a URL. */
+  readonly ref: string;
+  /** Stands for it in the text; replaced by the path it was saved under, by a transcript, or by why there is none. */
+  readonly placeholder: string;
+  readonly mimeType?: string;
+  readonly fileName?: string;
+}
+
+/** What the platform says later of a message it had accepted. */
+export interface DeliveryUpdate {
+  /** `Receipt.platformId`. */
+  readonly platformId: string;
+  readonly status: "sent" | "delivered" | "read" | "failed";
+  /** Why it failed, as a sentence of ours. */
+  readonly reason?: string;
+}
+
+/** Provider message ids are remembered for eight days: longer than any platform repeats a delivery (Provider A: seven). */
+export const DEDUPE_MS = 691_200_000;

@@ -35,11 +35,13 @@ export const ERRORS = {
   UNAUTHORIZED: entry(401, EXIT.noPermission, "A valid bearer token is required."),
   BAD_WEBHOOK_SECRET: entry(401, EXIT.noPermission, "A valid X-Webhook-Secret header is required."),
   BAD_SIGNATURE: entry(401, EXIT.noPermission, "A valid signature is required."),
+  BAD_VERIFY_TOKEN: entry(403, EXIT.noPermission, "The verify token is wrong."),
   BAD_HOST: entry(403, EXIT.noPermission, "This Host is not served here; add it to gateway.allowed_hosts."),
   BAD_ORIGIN: entry(403, EXIT.noPermission, "Requests from this Origin are refused."),
   BAD_PAIRING_CODE: entry(403, EXIT.noPermission, "The pairing code is wrong, used or expired."),
   FORBIDDEN_SCOPE: entry(403, EXIT.noPermission, "This token's scope does not open this path."),
   NOT_FOUND: entry(404, EXIT.usage, "Nothing is served at this path."),
+  NOT_CONFIGURED: entry(404, EXIT.usage, "No channel is configured for this path."),
   METHOD_NOT_ALLOWED: entry(405, EXIT.usage, "This path does not take this method."),
   REQUEST_TIMEOUT: entry(408, EXIT.tempFail, "The request took too long to arrive."),
   TOO_LARGE: entry(413, EXIT.data, "The body is larger than allowed."),
@@ -73,6 +75,18 @@ export const ERRORS = {
   REMOTE_UNREACHABLE: entry(502, EXIT.unavailable, "The remote server could not be reached or broke the protocol."),
   REMOTE_TIMEOUT: entry(504, EXIT.unavailable, "The remote server did not answer in time."),
   SANDBOX_UNAVAILABLE: entry(503, EXIT.unavailable, "The requested sandbox is not available."),
+
+  // Channels
+  CHANNEL_UNKNOWN: entry(404, EXIT.usage, "There is no such channel in the config."),
+  CHANNEL_UNAUTHORIZED: entry(502, EXIT.noPermission, "The platform refuses the channel's credentials."),
+  CHANNEL_DOWN: entry(503, EXIT.tempFail, "This channel is not in service; try again later."),
+  CHANNEL_CANNOT: entry(409, EXIT.usage, "This channel can't do that."),
+  DELIVERY_REFUSED: entry(502, EXIT.unavailable, "The platform refuses this message."),
+  DELIVERY_FAILED: entry(502, EXIT.unavailable, "The platform did not take the message."),
+  MEDIA_REFUSED: entry(502, EXIT.unavailable, "The file can't be fetched."),
+  TRANSCRIPTION_FAILED: entry(502, EXIT.unavailable, "The recording could not be transcribed."),
+  MESSAGE_UNKNOWN: entry(404, EXIT.usage, "There is no such message in the inbox or outbox."),
+  MESSAGE_STATE: entry(409, EXIT.usage, "The message's state does not allow this."),
 
   // Set-up
   USAGE: entry(400, EXIT.usage, "The command's arguments are wrong."),

@@ -7,7 +7,7 @@
  *   Shutdown       `shutdown()`: reverse order, idempotent, safe when register never ran
  */
 import type { GenericSchema, InferOutput } from "valibot";
-import type { Channel } from "./channel.ts";
+import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import type { Observer } from "./events.ts";
@@ -16,6 +16,7 @@ import type { Logger } from "./log.ts";
 import type { SandboxBackend } from "./sandbox.ts";
 import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
+import type { Ingress } from "./ingress.ts";
 
 export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema> {
   /** Folder name = package suffix = line in a profile. */
@@ -45,7 +46,18 @@ export interface FeatureContext<Config = unknown> {
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
   /** What this feature keeps encrypted over restarts. Not before the Registration phase. */
   readonly secrets: SecretStore;
+  /** The same for what is no secret: a cursor, a date. */
+  readonly state: StateStore;
+  /**
+   * Messages that came in by a way of the channel's own (a long connection, polling). Resolves once they are on disk, in
+   * their order; only then may the platform be told that they were taken. Not before the Execution phase. Rejects with
+   * STORE_*, BUSY: then none of them is kept.
+   */
+  receive(messages: readonly Inbound[]): Promise<readonly Kept[]>;
 }
+
+/** `duplicate`: its id was seen before, and it was dropped. */
+export type Kept = "kept" | "duplicate";
 
 /**
  * Small secrets a feature is given at run time (a login session, a credential): encrypted at rest with the home's key
@@ -62,10 +74,15 @@ export interface SecretStore {
   list(prefix?: string): Promise<string[]>;
 }
 
+/** Small texts that a feature keeps over restarts, seen by no other feature. As `SecretStore`. */
+export type StateStore = SecretStore;
+
 /** Plain data plus one lifecycle. */
 export interface Contributions {
   readonly tools?: readonly Tool[];
   readonly channel?: Channel;
+  /** Ways in of its channel. */
+  readonly ingress?: readonly Ingress[];
   readonly sandbox?: SandboxBackend;
   readonly observer?: Observer;
   readonly routes?: readonly Route[];

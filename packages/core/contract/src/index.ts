@@ -7,6 +7,7 @@ export * from "./error.ts";
 export * from "./events.ts";
 export * from "./feature.ts";
 export * from "./identity.ts";
+export * from "./ingress.ts";
 export * from "./json.ts";
 export * from "./log.ts";
 export * from "./manifest.ts";

@@ -8,6 +8,8 @@ export interface FeatureManifest {
   /** Config sections it owns or extends. */
   readonly sections: readonly string[];
   readonly tools: readonly string[];
+  /** Public paths it takes deliveries on; nobody else's, whether it is configured or not. */
+  readonly ingress: readonly string[];
   /** `linux`, `darwin`, `win32`; empty: all. */
   readonly platforms: readonly string[];
   /** Native addons it needs, by npm name. */

@@ -39,3 +39,23 @@ function isHttpUrl(text: string): boolean {
   const url = new URL(text);
   return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "";
 }
+
+/** The keys that every section of a channel has, beside its own. */
+export const channelKeys = {
+  agent: v.optional(v.pipe(v.string(), v.description("Name of the agent that answers; without it the default one."))),
+} as const;
+
+/** Who may write to the agent there. Empty or missing: nobody, and the log says so once for each sender. */
+export const allowlist = (of: string) =>
+  v.optional(v.pipe(v.array(v.string()), v.description(`${of} that may write to the agent; * lets everyone.`)), []);
+
+/** Base URL of the platform's API, without a slash at the end. */
+export const apiUrl = (standard: string) =>
+  v.optional(
+    v.pipe(
+      httpUrl(),
+      v.description("Base URL of the platform's API; another one for a proxy or a test."),
+      v.transform((url) => url.replace(/\/+$/, "")),
+    ),
+    standard,
+  );

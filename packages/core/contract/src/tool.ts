@@ -62,8 +62,13 @@ export interface WorkspaceEntry {
 export interface FetchOptions {
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
+  /** Beyond it the answer is cut off (`truncated`). Default: 1 MiB. */
   readonly maxBytes?: number;
+  /** Takes the answer piece by piece; `bytes` is empty then. What it throws ends the request. */
+  readonly write?: (chunk: Uint8Array) => Promise<void>;
+  /** `same-host`: a redirect to another host and port throws ADDRESS_REFUSED. Default: `follow`. */
+  readonly redirects?: "follow" | "same-host";
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }

@@ -5,6 +5,7 @@ export * from "./home-lock.ts";
 export { SCHEMA_VERSION } from "./migrations.ts";
 export { newestTurnMs } from "./newest-turn.ts";
 export * from "./store.ts";
+export type * from "./message-types.ts";
 export type * from "./types.ts";
 export type { DeviceStore } from "./devices.ts";
 export type { IdempotencyStore } from "./idempotency.ts";

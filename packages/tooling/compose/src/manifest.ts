@@ -43,6 +43,7 @@ export const manifestEntries = {
     v.pipe(v.string(), v.regex(/^[a-z_]+(\.[a-z_]+)*$/, "a config section such as channels_config.webhook")),
   ),
   tools: list(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "a tool name such as file_read"))),
+  ingress: list(v.pipe(v.string(), v.regex(/^(\/[a-z0-9-]+)+$/, "a public path such as /provider-a"))),
   platforms: list(v.picklist(["linux", "darwin", "win32"])),
   native: list(v.pipe(v.string(), v.regex(/^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/, "an npm name"))),
 };

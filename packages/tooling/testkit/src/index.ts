@@ -8,6 +8,7 @@ export * from "./conformance/channel-conformance.ts";
 export * from "./conformance/feature-conformance.ts";
 export * from "./conformance/tool-conformance.ts";
 export * from "./fake-clock.ts";
+export * from "./feature-context.ts";
 export * from "./fake-model/server.ts";
 export type { ModelStep, ModelToolCall } from "./fake-model/step.ts";
 export * from "./fake-tool-context.ts";

@@ -100,6 +100,25 @@ export const coreSections = {
     session_days: count(90, 0, 36_500, "Days after its last turn that a conversation is kept; 0 keeps all."),
     max_sessions: count(10_000, 0, 10_000_000, "Most conversations kept, the most recent first; 0 keeps all."),
     tool_call_days: count(30, 1, 36_500, "Days that the journal of tool calls is kept."),
+    message_days: count(30, 1, 36_500, "Days that messages of channels are kept after they were answered."),
+  }),
+  delivery: v.strictObject({
+    max_attempts: count(12, 1, 1000, "Times a message is tried to be sent before it is a dead letter."),
+  }),
+  transcription: v.strictObject({
+    enabled: flag(false, "Turn recordings that people send into text."),
+    base_url: v.optional(
+      v.pipe(
+        httpUrl(),
+        v.description("Base URL of a service with OpenAI's /audio/transcriptions."),
+        v.transform((url) => url.replace(/\/+$/, "")),
+      ),
+      "https://api.openai.com/v1",
+    ),
+    api_key: v.optional(v.pipe(secret(), v.description("Bearer key of that service."))),
+    model: v.optional(text("Model that transcribes."), "whisper-1"),
+    language: v.optional(text("ISO 639-1 code of the language spoken. Default: the service finds out.")),
+    max_bytes: count(26_214_400, 1024, 1_073_741_824, "Largest recording sent to it, in bytes."),
   }),
   "security.policy": policy,
   "security.sandbox": sandbox,

@@ -4,6 +4,7 @@ import {
   type Contributions,
   type FeatureContext,
   type FeatureDefinition,
+  type Ingress,
   type Observer,
   type Route,
   type SandboxBackend,
@@ -22,6 +23,10 @@ export interface EnabledFeature {
   readonly fetch?: FeatureContext["fetch"];
   /** Its encrypted store. Default: one that is not there. */
   readonly secrets?: FeatureContext["secrets"];
+  /** What it keeps that is no secret. Default: one that is not there. */
+  readonly state?: FeatureContext["state"];
+  /** Where its messages go. Default: they are refused. */
+  readonly receive?: FeatureContext["receive"];
 }
 
 export interface ConstructedFeature {
@@ -37,10 +42,17 @@ export async function construct(
   feature: EnabledFeature,
   surroundings: Pick<FeatureContext, "log" | "clock">,
 ): Promise<() => ConstructedFeature> {
-  const { definition, config, fetch = refuse, secrets = NO_SECRETS } = feature;
+  const {
+    definition,
+    config,
+    fetch = refuse,
+    secrets = NO_STORE,
+    state = NO_STORE,
+    receive = refuseMessages,
+  } = feature;
   const module = await definition.load();
   return () => {
-    const made: unknown = module.create(Object.freeze({ config, fetch, secrets, ...surroundings }));
+    const made: unknown = module.create(Object.freeze({ config, fetch, secrets, state, receive, ...surroundings }));
     if (isThenable(made)) {
       // Its rejection would otherwise end the process.
       void Promise.resolve(made).catch(() => undefined);
@@ -53,9 +65,11 @@ export async function construct(
 
 /** Reads every member once, here, so that nothing that was checked can change afterwards. */
 function takeDown(definition: FeatureDefinition, made: Contributions): ConstructedFeature {
-  const { tools = [], routes = [], channel, sandbox, observer, register, run, shutdown } = made;
+  const { tools = [], routes = [], ingress = [], channel, sandbox, observer, register, run, shutdown } = made;
   for (const tool of tools) demand(isTool(tool), "a tool needs name, description, input, approval and run()");
   for (const route of routes) demand(isRoute(route), "a route needs method, path, doc and handle()");
+  for (const way of ingress) demand(isIngress(way), "an ingress needs path, methods, signed, verify() and parse()");
+  demand(channel !== undefined || ingress.length === 0, "an ingress needs a channel whose messages come in by it");
   demand(channel === undefined || typeof channel.send === "function", "a channel needs send()");
   demand(sandbox === undefined || isSandbox(sandbox), "a sandbox backend needs id, probe() and open()");
   demand(observer === undefined || typeof observer.record === "function", "an observer needs record()");
@@ -70,6 +84,9 @@ function takeDown(definition: FeatureDefinition, made: Contributions): Construct
       sandboxes: Object.freeze(present<SandboxBackend>(sandbox)),
       channels: Object.freeze(
         present<Channel>(channel).map((channel) => Object.freeze([channelIdOf(definition), channel] as const)),
+      ),
+      ingress: Object.freeze(
+        ingress.map((way): readonly [string, Ingress] => Object.freeze([channelIdOf(definition), Object.freeze(way)])),
       ),
       observers: Object.freeze(present<Observer>(observer)),
       routes: Object.freeze(routes.map((route): Route => Object.freeze(route))),
@@ -103,12 +120,22 @@ const isRoute = (route: Route): boolean =>
   typeof route.doc.answers === "object" &&
   typeof route.handle === "function";
 
+const isIngress = (way: Ingress): boolean =>
+  typeof way.path === "string" &&
+  Array.isArray(way.methods) &&
+  typeof way.signed === "boolean" &&
+  typeof way.verify === "function" &&
+  typeof way.parse === "function";
+
 const isSandbox = (backend: SandboxBackend): boolean =>
   typeof backend.id === "string" && typeof backend.probe === "function" && typeof backend.open === "function";
 
 const refuse: FeatureContext["fetch"] = () =>
   Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
 
+const refuseMessages: FeatureContext["receive"] = () =>
+  Promise.reject(new SvcError("CHANNEL_DOWN", "This process takes no messages."));
+
 const noStore = (): Promise<never> =>
-  Promise.reject(new SvcError("SECRET_UNREADABLE", "This process gives features no encrypted store."));
-const NO_SECRETS: FeatureContext["secrets"] = { get: noStore, set: noStore, delete: noStore, list: noStore };
+  Promise.reject(new SvcError("STORE_FAILED", "This process keeps nothing for features."));
+const NO_STORE: FeatureContext["secrets"] = { get: noStore, set: noStore, delete: noStore, list: noStore };

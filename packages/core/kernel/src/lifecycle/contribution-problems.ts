@@ -13,6 +13,7 @@ export interface ReservedNames {
 export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const SANDBOX_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const CHANNEL_ID = /^[a-z][a-z0-9_]{0,63}$/;
+const INGRESS_PATH = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE"]);
 const ROUTE_PATH = /^\/api(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
@@ -23,6 +24,7 @@ export function contributionProblems(parts: readonly RegistryPart[], reserved: R
   const sandboxes = new Claims("sandbox backend", reserved.sandboxes, problems);
   const channels = new Claims("channel", reserved.channels, problems);
   const routes = new Claims("route", [], problems);
+  const ingress = new Claims("ingress path", [], problems);
   const paths = (reserved.paths ?? []).map(patternOf);
 
   for (const part of parts) {
@@ -40,6 +42,13 @@ export function contributionProblems(parts: readonly RegistryPart[], reserved: R
     for (const [id] of part.channels) {
       if (!CHANNEL_ID.test(id)) bad("channel id", id, "a-z, then a-z 0-9 _, at most 64");
       channels.claim(id, who);
+    }
+    for (const [, { path }] of part.ingress) {
+      if (!INGRESS_PATH.test(path) || path.startsWith("/api/")) bad("ingress path", path, "literal, not below /api/");
+      if (who !== "core" && paths.some((pattern) => pattern.test(path))) {
+        problems.push(`ingress path ${JSON.stringify(path)} of ${who} is a path of core`);
+      }
+      ingress.claim(path, who);
     }
     for (const { method, path } of part.routes) {
       if (!METHODS.has(method)) bad("route method", method, "GET, POST, PUT or DELETE");

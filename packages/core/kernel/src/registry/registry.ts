@@ -1,5 +1,5 @@
 /** What this process can do, fixed once start-up is over. A reload builds a new one and swaps the reference. */
-import type { Channel, Observer, Route, SandboxBackend, Tool } from "@svc/contract";
+import type { Channel, Ingress, Observer, Route, SandboxBackend, Tool } from "@svc/contract";
 import { FrozenMap } from "./frozen-map.ts";
 
 export interface Registry {
@@ -9,6 +9,7 @@ export interface Registry {
   readonly sandboxes: FrozenMap<SandboxBackend>;
   /** By channel id (`channelIdOf`). */
   readonly channels: FrozenMap<Channel>;
+  readonly ingress: readonly RegisteredIngress[];
   readonly observers: readonly RegisteredObserver[];
   readonly routes: readonly Route[];
 }
@@ -18,12 +19,20 @@ export interface RegisteredObserver {
   readonly observer: Observer;
 }
 
+export interface RegisteredIngress {
+  /** Feature id; its state says whether the channel is in service. */
+  readonly feature: string;
+  readonly channel: string;
+  readonly ingress: Ingress;
+}
+
 /** What one owner adds. The kernel has checked all of it against everybody else's. */
 export interface RegistryPart {
   readonly feature: string;
   readonly tools: readonly Tool[];
   readonly sandboxes: readonly SandboxBackend[];
   readonly channels: readonly (readonly [id: string, channel: Channel])[];
+  readonly ingress: readonly (readonly [channel: string, ingress: Ingress])[];
   readonly observers: readonly Observer[];
   readonly routes: readonly Route[];
 }
@@ -35,6 +44,11 @@ export function buildRegistry(parts: readonly RegistryPart[]): Registry {
     toolOwners: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, part.feature] as const))),
     sandboxes: new FrozenMap(parts.flatMap((part) => part.sandboxes.map((backend) => [backend.id, backend] as const))),
     channels: new FrozenMap(parts.flatMap((part) => part.channels)),
+    ingress: Object.freeze(
+      parts.flatMap(({ feature, ingress: ways }) =>
+        ways.map(([channel, ingress]) => Object.freeze({ feature, channel, ingress })),
+      ),
+    ),
     observers: Object.freeze(
       parts.flatMap((part) => part.observers.map((observer) => Object.freeze({ feature: part.feature, observer }))),
     ),

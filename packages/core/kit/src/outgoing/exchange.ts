@@ -27,7 +27,7 @@ interface Hop {
   readonly url: URL;
   readonly method: NonNullable<FetchOptions["method"]>;
   readonly headers: Record<string, string>;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
 }
 
 async function follow(agent: Agent, text: string, options: FetchOptions, signal: AbortSignal): Promise<FetchResult> {

@@ -33,7 +33,9 @@ try {
   const { default: definition } = (await import(request.entry)) as { default: FeatureDefinition };
   const module = await definition.load();
   const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, request.config);
-  const surroundings = { log: silentLog(), clock: stoppedClock(), fetch: refused("fetch"), secrets: lockedSecrets() };
+  const store = { secrets: lockedStore("secrets"), state: lockedStore("state") };
+  const doors = { fetch: refused("fetch"), receive: refused("receive") };
+  const surroundings = { log: silentLog(), clock: stoppedClock(), ...doors, ...store };
   module.create(Object.freeze({ config, ...surroundings }));
   // What construction left for later (a promise, a next tick) is its doing too.
   for (let turn = 0; turn < 20; turn += 1) await guard.nextTurn();
@@ -58,8 +60,8 @@ function stoppedClock() {
   return { now: () => 0, monotonic: () => 0, sleep: refused("clock.sleep"), after: refused("clock.after") };
 }
 
-function lockedSecrets() {
-  const at = (name: string) => refused(`secrets.${name}`);
+function lockedStore(what: string) {
+  const at = (name: string) => refused(`${what}.${name}`);
   return { get: at("get"), set: at("set"), delete: at("delete"), list: at("list") };
 }
 

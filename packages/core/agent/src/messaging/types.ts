@@ -1,0 +1,101 @@
+/**
+ * The durable way of a message: kept → turn in its conversation → answer in the outbox, in one transaction with the turn →
+ * delivered. What is kept survives a kill at any instant; what the platform has accepted is not sent again.
+ */
+import type { Channel, ClientId, Conversation, ErrorCode, Inbound, Json, Kept, MediaKind } from "@svc/contract";
+import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
+
+export interface Messaging {
+  /**
+   * Resolves once everything is on disk, and only then may the platform be told. Rejects with STORE_*, or with BUSY while
+   * too much is waiting: then nothing is kept.
+   */
+  accept(arrival: Arrival): Promise<Arrived>;
+  /** `FeatureContext.receive` of one channel. */
+  receive(channel: string, messages: readonly Inbound[]): Promise<readonly Kept[]>;
+  /** Takes up what the last process left, then runs. */
+  start(): void;
+  /** From here on these channels and settings are in force. */
+  reconfigure(settings: MessagingSettings): void;
+  /** Begins nothing new; resolves when running turns and sends have ended, or after `graceMs` with them aborted. */
+  stop(graceMs: number): Promise<void>;
+  readonly mailbox: Mailbox;
+}
+
+export interface MessagingSettings {
+  /** Channels in service, by id. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Whether deliveries of it are tried; a channel that gave up keeps them waiting. */
+  readonly isUp: (channel: string) => boolean;
+  /** The agent that a channel's section names. */
+  readonly agentOf: (channel: string) => string | undefined;
+  readonly maxAttempts: number;
+  readonly maxParallelTurns: number;
+  readonly transcription: TranscriptionSettings | undefined;
+}
+
+export interface TranscriptionSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  readonly language: string | undefined;
+  readonly maxBytes: number;
+}
+
+/** Who a channel's people are, to tools and sessions. Only the gateway mints; this is handed in. */
+export interface ChannelIdentity {
+  /** Owns the conversations of a channel. */
+  channel(channel: string): ClientId;
+  /** One person there. */
+  sender(channel: string, sender: string): ClientId;
+}
+
+/** Both boxes as a person sees them: `in-12` came in, `out-7` goes out. */
+export interface Mailbox {
+  counts(): MessageCounts;
+  /** Newest first. */
+  list(filter: MailFilter, limit: number): Mail[];
+  /** Throws MESSAGE_UNKNOWN. */
+  show(id: string): MailDetail;
+  /**
+   * A failed or dropped message is answered again, a dead or dropped delivery is sent again; of an answered message its
+   * dead deliveries. Throws MESSAGE_UNKNOWN, MESSAGE_STATE, STORE_*.
+   */
+  replay(id: string): Promise<Mail>;
+  /** Nobody tries it any more; it stays to be seen. A turn that runs for it is stopped. As `replay`. */
+  drop(id: string): Promise<Mail>;
+}
+
+export interface MailFilter extends Omit<MessageFilter, "before"> {
+  readonly box?: "in" | "out";
+}
+
+export interface Mail {
+  readonly id: string;
+  readonly state: InboxMessage["state"] | Delivery["state"];
+  readonly channel: string;
+  readonly conversation: Conversation | undefined;
+  /** Of an incoming one. */
+  readonly sender: string | undefined;
+  /** The beginning of it, redacted. */
+  readonly text: string;
+  readonly attempts: number;
+  readonly atMs: number;
+  readonly endedAtMs: number | undefined;
+  readonly error: ErrorCode | undefined;
+  readonly turnId: string | undefined;
+}
+
+export interface MailDetail extends Mail {
+  /** All of its text, redacted. */
+  readonly text: string;
+  readonly kind: InboxMessage["kind"] | "delivery";
+  readonly files: readonly { readonly kind: MediaKind; readonly name: string }[];
+  /** Of an incoming one: what went out for it. */
+  readonly deliveries: readonly Mail[];
+  /** Of an outgoing one. */
+  readonly platformId: string | undefined;
+  readonly platformStatus: string | undefined;
+  /** Body of a notice. */
+  readonly notice: Json | undefined;
+}

@@ -1,0 +1,109 @@
+/** Messages of channels on disk: what came in, and what is to go out. */
+import type { Conversation, DeliveryUpdate, ErrorCode, Json, MediaKind } from "@svc/contract";
+
+/** What one delivery of a platform, or one step of a channel's own loop, brought. Kept together or not at all. */
+export interface Arrival {
+  readonly channel: string;
+  /** May be used once in `DEDUPE_MS`; seen before, nothing of the arrival is kept. */
+  readonly once?: string;
+  readonly messages: readonly NewMessage[];
+  readonly updates?: readonly DeliveryUpdate[];
+}
+
+export interface NewMessage {
+  /** `reaction`: kept as done at once. */
+  readonly kind: "message" | "reaction" | "notice";
+  /** One after the other within it; of a message its conversation. */
+  readonly lane: string;
+  /** `Inbound`, or the notice's body. */
+  readonly body: Json;
+  readonly dedupe?: {
+    /** The platform's id. */
+    readonly key: string;
+    readonly forMs: number;
+    /** `Inbound.sequence`, within the lane. */
+    readonly sequence?: number;
+  };
+}
+
+/** `replayed`: its `once` was seen before. Otherwise what became of each message, in their order. */
+export type Arrived =
+  | { readonly state: "replayed" }
+  | { readonly state: "kept"; readonly messages: readonly (KeptMessage | "duplicate")[] };
+
+export interface KeptMessage {
+  /** Order of arrival. */
+  readonly n: number;
+  readonly turnId: string;
+}
+
+export type InboxState = "waiting" | "done" | "failed" | "dropped";
+
+export interface InboxMessage extends KeptMessage {
+  readonly channel: string;
+  readonly kind: NewMessage["kind"];
+  readonly lane: string;
+  readonly body: Json;
+  readonly state: InboxState;
+  /** Attempts that failed, or that the process did not survive. */
+  readonly attempts: number;
+  readonly receivedAtMs: number;
+  /** When it became done, failed or dropped. */
+  readonly endedAtMs: number | undefined;
+  /** Why the last attempt failed. */
+  readonly error: ErrorCode | undefined;
+}
+
+/** What stays of it in memory while it waits. */
+export type WaitingMessage = Pick<InboxMessage, "n" | "channel" | "kind" | "lane">;
+
+export interface NewDelivery {
+  readonly conversation: Conversation;
+  readonly text: string;
+  readonly files: readonly KeptFile[];
+  readonly replyData?: Json;
+  /** The turn it belongs to, if any. */
+  readonly turnId?: string;
+  /** Of an outgoing message that a tool call makes: kept once, whatever is resumed. `turn:call`. */
+  readonly key?: string;
+}
+
+/** A file in the workspace of an agent, read when it is sent. */
+export interface KeptFile {
+  readonly kind: MediaKind;
+  readonly path: string;
+  /** Whose workspace. */
+  readonly agent: string;
+}
+
+export type OutboxState = "waiting" | "sent" | "dead" | "dropped";
+
+export interface Delivery extends NewDelivery {
+  readonly n: number;
+  /** Stable over retries. */
+  readonly deliveryId: string;
+  readonly state: OutboxState;
+  readonly attempts: number;
+  /** Milliseconds since the epoch before which it is not tried again. */
+  readonly notBeforeMs: number;
+  readonly createdAtMs: number;
+  readonly endedAtMs: number | undefined;
+  readonly platformId: string | undefined;
+  /** What the platform said later. */
+  readonly platformStatus: DeliveryUpdate["status"] | undefined;
+  readonly error: ErrorCode | undefined;
+}
+
+export interface MessageFilter {
+  readonly channel?: string;
+  readonly state?: string;
+  /** Only those with a smaller number. */
+  readonly before?: number;
+}
+
+/** How many there are, and how long the oldest one waits. */
+export interface MessageCounts {
+  readonly inbox: Readonly<Record<InboxState, number>>;
+  readonly outbox: Readonly<Record<OutboxState, number>>;
+  readonly oldestWaitingMs: number | undefined;
+}

@@ -1,0 +1,38 @@
+/** What a feature is handed, in this process: a clock that stands still, a log that is read, no network unless given one. */
+import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
+import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
+import { fakeClock, type FakeClock } from "./fake-clock.ts";
+import { memorySecrets } from "./memory-secrets.ts";
+
+export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
+  readonly log: CapturedLogger;
+  readonly clock: FakeClock;
+  /** What the feature gave to `receive`, in order. */
+  readonly received: readonly Inbound[];
+}
+
+export function fakeFeatureContext<Config>(
+  config: Config,
+  given: Partial<Pick<FakeFeatureContext<Config>, "fetch" | "clock" | "secrets" | "state">> = {},
+): FakeFeatureContext<Config> {
+  const received: Inbound[] = [];
+  const seen = new Set<string>();
+  const fetch = () => Promise.reject(new SvcError("ADDRESS_REFUSED", "This test has no network."));
+  return Object.freeze({
+    config,
+    log: captureLogger(),
+    clock: fakeClock(),
+    fetch,
+    secrets: memorySecrets(),
+    state: memorySecrets(),
+    received,
+    receive: async (messages: readonly Inbound[]) =>
+      messages.map((message) => {
+        if (message.id !== undefined && seen.has(message.id)) return "duplicate";
+        if (message.id !== undefined) seen.add(message.id);
+        received.push(message);
+        return "kept";
+      }),
+    ...given,
+  });
+}
