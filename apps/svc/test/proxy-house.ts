@@ -115,9 +115,11 @@ function nginx(folder: string, page: string, port: number): { args: string[]; au
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   const paths = temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
   mkdirSync(join(folder, "logs"));
+  // Started by root its workers are somebody else, who may not write into the test's folder.
+  const user = process.getuid?.() === 0 ? "user root; " : "";
   writeFileSync(
     join(folder, "nginx.conf"),
-    `daemon off; pid ${folder}/pid; error_log ${folder}/logs/error.log; events {} http { access_log off; ${paths}\n${server}\n}`,
+    `${user}daemon off; pid ${folder}/pid; error_log ${folder}/logs/error.log; events {} http { access_log off; ${paths}\n${server}\n}`,
   );
   const args = ["-p", folder, "-c", join(folder, "nginx.conf"), "-e", `${folder}/logs/error.log`];
   return { args, authority: certificate };
