@@ -1,4 +1,12 @@
 /** `@svc/kit`: what feature authors share. */
 export * from "./allowlist.ts";
-export * from "./outgoing/guarded-fetch.ts";
+export * from "./conversation-key.ts";
+export * from "./equal-secrets.ts";
 export * from "./json.ts";
+export * from "./multipart.ts";
+export * from "./outgoing/guarded-fetch.ts";
+export * from "./platform-call.ts";
+export * from "./retry-after.ts";
+export * from "./sender-gate.ts";
+export * from "./signature.ts";
+export * from "./split-text.ts";

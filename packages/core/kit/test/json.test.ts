@@ -1,5 +1,5 @@
 /** Exists for the 15 ms that 100 000 open brackets hold everybody else up, and for texts that only look deep. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_JSON_DEPTH, parseJson } from "../src/index.ts";
 

@@ -3,26 +3,30 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { SvcError } from "@svc/contract";
 
 export interface CappedBody {
-  readonly bytes: Uint8Array;
   readonly truncated: boolean;
   /** The content coding was undone. */
   readonly decoded: boolean;
 }
 
 /**
- * Reads until `maxBytes` are there, counted after decompression, and then hangs up: neither an endless body nor a
- * compression bomb takes more memory than the cap, nor more time than it takes to fill it.
+ * Hands over `maxBytes`, counted after decompression, and then hangs up: neither an endless body nor a compression bomb
+ * takes more memory than the cap, nor more time than it takes to fill it. The next piece is read when `write` is done
+ * with the one before.
  */
-export async function readCapped(body: Readable, coding: string | undefined, maxBytes: number): Promise<CappedBody> {
+export async function readCapped(
+  body: Readable,
+  coding: string | undefined,
+  maxBytes: number,
+  write: (chunk: Uint8Array) => Promise<void> | void,
+): Promise<CappedBody> {
   // Hanging up makes the stream fail; without a listener that failure would end the process.
   body.on("error", () => undefined);
   const decoder = decoderFor(coding);
-  const chunks: Uint8Array[] = [];
   let total = 0;
   try {
     for await (const chunk of decoder ? decodedChunks(body, decoder, maxBytes + CODING_OVERHEAD_BYTES) : body) {
       const bytes = chunk as Uint8Array;
-      chunks.push(bytes.subarray(0, maxBytes - total));
+      if (total < maxBytes) await write(bytes.subarray(0, maxBytes - total));
       total += bytes.byteLength;
       if (total > maxBytes) break;
     }
@@ -30,7 +34,7 @@ export async function readCapped(body: Readable, coding: string | undefined, max
     decoder?.destroy();
     body.destroy();
   }
-  return { bytes: Buffer.concat(chunks), truncated: total > maxBytes, decoded: decoder !== undefined };
+  return { truncated: total > maxBytes, decoded: decoder !== undefined };
 }
 
 /** Headers and empty blocks of a compressed stream decode to nothing and could go on for ever. */

@@ -1,12 +1,12 @@
 /** Loaded at the first fetch. */
 import { Agent, request, type Dispatcher } from "undici";
 import { type FetchOptions, type FetchResult, SvcError } from "@svc/contract";
-import { readCapped } from "./body.ts";
+import { takeAnswer } from "./answer.ts";
 import { guardedConnector } from "./connect.ts";
 import type { IsExempt } from "./exemptions.ts";
 import { FETCH_LIMITS, type GuardedFetch, type GuardedFetchOptions } from "./guarded-fetch.ts";
 import { headersForOtherOrigin, headersWithoutBody, requestHeaders, responseHeaders } from "./headers.ts";
-import { parseTarget } from "./target.ts";
+import { parseTarget, refused } from "./target.ts";
 import { withTimeLimit } from "./time-limit.ts";
 
 export function createExchange(options: GuardedFetchOptions, isExempt: IsExempt): GuardedFetch {
@@ -40,8 +40,13 @@ async function follow(agent: Agent, text: string, options: FetchOptions, signal:
     const response = await send(agent, hop, signal);
     const headers = responseHeaders(response.headers);
     const next = redirected(hop, response.statusCode, headers["location"]);
-    if (next === undefined) return await resultOf(hop, response, headers, options.maxBytes ?? FETCH_LIMITS.maxBytes);
+    if (next === undefined) {
+      const status = response.statusCode;
+      const coding = hop.method === "HEAD" ? undefined : headers["content-encoding"];
+      return { status, url: hop.url.href, ...(await takeAnswer(response.body, headers, coding, options, signal)) };
+    }
     response.body.on("error", () => undefined).destroy();
+    if (options.redirects === "same-host" && next.url.origin !== hop.url.origin) throw otherHost();
     if (redirects === FETCH_LIMITS.redirects) {
       throw new SvcError(
         "REMOTE_UNREACHABLE",
@@ -76,18 +81,5 @@ function redirected(hop: Hop, status: number, location: string | undefined): Hop
   };
 }
 
-async function resultOf(
-  hop: Hop,
-  response: Dispatcher.ResponseData,
-  headers: Record<string, string>,
-  maxBytes: number,
-): Promise<FetchResult> {
-  const coding = hop.method === "HEAD" ? undefined : headers["content-encoding"];
-  const { bytes, truncated, decoded } = await readCapped(response.body, coding, maxBytes);
-  if (decoded) {
-    // They describe the compressed form, which the caller never sees.
-    delete headers["content-encoding"];
-    delete headers["content-length"];
-  }
-  return { status: response.statusCode, headers, bytes, truncated, url: hop.url.href };
-}
+const otherHost = (): SvcError =>
+  refused("The server redirects to another host, port or scheme, which this request may not follow.");

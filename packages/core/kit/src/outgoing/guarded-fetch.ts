@@ -22,7 +22,7 @@ export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /**
  * Throws `SvcError`: ADDRESS_REFUSED (also for a URL that may not be fetched at all), BAD_REQUEST (headers),
- * REMOTE_UNREACHABLE, REMOTE_TIMEOUT; rejects with the signal's reason when the caller aborts.
+ * REMOTE_UNREACHABLE, REMOTE_TIMEOUT; rejects with the signal's reason when the caller aborts, and with what `write` threw.
  */
 export type GuardedFetch = (url: string, options?: FetchOptions) => Promise<FetchResult>;
 

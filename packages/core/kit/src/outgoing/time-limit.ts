@@ -2,7 +2,7 @@ import { type Clock, SvcError } from "@svc/contract";
 
 /**
  * Runs `work` under one limit for everything it does: resolving, connecting, every redirect and the body. Whatever the
- * network layers throw comes out as an `SvcError`; a caller who aborted gets the own reason back.
+ * network layers throw comes out as an `SvcError`; a caller gets the own reason of an abort back, and own errors.
  */
 export async function withTimeLimit<T>(
   timeoutMs: number,
@@ -17,12 +17,21 @@ export async function withTimeLimit<T>(
     return await work(callers ? AbortSignal.any([limit.signal, callers]) : limit.signal);
   } catch (error) {
     callers?.throwIfAborted();
+    if (error instanceof CallersError) throw error.error;
     if (limit.signal.aborted) {
       throw new SvcError("REMOTE_TIMEOUT", "The remote server did not answer within the time limit.", { cause: error });
     }
     throw error instanceof SvcError ? error : new SvcError("REMOTE_UNREACHABLE", undefined, { cause: error });
   } finally {
     cancel();
+  }
+}
+
+/** What the caller's own code threw in the middle of a request: a full disk is not the remote server's doing. */
+export class CallersError {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    this.error = error;
   }
 }
 

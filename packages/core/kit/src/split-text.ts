@@ -1,0 +1,99 @@
+/** A long answer as the messages that a platform takes. */
+import { fenceLeftOpen, isPlainlyFenced } from "./code-fences.ts";
+
+/**
+ * Parts of at most `maxChars` UTF-16 units, which no platform counts more strictly. Cut after a sentence, else after a
+ * line, a word, a character; the white space at a cut is dropped. A code block that is cut is closed and opened again.
+ * Nothing comes of a blank text.
+ */
+export function splitText(text: string, maxChars: number): string[] {
+  if (!Number.isInteger(maxChars) || maxChars < MIN_CHARS) throw new RangeError("no text fits into so few characters");
+  if (text.length <= maxChars) return text.trim() === "" ? [] : [text];
+  if (maxChars >= FENCED_CHARS && isPlainlyFenced(text)) return splitFenced(text, maxChars);
+  const parts: string[] = [];
+  let rest = text.trimEnd();
+  while (rest.length > maxChars) {
+    const at = cutOf(rest, maxChars);
+    parts.push(rest.slice(0, at).trimEnd());
+    rest = withoutBlankStart(rest.slice(at));
+  }
+  return [...parts, rest].filter((part) => part.trim() !== "");
+}
+
+/** A surrogate pair fits. */
+const MIN_CHARS = 2;
+/** Below it, fences would take the room of the text. */
+const FENCED_CHARS = 200;
+
+function splitFenced(text: string, maxChars: number): string[] {
+  const parts: string[] = [];
+  let rest = text.trimEnd();
+  /** The line that the next part begins with, because the part before it ended inside of a block. */
+  let opening = "";
+  while (opening.length + rest.length > maxChars) {
+    const at = cutOf(rest, maxChars - opening.length - CLOSING.length);
+    const piece = opening + rest.slice(0, at).trimEnd();
+    rest = withoutBlankStart(rest.slice(at));
+    opening = fenceLeftOpen(piece);
+    parts.push(closed(piece, opening));
+    // The block ended at the cut: what closed this part stands for its end.
+    if (opening !== "" && /^```(?=\s|$)/.test(rest)) [opening, rest] = ["", withoutBlankStart(rest.slice(3))];
+  }
+  if (rest.trim() !== "") parts.push(opening + rest);
+  return parts.filter((part) => part.trim() !== "");
+}
+
+const CLOSING = "\n```";
+
+/** A block of which only the first line fits goes as a whole to the next part. */
+function closed(piece: string, opening: string): string {
+  if (opening === "") return piece;
+  const onlyOpened = piece.endsWith(`\n${opening.trimEnd()}`);
+  return onlyOpened ? piece.slice(0, -opening.length).trimEnd() : piece + CLOSING;
+}
+
+/** Where to cut so that at most `room` units come before: never 0, never inside a surrogate pair. */
+function cutOf(text: string, room: number): number {
+  // One more: a space right behind a full part is a fine place.
+  const window = text.slice(0, room + 1);
+  for (const pattern of [SENTENCE_END, LINE_END, WORD_END]) {
+    const at = lastEnd(window, pattern, room);
+    // A cut near the beginning would make many tiny messages of one text.
+    if (at >= room / 4) return at;
+  }
+  return characterCut(text, room);
+}
+
+/** Latin punctuation is an end only before white space: "3.5" and "example.org" hold none. A blank line always is one. */
+const SENTENCE_END = /[.!?…]["'”’»)\]*_]*(?=\s)|[。！？]["'”’»）」』]*|(?=\n[^\S\n]*\n)/g;
+const LINE_END = /(?=\n)/g;
+const WORD_END = /(?=\s)/g;
+
+/** End of the last match that is not behind `room`; 0 without one. */
+function lastEnd(window: string, pattern: RegExp, room: number): number {
+  let last = 0;
+  for (const match of window.matchAll(pattern)) {
+    const end = match.index + match[0].length;
+    if (end <= room) last = end;
+  }
+  return last;
+}
+
+/** Before the character that would be cut, as a reader sees characters: one may be of many units. */
+function characterCut(text: string, room: number): number {
+  const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  const at = graphemes.segment(text.slice(0, room + LONGEST_CHARACTER)).containing(room)?.index ?? 0;
+  if (at > 0) return at;
+  const isInsidePair = /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(room - 1, room + 1));
+  return isInsidePair ? room - 1 : room;
+}
+
+/** Families and flags of regions have some thirty units. */
+const LONGEST_CHARACTER = 64;
+
+/** Blank lines go; the first one that is not keeps its indentation, unless the cut was in the middle of a line. */
+function withoutBlankStart(text: string): string {
+  const blank = text.length - text.trimStart().length;
+  const indented = text.lastIndexOf("\n", blank - 1) + 1;
+  return blank === 0 ? text : text.slice(indented === 0 ? blank : indented);
+}
