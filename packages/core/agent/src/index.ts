@@ -6,6 +6,8 @@ export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
 export { noneBackend } from "./sandbox/none-backend.ts";
 export { createExec } from "./sandbox/exec.ts";
 export { approvalOf, callTool, type CallOutcome, type CallRequest } from "./tools/call-tool.ts";
+export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";
+export type * from "./messaging/types.ts";
 export { modelName } from "./models/open-model.ts";
 export type { ModelTest } from "./models/test-model.ts";
 export { isPriceKnown } from "./money/price.ts";
