@@ -11,8 +11,8 @@ export interface ChannelSetup {
   /** Its section, dotted. */
   readonly section: string;
   readonly summary: string;
-  /** Keys that have no default. */
-  readonly required: readonly SchemaKey[];
+  /** Keys that have no default, and those whose schema says so. */
+  readonly asked: readonly SchemaKey[];
   /** Secrets that are ours to choose. */
   readonly generated: readonly SchemaKey[];
   /** Core's own needs no `enabled`; a feature's section may be there for other reasons. */
@@ -36,19 +36,19 @@ export function channelsOf(
   return [webhook, ...own].map((channel) => ({
     ...channel,
     id: channel.section.replace(PREFIX, ""),
-    required: requiredKeys(keys, channel.section),
+    asked: askedKeys(keys, channel.section),
     generated: keys.filter(({ section, node }) => section === channel.section && node.marks.generate),
   }));
 }
 
-/** Values without a default at the end of a way of required tables, those aside that are generated. */
-function requiredKeys(keys: readonly SchemaKey[], section: string): readonly SchemaKey[] {
+/** Values without a default at the end of a way of required tables, and what is marked; those aside that are generated. */
+function askedKeys(keys: readonly SchemaKey[], section: string): readonly SchemaKey[] {
   const own = keys.filter((key) => key.section === section);
   const optional = own.filter(({ node }) => !node.required);
   const isBelow = (key: string, other: SchemaKey): boolean => key.startsWith(`${other.key}.`);
   return own.filter(
     ({ key, path, node }) =>
-      node.required &&
+      (node.required || node.marks.ask) &&
       !node.entries &&
       !node.marks.generate &&
       !path.includes("*") &&

@@ -28,6 +28,15 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
   /** Schema of `section`, or of the keys added to `extends`; a strict object. */
   readonly config?: Schema;
   readonly load: () => Promise<FeatureModule<InferOutput<Schema>>>;
+  /** Keys of its valid section that do nothing without another feature: an error where the build is without that one. */
+  needs?(config: InferOutput<Schema>): readonly FeatureNeed[];
+}
+
+export interface FeatureNeed {
+  /** A key of the section. */
+  readonly key: string;
+  /** Id of the feature that makes something of it. */
+  readonly feature: string;
 }
 
 export interface FeatureModule<Config = unknown> {

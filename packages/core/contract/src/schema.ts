@@ -7,6 +7,8 @@ export interface Marks {
   readonly secret?: true;
   /** A secret that is ours to choose and the other side's to be told: `svc init` makes one. */
   readonly generate?: true;
+  /** Not demanded, but `svc init` asks for it: without it the feature works less well, or not in every mode. */
+  readonly ask?: true;
   /** Environment variable that supplies the value. */
   readonly env?: string;
   /** `override`: the variable beats the file. `fallback`: it counts only when the file is silent. */
@@ -16,12 +18,15 @@ export interface Marks {
 }
 
 /** A secret string. A blank one counts as unset and is refused where the key is required. */
-export const secret = (options: { env?: string; envMode?: "override" | "fallback"; generate?: true } = {}) =>
+export const secret = (
+  options: { env?: string; envMode?: "override" | "fallback"; generate?: true; ask?: true } = {},
+) =>
   v.pipe(
     v.string(),
     v.metadata({
       secret: true,
       ...(options.generate && { generate: true }),
+      ...(options.ask && { ask: true }),
       ...(options.env && { env: options.env, envMode: options.envMode ?? "override" }),
     } satisfies Marks),
   );

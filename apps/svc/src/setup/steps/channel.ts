@@ -16,7 +16,7 @@ export async function askChannel(setup: Setup): Promise<void> {
   const channel = channels.find((channel) => channel.id === id);
   if (!channel) return;
   turnOn(setup, channel);
-  for (const key of channel.required) await askKey(setup, key);
+  for (const key of channel.asked) await askKey(setup, key);
   for (const key of channel.generated) await askSecret(setup, key);
 }
 
@@ -31,7 +31,7 @@ export function generate({ draft, generated }: Setup, { key, node }: SchemaKey):
   generated.set(key, { secret, use: node.description });
 }
 
-async function askKey({ draft }: Setup, schemaKey: SchemaKey): Promise<void> {
+async function askKey({ draft, insecure }: Setup, schemaKey: SchemaKey): Promise<void> {
   const { key, node } = schemaKey;
   const message = node.description === undefined ? key : `${key}: ${node.description}`;
   if (node.type === "boolean") return draft.set(key, await confirmed(message));
@@ -39,10 +39,14 @@ async function askKey({ draft }: Setup, schemaKey: SchemaKey): Promise<void> {
     const choices = (node.choices ?? []).map((choice) => ({ value: String(choice), label: String(choice) }));
     return draft.set(key, readSetting(node, await choose(message, choices)));
   }
-  const check = (text: string): Promise<string | undefined> => draft.problemWith(key, readSetting(node, text));
+  const isMissing = (text: string): boolean => text === "" && node.marks.secret === true && !insecure;
+  const check = (text: string): string | undefined | Promise<string | undefined> =>
+    isMissing(text) ? BLANK : draft.problemWith(key, readSetting(node, text));
   const text = node.marks.secret ? await askHidden({ message, check }) : await askText({ message, check });
-  draft.set(key, readSetting(node, text));
+  draft.set(key, text === "" && !node.required ? undefined : readSetting(node, text));
 }
+
+const BLANK = "a blank secret is no secret; --insecure lets one do without";
 
 /** A secret of ours: made, typed in, or, for who insists, none. */
 async function askSecret(setup: Setup, schemaKey: SchemaKey): Promise<void> {
@@ -56,7 +60,7 @@ async function askSecret(setup: Setup, schemaKey: SchemaKey): Promise<void> {
   if (how === "generate") generate(setup, schemaKey);
   else if (how === "type") {
     const check = (text: string): string | undefined | Promise<string | undefined> =>
-      text === "" ? "a blank secret is no secret; --insecure lets one do without" : draft.problemWith(key, text);
+      text === "" ? BLANK : draft.problemWith(key, text);
     draft.set(key, await askHidden({ message: `${key}, typed unseen`, check }));
   }
 }

@@ -40,19 +40,31 @@ export const wrongItems = (
   message: string,
 ): Finding[] => items.flatMap((item, index) => (isRight(item) ? [] : [badValue([...path, index], message)]));
 
+/** What the catalogue says of a feature outside this build. */
+export type Absent = Pick<CatalogueEntry, "flag" | "planned" | "profiles">;
+
 /** `entries`: the features outside this build that claim the section. */
-export function absentFeature(path: Path, entries: readonly CatalogueEntry[], rest: Partial<Finding> = {}): Finding {
+export const absentFeature = (path: Path, entries: readonly Absent[], rest: Partial<Finding> = {}): Finding =>
+  needsFeature("section", path, entries, rest);
+
+/** `what` of the file the features are needed for; any one of them will do. */
+export function needsFeature(
+  what: "section" | "key",
+  path: Path,
+  entries: readonly Absent[],
+  rest: Partial<Finding> = {},
+): Finding {
   const written = entries.filter((entry) => !entry.planned);
   const flags = flagsOf(written.length > 0 ? written : entries);
   const feature = `${flags.length > 1 ? "one of the features" : "the feature"} ${flags.join(", ")}`;
   if (written.length === 0) {
-    const message = `this section needs ${feature}, planned, not written yet`;
+    const message = `this ${what} needs ${feature}, planned, not written yet`;
     return { code: "FEATURE_PLANNED", path, at: "key", message, ...rest };
   }
   const profiles = [...new Set(written.flatMap((entry) => entry.profiles))];
   const has = profiles.length === 0 ? "no profile has it" : `profiles that have it: ${profiles.join(", ")}`;
   const message =
-    `this section needs ${feature}, not in this build; ${has}; ` +
+    `this ${what} needs ${feature}, not in this build; ${has}; ` +
     `build it in with: pnpm build minimal --with ${flags[0]}`;
   return { code: "FEATURE_ABSENT", path, at: "key", message, ...rest };
 }
@@ -75,7 +87,7 @@ export function unknownKey(
 }
 
 const parentOf = (path: Path): string => keyText(path.slice(0, -1));
-const flagsOf = (entries: readonly CatalogueEntry[]): string[] => [...new Set(entries.map((entry) => entry.flag))];
+const flagsOf = (entries: readonly Absent[]): string[] => [...new Set(entries.map((entry) => entry.flag))];
 
 export function withoutVague(findings: readonly Finding[]): Finding[] {
   const inside = (outer: Path, inner: Path): boolean =>

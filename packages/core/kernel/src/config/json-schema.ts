@@ -44,9 +44,9 @@ const CONVERSION: ConversionConfig = {
   // Checks written as code have no place in JSON Schema; the loader still makes them.
   errorMode: "ignore",
   overrideAction: ({ valibotAction, jsonSchema }) => {
-    const { secret, env, restart } = markOf(valibotAction);
-    if (secret === undefined && env === undefined && restart === undefined) return undefined;
-    const { secret: _s, generate: _g, env: _e, envMode: _m, restart: _r, ...plain } = jsonSchema as JsonSchema & Marks;
+    const { secret, ask, env, restart } = markOf(valibotAction);
+    if ([secret, ask, env, restart].every((mark) => mark === undefined)) return undefined;
+    const { secret: _s, generate: _g, ask: _a, env: _e, envMode: _m, restart: _r, ...plain } = jsonSchema as Marked;
     const comments = [
       ...(env === undefined ? [] : [`Also from the environment: ${env}`]),
       ...(restart ? ["A change is in force after a restart."] : []),
@@ -58,6 +58,8 @@ const CONVERSION: ConversionConfig = {
     };
   },
 };
+
+type Marked = JsonSchema & Marks;
 
 const markOf = (action: { type: string; metadata?: Marks }): Marks =>
   action.type === "metadata" ? (action.metadata ?? {}) : {};

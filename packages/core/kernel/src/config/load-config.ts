@@ -15,6 +15,7 @@ import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment } from "./environment.ts";
 import { type Finding, withoutVague } from "./finding.ts";
 import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
+import { neededFeatures } from "./needed-features.ts";
 import { ConfigError } from "./problem.ts";
 import { report } from "./report.ts";
 import { hasPlainSecret, secretTexts, settleSecrets } from "./secret-values.ts";
@@ -73,6 +74,7 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
     values.set(section.name, state.section);
     findings.push(...state.findings);
   }
+  findings.push(...neededFeatures(values, features, catalogue));
   findings.push(...coreRules(coreValues(values)));
   const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all)])];
   const told = withUnread(withoutVague(findings), unread);

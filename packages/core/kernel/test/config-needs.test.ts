@@ -1,0 +1,76 @@
+// A key that only another feature makes something of was taken without a word, and did nothing.
+import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
+import * as v from "valibot";
+import { expect, test } from "vitest";
+import { CATALOGUE, makeFixture } from "./config-fixtures.ts";
+import { loadConfig } from "../src/index.ts";
+
+const load = () => Promise.reject(new Error("the config never loads a feature"));
+const twoWays: FeatureDefinition = {
+  id: "two-ways",
+  section: "two_ways",
+  config: v.strictObject({ here: v.optional(v.string()), there: v.optional(v.string()) }),
+  load,
+  needs: ({ here, there }) =>
+    there === undefined || here !== undefined ? [] : [{ key: "there", feature: "other-way" }],
+};
+const otherWay: FeatureDefinition = { id: "other-way", load };
+
+const [any] = CATALOGUE as [CatalogueEntry];
+const entry = (rest: Partial<CatalogueEntry>): CatalogueEntry => ({
+  ...any,
+  id: "other-way",
+  included: false,
+  ...rest,
+});
+
+async function problemsOf(toml: string, features = [twoWays], catalogue: readonly CatalogueEntry[] = []) {
+  const fixture = makeFixture();
+  try {
+    await loadConfig({ home: fixture.home, env: {}, features, catalogue, text: toml });
+    return [];
+  } catch (error) {
+    return (error as { problems: { code: string; line?: number; key: string; message: string }[] }).problems;
+  } finally {
+    fixture.remove();
+  }
+}
+
+const WITH = '[two_ways]\nenabled = true\nthere = "x"\n';
+
+test("the key is told with the flag, the profiles and the build that has the feature", async () => {
+  const [problem, ...others] = await problemsOf(WITH, [twoWays], [entry({ flag: "the-flag", profiles: ["full"] })]);
+  expect(others).toEqual([]);
+  expect(problem).toMatchObject({ code: "FEATURE_ABSENT", line: 3, key: "two_ways.there" });
+  expect(problem?.message).toBe(
+    "this key needs the feature the-flag, not in this build; profiles that have it: full; " +
+      "build it in with: pnpm build minimal --with the-flag",
+  );
+});
+
+test("a feature that is not written yet is told as that", async () => {
+  expect(await problemsOf(WITH, [twoWays], [entry({ flag: "the-flag", planned: true })])).toMatchObject([
+    { code: "FEATURE_PLANNED", message: "this key needs the feature the-flag, planned, not written yet" },
+  ]);
+});
+
+test("a catalogue that does not know it leaves its id", async () => {
+  expect(await problemsOf(WITH)).toMatchObject([
+    { code: "FEATURE_ABSENT", message: expect.stringContaining("--with other-way") },
+  ]);
+});
+
+test.each([
+  ["the feature is in the build", WITH, [twoWays, otherWay]],
+  ["the other key makes it unneeded", `${WITH}here = "x"\n`, [twoWays]],
+  ["the section is off", WITH.replace("true", "false"), [twoWays]],
+  ["the section is not there", "", [twoWays]],
+])("nothing is told when %s", async (_, toml, features) => {
+  expect(await problemsOf(toml, features)).toEqual([]);
+});
+
+test("a section that is invalid is told as that; its keys are not asked about", async () => {
+  expect(await problemsOf("[two_ways]\nthere = 1\n")).toMatchObject([
+    { code: "CONFIG_INVALID", key: "two_ways.there" },
+  ]);
+});
