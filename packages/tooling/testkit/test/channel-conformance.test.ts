@@ -6,7 +6,7 @@ import {
   channelChecks,
   type CapturedLogger,
   type OpenChannel,
-  type PlatformMood,
+  type ConformanceMood,
 } from "../src/index.ts";
 import { brokenRules } from "./broken-names.ts";
 
@@ -19,7 +19,7 @@ interface Platform {
   readonly count: () => number;
 }
 
-function platformOf(mood: PlatformMood): Platform {
+function platformOf(mood: ConformanceMood): Platform {
   let count = 0;
   return {
     count: () => count,

@@ -9,7 +9,7 @@ import type { CapturedLogger } from "../capture-logger.ts";
 import { demand, describeChecks, outcomeOf, PROMPT_MS, told, type Check } from "../check.ts";
 
 /** How the platform behaves: takes messages; refuses them, quoting every secret in its answer; never answers. */
-export type PlatformMood = "takes" | "refuses" | "hangs";
+export type ConformanceMood = "takes" | "refuses" | "hangs";
 
 export interface OpenChannel {
   readonly channel: Channel;
@@ -24,7 +24,7 @@ export interface OpenChannel {
 
 export interface ChannelSubject {
   /** A fresh channel, registered, against a platform of this mood. */
-  readonly open: (mood: PlatformMood) => Promise<OpenChannel>;
+  readonly open: (mood: ConformanceMood) => Promise<OpenChannel>;
   readonly message: OutgoingMessage;
   /** Every secret in its configuration. */
   readonly secrets: readonly string[];
@@ -36,7 +36,7 @@ export function channelConformance(title: string, subject: ChannelSubject): void
 
 export function channelChecks({ open, message, secrets }: ChannelSubject): Check[] {
   const never = new AbortController().signal;
-  const against = async (mood: PlatformMood, check: (opened: OpenChannel) => Promise<void>) => {
+  const against = async (mood: ConformanceMood, check: (opened: OpenChannel) => Promise<void>) => {
     const opened = await open(mood);
     try {
       await check(opened);

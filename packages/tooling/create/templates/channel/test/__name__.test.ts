@@ -1,7 +1,7 @@
 // The channel against a platform that takes, refuses (quoting the token) and never answers: what every channel keeps,
 // and the request it makes.
 import type { FeatureContext, FetchOptions, FetchResult } from "@svc/contract";
-import { captureLogger, channelConformance, fakeClock, featureConformance, type PlatformMood } from "@svc/testkit";
+import { captureLogger, channelConformance, fakeClock, featureConformance, type ConformanceMood } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { create } from "../src/__name__.ts";
 import definition from "../src/index.ts";
@@ -23,7 +23,7 @@ interface Request {
 }
 
 /** A channel whose outgoing client is the platform. */
-function open(mood: PlatformMood, answer: Partial<FetchResult> = {}) {
+function open(mood: ConformanceMood, answer: Partial<FetchResult> = {}) {
   const log = captureLogger();
   const requests: Request[] = [];
   const fetch: FeatureContext["fetch"] = async (url, options = {}) => {
