@@ -2,8 +2,9 @@
  * One tool call, the same way for a turn and for `svc tools run`: known tool, valid input, policy, person, journal, run.
  * What goes wrong is an answer for the model, never an exception; only a lost disk and an abort end the turn.
  */
-import { type ClientId, type Json, SvcError, type Tool, type ToolContext } from "@svc/contract";
+import { type ClientId, type Json, SvcError, type Tool } from "@svc/contract";
 import type { AskPerson } from "../types.ts";
+import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import { type PermittedCall, whenPermitted } from "./permit.ts";
 import { redactJson } from "./redact-json.ts";
@@ -88,10 +89,13 @@ async function runJournalled(call: PermittedCall, request: CallRequest, acting: 
   }
 }
 
-function contextOf(environment: ToolEnvironment, request: CallRequest): ToolContext {
-  const { signal } = request;
+function contextOf(environment: ToolEnvironment, request: CallRequest): CoreToolContext {
+  const { clientId, turnId, callId, signal } = request;
   return {
-    clientId: request.clientId,
+    clientId,
+    turnId,
+    callId,
+    agent: environment.agent,
     signal,
     log: environment.log,
     workspace: environment.workspace,

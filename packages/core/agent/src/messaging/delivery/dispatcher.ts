@@ -1,0 +1,195 @@
+/**
+ * Takes what waits in the outbox to its channel: in order within a conversation, conversations side by side. A delivery
+ * that rests after a failure holds back those behind it and nobody else; a channel that hangs has places of its own to
+ * hang in. Nothing is sent while the disk refuses to remember it.
+ */
+import type { Channel } from "@svc/contract";
+import { laneOf } from "@svc/kit";
+import { LinkedList, Ongoing } from "@svc/kernel";
+import type { Delivery } from "@svc/store";
+import { attempt } from "./attempt.ts";
+import { Lane } from "./lane.ts";
+import type { DeliverySettings, DispatcherOptions } from "./options.ts";
+import { mailIdOf, settle } from "./settle.ts";
+
+/** Sends of one channel at the same time. */
+const PLACES = 32;
+/** How often a channel that is down is looked at. */
+const LOOK_AGAIN_MS = 1_000;
+/** A row that can't be read is a matter for a person; nobody needs to be told of it every second. */
+const UNREADABLE_REST_MS = 60_000;
+
+/** Of one channel. */
+interface Queue {
+  readonly ready: LinkedList<Lane>;
+  sending: number;
+}
+
+export class OutboxDispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #queues = new Map<string, Queue>();
+  readonly #sends = new Ongoing();
+  #settings: DeliverySettings;
+  #isRunning = false;
+  #isFilling = false;
+  #cancelLook: (() => void) | undefined;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+  }
+
+  /** Takes up what waits on disk, at once: how long it was to rest was the last process's business. */
+  start(): void {
+    this.#isRunning = true;
+    for (const { n, lane, channel } of this.#options.store.outbox.waiting()) this.#add(n, lane, channel);
+  }
+
+  /** Called after the commit that added or reopened these rows. */
+  wake(rows: readonly Pick<Delivery, "n" | "conversation" | "state">[]): void {
+    if (!this.#isRunning) return;
+    for (const { n, conversation, state } of rows) {
+      if (state === "waiting") this.#add(n, laneOf(conversation), conversation.channel);
+    }
+  }
+
+  /** Called after the commit that dropped it. A send that runs is called off; the platform may have it all the same. */
+  forget({ n, conversation }: Pick<Delivery, "n" | "conversation">): void {
+    const lane = this.#lanes.get(laneOf(conversation));
+    if (lane?.current?.n === n) lane.current.stop.abort();
+    else if (lane?.remove(n)) this.#endRest(lane);
+  }
+
+  /** What runs ends as it began. A channel that was made anew is tried at once. */
+  reconfigure(settings: DeliverySettings): void {
+    const before = this.#settings.channels;
+    this.#settings = settings;
+    for (const lane of this.#lanes.values()) {
+      if (settings.channels.get(lane.channel) !== before.get(lane.channel)) this.#endRest(lane);
+    }
+    this.#fillSoon();
+  }
+
+  /** Begins nothing new; what is being sent may end within `graceMs` and is called off then. It stays waiting on disk. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isRunning = false;
+    this.#cancelLook?.();
+    for (const lane of this.#lanes.values()) lane.cancelRest?.();
+    const cancel = this.#options.clock.after(graceMs, () => {
+      for (const lane of this.#lanes.values()) lane.current?.stop.abort();
+    });
+    await this.#sends.idle();
+    cancel();
+  }
+
+  #add(n: number, key: string, channel: string): void {
+    let lane = this.#lanes.get(key);
+    if (!lane) this.#lanes.set(key, (lane = new Lane(key, channel)));
+    lane.add(n);
+    this.#next(lane);
+  }
+
+  /** Whoever has something to send and is free queues up behind the others of its channel. */
+  #next(lane: Lane): void {
+    if (!lane.isIdle) return;
+    if (lane.isEmpty) return void this.#lanes.delete(lane.key);
+    lane.isReady = true;
+    this.#queueOf(lane.channel).ready.add(lane);
+    this.#fillSoon();
+  }
+
+  #queueOf(channel: string): Queue {
+    let queue = this.#queues.get(channel);
+    if (!queue) this.#queues.set(channel, (queue = { ready: new LinkedList(), sending: 0 }));
+    return queue;
+  }
+
+  /** Not at once: whoever was in the same commit and comes first in its lane is being told of in these very microtasks. */
+  #fillSoon(): void {
+    if (!this.#isRunning || this.#isFilling) return;
+    this.#isFilling = true;
+    setImmediate(() => {
+      this.#isFilling = false;
+      if (this.#isRunning) this.#fill();
+    });
+  }
+
+  #fill(): void {
+    const isRemembered = this.#options.store.writable();
+    let isHeld = false;
+    for (const [id, queue] of this.#queues) {
+      if (queue.ready.size === 0) continue;
+      const channel = isRemembered && this.#settings.isUp(id) ? this.#settings.channels.get(id) : undefined;
+      if (channel) this.#fillOne(queue, channel);
+      else isHeld = true;
+    }
+    if (isHeld) this.#lookAgain();
+  }
+
+  #fillOne(queue: Queue, channel: Channel): void {
+    while (queue.sending < PLACES) {
+      const lane = queue.ready.shift();
+      if (!lane) return;
+      lane.isReady = false;
+      // What it had may have been dropped.
+      if (lane.isEmpty) this.#next(lane);
+      else void this.#sends.during(() => this.#deliver(lane, queue, channel));
+    }
+  }
+
+  #lookAgain(): void {
+    this.#cancelLook ??= this.#options.clock.after(LOOK_AGAIN_MS, () => {
+      this.#cancelLook = undefined;
+      this.#fillSoon();
+    });
+  }
+
+  async #deliver(lane: Lane, queue: Queue, channel: Channel): Promise<void> {
+    const { n, stop } = lane.take();
+    queue.sending += 1;
+    const waitMs = await this.#send(n, channel, stop);
+    queue.sending -= 1;
+    lane.current = undefined;
+    if (waitMs !== undefined) {
+      lane.add(n);
+      this.#rest(lane, waitMs);
+    }
+    this.#next(lane);
+    this.#fillSoon();
+  }
+
+  /** Resolves with how long it rests; undefined: there is nothing more to do about it. Never rejects. */
+  async #send(n: number, channel: Channel, stop: AbortController): Promise<number | undefined> {
+    const { store, log } = this.#options;
+    const fields = { messageId: mailIdOf({ n }) };
+    let delivery: Delivery | undefined;
+    try {
+      delivery = store.outbox.read(n);
+    } catch (error) {
+      log.error("a message that waits to be sent can't be read", { ...fields, error: String(error) });
+      return UNREADABLE_REST_MS;
+    }
+    if (delivery?.state !== "waiting") return undefined;
+    const { channel: id } = delivery.conversation;
+    const onUnexpected = (error: unknown): void =>
+      log.error("a channel failed unexpectedly", { ...fields, channel: id, error: nameOf(error) });
+    const outcome = await attempt({ ...this.#options, onUnexpected }, channel, delivery, stop.signal);
+    if (outcome.state === "unknown") return undefined;
+    return settle(this.#options, delivery, outcome, this.#settings.maxAttempts, stop.signal);
+  }
+
+  #rest(lane: Lane, ms: number): void {
+    if (!this.#isRunning) return;
+    lane.cancelRest = this.#options.clock.after(ms, () => this.#endRest(lane));
+  }
+
+  #endRest(lane: Lane): void {
+    lane.cancelRest?.();
+    lane.cancelRest = undefined;
+    this.#next(lane);
+  }
+}
+
+/** Its words may be the platform's. */
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -1,0 +1,96 @@
+/** What became of an attempt: on disk first, told afterwards. */
+import type { Clock, ErrorCode, Logger, MessageEvent } from "@svc/contract";
+import type { Delivery } from "@svc/store";
+import type { Outcome } from "./attempt.ts";
+import { restMs } from "./back-off.ts";
+import type { DeliveryStore } from "./options.ts";
+
+export interface SettleParts {
+  readonly store: DeliveryStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly publish: (event: MessageEvent) => void;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random: () => number;
+}
+
+/** How often a disk that refused is asked again. */
+const COMMIT_AGAIN_MS = 1_000;
+
+/**
+ * Resolves with the milliseconds after which it is tried again; undefined: it is over. What can't be written is held until
+ * the disk takes it, because a delivery that was sent must not be sent again; aborting `signal` gives that up.
+ */
+export async function settle(
+  parts: SettleParts,
+  delivery: Delivery,
+  outcome: Exclude<Outcome, { state: "unknown" }>,
+  maxAttempts: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (outcome.state === "sent") return settleSent(parts, delivery, outcome.platformId, signal);
+  const { code, retryAfterMs } = outcome;
+  const attempts = delivery.attempts + 1;
+  if (code === "DELIVERY_REFUSED" || attempts >= maxAttempts) return settleDead(parts, delivery, code, signal);
+  const { store, clock, random } = parts;
+  const waitMs = restMs(attempts, retryAfterMs, random());
+  await commit(parts, delivery, () => store.outbox.retry(delivery.n, code, clock.now() + waitMs), signal);
+  return waitMs;
+}
+
+async function settleSent(
+  parts: SettleParts,
+  delivery: Delivery,
+  platformId: string | undefined,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const { store, clock, log, publish } = parts;
+  const { n, conversation, turnId, attempts } = delivery;
+  const messageId = mailIdOf(delivery);
+  if (await commit(parts, delivery, () => store.outbox.sent(n, platformId, clock.now()), signal)) {
+    publish({ type: "message-delivered", messageId, conversation, turnId, attempts: attempts + 1 });
+  } else {
+    const { channel } = conversation;
+    log.error("a message was sent and that could not be kept; the next start sends it again", { messageId, channel });
+  }
+}
+
+async function settleDead(
+  parts: SettleParts,
+  delivery: Delivery,
+  code: ErrorCode,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const { store, clock, log, publish } = parts;
+  const { n, conversation, turnId } = delivery;
+  if (!(await commit(parts, delivery, () => store.outbox.dead(n, code, clock.now()), signal))) return;
+  const messageId = mailIdOf(delivery);
+  // Neither what was to be said nor what the platform answered: both are other people's words.
+  const attempts = delivery.attempts + 1;
+  log.warn("a message could not be delivered", { messageId, channel: conversation.channel, code, attempts });
+  publish({ type: "message-failed", messageId, conversation, turnId, code });
+}
+
+/** Whether it is on disk. */
+async function commit(
+  { store, clock, log }: SettleParts,
+  delivery: Delivery,
+  change: () => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (let isFirst = true; ; isFirst = false) {
+    // Seen before the try: who gives up still tries once more.
+    const isLast = signal.aborted;
+    try {
+      await store.write(change);
+      return true;
+    } catch (error) {
+      if (isLast) return false;
+      const messageId = mailIdOf(delivery);
+      if (isFirst) log.error("what became of a message can't be kept yet", { messageId, error: String(error) });
+      await clock.sleep(COMMIT_AGAIN_MS, signal).catch(() => undefined);
+    }
+  }
+}
+
+export const mailIdOf = ({ n }: Pick<Delivery, "n">): string => `out-${n}`;
