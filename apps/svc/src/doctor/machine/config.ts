@@ -2,23 +2,28 @@
 import { ConfigError, formatProblems, type Problem } from "@svc/kernel";
 import { error, type Finding, ok, warning } from "../finding.ts";
 import type { Check } from "./check.ts";
+import { keyFile } from "./modes.ts";
 
 export const config: Check = {
   id: "config",
-  async find(machine) {
+  async find(machine, signal) {
     const { file, problem } = await machine.config();
     if (problem === undefined) return [ok("config", `${file} is valid.`)];
     if (problem.code === "CONFIG_NOT_FOUND") return [warning("config", `${file} does not exist.`, "svc init")];
-    if (problem instanceof ConfigError) return problem.problems.map((each) => findingOf(each, file));
+    if (problem instanceof ConfigError) {
+      const [state] = await keyFile.find(machine, signal);
+      return problem.problems.map((each) => findingOf(each, file, state));
+    }
     return [error("config", problem.message, problem.hint ?? "svc config check")];
   },
 };
 
 /** What can't be decrypted is no mistake in the file, and is mended otherwise. */
-function findingOf(problem: Problem, file: string): Finding {
+function findingOf(problem: Problem, file: string, keyFileState: Finding | undefined): Finding {
   const message = formatProblems([problem]);
   if (problem.code === "SECRET_UNREADABLE") {
-    return error("secrets-readable", message, `restore .secret_key from a backup, or: svc secrets set ${problem.key}`);
+    const restore = `restore .secret_key from a backup, or move it away and: svc secrets set ${problem.key}`;
+    return error("secrets-readable", message, keyFileState?.fix ?? restore);
   }
   const where = problem.env === undefined ? `edit ${file}` : `change or unset ${problem.env}`;
   return error("config", message, `${where}, then: svc config check`);
