@@ -1,8 +1,10 @@
 /** `@svc/kit`: what feature authors share. */
 export * from "./allowlist.ts";
+export * from "./channel-check.ts";
 export * from "./conversation-key.ts";
 export * from "./equal-secrets.ts";
 export * from "./json.ts";
+export * from "./media-download.ts";
 export * from "./multipart.ts";
 export * from "./outgoing/guarded-fetch.ts";
 export * from "./platform-call.ts";

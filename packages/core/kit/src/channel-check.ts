@@ -1,0 +1,31 @@
+/** What channels do with the platform's word on who they are there. */
+import { type Channel, type Logger, SvcError } from "@svc/contract";
+
+type Check = NonNullable<Channel["check"]>;
+
+/**
+ * `run` of a channel that has no loop of its own: checks once, then waits for its end. Credentials that are refused stay
+ * so: FEATURE_FAILED keeps the channel off until its config changes. For the rest it is started again.
+ */
+export async function runChannel(check: Check, log: Logger, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  log.info("the platform knows this channel", { account: await check(signal).catch(asFinal) });
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+function asFinal(error: unknown): never {
+  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") throw error;
+  throw new SvcError("FEATURE_FAILED", error.message, { cause: error, ...(error.hint && { hint: error.hint }) });
+}
+
+/** What `platformCall` throws, in the words of `Channel.check`: no message was refused here. */
+export function asCheckFailure(error: unknown): never {
+  if (!(error instanceof SvcError) || !error.code.startsWith("DELIVERY_")) throw error;
+  const { message, retryAfterMs, hint = "Check the channel's api_url." } = error;
+  throw new SvcError("REMOTE_UNREACHABLE", message, {
+    cause: error,
+    hint,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
