@@ -10,6 +10,6 @@ export type * from "./types.ts";
 export type { DeviceStore } from "./devices.ts";
 export type { IdempotencyStore } from "./idempotency.ts";
 export type { SessionStore } from "./sessions.ts";
-export type { ToolCallStore, ToolCallRecord } from "./tool-calls.ts";
+export type { JournalledCall, ToolCallStore, ToolCallRecord } from "./tool-calls.ts";
 export type { UsageStore } from "./usage.ts";
 export type { SealedText, VaultStore } from "./vault.ts";

@@ -13,20 +13,34 @@ export interface ToolCallRecord {
   readonly input: Json;
 }
 
+/** A call as the journal knows it. */
+export interface JournalledCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly acting: boolean;
+  /** `interrupted`: it started, and nobody knows how it ended. */
+  readonly state: "started" | "finished" | "failed" | "interrupted";
+  /** What the model was told: its result, or why it failed. Null while there is none. */
+  readonly output: Json;
+}
+
 export class ToolCallStore {
   readonly #clock: Clock;
   readonly #start;
   readonly #finish;
   readonly #states;
+  readonly #of;
   readonly #actions;
 
   constructor(db: DatabaseSync, clock: Clock) {
     this.#clock = clock;
-    this.#start = db.prepare("INSERT INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL, ?)");
+    // OR REPLACE: a reading call that was interrupted runs again when its turn is taken up.
+    this.#start = db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL, ?)");
     this.#finish = db.prepare(
       "UPDATE tool_calls SET state = ?, output = ?, ended_at = ? WHERE turn_id = ? AND call_id = ?",
     );
     this.#states = db.prepare("SELECT call_id, tool, state FROM tool_calls WHERE turn_id = ? ORDER BY started_at");
+    this.#of = db.prepare("SELECT call_id, tool, acting, state, output FROM tool_calls WHERE turn_id = ?");
     this.#actions = db.prepare(
       "SELECT started_at FROM tool_calls WHERE started_at > ? AND agent = ? AND acting = 1 ORDER BY started_at",
     );
@@ -46,8 +60,19 @@ export class ToolCallStore {
   }
 
   /** Inside a transaction. */
-  finish(turnId: string, callId: string, state: "finished" | "failed", output: Json): void {
+  finish(turnId: string, callId: string, state: "finished" | "failed" | "interrupted", output: Json): void {
     this.#finish.run(state, JSON.stringify(output), this.#clock.now(), turnId, callId);
+  }
+
+  /** The calls of one turn, in no order. */
+  of(turnId: string): JournalledCall[] {
+    return (this.#of.all(turnId) as unknown as JournalRow[]).map(({ call_id: callId, tool, acting, state, output }) => ({
+      callId,
+      tool,
+      acting: acting === 1,
+      state,
+      output: output === null ? null : (JSON.parse(output) as Json),
+    }));
   }
 
   /** When this agent's acting calls after `sinceMs` started, oldest first. Milliseconds since the epoch. */
@@ -55,7 +80,7 @@ export class ToolCallStore {
     return (this.#actions.all(sinceMs, agent) as { started_at: number }[]).map((row) => row.started_at);
   }
 
-  /** `started`, `finished`, `failed`, or `interrupted` by the end of the process. */
+  /** `interrupted`: by the end of the process, or called off. */
   statesOf(turnId: string): { callId: string; tool: string; state: string }[] {
     return (this.#states.all(turnId) as { call_id: string; tool: string; state: string }[]).map((row) => ({
       callId: row.call_id,
@@ -63,4 +88,12 @@ export class ToolCallStore {
       state: row.state,
     }));
   }
+}
+
+interface JournalRow {
+  call_id: string;
+  tool: string;
+  acting: number;
+  state: JournalledCall["state"];
+  output: string | null;
 }

@@ -68,7 +68,7 @@ export interface TurnPage {
   readonly before: SessionPlace | undefined;
 }
 
-/** What one turn used. */
+/** What one turn used, or a part of it. */
 export interface TurnUsage {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;
@@ -80,6 +80,8 @@ export interface TurnUsage {
   readonly costUsd: number | undefined;
   /** What a limit of cost takes for an unknown cost. */
   readonly estimatedUsd?: number;
+  /** 0: of a turn that has not ended, which is counted with its end. Default: 1. */
+  readonly turns?: 0 | 1;
 }
 
 /** What an agent used of a model on a day. */

@@ -24,15 +24,15 @@ export class UsageStore {
     this.#since = db.prepare("SELECT * FROM usage WHERE day >= ? ORDER BY day, agent, model");
   }
 
-  /** Inside a transaction: adds one turn. */
-  add({ day, agent, model, inputTokens, outputTokens, costUsd, estimatedUsd }: TurnUsage): void {
+  /** Inside a transaction: adds one turn, or a part of one. */
+  add({ day, agent, model, turns = 1, inputTokens, outputTokens, costUsd, estimatedUsd }: TurnUsage): void {
     const key = `${day}\n${agent}\n${model}`;
     let sums = this.#pending.get(key);
     if (!sums) this.#pending.set(key, (sums = { ...NOTHING, day, agent, model }));
-    sums.turns += 1;
+    sums.turns += turns;
     sums.inputTokens += inputTokens;
     sums.outputTokens += outputTokens;
-    if (costUsd === undefined) sums.unknownCostTurns += 1;
+    if (costUsd === undefined) sums.unknownCostTurns += turns;
     sums.costUsd += costUsd ?? 0;
     sums.estimatedUsd += costUsd === undefined ? (estimatedUsd ?? 0) : 0;
   }
