@@ -57,6 +57,11 @@ export const ERRORS = {
   TURN_FAILED: entry(500, EXIT.software, "The agent's turn failed."),
   TURN_CANCELLED: entry(500, EXIT.tempFail, "The agent's turn was cancelled."),
   TURN_STEP_LIMIT: entry(500, EXIT.software, "The turn used all its steps without an answer."),
+  TURN_CRASHED: entry(
+    500,
+    EXIT.software,
+    "The process ended in the middle of this turn, five times; it is not tried again.",
+  ),
   TURN_TIMEOUT: entry(504, EXIT.tempFail, "The agent's turn ran past its time limit."),
   COST_LIMIT: entry(429, EXIT.tempFail, "The agent has spent what it may spend in a day."),
   AGENT_UNKNOWN: entry(404, EXIT.usage, "There is no agent of this name in the config."),

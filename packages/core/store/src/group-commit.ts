@@ -9,6 +9,8 @@ import { isDiskError, storeError } from "./sqlite-error.ts";
 const MAX_BATCH = 64;
 
 export interface CommitHooks {
+  /** Before each transaction; if it throws, the transaction failed. */
+  readonly beforeBegin?: () => void;
   /** Inside the transaction, after every change in it: for what is summed up instead of written each time. */
   readonly beforeCommit?: () => void;
   /** A transaction was undone: what was counted or summed up in it does not hold. */
@@ -81,8 +83,9 @@ export class GroupCommit {
   }
 
   #transaction(batch: readonly Job[]): unknown[] {
-    this.#db.exec("BEGIN IMMEDIATE");
     try {
+      this.#hooks.beforeBegin?.();
+      this.#db.exec("BEGIN IMMEDIATE");
       const values = batch.map((job) => job.change());
       this.#hooks.beforeCommit?.();
       this.#db.exec("COMMIT");

@@ -5,7 +5,8 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@svc/contract";
-import { isDiskError, storeError } from "./sqlite-error.ts";
+import type { Recovery } from "./recovery.ts";
+import { storeError } from "./sqlite-error.ts";
 import type { IdempotencyClaim } from "./types.ts";
 
 export interface IdempotencyOptions {
@@ -15,16 +16,14 @@ export interface IdempotencyOptions {
 }
 
 export class IdempotencyStore {
-  readonly #db: DatabaseSync;
   readonly #clock: Clock;
+  readonly #recovery: Recovery;
   #ttlMs = 0;
   #maxKeys = 1;
   /** Claimed keys whose turn runs, with the time of the claim: the window counts from there. */
   readonly #running = new Map<string, number>();
   /** Rows on disk; undefined: count again. */
   #rows: number | undefined;
-  /** What the last process left behind is judged. Not yet, when the disk was full at start. */
-  #recovered = false;
   readonly #find;
   readonly #insert;
   readonly #deleteExpired;
@@ -33,9 +32,9 @@ export class IdempotencyStore {
   readonly #keys;
   readonly #count;
 
-  constructor(db: DatabaseSync, clock: Clock, options: IdempotencyOptions) {
-    this.#db = db;
+  constructor(db: DatabaseSync, clock: Clock, recovery: Recovery, options: IdempotencyOptions) {
     this.#clock = clock;
+    this.#recovery = recovery;
     this.configure(options);
     this.#find = db.prepare("SELECT expires_at FROM idempotency WHERE scope = ? AND key = ?");
     this.#insert = db.prepare(
@@ -52,12 +51,6 @@ export class IdempotencyStore {
     );
     this.#keys = db.prepare("SELECT key FROM idempotency ORDER BY seq");
     this.#count = db.prepare("SELECT count(*) AS n FROM idempotency");
-    try {
-      this.#recover();
-    } catch (error) {
-      // Reading goes on without it; whoever wants to claim a key tries again.
-      if (!isDiskError(error)) throw error;
-    }
   }
 
   /** From here on; keys that are kept already end when they would have. */
@@ -68,7 +61,7 @@ export class IdempotencyStore {
 
   /** A key that runs, or ended within the window, is a duplicate. Otherwise it is claimed. Throws STORE_FULL, STORE_FAILED. */
   claim(claim: IdempotencyClaim): "new" | "duplicate" {
-    if (!this.#recovered) this.#recoverLate();
+    this.#recover();
     const now = this.#clock.now();
     const keys = keysOf(claim);
     if (keys.some((key) => this.#isTaken(claim.scope, key, now))) return "duplicate";
@@ -119,33 +112,13 @@ export class IdempotencyStore {
     return (this.#keys.all() as { key: string }[]).map((row) => row.key);
   }
 
+  /** Until the last process's keys are judged, none can be told to be new: not when the disk was full at start. */
   #recover(): void {
-    recover(this.#db);
-    this.#recovered = true;
-  }
-
-  #recoverLate(): void {
     try {
-      this.#recover();
+      this.#recovery.ensure();
     } catch (error) {
       throw storeError(error);
     }
-  }
-}
-
-/** A key whose turn never ended stays only if an acting tool had started in it. */
-function recover(db: DatabaseSync): void {
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    db.exec(`
-      DELETE FROM idempotency WHERE state = 'running' AND NOT EXISTS
-        (SELECT 1 FROM tool_calls WHERE tool_calls.turn_id = idempotency.turn_id AND acting = 1);
-      UPDATE idempotency SET state = 'done' WHERE state = 'running';
-      UPDATE tool_calls SET state = 'interrupted' WHERE state = 'started';
-      COMMIT;`);
-  } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    throw error;
   }
 }
 

@@ -59,6 +59,8 @@ export type WaitingMessage = Pick<InboxMessage, "n" | "channel" | "kind" | "lane
 
 export interface NewDelivery {
   readonly conversation: Conversation;
+  /** Of the conversation; sent one after the other within it. */
+  readonly lane: string;
   readonly text: string;
   readonly files: readonly KeptFile[];
   readonly replyData?: Json;
@@ -92,6 +94,19 @@ export interface Delivery extends NewDelivery {
   /** What the platform said later. */
   readonly platformStatus: DeliveryUpdate["status"] | undefined;
   readonly error: ErrorCode | undefined;
+}
+
+/** What stays of it in memory while it waits. */
+export interface WaitingDelivery extends Pick<Delivery, "n" | "lane" | "notBeforeMs"> {
+  readonly channel: string;
+}
+
+/** One message that a running turn has added to its conversation, in the model's own form. */
+export interface TurnStep {
+  readonly message: Json;
+  /** What the model provider counted for it. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 export interface MessageFilter {

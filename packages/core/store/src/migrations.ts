@@ -1,6 +1,7 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
+import { MESSAGES_STEP } from "./messages/schema.ts";
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
 export const STEPS: readonly string[] = [
@@ -104,6 +105,7 @@ export const STEPS: readonly string[] = [
   -- Newest turns of conversations that retention has dropped. Their chains are deleted a few turns at a time.
   CREATE TABLE dropped_chains (last_turn INTEGER PRIMARY KEY);
   `,
+  MESSAGES_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

@@ -5,12 +5,19 @@ import { DeviceStore } from "./devices.ts";
 import { DiskProbe } from "./disk-probe.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { IdempotencyStore, type IdempotencyOptions } from "./idempotency.ts";
+import { FloorStore } from "./messages/floors.ts";
+import { InboxStore } from "./messages/inbox.ts";
+import { OutboxStore } from "./messages/outbox.ts";
+import { SeenStore } from "./messages/seen.ts";
+import { StepStore } from "./messages/steps.ts";
 import { MetaStore } from "./meta.ts";
 import { type OpenDatabase, openDatabase } from "./open-database.ts";
+import { Recovery } from "./recovery.ts";
 import { Retention } from "./retention.ts";
 import { SessionStore } from "./sessions.ts";
 import { Space } from "./space.ts";
 import { storeError } from "./sqlite-error.ts";
+import { StateTexts } from "./state.ts";
 import { ToolCallStore } from "./tool-calls.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
 import { UsageStore } from "./usage.ts";
@@ -31,6 +38,10 @@ export interface Store {
   readonly toolCalls: ToolCallStore;
   readonly usage: UsageStore;
   readonly vault: VaultStore;
+  readonly state: StateTexts;
+  readonly inbox: InboxStore;
+  readonly outbox: OutboxStore;
+  readonly steps: StepStore;
   /** Runs `change` in the next group commit; resolves once it is on disk. Rejects with STORE_FULL or STORE_FAILED. */
   write<T>(change: () => T): Promise<T>;
   /** False after a write that the disk refused, until one succeeds. Asking makes it try again by itself. */
@@ -58,10 +69,15 @@ export function openStore(options: StoreOptions): Store {
 }
 
 function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempotency }: StoreOptions): Store {
-  const keys = new IdempotencyStore(db, clock, idempotency);
+  const recovery = new Recovery(db, clock);
+  const keys = new IdempotencyStore(db, clock, recovery, idempotency);
   const usage = new UsageStore(db);
+  const seen = new SeenStore(db);
+  const floors = new FloorStore(db);
+  const outbox = new OutboxStore(db, clock);
   const commits = new GroupCommit(db, {
     refused,
+    beforeBegin: () => recovery.ensure(),
     beforeCommit: () => usage.flush(),
     onRollback: () => {
       keys.recount();
@@ -79,6 +95,10 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     toolCalls: new ToolCallStore(db, clock),
     usage,
     vault: new VaultStore(db, commits),
+    state: new StateTexts(db, commits),
+    inbox: new InboxStore(db, clock, seen, floors, outbox),
+    outbox,
+    steps: new StepStore(db),
     write: (change) => commits.write(change),
     writable: () => probe.writable(),
     prune: (limits, nowMs) => retention.prune(limits, nowMs),

@@ -66,13 +66,15 @@ export class ToolCallStore {
 
   /** The calls of one turn, in no order. */
   of(turnId: string): JournalledCall[] {
-    return (this.#of.all(turnId) as unknown as JournalRow[]).map(({ call_id: callId, tool, acting, state, output }) => ({
-      callId,
-      tool,
-      acting: acting === 1,
-      state,
-      output: output === null ? null : (JSON.parse(output) as Json),
-    }));
+    return (this.#of.all(turnId) as unknown as JournalRow[]).map(
+      ({ call_id: callId, tool, acting, state, output }) => ({
+        callId,
+        tool,
+        acting: acting === 1,
+        state,
+        output: output === null ? null : (JSON.parse(output) as Json),
+      }),
+    );
   }
 
   /** When this agent's acting calls after `sinceMs` started, oldest first. Milliseconds since the epoch. */

@@ -1,0 +1,174 @@
+/** What came in and was accepted. It is here before the platform is told so, and leaves only by an end that is noted. */
+import { randomUUIDv7 } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import { type Clock, DEDUPE_MS, type ErrorCode, type Json } from "@svc/contract";
+import type {
+  Arrival,
+  Arrived,
+  InboxMessage,
+  InboxState,
+  KeptMessage,
+  MessageCounts,
+  MessageFilter,
+  NewMessage,
+  WaitingMessage,
+} from "../message-types.ts";
+import { Box, type BoxRow } from "./box.ts";
+import type { FloorStore } from "./floors.ts";
+import type { OutboxStore } from "./outbox.ts";
+import type { SeenStore } from "./seen.ts";
+
+export class InboxStore {
+  readonly #clock: Clock;
+  readonly #seen: SeenStore;
+  readonly #floors: FloorStore;
+  readonly #outbox: OutboxStore;
+  readonly #box: Box<InboxRow>;
+  readonly #insert;
+  readonly #waiting;
+  readonly #oldest;
+  readonly #begin;
+  readonly #failed;
+  readonly #lost;
+  readonly #told;
+
+  constructor(db: DatabaseSync, clock: Clock, seen: SeenStore, floors: FloorStore, outbox: OutboxStore) {
+    this.#clock = clock;
+    this.#seen = seen;
+    this.#floors = floors;
+    this.#outbox = outbox;
+    this.#box = new Box(db, { table: "inbox", well: "done", columns: "m.turn_id, m.kind, m.received_at, m.body" });
+    this.#insert = db.prepare(
+      "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body) VALUES (?, ?, ?, ?, ?, ?)",
+    );
+    this.#waiting = db.prepare("SELECT n, channel, kind, lane FROM inbox_open JOIN inbox USING (n) ORDER BY n");
+    this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
+    this.#begin = db.prepare("UPDATE inbox_open SET begun = 1 WHERE n = ?");
+    this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
+    this.#lost = db.prepare("SELECT n FROM inbox_lost ORDER BY n");
+    this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
+  }
+
+  /** Inside a transaction: keeps what is new of it. */
+  arrive({ channel, once, messages, updates = [] }: Arrival, nowMs: number): Arrived {
+    if (once !== undefined && !this.#seen.add(keyOf("once", channel, once), nowMs, DEDUPE_MS)) {
+      return { state: "replayed" };
+    }
+    for (const update of updates) this.#outbox.update(channel, update);
+    return {
+      state: "kept",
+      messages: messages.map((message) =>
+        this.#isNew(channel, message, nowMs) ? this.#keep(channel, message, nowMs) : "duplicate",
+      ),
+    };
+  }
+
+  #isNew(channel: string, { lane, dedupe }: NewMessage, nowMs: number): boolean {
+    if (dedupe === undefined) return true;
+    const { key, forMs, sequence } = dedupe;
+    const id = keyOf("id", channel, key);
+    if (sequence === undefined) return this.#seen.add(id, nowMs, forMs);
+    const place = keyOf("lane", channel, lane);
+    // Until its number has raised the floor, an id is not forgotten.
+    if (this.#floors.isBelow(place, sequence) || !this.#seen.add(id, nowMs, forMs, "even expired")) return false;
+    this.#floors.add(place, sequence, nowMs + forMs);
+    return true;
+  }
+
+  #keep(channel: string, { kind, lane, body }: NewMessage, nowMs: number): KeptMessage {
+    // In the order of arrival: what is kept by turn stands together on disk, where random ids would be strewn all over it.
+    const turnId = `t-${randomUUIDv7()}`;
+    const n = Number(this.#insert.run(turnId, channel, kind, lane, nowMs, JSON.stringify(body)).lastInsertRowid);
+    this.#box.open(n);
+    if (kind === "reaction") this.#box.end(n, { state: "done", atMs: nowMs });
+    return { n, turnId };
+  }
+
+  /** In order of arrival. */
+  waiting(): WaitingMessage[] {
+    return this.#waiting.all() as unknown as WaitingMessage[];
+  }
+
+  read(n: number): InboxMessage | undefined {
+    const row = this.#box.read(n);
+    return row && messageOf(row);
+  }
+
+  /** Newest first. */
+  list(filter: MessageFilter, limit: number): InboxMessage[] {
+    return this.#box.list(filter, limit).map(messageOf);
+  }
+
+  /**
+   * Inside a transaction: an attempt runs. If the process does not survive it, the next one counts that, and ends the
+   * message with TURN_CRASHED when it is the fifth time.
+   */
+  begin(n: number): void {
+    this.#begin.run(n);
+  }
+
+  /** Inside a transaction: the attempt failed, and the message waits for the next one. Tells whether it waits. */
+  failed(n: number, code: ErrorCode): boolean {
+    return Number(this.#failed.run(code, n).changes) > 0;
+  }
+
+  /** Inside a transaction. Tells whether it waited: who is told that it did not must undo what came of it. */
+  end(n: number, state: Exclude<InboxState, "waiting">, code?: ErrorCode): boolean {
+    const failedAttempts = state === "failed" ? 1 : 0;
+    return this.#box.end(n, { state, atMs: this.#clock.now(), error: code, failedAttempts });
+  }
+
+  /** Inside a transaction: a failed or dropped one waits again, with all its attempts before it. Tells whether it was one. */
+  reopen(n: number): boolean {
+    this.#told.run(n);
+    return this.#box.reopen(n);
+  }
+
+  /** Those that ended with TURN_CRASHED and whose senders were not told so yet. */
+  lost(): InboxMessage[] {
+    return (this.#lost.all() as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
+  }
+
+  /** Inside the transaction that keeps the word to the sender of a lost message. */
+  told(n: number): void {
+    this.#told.run(n);
+  }
+
+  /** Of both boxes. */
+  counts(): MessageCounts {
+    const oldestMs = Math.min(this.#oldestMs(), this.#outbox.oldestWaitingMs());
+    return {
+      inbox: { waiting: 0, done: 0, failed: 0, dropped: 0, ...this.#box.counts() },
+      outbox: this.#outbox.counts(),
+      oldestWaitingMs: oldestMs === Infinity ? undefined : Math.max(0, this.#clock.now() - oldestMs),
+    };
+  }
+
+  #oldestMs(): number {
+    return (this.#oldest.get() as { at: number } | undefined)?.at ?? Infinity;
+  }
+}
+
+/** No two of them are the same text, whatever the platform's ids hold. */
+const keyOf = (kind: string, channel: string, text: string): string => `${kind}\n${channel}\n${text}`;
+
+interface InboxRow extends BoxRow {
+  turn_id: string;
+  kind: NewMessage["kind"];
+  received_at: number;
+  body: string;
+}
+
+const messageOf = (row: InboxRow): InboxMessage => ({
+  n: row.n,
+  turnId: row.turn_id,
+  channel: row.channel,
+  kind: row.kind,
+  lane: row.lane,
+  body: JSON.parse(row.body) as Json,
+  state: row.state as InboxState,
+  attempts: row.attempts,
+  receivedAtMs: row.received_at,
+  endedAtMs: row.ended_at ?? undefined,
+  error: row.error ?? undefined,
+});

@@ -1,0 +1,150 @@
+/** What is to go out, in the order of each lane. A delivery leaves it only by an end that is noted. */
+import { randomUUID } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock, DeliveryUpdate, ErrorCode } from "@svc/contract";
+import type { Delivery, MessageCounts, MessageFilter, NewDelivery, WaitingDelivery } from "../message-types.ts";
+import { Box } from "./box.ts";
+import { COLUMNS, deliveryOf, type OutboxRow, UNTRIED } from "./delivery-row.ts";
+import { EarlyUpdates, isNews } from "./delivery-updates.ts";
+
+export class OutboxStore {
+  readonly #clock: Clock;
+  readonly #box: Box<OutboxRow>;
+  readonly #early = new EarlyUpdates();
+  readonly #insert;
+  readonly #byKey;
+  readonly #byTurn;
+  readonly #waiting;
+  readonly #oldest;
+  readonly #retry;
+  readonly #receipt;
+  readonly #byPlatformId;
+  readonly #setStatus;
+
+  constructor(db: DatabaseSync, clock: Clock) {
+    this.#clock = clock;
+    this.#box = new Box(db, { table: "outbox", well: "sent", columns: COLUMNS });
+    this.#insert = db.prepare(
+      `INSERT INTO outbox (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#byKey = db.prepare("SELECT n FROM outbox WHERE key = ?");
+    this.#byTurn = db.prepare("SELECT n FROM outbox WHERE turn_id = ? ORDER BY n");
+    this.#waiting = db.prepare(
+      "SELECT n, lane, channel, not_before AS notBeforeMs FROM outbox_open JOIN outbox USING (n) ORDER BY n",
+    );
+    this.#oldest = db.prepare("SELECT created_at AS at FROM outbox WHERE n = (SELECT min(n) FROM outbox_open)");
+    this.#retry = db.prepare("UPDATE outbox_open SET attempts = attempts + 1, error = ?, not_before = ? WHERE n = ?");
+    this.#receipt = db.prepare("UPDATE outbox_ended SET platform_id = ?, platform_status = ? WHERE n = ?");
+    this.#byPlatformId = db.prepare(
+      `SELECT n, platform_status AS status FROM outbox_ended JOIN outbox USING (n)
+       WHERE platform_id = ? AND channel = ? ORDER BY n DESC LIMIT 1`,
+    );
+    this.#setStatus = db.prepare("UPDATE outbox_ended SET platform_status = ? WHERE n = ?");
+  }
+
+  /** Inside a transaction. Where a `key` is there already, nothing is added, and the one that has it is returned. */
+  add(deliveries: readonly NewDelivery[], nowMs: number): Delivery[] {
+    return deliveries.map((delivery) => this.#existing(delivery.key) ?? this.#add(delivery, nowMs));
+  }
+
+  #existing(key: string | undefined): Delivery | undefined {
+    if (key === undefined) return undefined;
+    const row = this.#byKey.get(key) as { n: number } | undefined;
+    return row && this.read(row.n);
+  }
+
+  #add(delivery: NewDelivery, nowMs: number): Delivery {
+    const { conversation, lane, text, files, replyData, turnId, key } = delivery;
+    const { channel, id, thread } = conversation;
+    const deliveryId = randomUUID();
+    const { lastInsertRowid } = this.#insert.run(
+      deliveryId,
+      channel,
+      id,
+      thread ?? null,
+      lane,
+      turnId ?? null,
+      key ?? null,
+      nowMs,
+      JSON.stringify(files),
+      replyData === undefined ? null : JSON.stringify(replyData),
+      text,
+    );
+    const n = Number(lastInsertRowid);
+    this.#box.open(n);
+    return { ...delivery, n, deliveryId, createdAtMs: nowMs, ...UNTRIED };
+  }
+
+  /** In the order they were added. */
+  waiting(): WaitingDelivery[] {
+    return this.#waiting.all() as unknown as WaitingDelivery[];
+  }
+
+  read(n: number): Delivery | undefined {
+    const row = this.#box.read(n);
+    return row && deliveryOf(row);
+  }
+
+  /** Newest first. */
+  list(filter: MessageFilter, limit: number): Delivery[] {
+    return this.#box.list(filter, limit).map(deliveryOf);
+  }
+
+  /** In the order they were added. */
+  ofTurn(turnId: string): Delivery[] {
+    return (this.#byTurn.all(turnId) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
+  }
+
+  /** Inside a transaction: the platform has it. Tells whether it waited. */
+  sent(n: number, platformId: string | undefined, nowMs: number): boolean {
+    if (!this.#box.end(n, { state: "sent", atMs: nowMs })) return false;
+    if (platformId !== undefined) this.#receipt.run(platformId, this.#earlyStatus(n, platformId) ?? null, n);
+    return true;
+  }
+
+  #earlyStatus(n: number, platformId: string): DeliveryUpdate["status"] | undefined {
+    return this.#early.isEmpty ? undefined : this.#early.of(this.read(n)!.conversation.channel, platformId);
+  }
+
+  /** Inside a transaction: the attempt failed. Tells whether it waits. */
+  retry(n: number, code: ErrorCode, notBeforeMs: number): boolean {
+    return Number(this.#retry.run(code, notBeforeMs, n).changes) > 0;
+  }
+
+  /** Inside a transaction: the attempt failed, and it was the last. Tells whether it waited. */
+  dead(n: number, code: ErrorCode, nowMs: number): boolean {
+    return this.#box.end(n, { state: "dead", atMs: nowMs, error: code, failedAttempts: 1 });
+  }
+
+  /** Inside a transaction. Tells whether it waited. */
+  drop(n: number): boolean {
+    return this.#box.end(n, { state: "dropped", atMs: this.#clock.now() });
+  }
+
+  /** Inside a transaction: a dead or dropped one waits again, with all its attempts before it. Tells whether it was one. */
+  reopen(n: number): boolean {
+    return this.#box.reopen(n);
+  }
+
+  /** Inside a transaction: what the platform says of a message that it accepted. Updates come late, twice and out of order. */
+  update(channel: string, { platformId, status }: DeliveryUpdate): void {
+    const row = this.#byPlatformId.get(platformId, channel) as StatusRow | undefined;
+    if (!row) this.#early.add(channel, platformId, status);
+    else if (isNews(row.status, status)) this.#setStatus.run(status, row.n);
+  }
+
+  counts(): MessageCounts["outbox"] {
+    return { waiting: 0, sent: 0, dead: 0, dropped: 0, ...this.#box.counts() };
+  }
+
+  /** When the oldest of those that wait was added; Infinity when none does. */
+  oldestWaitingMs(): number {
+    return (this.#oldest.get() as { at: number } | undefined)?.at ?? Infinity;
+  }
+}
+
+interface StatusRow {
+  n: number;
+  status: DeliveryUpdate["status"] | null;
+}

@@ -1,0 +1,43 @@
+/** The steps of turns that have not ended: what a turn needs that is taken up again after a kill. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Json } from "@svc/contract";
+import type { TurnStep } from "../message-types.ts";
+
+export class StepStore {
+  readonly #insert;
+  readonly #of;
+  readonly #drop;
+
+  constructor(db: DatabaseSync) {
+    this.#insert = db.prepare(
+      "INSERT INTO steps VALUES (?1, (SELECT coalesce(max(n), 0) + 1 FROM steps WHERE turn_id = ?1), ?2, ?3, ?4)",
+    );
+    this.#of = db.prepare("SELECT message, input_tokens, output_tokens FROM steps WHERE turn_id = ? ORDER BY n");
+    this.#drop = db.prepare("DELETE FROM steps WHERE turn_id = ?");
+  }
+
+  /** Inside a transaction: the next step of the turn. */
+  add(turnId: string, { message, inputTokens, outputTokens }: TurnStep): void {
+    this.#insert.run(turnId, inputTokens, outputTokens, JSON.stringify(message));
+  }
+
+  /** In their order. */
+  of(turnId: string): TurnStep[] {
+    return (this.#of.all(turnId) as unknown as StepRow[]).map((row) => ({
+      message: JSON.parse(row.message) as Json,
+      inputTokens: row.input_tokens,
+      outputTokens: row.output_tokens,
+    }));
+  }
+
+  /** Inside the transaction that ends the turn. */
+  drop(turnId: string): void {
+    this.#drop.run(turnId);
+  }
+}
+
+interface StepRow {
+  message: string;
+  input_tokens: number;
+  output_tokens: number;
+}
