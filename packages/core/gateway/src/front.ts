@@ -10,6 +10,7 @@ import { coreRoutes } from "./api/core-routes.ts";
 import { featureRoutes } from "./api/feature-routes.ts";
 import { HealthRoute } from "./health.ts";
 import { requestListener } from "./http/listener.ts";
+import { channelPaths } from "./ingress/channel-paths.ts";
 import { type ClientResolver, clientResolver } from "./net/client.ts";
 import { hostRules } from "./net/host-rules.ts";
 import type { Lasting } from "./lasting.ts";
@@ -22,7 +23,7 @@ import { WebhookIngress } from "./webhook/ingress.ts";
 export interface Front {
   readonly settings: GatewaySettings;
   readonly listener: RequestListener;
-  /** Requests to routes of features. */
+  /** Requests to routes and channels of features. */
   readonly ongoing: Ongoing;
   /** What the operator is to be told about these settings. */
   readonly warning: string | undefined;
@@ -53,9 +54,12 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     log: deps.log,
   });
   const document = openApiRoute({ version: deps.version, routes: [...own, ...apiRoutes], send, log: deps.log });
+  const routes = [...own, document];
+  const taken = routes.map(({ path }) => path);
   const listener = requestListener({
     rules: hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port }),
-    routes: [...own, document],
+    routes,
+    channels: channelPaths(settings, lasting, ongoing, taken),
     otherwise: api.listener(apiRoutes, { ...lasting, clientOf, log: deps.log }),
     isDraining,
     send,

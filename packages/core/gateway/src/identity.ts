@@ -1,8 +1,10 @@
 /**
- * The only place that mints a `ClientId`: one per paired token (stored with the device, so it survives restarts) and
- * one per connection that came without a token. Whoever else needs an identity is handed one.
+ * The only place that mints a `ClientId`: one per paired token (stored with the device, so it survives restarts), one per
+ * connection that came without a token, and those of the people who write to a channel. Whoever else needs an identity is
+ * handed one.
  */
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
+import type { ChannelIdentity } from "@svc/agent";
 import type { ClientId } from "@svc/contract";
 
 /** A new identity: 128 random bits, so that no tool or client can guess another's. */
@@ -10,3 +12,15 @@ export const mintClientId = (): ClientId => randomBytes(16).toString("base64url"
 
 /** The one namespace that callers without a token share for sessions and idempotency keys. */
 export const ANONYMOUS = "anonymous" as ClientId;
+
+/**
+ * Who the people of a channel are. Made of their names, so that it is the same after a restart and nothing has to be kept
+ * for everybody who ever wrote; a list, so that no channel and sender can be put together to be two others.
+ */
+export const channelIdentity = (): ChannelIdentity => ({
+  channel: (channel) => derivedClientId(["channel", channel]),
+  sender: (channel, sender) => derivedClientId(["sender", channel, sender]),
+});
+
+const derivedClientId = (names: readonly string[]): ClientId =>
+  hash("sha256", JSON.stringify(names), "buffer").subarray(0, 16).toString("base64url") as ClientId;

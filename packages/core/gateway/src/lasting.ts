@@ -5,11 +5,13 @@ import { ApiLibrary } from "./api/library.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
 import { Streams } from "./auth/streams.ts";
+import { BodyRoom } from "./http/body-room.ts";
 import { type Send, sender } from "./http/send.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "./limits/sliding-window.ts";
 import { ForwardingWatch } from "./net/forwarding-watch.ts";
 import { Pairing } from "./pairing/pairing.ts";
 import { pairingLimit } from "./pairing/route.ts";
+import { RareLines } from "./rare-lines.ts";
 import { RunningTurns } from "./running-turns.ts";
 import type { GatewayDeps, GatewaySettings } from "./types.ts";
 import { SeenIds } from "./webhook/seen-ids.ts";
@@ -27,6 +29,9 @@ export interface Lasting {
   readonly pairLimit: SlidingWindow;
   readonly seenIds: SeenIds;
   readonly forwarding: ForwardingWatch;
+  /** For the bodies of deliveries. */
+  readonly bodyRoom: BodyRoom;
+  readonly rareLines: RareLines;
   readonly send: Send;
   readonly isDraining: () => boolean;
 }
@@ -67,6 +72,8 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     pairLimit: pairingLimit(),
     seenIds: new SeenIds(REMEMBER_MS),
     forwarding: new ForwardingWatch(log),
+    bodyRoom: new BodyRoom(),
+    rareLines: new RareLines(clock),
     send,
     isDraining,
   };

@@ -1,9 +1,10 @@
 /** What the gateway is given, and what it gives back. */
 import type { Clock, Logger, Route } from "@svc/contract";
-import type { SessionService, TurnRunner } from "@svc/agent";
-import type { CoreConfig } from "@svc/kernel";
+import type { Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
+import type { CoreConfig, RegisteredIngress } from "@svc/kernel";
 import type { Device, IdempotencyClaim } from "@svc/store";
 import type { Reports } from "./api/reports.ts";
+import type { IngressPath } from "./ingress/ingress-paths.ts";
 import type { Pairing } from "./pairing/pairing.ts";
 
 /** The part of the durable state the gateway touches. */
@@ -30,12 +31,21 @@ export interface GatewaySettings {
   readonly webhook: CoreConfig["channels_config.webhook"];
   /** Bearer routes of features. */
   readonly routes: readonly Route[];
+  /** Ways in of channels. */
+  readonly ingress: readonly RegisteredIngress[];
+  /** By path, those of all channels there are (`ingressPathsOf`): one without a way in is answered NOT_CONFIGURED. */
+  readonly ingressPaths: ReadonlyMap<string, IngressPath>;
 }
 
 export interface GatewayDeps extends GatewaySettings, Reports {
   readonly store: GatewayStore;
   readonly turns: TurnRunner;
   readonly sessions: SessionService;
+  /** Where the deliveries of channels are kept. */
+  readonly inbox: Pick<Messaging, "accept">;
+  readonly mailbox: Mailbox;
+  /** False: the channel's feature is on and gave up. Its path answers CHANNEL_DOWN then, so that the platform tries again. */
+  isUp(feature: string): boolean;
   health(): Health;
   readonly log: Logger;
   readonly clock: Clock;

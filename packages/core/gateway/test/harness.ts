@@ -2,15 +2,18 @@
 import { hash, randomUUID } from "node:crypto";
 import { type ClientId, type Clock, type Route, SvcError } from "@svc/contract";
 import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
-import type { Device, IdempotencyClaim, Scope } from "@svc/store";
+import type { RegisteredIngress } from "@svc/kernel";
+import type { Arrival, Arrived, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
+import { FakeMailbox } from "./fake-mailbox.ts";
 import { REPORTS } from "./reports.ts";
 import {
   type Gateway,
   type GatewayDeps,
   type GatewaySettings,
   type Health,
+  type IngressPath,
   type RequestsBefore,
   startGateway,
 } from "../src/index.ts";
@@ -38,6 +41,8 @@ export interface HarnessOptions {
   /** In place of the echoing agent. */
   readonly run?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
   readonly routes?: readonly Route[];
+  readonly ingress?: readonly RegisteredIngress[];
+  readonly ingressPaths?: ReadonlyMap<string, IngressPath>;
   readonly clock?: Clock;
 }
 
@@ -50,6 +55,13 @@ export class Harness {
   readonly sessions: SessionInfo[] = [];
   /** Of every conversation. */
   readonly messages: SessionMessage[] = [];
+  readonly mailbox = new FakeMailbox();
+  /** What was kept of deliveries, in order. */
+  readonly arrivals: Arrival[] = [];
+  /** In place of keeping it. */
+  accept: (arrival: Arrival) => Promise<Arrived> = keptAtOnce;
+  /** Features that gave up. */
+  readonly failed = new Set<string>();
   /** Ids of conversations that were to be stopped. */
   readonly cancelled: string[] = [];
   failNextAdd: Error | undefined;
@@ -89,12 +101,13 @@ export class Harness {
   }
 
   /** Applies settings to the running gateway: those it was started with, but for these. */
-  reconfigure(changed: Pick<HarnessOptions, "config" | "webhook" | "routes">): RequestsBefore {
-    const { config, webhook, routes } = this.#options;
+  reconfigure(changed: Omit<HarnessOptions, "run" | "clock">): RequestsBefore {
+    const { config, webhook } = this.#options;
     this.#options = {
+      ...this.#options,
+      ...changed,
       config: { ...config, ...changed.config },
       webhook: { ...webhook, ...changed.webhook },
-      routes: changed.routes ?? routes ?? [],
     };
     return this.gateway.reconfigure(settingsOf(this.#options));
   }
@@ -135,6 +148,15 @@ export class Harness {
       },
       sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
+      inbox: {
+        accept: async (arrival) => {
+          const arrived = await this.accept(arrival);
+          this.arrivals.push(arrival);
+          return arrived;
+        },
+      },
+      mailbox: this.mailbox,
+      isUp: (feature) => (this.#check(), !this.failed.has(feature)),
       ...REPORTS,
       health: () => (this.#check(), this.health),
       log: this.log,
@@ -189,11 +211,16 @@ export class Harness {
   }
 }
 
-const settingsOf = ({ config, webhook, routes = [] }: HarnessOptions): GatewaySettings => ({
-  config: { ...CONFIG, ...config },
-  webhook: { secret: undefined, signing_secret: undefined, agent: undefined, ...webhook },
-  routes,
+const settingsOf = (options: HarnessOptions): GatewaySettings => ({
+  config: { ...CONFIG, ...options.config },
+  webhook: { secret: undefined, signing_secret: undefined, agent: undefined, ...options.webhook },
+  routes: options.routes ?? [],
+  ingress: options.ingress ?? [],
+  ingressPaths: options.ingressPaths ?? new Map(),
 });
+
+const keptAtOnce = ({ messages }: Arrival): Promise<Arrived> =>
+  Promise.resolve({ state: "kept", messages: messages.map((_, index) => ({ n: index + 1, turnId: `t-${index}` })) });
 
 /** A feature's route with as much of a description as it must have. */
 export const route = (

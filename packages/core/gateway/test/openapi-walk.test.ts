@@ -60,8 +60,10 @@ class World extends Harness {
     return call(this, { method, path: this.path(), ...sent, ...changed, headers });
   }
 
-  path(id = this.spec.path.startsWith("/api/devices") ? "dev-read" : "mine"): string {
-    return this.spec.path.replace("{id}", id);
+  path(id?: string): string {
+    const { path } = this.spec;
+    const known = path.startsWith("/api/devices") ? "dev-read" : path.startsWith("/api/inbox") ? "in-12" : "mine";
+    return path.replace("{id}", id ?? known);
   }
 }
 
@@ -117,6 +119,8 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
   },
   SESSION_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
   DEVICE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
+  MESSAGE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("in-99") }),
+  MESSAGE_STATE: notChanged("MESSAGE_STATE"),
 };
 
 /** Where a route has its own way to it. */
@@ -143,12 +147,21 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
     },
   },
   "DELETE /api/sessions/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
+  "POST /api/inbox/{id}/replay": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
+  "DELETE /api/inbox/{id}": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
   "DELETE /api/devices/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
 };
 
 function notRemoved(code: ErrorCode): Provocation {
   return async (world) => {
     world.failRemove = new SvcError(code);
+    return (await world.start()).ask();
+  };
+}
+
+function notChanged(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.mailbox.fails = code;
     return (await world.start()).ask();
   };
 }
@@ -169,6 +182,14 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
       return world.ask({ headers: { authorization: `Bearer ${world.tokens.read}` } });
     },
   ],
+  "GET /api/inbox": [
+    asked({ path: "/api/inbox?box=in&channel=provider_a&state=waiting&limit=1" }),
+    async (world) => {
+      world.mailbox.oldestWaitingMs = undefined;
+      return (await world.start()).ask();
+    },
+  ],
+  "GET /api/inbox/{id}": [asked({ path: "/api/inbox/in-13" }), asked({ path: "/api/inbox/out-7" })],
   "GET /api/sessions/{id}/messages": [asked({ path: "/api/sessions/mine/messages?limit=1&before=older" })],
   "GET /openapi.json": [asked({ headers: { "if-none-match": "*" } })],
 };

@@ -54,5 +54,17 @@ export const REPORTS = {
     ],
   }),
   features: () => ({ profile: "minimal", features: [FEATURE] }),
+  channels: () => ({
+    channels: [
+      {
+        id: "provider_a",
+        feature: "channel-provider-a",
+        state: "running" as const,
+        reason: null,
+        callback_urls: ["https://svc.example.org/provider-a"],
+        signed: true,
+      },
+    ],
+  }),
   configReport: () => ({ gateway: { port: 42617 }, security: { sandbox: { enabled: true } } }),
-} satisfies Pick<GatewayDeps, "status" | "tools" | "features" | "configReport">;
+} satisfies Pick<GatewayDeps, "status" | "tools" | "features" | "channels" | "configReport">;

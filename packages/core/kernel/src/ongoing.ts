@@ -8,13 +8,22 @@ export class Ongoing {
   }
 
   async during<T>(work: () => Promise<T>): Promise<T> {
-    this.#count += 1;
+    this.begin();
     try {
       return await work();
     } finally {
-      this.#count -= 1;
-      if (this.#count === 0) for (const told of this.#whenIdle.splice(0)) told();
+      this.end();
     }
+  }
+
+  /** For what is no one function; `end` must follow, whatever happens. */
+  begin(): void {
+    this.#count += 1;
+  }
+
+  end(): void {
+    this.#count -= 1;
+    if (this.#count === 0) for (const told of this.#whenIdle.splice(0)) told();
   }
 
   /** Resolves when nothing goes on. */

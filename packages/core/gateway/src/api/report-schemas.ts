@@ -71,8 +71,23 @@ const FEATURE = v.object({
 
 export const FEATURE_REPORT = v.object({ profile: v.string(), features: v.array(FEATURE) });
 
+const CHANNEL = v.object({
+  id: name("As in the names of its section and of its conversations."),
+  feature: v.string(),
+  state: UNIT.entries.state,
+  reason: v.nullable(v.string()),
+  callback_urls: v.pipe(
+    v.array(v.string()),
+    v.description("What its platform is told to call; a path while gateway.public_url is not set."),
+  ),
+  signed: v.pipe(v.nullable(v.boolean()), v.description("Deliveries prove who sent them; null: nobody calls it.")),
+});
+
+export const CHANNEL_REPORT = v.object({ channels: v.array(CHANNEL) });
+
 export const CONFIG_REPORT = v.record(v.string(), v.unknown());
 
 export type StatusReport = v.InferOutput<typeof STATUS_REPORT>;
 export type ToolReport = v.InferOutput<typeof TOOL_REPORT>;
+export type ChannelReport = v.InferOutput<typeof CHANNEL_REPORT>;
 export type FeatureReport = v.InferOutput<typeof FEATURE_REPORT>;

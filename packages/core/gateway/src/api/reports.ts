@@ -3,6 +3,8 @@ import type { Json } from "@svc/contract";
 import { jsonReply } from "../http/reply.ts";
 import type { ApiRoute } from "./app.ts";
 import {
+  CHANNEL_REPORT,
+  type ChannelReport,
   CONFIG_REPORT,
   FEATURE_REPORT,
   type FeatureReport,
@@ -17,6 +19,8 @@ export interface Reports {
   status(): StatusReport;
   tools(): ToolReport;
   features(): FeatureReport;
+  /** Those that are on. */
+  channels(): ChannelReport;
   /** No secret in it. */
   configReport(): { readonly [section: string]: Json };
 }
@@ -47,6 +51,14 @@ const FEATURES: Spec = {
   answers: { 200: { description: "The features.", body: FEATURE_REPORT } },
 };
 
+const CHANNELS: Spec = {
+  method: "GET",
+  path: "/api/channels",
+  access: "read",
+  summary: "Lists the channels that are on, how each is, and where its platform has to call.",
+  answers: { 200: { description: "The channels.", body: CHANNEL_REPORT } },
+};
+
 const CONFIG: Spec = {
   method: "GET",
   path: "/api/config",
@@ -55,10 +67,11 @@ const CONFIG: Spec = {
   answers: { 200: { description: "Tables of the file, defaults filled in.", body: CONFIG_REPORT } },
 };
 
-export const REPORT_SPECS = [STATUS, TOOLS, FEATURES, CONFIG];
+export const REPORT_SPECS = [STATUS, CHANNELS, TOOLS, FEATURES, CONFIG];
 
 export const reportRoutes = (reports: Reports): ApiRoute[] => [
   { ...STATUS, handle: () => jsonReply(200, reports.status()) },
+  { ...CHANNELS, handle: () => jsonReply(200, reports.channels()) },
   { ...TOOLS, handle: () => jsonReply(200, reports.tools()) },
   { ...FEATURES, handle: () => jsonReply(200, reports.features()) },
   { ...CONFIG, handle: () => jsonReply(200, reports.configReport()) },

@@ -2,26 +2,12 @@
 import { integer } from "@svc/contract";
 import * as v from "valibot";
 import type { ApiRoute } from "./app.ts";
-import { name, time } from "./fields.ts";
+import { limit, name, time } from "./fields.ts";
 
 type Spec = Omit<ApiRoute, "handle">;
 
-export const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 200;
-
 /** Completes "The turn was stopped by …". */
 export const BY = "an operator";
-
-const limit = (what: string) =>
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,3}$/),
-      v.transform(Number),
-      integer(1, MAX_LIMIT),
-      v.description(`1 to ${MAX_LIMIT}: how many ${what}; ${DEFAULT_LIMIT} when left out`),
-    ),
-  );
 
 const SESSION = v.object({
   id: name("Of the conversation, for the paths below."),

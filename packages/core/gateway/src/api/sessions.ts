@@ -5,6 +5,7 @@ import type { Device } from "@svc/store";
 import type { Devices } from "../auth/devices.ts";
 import { jsonReply } from "../http/reply.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
+import { limitOf } from "./fields.ts";
 import * as spec from "./session-specs.ts";
 
 export function sessionRoutes(sessions: SessionService, devices: Pick<Devices, "ofClient">): ApiRoute[] {
@@ -65,5 +66,3 @@ class SessionsView {
     return sessionJson(session, this.#devices.ofClient(session.clientId));
   }
 }
-
-const limitOf = (query: ApiRequest["query"]): number => (query["limit"] as number | undefined) ?? spec.DEFAULT_LIMIT;

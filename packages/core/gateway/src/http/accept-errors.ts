@@ -4,18 +4,13 @@
  */
 import type { Server } from "node:http";
 import type { Clock, Logger } from "@svc/contract";
-
-const LOG_EVERY_MS = 60_000;
+import { RareLines } from "../rare-lines.ts";
 
 export function outliveAcceptErrors(server: Server, clock: Clock, log: Logger): void {
-  let saidAtMs = -Infinity;
-  let refused = 0;
+  const lines = new RareLines(clock);
   server.on("error", (error: NodeJS.ErrnoException) => {
-    refused += 1;
-    const nowMs = clock.monotonic();
-    if (nowMs - saidAtMs < LOG_EVERY_MS) return;
-    log.error("connections are refused: they could not be accepted", { cause: error.code ?? error.message, refused });
-    saidAtMs = nowMs;
-    refused = 0;
+    const cause = error.code ?? error.message;
+    const refused = lines.note();
+    if (refused > 0) log.error("connections are refused: they could not be accepted", { cause, refused });
   });
 }

@@ -3,14 +3,19 @@ import type { IncomingMessage } from "node:http";
 import type { HostRules } from "../net/host-rules.ts";
 import { errorReply, type Reply } from "./reply.ts";
 
-/** Where the request is going, or why it goes nowhere. */
-export function enter(incoming: IncomingMessage, rules: HostRules): { readonly path: string } | Reply {
+/** Paths that strangers call by whatever name they know us by, and that no browser is asked to call. */
+export interface OpenPaths {
+  has(path: string): boolean;
+}
+
+/** Where the request is going, or why it goes nowhere. `open`: beside /health. */
+export function enter(incoming: IncomingMessage, rules: HostRules, open: OpenPaths): { readonly path: string } | Reply {
   const { host, origin } = incoming.headers;
   const target = incoming.url ?? "";
   if (target.startsWith("/")) {
     const query = target.indexOf("?");
     const path = query < 0 ? target : target.slice(0, query);
-    if (path === "/health") return { path };
+    if (path === "/health" || open.has(path)) return { path };
     if (host === undefined) return errorReply(incoming.httpVersion === "1.0" ? "BAD_HOST" : "BAD_REQUEST");
     if (isRepeated(incoming)) return errorReply("BAD_REQUEST");
     if (!rules.allowsHost(host)) return errorReply("BAD_HOST");
@@ -22,7 +27,7 @@ export function enter(incoming: IncomingMessage, rules: HostRules): { readonly p
   if (!absolute?.[1]) return errorReply("BAD_REQUEST");
   if (!rules.allowsHost(absolute[1])) return errorReply("BAD_HOST");
   incoming.url = absolute[2] || "/";
-  return enter(incoming, rules);
+  return enter(incoming, rules, open);
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The way of a request: door → drain → one of our own routes, answered on the raw response → hono for everything else.
- * Our own routes are the ones a stranger can reach, so they come first, cost least and read bodies with a cap.
+ * The way of a request: door → drain → one of our own routes or a channel's path, answered on the raw response → hono for
+ * everything else. Those are the ones a stranger can reach, so they come first, cost least and read bodies with a cap.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { HostRules } from "../net/host-rules.ts";
@@ -20,6 +20,8 @@ export interface OwnRoute extends RouteSpec {
 export interface ListenerDeps {
   readonly rules: HostRules;
   readonly routes: readonly OwnRoute[];
+  /** By path; of every method, also while draining. Their platforms call them by whatever Host they like. */
+  readonly channels: ReadonlyMap<string, Handle>;
   /** Takes what none of the routes does. */
   readonly otherwise: RequestListener;
   readonly isDraining: () => boolean;
@@ -27,27 +29,25 @@ export interface ListenerDeps {
 }
 
 export function requestListener(deps: ListenerDeps): RequestListener {
+  const { rules, channels, otherwise, isDraining, send } = deps;
   const byPath = Map.groupBy(deps.routes, ({ path }) => path);
-  const routes = new Map(Array.from(byPath, ([path, methods]) => [path, handlersOf(methods)]));
+  const own = Array.from(byPath, ([path, methods]) => [path, handlerOf(methods, isDraining)] as const);
+  const handlers = new Map([...channels, ...own]);
   return (incoming, outgoing) => {
-    const entered = enter(incoming, deps.rules);
+    const entered = enter(incoming, rules, channels);
     if (entered instanceof Reply) {
-      deps.send(incoming, outgoing, entered);
+      send(incoming, outgoing, entered);
       return;
     }
-    const method = incoming.method ?? "";
-    const own = routes.get(entered.path);
-    if (own === undefined && !(deps.isDraining() && isWork(method))) {
-      if (isTwisted(entered.path)) deps.send(incoming, outgoing, errorReply("NOT_FOUND"));
-      else deps.otherwise(incoming, outgoing);
+    const handle = handlers.get(entered.path);
+    if (handle === undefined) {
+      if (isDraining() && isWork(incoming.method!)) send(incoming, outgoing, errorReply("DRAINING"));
+      else if (isTwisted(entered.path)) send(incoming, outgoing, errorReply("NOT_FOUND"));
+      else otherwise(incoming, outgoing);
       return;
     }
-    const handle = own?.get(method) ?? own?.get("*");
-    const reply =
-      deps.isDraining() && isWork(method)
-        ? errorReply("DRAINING")
-        : handle?.(incoming, outgoing, peerOf(incoming.socket));
-    if (reply) deps.send(incoming, outgoing, reply);
+    const reply = handle(incoming, outgoing, peerOf(incoming.socket));
+    if (reply) send(incoming, outgoing, reply);
   };
 }
 
@@ -58,7 +58,7 @@ export function requestListener(deps: ListenerDeps): RequestListener {
 const isTwisted = (path: string): boolean => /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 
 /** HEAD comes with GET, OPTIONS with everything; whatever else is asked is 405. */
-function handlersOf(routes: readonly OwnRoute[]): Map<string, Handle> {
+function handlerOf(routes: readonly OwnRoute[], isDraining: () => boolean): Handle {
   const handlers = new Map<string, Handle>(routes.map(({ method, handle }) => [method, handle]));
   const get = handlers.get("GET");
   if (get) handlers.set("HEAD", get);
@@ -66,8 +66,12 @@ function handlersOf(routes: readonly OwnRoute[]): Map<string, Handle> {
   const options = optionsReply(allow);
   const refused = notAllowed(allow);
   handlers.set("OPTIONS", () => options);
-  handlers.set("*", () => refused);
-  return handlers;
+  return (incoming, outgoing, peer) => {
+    const method = incoming.method!;
+    if (isDraining() && isWork(method)) return errorReply("DRAINING");
+    const handle = handlers.get(method);
+    return handle ? handle(incoming, outgoing, peer) : refused;
+  };
 }
 
 export const allowHeader = (methods: readonly string[]): string => methods.toSorted().join(", ");

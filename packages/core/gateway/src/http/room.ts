@@ -8,24 +8,22 @@ import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
+import { RareLines } from "../rare-lines.ts";
 import { isIdle, responseInFlight } from "./in-flight.ts";
 
 /** Descriptors that are not for connections: database, logs, three pipes for each command, calls to the model. */
 const RESERVED = 256;
 /** How many are looked at for one that is idle; each new connection may cost that much. */
 const LOOKED_AT = 64;
-const LOG_EVERY_MS = 60_000;
 
 export function keepRoom(server: Server, clock: Clock, log: Logger, most = mostConnections()): void {
   const open = new OpenConnections();
-  let saidAtMs = -Infinity;
+  const lines = new RareLines(clock);
   server.on("connection", (socket) => {
     open.add(socket);
     if (open.size <= most) return;
     (open.takeIdle() ?? socket).destroy();
-    const nowMs = clock.monotonic();
-    if (nowMs - saidAtMs < LOG_EVERY_MS) return;
-    saidAtMs = nowMs;
+    if (lines.note() === 0) return;
     log.warn("idle connections are closed early: there are as many as the limit on open files allows", { open: most });
   });
 }

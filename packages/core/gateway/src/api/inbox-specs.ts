@@ -1,0 +1,111 @@
+/** The routes of messages that came in and go out, as data. */
+import { ERRORS, type ErrorCode, integer } from "@svc/contract";
+import * as v from "valibot";
+import type { ApiRoute } from "./app.ts";
+import { limit, name, time } from "./fields.ts";
+
+type Spec = Omit<ApiRoute, "handle">;
+
+const INBOX_STATES = ["waiting", "done", "failed", "dropped"] as const;
+const OUTBOX_STATES = ["waiting", "sent", "dead", "dropped"] as const;
+const STATES = [...new Set([...INBOX_STATES, ...OUTBOX_STATES])];
+
+const MAIL = v.object({
+  id: name("in-12 came in, out-7 goes out."),
+  state: v.picklist(STATES),
+  channel: v.string(),
+  conversation: v.nullable(v.object({ id: v.string(), thread: v.nullable(v.string()) })),
+  sender: v.pipe(v.nullable(v.string()), v.description("Of what came in.")),
+  text: v.string(),
+  attempts: integer(0),
+  at: time("When it came, or was written; UTC."),
+  ended_at: v.nullable(time("When it was done with; UTC.")),
+  error: v.pipe(
+    v.nullable(v.picklist(Object.keys(ERRORS) as ErrorCode[])),
+    v.description("Why the last attempt failed."),
+  ),
+  turn_id: v.nullable(v.string()),
+});
+
+const counts = <State extends string>(states: readonly State[]) =>
+  v.object(Object.fromEntries(states.map((state) => [state, integer(0)])) as Record<State, ReturnType<typeof integer>>);
+
+const FILE = v.object({ kind: v.picklist(["image", "audio", "video", "document", "sticker"]), name: v.string() });
+
+const DETAIL = v.object({
+  ...MAIL.entries,
+  kind: v.picklist(["message", "reaction", "notice", "delivery"]),
+  files: v.array(FILE),
+  deliveries: v.pipe(v.array(MAIL), v.description("Of what came in: what went out for it.")),
+  platform_id: v.nullable(v.string()),
+  platform_status: v.pipe(v.nullable(v.string()), v.description("What the platform said of it later.")),
+  notice: v.unknown(),
+});
+
+const params = { id: name("The message's id.") };
+
+/** Completes "state must be …". */
+const one = <const Options extends readonly string[]>(options: Options, what: string) =>
+  v.optional(v.pipe(v.picklist(options), v.description(what)));
+
+export const LIST: Spec = {
+  method: "GET",
+  path: "/api/inbox",
+  access: "operate",
+  summary: "Lists the messages of channels, those that came in and those that go out, the newest first.",
+  query: {
+    box: one(["in", "out"], "in or out: what came in, or what goes out"),
+    channel: v.optional(v.pipe(v.string(), v.maxLength(64), v.description("a channel's id"))),
+    state: one(STATES, STATES.join(", ").replace(/, (?=[^,]*$)/, " or ")),
+    limit: limit("messages"),
+  },
+  answers: {
+    200: {
+      description: "The messages, each with the beginning of its text, and how many there are of all.",
+      body: v.object({
+        messages: v.array(MAIL),
+        counts: v.object({ inbox: counts(INBOX_STATES), outbox: counts(OUTBOX_STATES) }),
+        oldest_waiting_secs: v.pipe(
+          v.nullable(integer(0)),
+          v.description("How long the oldest message waits for its answer, or to be delivered; null: none waits."),
+        ),
+      }),
+    },
+  },
+};
+
+export const SHOW: Spec = {
+  method: "GET",
+  path: "/api/inbox/{id}",
+  access: "operate",
+  summary: "Shows one message, and what went out for it.",
+  params,
+  answers: { 200: { description: "The message.", body: DETAIL } },
+  errors: ["MESSAGE_UNKNOWN"],
+};
+
+const changes = ["MESSAGE_UNKNOWN", "MESSAGE_STATE", "STORE_FULL", "STORE_FAILED"] as const;
+
+export const REPLAY: Spec = {
+  method: "POST",
+  path: "/api/inbox/{id}/replay",
+  access: "operate",
+  summary: "Takes up again what failed or was dropped: a message is answered, an answer delivered.",
+  details: "Of a message that was answered, those of its answers that could not be delivered.",
+  params,
+  answers: { 200: { description: "It waits again.", body: MAIL } },
+  errors: changes,
+};
+
+export const DROP: Spec = {
+  method: "DELETE",
+  path: "/api/inbox/{id}",
+  access: "operate",
+  summary: "Gives a message up: nobody tries it any more. It stays to be seen.",
+  details: "A turn that runs for it is stopped.",
+  params,
+  answers: { 200: { description: "It is dropped.", body: MAIL } },
+  errors: changes,
+};
+
+export const INBOX_SPECS = [LIST, SHOW, REPLAY, DROP];

@@ -1,0 +1,99 @@
+/** Both boxes in memory, with one message of each kind. */
+import type { Mail, Mailbox, MailDetail, MailFilter } from "@svc/agent";
+import { type ErrorCode, SvcError } from "@svc/contract";
+import type { MessageCounts } from "@svc/store";
+
+const conversation = { channel: "provider_a", id: "+4911", thread: "t" };
+const ANSWER: Mail = {
+  id: "out-7",
+  state: "dead",
+  channel: "provider_a",
+  conversation,
+  sender: undefined,
+  text: "ho",
+  attempts: 12,
+  atMs: 2_000,
+  endedAtMs: 3_000,
+  error: "DELIVERY_REFUSED",
+  turnId: "turn-1",
+};
+const MESSAGE: Mail = {
+  ...ANSWER,
+  id: "in-12",
+  state: "done",
+  sender: "+4911",
+  text: "hi",
+  attempts: 0,
+  atMs: 1_000,
+  endedAtMs: 2_000,
+  error: undefined,
+};
+const NOTICE: Mail = {
+  ...MESSAGE,
+  id: "in-13",
+  state: "waiting",
+  channel: "mailpush",
+  conversation: undefined,
+  sender: undefined,
+  text: "",
+  endedAtMs: undefined,
+  turnId: undefined,
+};
+
+export class FakeMailbox implements Mailbox {
+  readonly mails: readonly Mail[] = [NOTICE, ANSWER, MESSAGE];
+  readonly replayed: string[] = [];
+  readonly dropped: string[] = [];
+  /** How `list` was asked. */
+  readonly asked: { readonly filter: MailFilter; readonly limit: number }[] = [];
+  oldestWaitingMs: number | undefined = 61_500;
+  /** As long as it is set, nothing can be changed. */
+  fails: ErrorCode | undefined;
+
+  counts(): MessageCounts {
+    return {
+      inbox: { waiting: 1, done: 1, failed: 0, dropped: 0 },
+      outbox: { waiting: 0, sent: 0, dead: 1, dropped: 0 },
+      oldestWaitingMs: this.oldestWaitingMs,
+    };
+  }
+
+  list(filter: MailFilter, limit: number): Mail[] {
+    this.asked.push({ filter, limit });
+    return this.mails.slice(0, limit);
+  }
+
+  show(id: string): MailDetail {
+    const mail = this.#find(id);
+    return {
+      ...mail,
+      kind: mail === ANSWER ? "delivery" : mail === NOTICE ? "notice" : "message",
+      files: mail === ANSWER ? [{ kind: "image", name: "a.png" }] : [],
+      deliveries: mail === MESSAGE ? [ANSWER] : [],
+      platformId: mail === ANSWER ? "p-1" : undefined,
+      platformStatus: mail === ANSWER ? "read" : undefined,
+      notice: mail === NOTICE ? { historyId: "9" } : undefined,
+    };
+  }
+
+  replay(id: string): Promise<Mail> {
+    return this.#change(id, this.replayed, "waiting");
+  }
+
+  drop(id: string): Promise<Mail> {
+    return this.#change(id, this.dropped, "dropped");
+  }
+
+  async #change(id: string, done: string[], state: Mail["state"]): Promise<Mail> {
+    const mail = this.#find(id);
+    if (this.fails) throw new SvcError(this.fails);
+    done.push(id);
+    return { ...mail, state };
+  }
+
+  #find(id: string): Mail {
+    const mail = this.mails.find((one) => one.id === id);
+    if (!mail) throw new SvcError("MESSAGE_UNKNOWN");
+    return mail;
+  }
+}
