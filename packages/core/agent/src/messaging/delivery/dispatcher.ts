@@ -4,7 +4,6 @@
  * hang in. Nothing is sent while the disk refuses to remember it.
  */
 import type { Channel } from "@svc/contract";
-import { laneOf } from "@svc/kit";
 import { LinkedList, Ongoing } from "@svc/kernel";
 import type { Delivery } from "@svc/store";
 import { attempt } from "./attempt.ts";
@@ -47,16 +46,15 @@ export class OutboxDispatcher {
   }
 
   /** Called after the commit that added or reopened these rows. */
-  wake(rows: readonly Pick<Delivery, "n" | "conversation" | "state">[]): void {
+  wake(rows: readonly Pick<Delivery, "n" | "lane" | "conversation" | "state">[]): void {
     if (!this.#isRunning) return;
-    for (const { n, conversation, state } of rows) {
-      if (state === "waiting") this.#add(n, laneOf(conversation), conversation.channel);
-    }
+    for (const { n, lane, conversation, state } of rows)
+      if (state === "waiting") this.#add(n, lane, conversation.channel);
   }
 
   /** Called after the commit that dropped it. A send that runs is called off; the platform may have it all the same. */
-  forget({ n, conversation }: Pick<Delivery, "n" | "conversation">): void {
-    const lane = this.#lanes.get(laneOf(conversation));
+  forget({ n, lane: key }: Pick<Delivery, "n" | "lane">): void {
+    const lane = this.#lanes.get(key);
     if (lane?.current?.n === n) lane.current.stop.abort();
     else if (lane?.remove(n)) this.#endRest(lane);
   }

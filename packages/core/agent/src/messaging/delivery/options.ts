@@ -1,11 +1,11 @@
 /** What deliveries are made with. */
-import type { Clock, ErrorCode, Logger, MessageEvent } from "@svc/contract";
-import type { Delivery } from "@svc/store";
+import type { Clock, Logger, MessageEvent } from "@svc/contract";
+import type { Store } from "@svc/store";
 import type { MessagingSettings } from "../types.ts";
 import type { FileOpener } from "./outgoing-file.ts";
 
 export interface DispatcherOptions {
-  readonly store: DeliveryStore;
+  readonly store: Pick<Store, "outbox" | "write" | "writable">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly publish: (event: MessageEvent) => void;
@@ -16,15 +16,3 @@ export interface DispatcherOptions {
 }
 
 export type DeliverySettings = Pick<MessagingSettings, "channels" | "isUp" | "maxAttempts">;
-
-export interface DeliveryStore {
-  readonly outbox: {
-    waiting(): readonly { readonly n: number; readonly lane: string; readonly channel: string }[];
-    read(n: number): Delivery | undefined;
-    sent(n: number, platformId: string | undefined, nowMs: number): void;
-    retry(n: number, code: ErrorCode, notBeforeMs: number): void;
-    dead(n: number, code: ErrorCode, nowMs: number): void;
-  };
-  write<T>(change: () => T): Promise<T>;
-  writable(): boolean;
-}

@@ -1,12 +1,11 @@
 /** What became of an attempt: on disk first, told afterwards. */
 import type { Clock, ErrorCode, Logger, MessageEvent } from "@svc/contract";
-import type { Delivery } from "@svc/store";
+import type { Delivery, Store } from "@svc/store";
 import type { Outcome } from "./attempt.ts";
 import { restMs } from "./back-off.ts";
-import type { DeliveryStore } from "./options.ts";
 
 export interface SettleParts {
-  readonly store: DeliveryStore;
+  readonly store: Pick<Store, "outbox" | "write">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly publish: (event: MessageEvent) => void;
@@ -34,8 +33,8 @@ export async function settle(
   if (code === "DELIVERY_REFUSED" || attempts >= maxAttempts) return settleDead(parts, delivery, code, signal);
   const { store, clock, random } = parts;
   const waitMs = restMs(attempts, retryAfterMs, random());
-  await commit(parts, delivery, () => store.outbox.retry(delivery.n, code, clock.now() + waitMs), signal);
-  return waitMs;
+  const noted = await commit(parts, delivery, () => store.outbox.retry(delivery.n, code, clock.now() + waitMs), signal);
+  return noted === "noted" ? waitMs : undefined;
 }
 
 async function settleSent(
@@ -47,9 +46,10 @@ async function settleSent(
   const { store, clock, log, publish } = parts;
   const { n, conversation, turnId, attempts } = delivery;
   const messageId = mailIdOf(delivery);
-  if (await commit(parts, delivery, () => store.outbox.sent(n, platformId, clock.now()), signal)) {
+  const noted = await commit(parts, delivery, () => store.outbox.sent(n, platformId, clock.now()), signal);
+  if (noted === "noted") {
     publish({ type: "message-delivered", messageId, conversation, turnId, attempts: attempts + 1 });
-  } else {
+  } else if (noted === "given up") {
     const { channel } = conversation;
     log.error("a message was sent and that could not be kept; the next start sends it again", { messageId, channel });
   }
@@ -63,7 +63,8 @@ async function settleDead(
 ): Promise<undefined> {
   const { store, clock, log, publish } = parts;
   const { n, conversation, turnId } = delivery;
-  if (!(await commit(parts, delivery, () => store.outbox.dead(n, code, clock.now()), signal))) return;
+  const noted = await commit(parts, delivery, () => store.outbox.dead(n, code, clock.now()), signal);
+  if (noted !== "noted") return;
   const messageId = mailIdOf(delivery);
   // Neither what was to be said nor what the platform answered: both are other people's words.
   const attempts = delivery.attempts + 1;
@@ -71,21 +72,20 @@ async function settleDead(
   publish({ type: "message-failed", messageId, conversation, turnId, code });
 }
 
-/** Whether it is on disk. */
+/** `gone`: it was dropped meanwhile, and stays so. */
 async function commit(
   { store, clock, log }: SettleParts,
   delivery: Delivery,
-  change: () => void,
+  change: () => boolean,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<"noted" | "gone" | "given up"> {
   for (let isFirst = true; ; isFirst = false) {
     // Seen before the try: who gives up still tries once more.
     const isLast = signal.aborted;
     try {
-      await store.write(change);
-      return true;
+      return (await store.write(change)) ? "noted" : "gone";
     } catch (error) {
-      if (isLast) return false;
+      if (isLast) return "given up";
       const messageId = mailIdOf(delivery);
       if (isFirst) log.error("what became of a message can't be kept yet", { messageId, error: String(error) });
       await clock.sleep(COMMIT_AGAIN_MS, signal).catch(() => undefined);

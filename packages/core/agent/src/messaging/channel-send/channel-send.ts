@@ -1,0 +1,88 @@
+/** `channel_send`: a message of the agent's own, to whoever it is meant for, by the same durable way as its answers. */
+import { type Channel, defineTool, type Json, SvcError, type Tool } from "@svc/contract";
+import type { Store } from "@svc/store";
+import * as v from "valibot";
+import type { CoreToolContext } from "../../tools/core-tool-context.ts";
+import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
+import { mailIdOf } from "../delivery/settle.ts";
+import { attachedFile } from "./attached-file.ts";
+import { outgoingRows } from "./outgoing-rows.ts";
+
+export interface ChannelSendParts {
+  readonly store: Pick<Store, "outbox" | "write">;
+  /** Those in force now. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Takes the configured secrets out of the text. */
+  readonly redact: (text: string) => string;
+  readonly dispatcher: Pick<OutboxDispatcher, "wake">;
+  readonly now: () => number;
+}
+
+const MAX_TEXT_CHARS = 65_536;
+const MAX_FILES = 10;
+
+const id = (description: string) =>
+  v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(512), v.description(description));
+
+const input = v.strictObject({
+  channel: id("Name of the channel, as in the config."),
+  to: id("Who or where: the id that the platform knows the chat, room, number or address by."),
+  thread: v.optional(id("Thread in it, where the platform has threads.")),
+  text: v.pipe(
+    v.string(),
+    v.maxLength(MAX_TEXT_CHARS),
+    v.description("What to say. A long text becomes several messages. May be empty when there are files."),
+  ),
+  files: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(4096))),
+      v.maxLength(MAX_FILES),
+      v.description("Paths of files in the workspace to send along."),
+    ),
+    [],
+  ),
+});
+
+/** `parts` is asked at every call: the tool is registered before there is a store. */
+export function channelSendTool(parts: () => ChannelSendParts): Tool {
+  return defineTool({
+    name: "channel_send",
+    description:
+      "Sends a message, and files of the workspace, to somebody on a chat channel. Not needed to answer who is talking to " +
+      "you: your answer goes there by itself. It is sent in the background and tried again when the platform is down; the " +
+      "result tells the message's id.",
+    input,
+    approval: "ask",
+    run: (message, context) => send(parts(), message, context as CoreToolContext),
+  });
+}
+
+async function send(
+  { store, channels, redact, dispatcher, now }: ChannelSendParts,
+  { channel: name, to, thread, text, files }: v.InferOutput<typeof input>,
+  { workspace, agent, turnId, callId, signal }: CoreToolContext,
+): Promise<Json> {
+  const channel = channels.get(name);
+  if (!channel) throw new SvcError("TOOL_BAD_INPUT", noChannel([...channels.keys()]));
+  const kept = [];
+  for (const path of files) kept.push(await attachedFile({ workspace, agent, media: channel.media }, path));
+  const rows = outgoingRows(channel, {
+    conversation: { channel: name, id: to, ...(thread !== undefined && { thread }) },
+    text: redact(text),
+    files: kept,
+    turnId,
+    // The part first: it has no colon, and a call's id may.
+    keyOf: (part) => `${turnId}:${part}:${callId}`,
+  });
+  if (rows.length === 0) throw new SvcError("TOOL_BAD_INPUT", "There is nothing to send: no text and no files.");
+  signal.throwIfAborted();
+  const deliveries = await store.write(() => store.outbox.add(rows, now()));
+  dispatcher.wake(deliveries);
+  const [first] = deliveries;
+  return { message: mailIdOf(first!), state: first!.state, ...(rows.length > 1 && { parts: rows.length }) };
+}
+
+const noChannel = (names: readonly string[]): string =>
+  names.length === 0
+    ? "No channel is in service."
+    : `There is no channel of this name in service; there are: ${names.toSorted().join(", ")}.`;
