@@ -198,6 +198,21 @@ agent = "lokal"
     `[agents.a.model]\nprovider = "openai"\nname = "m"\napi_key = "k"\n[agents.a]\ntools = ["shell"]\nworkspace = "w"`,
   ])("%j is right", async (toml) => expect(await fixture.lines(toml)).toEqual([]));
 
+  test("a channel names an agent that there is, whether it is core's or a feature's, and turned on or not", async () => {
+    const channel = (agent: string) => `[agents.local]\n[channels_config.mailpush]\nagent = "${agent}"\n`;
+    const wrong = 'config.toml:3  channels_config.mailpush.agent: no agent has this name; did you mean "local"?';
+    expect(await fixture.lines(channel("lokal"))).toEqual([expect.stringContaining(wrong)]);
+    expect(await fixture.lines(channel("lokal") + "enabled = true\ntopic = 't'")).toHaveLength(1);
+    expect(await fixture.lines(channel("local"))).toEqual([]);
+    expect(await fixture.lines(channel("default"))).toEqual([]);
+  });
+
+  test("a channel's agent that is no name at all is told once", async () => {
+    expect(await fixture.lines("[channels_config.mailpush]\nagent = 5")).toEqual([
+      "config.toml:2  channels_config.mailpush.agent: must be text",
+    ]);
+  });
+
   test("a workspace can't be the home itself by a blank path", async () => {
     expect(await fixture.lines("[workspace]\npath = ''")).toEqual([
       "config.toml:2  workspace.path: must be a path, not blank",

@@ -1,5 +1,5 @@
 /** A build with features whose sections mirror the specification's, a home of its own, and a config in it. */
-import { type CatalogueEntry, type FeatureDefinition, httpUrl, secret } from "@svc/contract";
+import { type CatalogueEntry, channelKeys, type FeatureDefinition, httpUrl, secret } from "@svc/contract";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,6 +36,7 @@ export const mailpush: FeatureDefinition = {
     enabled: v.optional(v.boolean(), false),
     topic: v.string(),
     oauth_token: v.optional(secret({ env: "MAILPUSH_OAUTH_TOKEN", envMode: "fallback" })),
+    ...channelKeys,
     label_filter: v.optional(v.array(v.string()), ["INBOX"]),
     webhook_url: v.optional(httpUrl()),
   }),
@@ -108,6 +109,7 @@ const entry = (id: string, sections: string[], rest: Partial<CatalogueEntry> = {
   summary: "",
   sections,
   tools: [],
+  ingress: [],
   platforms: [],
   native: [],
   included: false,

@@ -1,5 +1,5 @@
 // Two parts of a build that claim one name stop the start, before any I/O, with every clash told at once.
-import { SvcError, type Contributions, type Route, type SandboxBackend } from "@svc/contract";
+import { SvcError, type Contributions, type Ingress, type Route, type SandboxBackend } from "@svc/contract";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { channelIdOf, definitionProblems, type LifecycleOptions } from "../src/index.ts";
@@ -13,6 +13,18 @@ const sandbox = (id: string): SandboxBackend => ({
 });
 const route = (method: string, path: string) =>
   ({ method, path, doc, handle: () => Promise.resolve({ status: 200, body: null }) }) as Route;
+/** A channel that is called at these paths. */
+const calledAt = (...ways: (string | Partial<Ingress>)[]): Contributions => ({
+  channel,
+  ingress: ways.map((way) => ({
+    path: "/hook",
+    methods: ["POST"],
+    signed: true,
+    verify: () => ({ ok: true }),
+    parse: () => ({}),
+    ...(typeof way === "string" ? { path: way } : way),
+  })),
+});
 const doc: Route["doc"] = { summary: "", answers: {} };
 
 async function problemsOf(
@@ -44,6 +56,7 @@ describe("contributions", () => {
     ['tool "a"', { tools: [tool("a")] }],
     ['sandbox backend "jail"', { sandbox: sandbox("jail") }],
     ['route "GET /api/x"', { routes: [route("GET", "/api/x")] }],
+    ['ingress path "/hook"', calledAt("/hook")],
   ])("%s offered twice", async (name, contributions) => {
     expect(await two(contributions, contributions)).toEqual([
       `${name} is offered by both feature "one" and feature "two"`,
@@ -53,6 +66,13 @@ describe("contributions", () => {
   test("a tool offered twice by one feature", async () => {
     const tools = [tool("a"), tool("a")];
     expect(await problemsOf([feature("one", { tools })])).toEqual(['tool "a" is offered by feature "one" twice']);
+  });
+
+  test("an ingress path offered twice by one feature, even for different methods", async () => {
+    const ways = calledAt({ methods: ["GET"] }, { methods: ["POST"] });
+    expect(await problemsOf([feature("one", ways)])).toEqual([
+      'ingress path "/hook" is offered by feature "one" twice',
+    ]);
   });
 
   test("two channels of one id: the owner of a section and one who extends it", async () => {
@@ -72,16 +92,19 @@ describe("contributions", () => {
         tools: [tool("core_tool"), tool("later_tool")],
         sandbox: sandbox("none"),
         routes: [route("POST", "/api/status"), route("GET", "/api/sessions/x")],
+        ...calledAt("/webhook", "/webhook/mailpush", "/health"),
       }),
     ];
     const problems = await problemsOf(features, {
       core: { tools: [tool("core_tool")], sandboxes: [sandbox("none")] },
-      reserved: { tools: ["later_tool"], paths: ["/api/status", "/api/sessions/{id}"] },
+      reserved: { tools: ["later_tool"], paths: ["/api/status", "/api/sessions/{id}", "/webhook", "/health"] },
     });
     expect(problems).toEqual([
       'tool "core_tool" is offered by both core and feature "one"',
       'tool "later_tool" is offered by both core and feature "one"',
       'sandbox backend "none" is offered by both core and feature "one"',
+      'ingress path "/webhook" of feature "one" is a path of core',
+      'ingress path "/health" of feature "one" is a path of core',
       'route "POST /api/status" of feature "one" is on a path of core',
       'route "GET /api/sessions/x" of feature "one" is on a path of core',
     ]);
@@ -98,6 +121,18 @@ describe("contributions", () => {
     ["route path", { routes: [route("GET", "/api/:any")] }],
     ["route path", { routes: [route("GET", "/api/../health")] }],
     ["route path", { routes: [route("GET", "/api/*")] }],
+    ["ingress path", calledAt("/api")],
+    ["ingress path", calledAt("/api/hook")],
+    ["ingress path", calledAt("hook")],
+    ["ingress path", calledAt("/")],
+    ["ingress path", calledAt("/hook/")],
+    ["ingress path", calledAt("//hook")],
+    ["ingress path", calledAt("/a/../hook")],
+    ["ingress path", calledAt("/hook?token=x")],
+    ["ingress path", calledAt("/%68ook")],
+    ["ingress path", calledAt("/{any}")],
+    ["ingress methods", calledAt({ methods: [] })],
+    ["ingress methods", calledAt({ methods: ["POST", "DELETE" as never] })],
   ])("bad %s", async (kind, contributions) => {
     const problems = await problemsOf([feature("one", contributions)]);
     expect(problems).toEqual([expect.stringContaining(`feature "one": bad ${kind} `)]);

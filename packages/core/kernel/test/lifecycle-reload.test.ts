@@ -146,6 +146,7 @@ test("features are turned on and off", async () => {
   const change = await lifecycle.prepare(on([b, "1"]), none, neverAborted());
   await change.commit()();
   expect(heard()).toEqual(["b(1) registers", "b(1) runs", "a(1) stops", "a(1) ends"]);
+  expect([lifecycle.stateOf("a"), lifecycle.stateOf("b")]).toEqual([undefined, "running"]);
 });
 
 test("a shutdown ends what a reload left in use, and no reload comes after it", async () => {

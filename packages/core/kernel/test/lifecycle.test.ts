@@ -1,5 +1,5 @@
 // The four phases: what fails disables itself alone, what hangs is not waited for, what ends is ended once and in reverse.
-import { SvcError, type Contributions, type FeatureContext } from "@svc/contract";
+import { type Channel, type Contributions, type FeatureContext, type Ingress, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { settled } from "./fake-clock.ts";
 import { anEvent, feature, lifecycleOf, neverAborted, tool } from "./fake-features.ts";
@@ -7,6 +7,15 @@ import { anEvent, feature, lifecycleOf, neverAborted, tool } from "./fake-featur
 const never = () => new Promise<never>(() => undefined);
 const clients = new Map(["one", "two"].map((id) => [id, () => Promise.reject(new Error(id))] as const));
 const clientOf = (id: string): FeatureContext["fetch"] => clients.get(id) as FeatureContext["fetch"];
+const SENDS: Channel = { send: () => Promise.resolve({}) };
+const WAY_IN: Ingress = {
+  path: "/chat",
+  methods: ["POST"],
+  signed: true,
+  verify: () => ({ ok: true }),
+  parse: () => ({}),
+};
+const HALF_A_WAY = "an ingress needs path, methods, signed, verify() and parse()";
 const TOKEN = `svc_${"a".repeat(64)}`;
 
 describe("construction", () => {
@@ -49,6 +58,12 @@ describe("construction", () => {
       "a tool needs name, description, input, approval and run()",
     ],
     ["contributes a channel without send", { channel: {} } as never, "a channel needs send()"],
+    ["contributes half a way in", { channel: SENDS, ingress: [{ path: "/x" }] } as never, HALF_A_WAY],
+    [
+      "contributes a way in for no channel",
+      { ingress: [WAY_IN] },
+      "an ingress needs a channel whose messages come in by it",
+    ],
     ["has a run that is no function", { run: 5 } as never, "register, run and shutdown must be functions"],
   ])("a feature whose create %s is disabled; the others stay", async (_, contributions, reason) => {
     const { lifecycle, lines } = lifecycleOf([feature("bad", contributions), feature("good", { tools: [tool("b")] })]);
@@ -117,6 +132,17 @@ describe("registration", () => {
     expect(given?.aborted).toBe(true);
     expect(lifecycle.features()[0]).toMatchObject({ state: "failed", reason: "registration took longer than 2 s" });
     expect(clock.waiting).toBe(0);
+  });
+
+  test("what was checked of a way in can't be changed afterwards", async () => {
+    const way = { ...WAY_IN };
+    const { lifecycle } = lifecycleOf([
+      feature("channel-chat", { channel: SENDS, ingress: [way] }, { section: "channels_config.chat" }),
+    ]);
+    await lifecycle.construct();
+    const registry = await lifecycle.register(neverAborted());
+    expect(registry.ingress).toMatchObject([{ feature: "channel-chat", channel: "chat", ingress: { path: "/chat" } }]);
+    expect(() => Object.assign(way, { path: "/webhook" })).toThrow(TypeError);
   });
 
   test("a start that is called off rejects at once; shutdown then ends everything in reverse", async () => {

@@ -1,4 +1,5 @@
 // The registry is fixed once start-up is over: nobody who holds it, or a list out of it, can change what the agent can do.
+import type { Ingress } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { buildRegistry, FrozenMap, type RegistryPart } from "../src/index.ts";
 import { tool } from "./fake-features.ts";
@@ -8,6 +9,7 @@ const part = (feature: string, rest: Partial<RegistryPart>): RegistryPart => ({
   tools: [],
   sandboxes: [],
   channels: [],
+  ingress: [],
   observers: [],
   routes: [],
   ...rest,
@@ -71,6 +73,20 @@ describe("buildRegistry", () => {
     expect(registry.tools.names()).toEqual(["a", "b"]);
     expect(registry.toolOwners.get("b")).toBe("x");
     expect(registry.observers).toEqual([{ feature: "x", observer }]);
+  });
+
+  test("says of each way in whose it is and which channel it brings messages to", () => {
+    const ingress: Ingress = {
+      path: "/chat",
+      methods: ["POST"],
+      signed: true,
+      verify: () => ({ ok: true }),
+      parse: () => ({}),
+    };
+    const registry = buildRegistry([part("core", {}), part("channel-chat", { ingress: [["chat", ingress]] })]);
+    expect(registry.ingress).toEqual([{ feature: "channel-chat", channel: "chat", ingress }]);
+    expect(() => Object.assign(registry.ingress[0] as object, { feature: "y" })).toThrow(TypeError);
+    expect(() => (registry.ingress as unknown[]).pop()).toThrow(TypeError);
   });
 
   test("is frozen all the way", () => {

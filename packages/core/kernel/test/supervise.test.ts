@@ -5,10 +5,12 @@ import type { LifecycleOptions } from "../src/index.ts";
 import { settled } from "./fake-clock.ts";
 import { feature, lifecycleOf, neverAborted } from "./fake-features.ts";
 
+const channel = { send: () => Promise.resolve({}) };
+
 async function supervised(run: (signal: AbortSignal) => Promise<void>, options: Partial<LifecycleOptions> = {}) {
   const starts: number[] = [];
   const made = lifecycleOf(
-    [feature("looping", { run: (signal) => (starts.push(made.clock.monotonic()), run(signal)) })],
+    [feature("looping", { channel, run: (signal) => (starts.push(made.clock.monotonic()), run(signal)) })],
     options,
   );
   await made.lifecycle.construct();
@@ -99,10 +101,13 @@ test("a run that returns ends quietly", async () => {
 });
 
 test("a run that throws FEATURE_FAILED gives up", async () => {
-  const { status, clock, starts } = await supervised(() => Promise.reject(new SvcError("FEATURE_FAILED", "Refused.")));
+  const refused = () => Promise.reject(new SvcError("FEATURE_FAILED", "Refused."));
+  const { lifecycle, status, clock, starts } = await supervised(refused);
   await clock.advance(1_000_000);
   expect(starts).toHaveLength(1);
   expect(status()).toMatchObject({ state: "failed", reason: "Refused." });
+  // Its channel stays known: who calls it is told that it is down, not that there is none.
+  expect([lifecycle.stateOf("looping"), lifecycle.registry.channels.names()]).toEqual(["failed", ["looping"]]);
 });
 
 test("shutdown during the wait ends it: no timer stays, no restart comes", async () => {

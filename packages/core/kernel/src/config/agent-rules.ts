@@ -6,6 +6,7 @@ import { TOOL_NAME } from "../lifecycle/contribution-problems.ts";
 import { DEFAULT_AGENT, type NamedAgent, type ResolvedAgent, resolveAgents } from "./agents.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { badValue, type Finding, wrongItems } from "./finding.ts";
+import type { LoadedSection } from "./loaded-config.ts";
 import { modelFaults } from "./model-rules.ts";
 import { isPlainPath, PLAIN_PATH } from "./path-rules.ts";
 import { keyText, type Path } from "./table.ts";
@@ -13,12 +14,11 @@ import { keyText, type Path } from "./table.ts";
 /** Nothing is said while a section that agents are made of is not valid by itself. */
 export function agentRules(core: Partial<CoreConfig>): Finding[] {
   if (!hasNeeded(core)) return [];
-  const agents = [...resolveAgents(core as CoreConfig).values()];
+  const agents = resolveAgents(core as CoreConfig).values();
   return [
     ...ownModelFaults(core),
     ...agents.flatMap((agent) => costRules(agent, core)),
     ...Object.entries(core.agents).flatMap(([name, agent]) => ownRules(["agents", name], agent)),
-    ...webhookRules(core["channels_config.webhook"], agents),
   ];
 }
 
@@ -62,14 +62,17 @@ function ownRules(path: Path, { policy, tools = [], workspace }: NamedAgent): Fi
   ];
 }
 
-function webhookRules(
-  webhook: CoreConfig["channels_config.webhook"] | undefined,
-  agents: readonly ResolvedAgent[],
+/** The agents that the sections of channels name, core's own and those of features. */
+export function channelAgentRules(
+  { agents }: Partial<CoreConfig>,
+  sections: Iterable<Pick<LoadedSection, "section" | "input">>,
 ): Finding[] {
-  const names = agents.map(({ name }) => name);
-  if (webhook?.agent === undefined || names.includes(webhook.agent)) return [];
-  const guess = { wrong: webhook.agent, among: names };
-  return [
-    badValue(["channels_config", "webhook", "agent"], "no agent has this name", { allowed: names.join(", "), guess }),
-  ];
+  if (agents === undefined) return [];
+  const among = [DEFAULT_AGENT, ...Object.keys(agents)];
+  return Array.from(sections).flatMap(({ section: { name, path, entries }, input: { agent } }) => {
+    if (!name.startsWith("channels_config.") || !entries.has("agent")) return [];
+    if (typeof agent !== "string" || among.includes(agent)) return [];
+    const guess = { wrong: agent, among };
+    return [badValue([...path, "agent"], "no agent has this name", { allowed: among.join(", "), guess })];
+  });
 }

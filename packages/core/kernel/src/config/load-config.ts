@@ -10,6 +10,7 @@ import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 import type { Home } from "../home.ts";
 import { openKeyRing } from "../secrets/key-ring.ts";
 import { type ParsedConfig, parseConfig, readConfigFile } from "./config-file.ts";
+import { channelAgentRules } from "./agent-rules.ts";
 import { coreRules } from "./core-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment } from "./environment.ts";
@@ -75,7 +76,8 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
     findings.push(...state.findings);
   }
   findings.push(...neededFeatures(values, features, catalogue));
-  findings.push(...coreRules(coreValues(values)));
+  const core = coreValues(values);
+  findings.push(...coreRules(core), ...channelAgentRules(core, values.values()));
   const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all)])];
   const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));

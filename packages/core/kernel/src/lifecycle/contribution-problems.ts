@@ -15,6 +15,7 @@ const SANDBOX_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const CHANNEL_ID = /^[a-z][a-z0-9_]{0,63}$/;
 const INGRESS_PATH = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE"]);
+const INGRESS_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT"]);
 const ROUTE_PATH = /^\/api(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 /** Every problem as a sentence. `core` comes first in `parts`, so that a clash names the feature as the newcomer. */
@@ -43,8 +44,11 @@ export function contributionProblems(parts: readonly RegistryPart[], reserved: R
       if (!CHANNEL_ID.test(id)) bad("channel id", id, "a-z, then a-z 0-9 _, at most 64");
       channels.claim(id, who);
     }
-    for (const [, { path }] of part.ingress) {
-      if (!INGRESS_PATH.test(path) || path.startsWith("/api/")) bad("ingress path", path, "literal, not below /api/");
+    for (const [, { path, methods }] of part.ingress) {
+      if (!INGRESS_PATH.test(path) || /^\/api(?:\/|$)/.test(path)) bad("ingress path", path, "literal, not below /api");
+      if (methods.length === 0 || !methods.every((method) => INGRESS_METHODS.has(method))) {
+        bad("ingress methods", methods.join(" "), "some of GET, POST and PUT");
+      }
       if (who !== "core" && paths.some((pattern) => pattern.test(path))) {
         problems.push(`ingress path ${JSON.stringify(path)} of ${who} is a path of core`);
       }

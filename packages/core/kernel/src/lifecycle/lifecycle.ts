@@ -20,7 +20,7 @@ import type { EnabledFeature } from "./construct.ts";
 import { FeatureLife } from "./feature-life.ts";
 import { tellObservers } from "./observers.ts";
 import { LIFECYCLE_LIMITS, type LifecycleLimits, type LifecycleOptions } from "./options.ts";
-import type { FeatureStatus } from "./status.ts";
+import type { FeatureState, FeatureStatus } from "./status.ts";
 
 type Phase = "new" | "constructing" | "constructed" | "registering" | "registered" | "executing" | "shut-down";
 
@@ -28,6 +28,7 @@ export class Lifecycle {
   readonly #options: LifecycleOptions;
   readonly #limits: LifecycleLimits;
   #lives: readonly FeatureLife[];
+  #livesById: ReadonlyMap<string, FeatureLife>;
   /** Replaced by a reload, and perhaps still in use by a call. */
   readonly #retiring = new Set<FeatureLife>();
   readonly #stop = new AbortController();
@@ -39,6 +40,7 @@ export class Lifecycle {
     this.#options = options;
     this.#limits = { ...LIFECYCLE_LIMITS, ...options.limits };
     this.#lives = options.enabled.map((enabled) => new FeatureLife(enabled, options, this.#limits));
+    this.#livesById = byId(this.#lives);
   }
 
   /** Throws FEATURE_CONFLICT, listing every conflict; nothing has done I/O then. */
@@ -98,6 +100,7 @@ export class Lifecycle {
     this.#stop.signal.throwIfAborted();
     const gone = this.#lives.filter((life) => !lives.includes(life));
     this.#lives = lives;
+    this.#livesById = byId(lives);
     this.#registry = buildRegistry(this.#parts(lives));
     const stopped = new Map(gone.map((life) => [life.definition.id, life.stop()]));
     for (const life of gone) this.#retiring.add(life);
@@ -126,6 +129,11 @@ export class Lifecycle {
     return this.#lives.map((life) => life.health.snapshot());
   }
 
+  /** Of one of them; undefined: it is not enabled. Asked for every delivery of a channel. */
+  stateOf(feature: string): FeatureState | undefined {
+    return this.#livesById.get(feature)?.health.state;
+  }
+
   /** Whether a feature that should be in service is not. */
   degraded(): boolean {
     return this.#lives.some(({ health }) => health.state === "failed" || health.state === "waiting");
@@ -135,7 +143,7 @@ export class Lifecycle {
   publish(event: SvcEvent): void {
     if (this.#registry === undefined) return;
     tellObservers(this.#registry.observers, event, (feature, error) =>
-      this.#lives.find(({ definition }) => definition.id === feature)?.observerThrew(error),
+      this.#livesById.get(feature)?.observerThrew(error),
     );
   }
 
@@ -175,6 +183,9 @@ export class Lifecycle {
     this.#phase = to;
   }
 }
+
+const byId = (lives: readonly FeatureLife[]): ReadonlyMap<string, FeatureLife> =>
+  new Map(lives.map((life) => [life.definition.id, life]));
 
 function conflict(problems: readonly string[]): SvcError {
   const list = problems.map((problem) => `\n  - ${problem}`).join("");
