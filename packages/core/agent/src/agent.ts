@@ -1,6 +1,6 @@
 /** The agents of one service: brings lanes, history, models, budget and sessions together. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
+import { type ClientId, type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import { AgentModels, type ModelOpener } from "./models/agent-models.ts";
@@ -12,13 +12,13 @@ import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { SessionService } from "./sessions/types.ts";
 import { ActiveTurn, ActiveTurns } from "./turn/active-turns.ts";
-import { History, newSessionName } from "./turn/history.ts";
+import { conversationKey, History, newSessionName } from "./turn/history.ts";
 import { TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
 import type { Redaction } from "./turn/redacted-stream.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
-import { type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
-import type { TurnRequest, TurnResult, TurnRunner } from "./types.ts";
+import { abandonTurn, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
+import type { AbandonedTurn, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
 
 export interface AgentOptions {
   readonly agents: AgentSet;
@@ -44,6 +44,13 @@ export interface Agent extends TurnRunner {
    * tool call of it is judged and run as the new set says: who locks down is obeyed at once. Never throws.
    */
   reconfigure(agents: AgentSet): void;
+  /** Stops what runs and waits in a conversation, for the reason that `by` completes. False: nothing could be stopped. */
+  stop(owner: ClientId, session: string, by: string): boolean;
+  /**
+   * Ends a resumable turn that does not run. What acted in it stays in the conversation. Rejects with STORE_*, and then
+   * nothing has changed.
+   */
+  abandon(turn: AbandonedTurn): Promise<void>;
   /** Conversations were removed from disk by somebody else (retention): no model must be told of them any more. */
   reread(): void;
   /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
@@ -81,8 +88,9 @@ class RunningAgent implements Agent {
     this.#models = new AgentModels(openerOf(model));
     this.#spending = new Spending(store, budget);
     const profileOf = (name: string): AgentProfile | undefined => this.#agents.profiles.get(name);
-    const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending: this.#spending });
-    this.#turns = { store, clock, models: this.#models, budget, keeper, redaction, publish, profileOf };
+    const spending = this.#spending;
+    const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending });
+    this.#turns = { store, clock, models: this.#models, budget, spending, keeper, redaction, publish, profileOf };
     const { redact } = redaction;
     this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
   }
@@ -141,6 +149,21 @@ class RunningAgent implements Agent {
       // The turn itself settles what was handed to it. Before that nothing acted, so the key is new again.
       if (!isHanded && request.claim) this.#store.idempotency.release(request.claim);
     }
+  }
+
+  stop(owner: ClientId, session: string, by: string): boolean {
+    return this.#active.stop(conversationKey(owner, session), by);
+  }
+
+  async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, text, alongside }: AbandonedTurn): Promise<void> {
+    // A reload may have removed the agent, which is why nobody tries again.
+    const profile = this.#agents.profiles.get(agent) ?? this.#profileOf(DEFAULT_AGENT);
+    const abandon = (): Promise<void> => {
+      const conversation = this.#history.open(owner, session);
+      return abandonTurn(this.#turns, { turnId, text, profile, conversation, alongside });
+    };
+    // In the lane, as whoever removes the conversation is.
+    await this.#lanes.alone(conversationKey(owner, session), abandon);
   }
 
   #profileOf(name: string): AgentProfile {

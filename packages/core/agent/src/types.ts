@@ -16,7 +16,33 @@ export interface TurnRequest {
   /** Asks a person about an acting call. Without it such a call is refused. */
   readonly ask?: AskPerson;
   readonly onEvent?: (event: TurnEvent) => void;
+  /** Said to the model behind the agent's own instructions, in this turn only. */
+  readonly instructions?: string;
+  /** Names the turn. Default: a new one. */
+  readonly turnId?: string;
+  /**
+   * A turn that does not get to its end stays on disk and is taken up by the next `run` with its `turnId`, in this process
+   * or another; whoever gives it up says so with `Agent.abandon`. Its conversation has to wait for it meanwhile.
+   */
+  readonly resumable?: true;
+  /** There is an answer: awaited before it is kept. What it rejects with is what the turn fails with. */
+  readonly beforeEnd?: (done: TurnDone) => Promise<void>;
+  /** Runs inside the transaction that ends the turn with its answer. */
+  readonly alongside?: (done: TurnDone) => void;
   readonly signal: AbortSignal;
+}
+
+export interface TurnDone {
+  readonly response: string;
+}
+
+/** A resumable turn that nobody tries again. */
+export interface AbandonedTurn extends Pick<TurnRequest, "agent" | "text"> {
+  readonly turnId: string;
+  readonly owner: ClientId;
+  readonly session: string;
+  /** Runs inside the transaction that ends it. */
+  readonly alongside: () => void;
 }
 
 export interface TurnResult {

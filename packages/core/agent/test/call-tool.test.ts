@@ -57,16 +57,16 @@ describe("a call", () => {
     expect(isAsked).toBe(false);
   });
 
-  test("that was called off while its start was written did not run, and the journal says that it failed", async () => {
+  test("that was called off while its start was written did not run, and the journal says so", async () => {
     const environment = environmentOf({ tools: [{ ...act, run: async () => ((ran = true), "done") }] });
     let ran = false;
     const leave = new AbortController();
-    const onActing = () => leave.abort(new SvcError("TURN_CANCELLED"));
-    const outcome = callTool(environment, request({ signal: leave.signal, onActing }));
+    const onStarted = () => leave.abort(new SvcError("TURN_CANCELLED"));
+    const outcome = callTool(environment, request({ signal: leave.signal, onStarted }));
     await expect(outcome).rejects.toMatchObject({ code: "TURN_CANCELLED" });
     expect([ran, environment.store.toolCalls.statesOf("t")]).toEqual([
       false,
-      [{ callId: "c", tool: "act", state: "failed" }],
+      [{ callId: "c", tool: "act", state: "interrupted" }],
     ]);
   });
 
@@ -75,7 +75,12 @@ describe("a call", () => {
     const { set, log } = house({});
     const { environment } = set({ tools: [boom] }).profiles.get("default")!;
     const outcome = await callTool(() => environment, request());
-    expect(outcome).toEqual({ ok: false, acted: false, output: "TOOL_FAILED: act failed unexpectedly." });
+    expect(outcome).toEqual({
+      ok: false,
+      acted: false,
+      journalled: true,
+      output: "TOOL_FAILED: act failed unexpectedly.",
+    });
     expect(log.text()).toContain("a tool failed unexpectedly");
   });
 });

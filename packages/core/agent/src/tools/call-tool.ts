@@ -22,16 +22,18 @@ export interface CallRequest {
   readonly redact?: ((text: string) => string) | undefined;
   /** Runs a wait for a person with the turn's clock stopped. */
   readonly pause?: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** On disk together with the call's start, before an acting call runs. */
-  readonly alsoOnActing?: () => void;
+  /** On disk together with the call's start, before it runs. */
+  readonly alsoOnStart?: (acting: boolean) => void;
   /** Told when that is on disk: from here on the call may have happened. */
-  readonly onActing?: () => void;
+  readonly onStarted?: (acting: boolean) => void;
 }
 
 export interface CallOutcome {
   readonly ok: boolean;
   /** An acting tool was started. */
   readonly acted: boolean;
+  /** The journal holds it. */
+  readonly journalled: boolean;
   readonly output: Json;
 }
 
@@ -40,23 +42,15 @@ export async function callTool(
   current: ToolEnvironment | (() => ToolEnvironment),
   request: CallRequest,
 ): Promise<CallOutcome> {
-  const { name, signal, redact = asItIs } = request;
+  const { signal } = request;
   let environment: ToolEnvironment | undefined;
   const inForce = (): ToolEnvironment => (environment = typeof current === "function" ? current() : current);
-  let acted = false;
   try {
-    const output = await whenPermitted(inForce, request, (call) => {
-      acted = approvalOf(call.tool, call.input) === "ask";
-      return call.environment.track(() => runJournalled(call, request, acted));
-    });
-    return { ok: true, acted, output };
+    return await whenPermitted(inForce, request, (call) => call.environment.track(() => runJournalled(call, request)));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const known = error instanceof SvcError ? error : undefined;
-    if (known?.code === "STORE_FULL" || known?.code === "STORE_FAILED") throw known;
-    if (!known) environment?.log.error("a tool failed unexpectedly", { tool: name, error: String(error) });
-    const output = known ? redact(sentence(known)) : `TOOL_FAILED: ${name} failed unexpectedly.`;
-    return { ok: false, acted, output };
+    if (isStoreError(error)) throw error;
+    return { ok: false, acted: false, journalled: false, output: told(error, request, environment) };
   }
 }
 
@@ -66,26 +60,40 @@ export function approvalOf(tool: Tool, input: unknown): "auto" | "ask" {
   return typeof tool.approval === "function" ? tool.approval(input) : tool.approval;
 }
 
-async function runJournalled(call: PermittedCall, request: CallRequest, acting: boolean): Promise<Json> {
+async function runJournalled(call: PermittedCall, request: CallRequest): Promise<CallOutcome> {
   const { environment, tool, input } = call;
-  const { agent, store, maxOutputChars } = environment;
-  const { turnId, callId, signal, redact } = request;
+  const { agent, store } = environment;
+  const { turnId, callId } = request;
+  const acting = approvalOf(tool, input) === "ask";
   await store.write(() => {
     store.toolCalls.start({ turnId, callId, agent, tool: tool.name, acting, input: input as Json });
-    if (acting) request.alsoOnActing?.();
+    request.alsoOnStart?.(acting);
   });
-  if (acting) request.onActing?.();
-  let state: "finished" | "failed" = "failed";
-  let output: Json = null;
+  request.onStarted?.(acting);
+  const { state, output, error } = await run(call, request);
+  await store.write(() => store.toolCalls.finish(turnId, callId, state, output));
+  if (state === "interrupted") throw error;
+  return { ok: state === "finished", acted: acting, journalled: true, output };
+}
+
+interface Ended {
+  readonly state: "finished" | "failed" | "interrupted";
+  readonly output: Json;
+  readonly error?: unknown;
+}
+
+/** What the journal is told. A call that was called off, or that the disk failed, may have happened or not. */
+async function run({ environment, tool, input }: PermittedCall, request: CallRequest): Promise<Ended> {
+  const { signal, redact } = request;
   try {
-    // Who was stopped while that was written must not act any more.
+    // Who was stopped while the start was written must not act any more.
     signal.throwIfAborted();
     const result = await tool.run(input, contextOf(environment, request));
-    output = bounded(redact ? redactJson(result, redact) : result, maxOutputChars);
-    state = "finished";
-    return output;
-  } finally {
-    await store.write(() => store.toolCalls.finish(turnId, callId, state, output));
+    const output = bounded(redact ? redactJson(result, redact) : result, environment.maxOutputChars);
+    return { state: "finished", output };
+  } catch (error) {
+    if (signal.aborted || isStoreError(error)) return { state: "interrupted", output: null, error };
+    return { state: "failed", output: told(error, request, environment) };
   }
 }
 
@@ -111,8 +119,18 @@ function bounded(output: Json, maxChars: number): Json {
   return `${text.slice(0, maxChars)}\n[cut: ${text.length - maxChars} more characters]`;
 }
 
-function sentence(error: SvcError): string {
-  return `${error.code}: ${error.message}${error.hint ? ` ${error.hint}` : ""}`;
+/** What the model is told of an error. */
+function told(
+  error: unknown,
+  { name, redact = asItIs }: CallRequest,
+  environment: ToolEnvironment | undefined,
+): string {
+  if (error instanceof SvcError) return redact(`${error.code}: ${error.message}${error.hint ? ` ${error.hint}` : ""}`);
+  environment?.log.error("a tool failed unexpectedly", { tool: name, error: String(error) });
+  return `TOOL_FAILED: ${name} failed unexpectedly.`;
 }
+
+const isStoreError = (error: unknown): boolean =>
+  error instanceof SvcError && (error.code === "STORE_FULL" || error.code === "STORE_FAILED");
 
 const asItIs = (text: string): string => text;

@@ -6,7 +6,7 @@ import { type Conversation, conversationKey } from "./history.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 export class ActiveTurn {
-  readonly id = `t-${crypto.randomUUID()}`;
+  readonly id: string;
   readonly request: TurnRequest;
   readonly agent: string;
   readonly owner: ClientId;
@@ -25,6 +25,7 @@ export class ActiveTurn {
 
   constructor(request: TurnRequest, name: string, clock: Clock) {
     const { agent = DEFAULT_AGENT, owner = request.clientId, signal } = request;
+    this.id = request.turnId ?? `t-${crypto.randomUUID()}`;
     this.request = request;
     this.agent = agent;
     this.owner = owner;

@@ -8,6 +8,8 @@ import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
 import type { Conversation, History } from "./history.ts";
+import type { KeptSteps } from "./kept-steps.ts";
+import { INTERRUPTED } from "./messages.ts";
 import type { TurnProgress } from "./turn.ts";
 
 export interface TurnKeeperOptions {
@@ -20,11 +22,13 @@ export interface TurnKeeperOptions {
 
 /** What there is to keep. */
 export interface EndedTurn {
-  readonly request: TurnRequest;
+  readonly request: Pick<TurnRequest, "claim" | "resumable">;
   readonly conversation: Conversation;
   readonly progress: TurnProgress;
   /** The agent as it was when the turn began. */
   readonly profile: AgentProfile;
+  /** Of a turn that can be taken up again. */
+  readonly steps: KeptSteps | undefined;
 }
 
 export class TurnKeeper {
@@ -35,7 +39,7 @@ export class TurnKeeper {
   }
 
   /** The turn, its idempotency key and its cost, on disk together before anybody is answered. */
-  async keep({ request, conversation, progress, profile }: EndedTurn): Promise<void> {
+  async keep({ request, conversation, progress, profile, steps }: EndedTurn, alongside?: () => void): Promise<void> {
     const { store, clock, history, spending } = this.#options;
     const { claim } = request;
     const { meter } = progress;
@@ -54,6 +58,8 @@ export class TurnKeeper {
       });
       if (claim) store.idempotency.keep(claim, progress.id, "done");
       spent?.write();
+      steps?.drop();
+      alongside?.();
       return kept;
     });
     spent?.settle();
@@ -63,16 +69,18 @@ export class TurnKeeper {
 
   /**
    * A failed turn in which a tool acted stays in the conversation, or the model would not know what it did; its key
-   * stays too. One in which nothing acted may be sent again with the same key, and leaves nothing but what it cost.
+   * stays too. One in which nothing acted may be sent again with the same key, and leaves nothing but what it cost. One
+   * that will be taken up again has left its steps.
    */
   async keepFailed(turn: EndedTurn): Promise<void> {
     const { store, log, history, spending } = this.#options;
     const { request, conversation, progress, profile } = turn;
     const notKept = (what: string) => (error: unknown) =>
       log.error(`${what} could not be kept`, { turn: progress.id, error: String(error) });
-    if (progress.acted) {
-      const text = "[This turn failed before it could answer. The tool results above did happen.]";
-      progress.messages = closed(progress.messages, text);
+    if (request.resumable) {
+      await spending.recordAttempt(profile, progress.meter).catch(notKept("the cost of a failed attempt"));
+    } else if (progress.acted) {
+      progress.messages = closed(progress.messages, FAILED);
       await this.keep(turn).catch((error: unknown) => {
         history.forget(conversation);
         notKept("a failed turn")(error);
@@ -80,7 +88,33 @@ export class TurnKeeper {
     } else await spending.record(profile, progress.meter).catch(notKept("the cost of a failed turn"));
     if (request.claim) store.idempotency.release(request.claim);
   }
+
+  /**
+   * A turn that nobody takes up again: what acted in it stays in the conversation, its steps go. Rejects with STORE_*, and
+   * then nothing has changed.
+   */
+  async abandon(turn: EndedTurn & { readonly steps: KeptSteps }, alongside: () => void): Promise<void> {
+    const { store, spending } = this.#options;
+    const { progress, profile, steps } = turn;
+    for (const call of steps.takeUp(progress).calls) {
+      const result = steps.resultOf(call);
+      if (result) progress.messages.push(result);
+    }
+    if (progress.acted) {
+      progress.messages = closed(progress.messages, FAILED);
+      return this.keep(turn, alongside);
+    }
+    const spent = spending.toRecord(profile, progress.meter);
+    await store.write(() => {
+      spent?.write();
+      steps.drop();
+      alongside();
+    });
+    spent?.settle();
+  }
 }
+
+const FAILED = "[This turn failed before it could answer. The tool results above did happen.]";
 
 /** Every tool call needs its result, or the next request is refused by the provider; a cut-off turn gets an end. */
 function closed(messages: readonly LanguageModelV4Message[], text: string): LanguageModelV4Message[] {
@@ -95,7 +129,7 @@ function closed(messages: readonly LanguageModelV4Message[], text: string): Lang
     if (message.role !== "assistant") continue;
     for (const part of message.content) {
       if (part.type !== "tool-call" || answered.has(part.toolCallId)) continue;
-      const output = { type: "error-text" as const, value: "interrupted, outcome unknown" };
+      const output = { type: "error-text" as const, value: INTERRUPTED };
       result.push({
         role: "tool",
         content: [{ type: "tool-result", toolCallId: part.toolCallId, toolName: part.toolName, output }],

@@ -8,6 +8,9 @@ import type {
 } from "@ai-sdk/provider";
 import type { Json } from "@svc/contract";
 
+/** What the model is told of a call that started, and of which nobody knows how it ended. */
+export const INTERRUPTED = "interrupted, outcome unknown";
+
 type AssistantMessage = Extract<LanguageModelV4Message, { role: "assistant" }>;
 
 export function userMessage(text: string): LanguageModelV4Message {
@@ -33,6 +36,10 @@ export function assistantMessage(content: readonly LanguageModelV4Content[]): As
   return { role: "assistant", content: parts };
 }
 
+/** The parts of an answer that `assistantMessage` and `toolCallsOf` look at, as JSON can hold them. */
+export const kept = (content: readonly LanguageModelV4Content[]): readonly LanguageModelV4Content[] =>
+  content.filter(({ type }) => type === "text" || type === "reasoning" || type === "tool-call");
+
 export function toolMessage(call: LanguageModelV4ToolCall, ok: boolean, output: Json): LanguageModelV4Message {
   return {
     role: "tool",
@@ -44,14 +51,15 @@ export function toolMessage(call: LanguageModelV4ToolCall, ok: boolean, output: 
 
 /**
  * Some servers number their calls anew in each answer, or give none an id at all. The journal and the results are kept by
- * it, so what is blank or was used in this turn gets an id of ours.
+ * it, so what is blank or was used in this turn gets an id of ours. `alsoUsed`: by an attempt that is not in `earlier`.
  */
 export function withUniqueCallIds<Answer extends { readonly content: readonly LanguageModelV4Content[] }>(
   answer: Answer,
   earlier: readonly LanguageModelV4Message[],
+  alsoUsed: Iterable<string> = [],
 ): Answer {
   if (!answer.content.some(isOurCall)) return answer;
-  const used = new Set<string>();
+  const used = new Set<string>(alsoUsed);
   for (const { role, content } of earlier) {
     if (role === "assistant") for (const part of content) if (part.type === "tool-call") used.add(part.toolCallId);
   }

@@ -15,8 +15,13 @@ export async function answerStop(
   isStopped: boolean,
 ): Promise<TurnResult> {
   const { id: turnId, name: sessionId } = turn;
-  const { claim } = turn.request;
-  if (claim) await store.write(() => store.idempotency.keep(claim, turnId, "done"));
+  const { claim, alongside } = turn.request;
   const response = isStopped ? "Stopped." : "Nothing was running.";
+  if (claim || alongside) {
+    await store.write(() => {
+      if (claim) store.idempotency.keep(claim, turnId, "done");
+      alongside?.({ response });
+    });
+  }
   return { turnId, agent, response, model: modelName(model), sessionId, inputTokens: 0, outputTokens: 0, costUsd: 0 };
 }

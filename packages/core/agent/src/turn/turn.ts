@@ -14,6 +14,7 @@ import type { Tokens } from "../money/price.ts";
 import { callTool } from "../tools/call-tool.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import type { ActiveTurn } from "./active-turns.ts";
+import type { KeptSteps } from "./kept-steps.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
 import { RedactedStream, type Redaction } from "./redacted-stream.ts";
 
@@ -36,6 +37,8 @@ export interface TurnRun {
   /** Messages of earlier turns. */
   readonly history: readonly LanguageModelV4Message[];
   readonly progress: TurnProgress;
+  /** Of a turn that can be taken up again. */
+  readonly steps: KeptSteps | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly redaction: Redaction;
@@ -47,17 +50,31 @@ export interface TurnRun {
 /** Resolves with the answer; throws TURN_*, MODEL_*, COST_LIMIT, STORE_*. `progress` tells what happened until then. */
 export async function runTurn(run: TurnRun): Promise<string> {
   const { progress, settings, redaction } = run;
-  for (let step = 0; step < settings.maxSteps; step += 1) {
-    const answer = withUniqueCallIds(await askModel(run), progress.messages);
+  for (let step = await takeUp(run); step < settings.maxSteps; step += 1) {
+    const answer = withUniqueCallIds(await askModel(run), progress.messages, run.steps?.usedCallIds);
     const content = redactText(answer.content, redaction.redact);
     const calls = toolCallsOf(content);
     const text = textOf(content);
     if (calls.length === 0 && text.trim() === "") throw new SvcError("TURN_FAILED", "The model gave an empty answer.");
     progress.messages.push(assistantMessage(content));
     if (calls.length === 0) return text;
+    run.steps?.answered(progress, content, answer);
     for (const call of calls) await runCall(run, call);
   }
   throw new SvcError("TURN_STEP_LIMIT", undefined, { hint: "Raise agent.max_steps, or ask for less at once." });
+}
+
+/** Goes on where an earlier attempt was cut off. Resolves with the number of steps it had made. */
+async function takeUp(run: TurnRun): Promise<number> {
+  const { steps, progress } = run;
+  if (!steps) return 0;
+  const { done, calls } = steps.takeUp(progress);
+  for (const call of calls) {
+    const result = steps.resultOf(call);
+    if (result) progress.messages.push(result);
+    else await runCall(run, call);
+  }
+  return done;
 }
 
 async function askModel(run: TurnRun): Promise<ModelAnswer> {
@@ -85,7 +102,8 @@ async function askModel(run: TurnRun): Promise<ModelAnswer> {
 const UNTOLD: ToldTokens = { inputTokens: undefined, outputTokens: undefined };
 
 function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageModelV4CallOptions {
-  const { instructions, maxOutputTokens, functionTools } = settings;
+  const { maxOutputTokens, functionTools } = settings;
+  const instructions = [settings.instructions, turn.request.instructions].filter(Boolean).join("\n\n");
   const system: LanguageModelV4Message[] = instructions ? [{ role: "system", content: instructions }] : [];
   return {
     prompt: system.concat(history, progress.messages),
@@ -96,7 +114,7 @@ function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageMode
 }
 
 async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<void> {
-  const { progress, turn, store, redaction, emit } = run;
+  const { progress, turn, steps, store, redaction, emit } = run;
   const { request, limit } = turn;
   const id = { turnId: progress.id, callId: call.toolCallId, tool: call.toolName };
   emit({ type: "tool-call", ...id });
@@ -109,14 +127,18 @@ async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<voi
     signal: limit.signal,
     redact: redaction.redact,
     pause: (wait) => limit.paused(wait),
-    // From its first acting call on, a turn's idempotency key survives a crash.
-    alsoOnActing: () => {
-      if (request.claim) store.idempotency.keep(request.claim, progress.id, "running");
+    alsoOnStart: (acting) => {
+      steps?.write();
+      // From its first acting call on, a turn's idempotency key survives a crash.
+      if (acting && request.claim) store.idempotency.keep(request.claim, progress.id, "running");
     },
-    onActing: () => {
-      progress.acted = true;
+    onStarted: (acting) => {
+      steps?.written();
+      progress.acted ||= acting;
     },
   });
-  progress.messages.push(toolMessage(call, outcome.ok, outcome.output as Json));
+  const result = toolMessage(call, outcome.ok, outcome.output as Json);
+  progress.messages.push(result);
+  if (!outcome.journalled) steps?.notStarted(result);
   emit({ type: "tool-result", ...id, ok: outcome.ok });
 }

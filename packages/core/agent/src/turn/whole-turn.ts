@@ -5,11 +5,13 @@ import type { AgentModels } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
 import type { Budget } from "../money/budget.ts";
 import { Meter } from "../money/meter.ts";
+import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
-import type { TurnResult } from "../types.ts";
+import type { AbandonedTurn, TurnResult } from "../types.ts";
 import type { ActiveTurn } from "./active-turns.ts";
 import type { Conversation } from "./history.ts";
-import type { TurnKeeper } from "./keep-turn.ts";
+import type { EndedTurn, TurnKeeper } from "./keep-turn.ts";
+import { KeptSteps } from "./kept-steps.ts";
 import { userMessage } from "./messages.ts";
 import type { Redaction } from "./redacted-stream.ts";
 import { runTurn, type TurnProgress } from "./turn.ts";
@@ -19,6 +21,7 @@ export interface TurnDeps {
   readonly clock: Clock;
   readonly models: AgentModels;
   readonly budget: Budget;
+  readonly spending: Spending;
   readonly keeper: TurnKeeper;
   readonly redaction: Redaction;
   /** Told every event of every turn. */
@@ -38,7 +41,9 @@ export async function wholeTurn(
   const model = modelName(profile.model);
   const meter = new Meter(profile.model, (usd) => deps.budget.spend(agent, usd));
   const progress: TurnProgress = { id: turnId, messages: [userMessage(request.text)], meter, acted: false };
-  const ended = { request, conversation, progress, profile };
+  const steps =
+    request.resumable && new KeptSteps(deps.store, turnId, () => deps.spending.toRecordPart(profile, meter));
+  const ended = { request, conversation, progress, profile, steps };
   const emit = (event: TurnEvent): void => {
     request.onEvent?.(event);
     deps.publish?.(event);
@@ -51,9 +56,10 @@ export async function wholeTurn(
   limit.start(profile.turn.timeoutMs);
   let ok = false;
   try {
-    const response = await answerOf(deps, turn, profile, conversation, progress, emit);
+    const response = await answerOf(deps, ended, turn, emit);
+    await request.beforeEnd?.({ response });
     turn.close();
-    await keeper.keep(ended);
+    await keeper.keep(ended, request.alongside && (() => request.alongside?.({ response })));
     ok = true;
     return { turnId, agent, response, model, sessionId, ...usedOf(meter) };
   } catch (error) {
@@ -66,12 +72,25 @@ export async function wholeTurn(
   }
 }
 
+export interface AbandonedParts extends Pick<AbandonedTurn, "turnId" | "text" | "alongside"> {
+  readonly profile: AgentProfile;
+  readonly conversation: Conversation;
+}
+
+/** Ends a turn that is nowhere but on disk. */
+export async function abandonTurn(deps: TurnDeps, abandoned: AbandonedParts): Promise<void> {
+  const { turnId, text, profile, conversation, alongside } = abandoned;
+  // What it cost is recorded already.
+  const meter = new Meter(profile.model, () => {});
+  const progress: TurnProgress = { id: turnId, messages: [userMessage(text)], meter, acted: false };
+  const steps = new KeptSteps(deps.store, turnId, () => undefined);
+  await deps.keeper.abandon({ request: {}, conversation, progress, profile, steps }, alongside);
+}
+
 async function answerOf(
   deps: TurnDeps,
+  { conversation, progress, profile, steps }: EndedTurn,
   turn: ActiveTurn,
-  profile: AgentProfile,
-  conversation: Conversation,
-  progress: TurnProgress,
   emit: (event: TurnEvent) => void,
 ): Promise<string> {
   const { store, clock, redaction, budget, profileOf } = deps;
@@ -84,6 +103,7 @@ async function answerOf(
     environment: () => profileOf(name)?.environment ?? toolless(),
     history: conversation.messages,
     progress,
+    steps,
     store,
     clock,
     redaction,
