@@ -1,0 +1,104 @@
+/**
+ * The section. Both modes share it: `phone_number_id` selects Cloud mode, which is this feature; `session_path` alone
+ * selects Web mode, which is `provider-a-web`'s.
+ */
+import { allowlist, apiUrl, channelKeys, type Marks, secret } from "@svc/contract";
+import * as v from "valibot";
+
+const keys = v.strictObject({
+  access_token: v.optional(
+    v.pipe(secret({ ask: true }), v.description("Access token of the Cloud API. Cloud mode needs it.")),
+  ),
+  phone_number_id: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9_-]{1,64}$/, "the phone number's id, which is not the phone number"),
+      v.metadata({ ask: true } satisfies Marks),
+      v.description("Id of the business phone number; being there selects Cloud mode."),
+    ),
+  ),
+  verify_token: v.optional(
+    v.pipe(
+      secret({ generate: true }),
+      v.description(
+        "What the platform must say when it verifies the callback URL: enter it there too. Cloud mode needs it.",
+      ),
+    ),
+  ),
+  app_secret: v.optional(
+    v.pipe(
+      secret({ env: "SVC_PROVIDER_A_APP_SECRET", envMode: "override", ask: true }),
+      v.description("App secret, with which the platform signs deliveries. Without it anybody can make one up."),
+    ),
+  ),
+  allowed_numbers: allowlist("Phone numbers with country code, or user ids of those who hide theirs,"),
+  // The newest version that the platform's documents call: .../whatsapp/groups/groups-messaging
+  api_url: apiUrl("https://graph.facebook.com/v25.0"),
+  session_path: v.optional(v.pipe(v.string(), v.description("Folder of the linked session; selects Web mode."))),
+  pair_phone: v.optional(
+    v.pipe(v.string(), v.description("Web mode: phone number to link by a code; without it by a QR code.")),
+  ),
+  mode: v.optional(
+    v.pipe(v.picklist(["business", "personal"]), v.description("Web mode: kind of the linked account.")),
+  ),
+  ...channelKeys,
+});
+
+/** With both, Cloud mode wins. */
+export const isWebMode = (section: Pick<v.InferOutput<typeof keys>, "session_path" | "phone_number_id">): boolean =>
+  section.session_path !== undefined && section.phone_number_id === undefined;
+
+const NEEDED = "is required in Cloud mode";
+
+export const config = v.pipe(
+  keys,
+  v.forward(
+    v.partialCheck(
+      [["access_token"], ["session_path"], ["phone_number_id"]],
+      (section) => section.access_token !== undefined || isWebMode(section),
+      NEEDED,
+    ),
+    ["access_token"],
+  ),
+  v.forward(
+    v.partialCheck(
+      [["session_path"], ["phone_number_id"]],
+      (section) => section.phone_number_id !== undefined || isWebMode(section),
+      NEEDED,
+    ),
+    ["phone_number_id"],
+  ),
+  v.forward(
+    v.partialCheck(
+      [["verify_token"], ["session_path"], ["phone_number_id"]],
+      (section) => section.verify_token !== undefined || isWebMode(section),
+      NEEDED,
+    ),
+    ["verify_token"],
+  ),
+);
+
+export type Config = v.InferOutput<typeof config>;
+
+export interface CloudConfig {
+  readonly accessToken: string;
+  readonly phoneNumberId: string;
+  readonly verifyToken: string;
+  readonly appSecret: string | undefined;
+  readonly allowedNumbers: readonly string[];
+  readonly apiUrl: string;
+}
+
+/** Undefined in Web mode. */
+export function cloudConfig(section: Config): CloudConfig | undefined {
+  const { access_token: accessToken, phone_number_id: phoneNumberId, verify_token: verifyToken } = section;
+  if (accessToken === undefined || phoneNumberId === undefined || verifyToken === undefined) return undefined;
+  return {
+    accessToken,
+    phoneNumberId,
+    verifyToken,
+    appSecret: section.app_secret?.trim() === "" ? undefined : section.app_secret,
+    allowedNumbers: section.allowed_numbers,
+    apiUrl: section.api_url,
+  };
+}

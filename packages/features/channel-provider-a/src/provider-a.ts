@@ -1,0 +1,52 @@
+/** The channel in Cloud mode: deliveries come in by the webhook, everything else goes through the Graph API. */
+import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
+import { cloudConfig, type Config } from "./config.ts";
+import { graphApi } from "./graph.ts";
+import { describeNumber } from "./number.ts";
+import { MAX_MEDIA_BYTES } from "./files.ts";
+import { inboundMedia } from "./media.ts";
+import { startTyping, TYPING_LASTS_MS } from "./marks.ts";
+import { messageSender, SENT_KINDS, TEXT_CHARS } from "./send.ts";
+import { webhook } from "./webhook.ts";
+
+export function create(context: FeatureContext<Config>): Contributions {
+  const config = cloudConfig(context.config);
+  // Web mode: another feature brings the channel.
+  if (config === undefined) return {};
+  const graph = graphApi(config, context);
+  const check = (signal: AbortSignal): Promise<string> => describeNumber(graph, config.phoneNumberId, signal);
+
+  const channel: Channel = {
+    text: { maxChars: TEXT_CHARS },
+    send: messageSender(graph, config.phoneNumberId),
+    typing: { lastsMs: TYPING_LASTS_MS, start: startTyping(graph, config.phoneNumberId) },
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context.fetch) },
+    check,
+  };
+  return {
+    channel,
+    ingress: [webhook(config, context.log)],
+    async register(signal) {
+      signal.throwIfAborted();
+      if (context.config.session_path === undefined) return;
+      context.log.warn("phone_number_id and session_path are both set: Cloud mode is used, session_path is not");
+    },
+    async run(signal) {
+      await check(signal).catch(refused);
+      await aborted(signal);
+    },
+  };
+}
+
+/** Credentials that are refused stay refused: the channel is off until the config changes. */
+function refused(error: unknown): never {
+  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") throw error;
+  const { message, hint } = error;
+  throw new SvcError("FEATURE_FAILED", message, { cause: error, ...(hint !== undefined && { hint }) });
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });

@@ -1,0 +1,114 @@
+/**
+ * Sending. A text and one picture, film or document are one message; more become several, and a retry goes on where the
+ * last try stopped, so that nobody reads the beginning twice.
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/send-messages
+ */
+import { type Channel, type Json, type MediaKind, type OutgoingMessage, SvcError } from "@svc/contract";
+import { recipientOf } from "./address.ts";
+import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
+import { uploadFile, type UploadedFile } from "./files.ts";
+import type { GraphApi } from "./graph.ts";
+import { PRODUCT } from "./names.ts";
+import { type Progress, Unfinished } from "./unfinished.ts";
+
+export const TEXT_CHARS = 4096;
+export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
+  "image",
+  "audio",
+  "video",
+  "document",
+  "sticker",
+] as const);
+
+const CAPTION_CHARS = 1024;
+const CAPTIONED: ReadonlySet<MediaKind> = new Set(["image", "video", "document"]);
+
+export function messageSender(graph: GraphApi, phoneNumberId: string): Channel["send"] {
+  const unfinished = new Unfinished();
+  return async (message, signal) => {
+    signal.throwIfAborted();
+    const common = commonFields(message);
+    const progress = unfinished.take(message.deliveryId);
+    try {
+      const { uploads, refusal } = await uploadAll(graph, phoneNumberId, message, progress, signal);
+      for (const { part, content } of partsOf(message.text, uploads, refusal === undefined, progress)) {
+        const answer = await graph.post(`${phoneNumberId}/messages`, { ...common, ...content }, signal);
+        progress.sent.add(part);
+        progress.platformId ??= messageIdOf(answer);
+      }
+      if (refusal !== undefined) throw refusal;
+    } catch (error) {
+      unfinished.put(message.deliveryId, progress);
+      throw error;
+    }
+    return progress.platformId === undefined ? {} : { platformId: progress.platformId };
+  };
+}
+
+function commonFields({ conversation, replyData, deliveryId }: OutgoingMessage): Record<string, Json> {
+  // In a chat of two the last message is what is answered. Who quotes an earlier one is somewhere else in the chat.
+  const answered = textOf(fieldsOf(replyData)["messageId"]);
+  return {
+    messaging_product: PRODUCT,
+    ...recipientOf(conversation.id),
+    ...(answered !== undefined && { context: { message_id: answered } }),
+    // Comes back in the statuses: tells a retry from another message of the same words.
+    biz_opaque_callback_data: deliveryId,
+  };
+}
+
+interface Uploads {
+  /** With the places that the files have in the message. */
+  readonly uploads: readonly (readonly [place: number, file: UploadedFile])[];
+  /** Why one of them can't be sent. What can is sent all the same. */
+  readonly refusal: SvcError | undefined;
+}
+
+/** All of them before anything is to be seen: a try that fails here has sent nothing. */
+async function uploadAll(
+  graph: GraphApi,
+  phoneNumberId: string,
+  { files = [] }: OutgoingMessage,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Uploads> {
+  const uploads: (readonly [number, UploadedFile])[] = [];
+  let refusal: SvcError | undefined;
+  for (const [place, file] of files.entries()) {
+    if (progress.sent.has(`file ${place}`)) continue;
+    try {
+      uploads.push([place, await uploadFile(graph, phoneNumberId, file, signal)]);
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== "DELIVERY_REFUSED") throw error;
+      refusal ??= error;
+    }
+  }
+  return { uploads, refusal };
+}
+
+interface Part {
+  readonly part: string;
+  readonly content: Record<string, Json>;
+}
+
+function partsOf(text: string, uploads: Uploads["uploads"], isWhole: boolean, { sent }: Progress): Part[] {
+  const said = text.trim() === "" || sent.has("text") ? undefined : text;
+  const [first] = uploads;
+  const isCaption = isWhole && uploads.length === 1 && CAPTIONED.has(first![1].kind);
+  if (said !== undefined && isCaption && said.length <= CAPTION_CHARS) return [filePart(first!, said)];
+  return [...(said === undefined ? [] : [textPart(said)]), ...uploads.map((upload) => filePart(upload))];
+}
+
+const textPart = (body: string): Part => ({
+  part: "text",
+  // The platform fetches what it previews at once: a URL that a page has talked the model into would be out unclicked.
+  content: { type: "text", text: { preview_url: false, body } },
+});
+
+function filePart([place, { kind, name, id }]: Uploads["uploads"][number], caption?: string): Part {
+  const file = { id, ...(kind === "document" && { filename: name }), ...(caption !== undefined && { caption }) };
+  return { part: `file ${place}`, content: { type: kind, [kind]: file } };
+}
+
+/** An answer without a usable id is an acceptance all the same. */
+const messageIdOf = ({ messages }: Fields): string | undefined => textOf(fieldsOf(listOf(messages)[0])["id"]);
