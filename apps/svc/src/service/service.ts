@@ -1,5 +1,6 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
 import { ActionHistories, type Agent, createAgent, noneBackend } from "@svc/agent";
+import { CORE_PATHS } from "@svc/gateway";
 import { Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";
@@ -30,6 +31,7 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
     definitions: opened.composition.features,
     enabled: enabledFeatures(opened, config, () => store!),
     core: { sandboxes: [noneBackend] },
+    reserved: { paths: CORE_PATHS },
     log,
     clock: systemClock,
     redact: log.redact,
