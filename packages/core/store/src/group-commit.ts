@@ -13,6 +13,8 @@ export interface CommitHooks {
   readonly beforeBegin?: () => void;
   /** Inside the transaction, after every change in it: for what is summed up instead of written each time. */
   readonly beforeCommit?: () => void;
+  /** What the transaction did holds. Must not throw. */
+  readonly afterCommit?: () => void;
   /** A transaction was undone: what was counted or summed up in it does not hold. */
   readonly onRollback?: () => void;
   /** The disk refused a write before this began. */
@@ -89,6 +91,7 @@ export class GroupCommit {
       const values = batch.map((job) => job.change());
       this.#hooks.beforeCommit?.();
       this.#db.exec("COMMIT");
+      this.#hooks.afterCommit?.();
       this.#writable = true;
       return values;
     } catch (error) {

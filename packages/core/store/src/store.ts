@@ -78,10 +78,15 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
   const commits = new GroupCommit(db, {
     refused,
     beforeBegin: () => recovery.ensure(),
-    beforeCommit: () => usage.flush(),
+    beforeCommit: () => {
+      usage.flush();
+      seen.flush();
+    },
+    afterCommit: () => seen.settle(),
     onRollback: () => {
       keys.recount();
       usage.discard();
+      seen.discard();
     },
   });
   const space = new Space(db, file);

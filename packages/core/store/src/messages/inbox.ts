@@ -149,8 +149,9 @@ export class InboxStore {
   }
 }
 
-/** No two of them are the same text, whatever the platform's ids hold. */
-const keyOf = (kind: string, channel: string, text: string): string => `${kind}\n${channel}\n${text}`;
+/** As JSON: no two of them are the same text, whatever a platform's ids hold. */
+const keyOf = (kind: "once" | "id" | "lane", channel: string, text: string): string =>
+  JSON.stringify([kind, channel, text]);
 
 interface InboxRow extends BoxRow {
   turn_id: string;

@@ -75,7 +75,10 @@ export const MESSAGES_STEP = `
     PRIMARY KEY (turn_id, n)
   ) WITHOUT ROWID;
 
-  CREATE TABLE seen (key BLOB PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+  -- Digests of what was seen before: first a row for each commit, then blocks of some thousands.
+  CREATE TABLE seen_recent (n INTEGER PRIMARY KEY, expires_at INTEGER NOT NULL, entries BLOB NOT NULL);
+  CREATE TABLE seen_blocks (n INTEGER PRIMARY KEY, expires_at INTEGER NOT NULL, filter BLOB NOT NULL);
+  CREATE TABLE seen_rows (n INTEGER PRIMARY KEY, entries BLOB NOT NULL);
 
   CREATE TABLE sequences (
     n INTEGER PRIMARY KEY,
