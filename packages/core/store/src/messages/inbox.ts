@@ -28,6 +28,7 @@ export class InboxStore {
   readonly #waiting;
   readonly #oldest;
   readonly #begin;
+  readonly #calledOff;
   readonly #failed;
   readonly #lost;
   readonly #told;
@@ -44,6 +45,7 @@ export class InboxStore {
     this.#waiting = db.prepare("SELECT n, channel, kind, lane FROM inbox_open JOIN inbox USING (n) ORDER BY n");
     this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
     this.#begin = db.prepare("UPDATE inbox_open SET begun = 1 WHERE n = ?");
+    this.#calledOff = db.prepare("UPDATE inbox_open SET begun = 0 WHERE n = ?");
     this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
     this.#lost = db.prepare("SELECT n FROM inbox_lost ORDER BY n");
     this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
@@ -105,6 +107,11 @@ export class InboxStore {
    */
   begin(n: number): void {
     this.#begin.run(n);
+  }
+
+  /** Inside a transaction: the attempt was called off, as a shutdown does, and does not count. */
+  calledOff(n: number): void {
+    this.#calledOff.run(n);
   }
 
   /** Inside a transaction: the attempt failed, and the message waits for the next one. Tells whether it waits. */
