@@ -15,13 +15,17 @@ describe("platform-words", () => {
     expect(judge(platformWords, { "packages/features/channel-provider-b/src/a.ts": "// like nextcloud" })).toHaveLength(
       1,
     );
+    expect(judge(platformWords, { "packages/tooling/testkit/src/platforms/provider-b/a.ts": "whatsapp" })).toHaveLength(
+      1,
+    );
   });
 
-  test("its own package, profiles and pages may say it", () => {
+  test("its own package, its fake, profiles and pages may say it", () => {
     const say = "whatsapp";
     expect(
       judge(platformWords, {
         "packages/features/channel-provider-a/src/a.ts": say,
+        "packages/tooling/testkit/src/platforms/provider-a/server.ts": say,
         "docs/channels/provider-a.md": say,
         "profiles/planned.toml": say,
         "README.md": say,

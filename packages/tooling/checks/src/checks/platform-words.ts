@@ -52,8 +52,14 @@ const PATTERN = new RegExp(Object.keys(WORDS).join("|"), "gi");
 const wordsIn = (text: string): string[] => [...new Set((text.match(PATTERN) ?? []).map((word) => word.toLowerCase()))];
 
 const excepted = (file: string, word: string): boolean =>
-  (WORDS[word] ?? []).some((folder) => file.startsWith(`packages/features/${folder}/`)) ||
+  (WORDS[word] ?? []).flatMap(foldersOf).some((folder) => file.startsWith(folder)) ||
   EXCEPTIONS.some(({ path, words }) => path.test(file) && (words?.includes(word) ?? true));
+
+/** The package, and the fake platform that its tests speak to. */
+const foldersOf = (feature: string): string[] => [
+  `packages/features/${feature}/`,
+  `packages/tooling/testkit/src/platforms/${feature.replace(/^channel-/, "")}/`,
+];
 
 /** Line 0 is the file's own name. */
 const tell = (file: string, line: number, word: string): Finding => ({
