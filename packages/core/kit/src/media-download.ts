@@ -6,7 +6,7 @@ export interface MediaDownload {
   readonly url: string;
   readonly maxBytes: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly redirects?: FetchOptions["redirects"];
+  readonly redirects?: NonNullable<FetchOptions["redirects"]>;
   /** Takes it piece by piece; what it got of a file that is refused after all is to be thrown away. */
   readonly write: (chunk: Uint8Array) => Promise<void>;
   readonly signal: AbortSignal;
