@@ -62,6 +62,12 @@ export interface Channel {
    */
   check?(signal: AbortSignal): Promise<string>;
   /**
+   * Makes the platform deliver to `url`, the public URL of our ingress, as far as the channel's credentials allow: `svc
+   * channels setup`. Resolves with what was done and what is left to do by hand, for a person. Throws as `check`, and
+   * CHANNEL_CANNOT when the config lacks something.
+   */
+  setup?(options: { readonly url: string }, signal: AbortSignal): Promise<string>;
+  /**
    * What `Parsed.notices` kept, handed over after the platform was answered; again, with back-off, when it throws. At
    * least once: it must not matter if it comes twice.
    */
