@@ -39,6 +39,9 @@ const manifest = v.strictObject({
   summary: v.pipe(text, v.maxLength(160, "must have at most 160 characters")),
   sections: v.optional(names),
   tools: v.optional(names),
+  ingress: v.optional(
+    v.array(v.pipe(text, v.regex(/^(?:\/[a-z0-9-]+)+$/, "must be public paths such as /provider-a"))),
+  ),
   platforms: v.optional(v.array(v.picklist(["linux", "darwin", "win32"], "must be linux, darwin or win32"))),
   native: v.optional(names),
 });

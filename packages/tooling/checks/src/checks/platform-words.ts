@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   twilio: ["channel-voice-call"],
   wati: ["channel-provider-c"],
   wechat: ["channel-wechat"],
-  whatsapp: ["channel-provider-a", "provider-a-web"],
+  whatsapp: ["channel-provider-a", "channel-provider-c", "provider-a-web"],
   zulip: ["channel-zulip"],
 };
 

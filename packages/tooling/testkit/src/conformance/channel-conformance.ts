@@ -1,103 +1,52 @@
 /**
- * What every channel keeps when it sends. A package joins with a fake platform of its own:
+ * What every channel keeps, from a delivery at its door to a message on the platform. A package joins with a fake platform
+ * that behaves like the real one, and deliveries as the platform makes them:
  *
- *     channelConformance("channel-example", { open, message, secrets: ["token-1"] });
+ *     channelConformance(definition, { root: `${import.meta.dirname}/..`, platform, config, conversation, deliveries });
  */
-import type { Channel, OutgoingMessage } from "@svc/contract";
-import { inspect } from "node:util";
-import type { CapturedLogger } from "../capture-logger.ts";
-import { demand, describeChecks, outcomeOf, PROMPT_MS, told, type Check } from "../check.ts";
+import type { FeatureDefinition } from "@svc/contract";
+import { type Check, describeChecks } from "../check.ts";
+import { healthChecks } from "./channel/health-checks.ts";
+import { mediaChecks } from "./channel/media-checks.ts";
+import { benchOf } from "./channel/open.ts";
+import { parseChecks } from "./channel/parse-checks.ts";
+import { pathChecks, sampleChecks } from "./channel/sample-checks.ts";
+import { sendChecks } from "./channel/send-checks.ts";
+import type { ChannelPlatform, ChannelSubject } from "./channel/subject.ts";
+import { textChecks } from "./channel/text-checks.ts";
+import { verifyChecks } from "./channel/verify-checks.ts";
 
-/** How the platform behaves: takes messages; refuses them, quoting every secret in its answer; never answers. */
-export type ConformanceMood = "takes" | "refuses" | "hangs";
+export type {
+  ChannelPlatform,
+  ChannelSubject,
+  DeliverySubject,
+  MediaSubject,
+  PlatformMessage,
+  Section,
+} from "./channel/subject.ts";
 
-export interface OpenChannel {
-  readonly channel: Channel;
-  readonly log: CapturedLogger;
-  /** The feature's shutdown. */
-  shutdown?(): Promise<void>;
-  /** Messages the platform got so far. */
-  received(): number;
-  /** Takes the fake platform down. */
-  close?(): Promise<void>;
+export function channelConformance<Platform extends ChannelPlatform>(
+  definition: FeatureDefinition,
+  subject: ChannelSubject<Platform>,
+): void {
+  describeChecks(`channel ${definition.id}`, channelChecks(definition, subject));
 }
 
-export interface ChannelSubject {
-  /** A fresh channel, registered, against a platform of this mood. */
-  readonly open: (mood: ConformanceMood) => Promise<OpenChannel>;
-  readonly message: OutgoingMessage;
-  /** Every secret in its configuration. */
-  readonly secrets: readonly string[];
-}
-
-export function channelConformance(title: string, subject: ChannelSubject): void {
-  describeChecks(`channel ${title}`, channelChecks(subject));
-}
-
-export function channelChecks({ open, message, secrets }: ChannelSubject): Check[] {
-  const never = new AbortController().signal;
-  const against = async (mood: ConformanceMood, check: (opened: OpenChannel) => Promise<void>) => {
-    const opened = await open(mood);
-    try {
-      await check(opened);
-    } finally {
-      await opened.shutdown?.();
-      await opened.close?.();
-    }
-  };
-  const demandNoSecret = (what: string, text: string) => {
-    for (const secret of secrets) demand(!text.includes(secret), `${what} shows a secret`);
-  };
+/** `promptMs`: how long something may take that must happen at once. */
+export function channelChecks<Platform extends ChannelPlatform>(
+  definition: FeatureDefinition,
+  subject: ChannelSubject<Platform>,
+  promptMs?: number,
+): Check[] {
+  const bench = benchOf(definition, subject as unknown as ChannelSubject, promptMs);
   return [
-    {
-      name: "send resolves with a receipt when the platform took the message",
-      run: () =>
-        against("takes", async ({ channel, received }) => {
-          const outcome = await outcomeOf(() => channel.send(message, never));
-          demand(outcome.kind === "resolved", `send ${outcome.kind}: ${"error" in outcome ? told(outcome.error) : ""}`);
-          const { platformId } = outcome.value ?? { platformId: null };
-          demand(platformId === undefined || typeof platformId === "string", "what it resolved with is no receipt");
-          demand(received() > 0, "send resolved and the platform got nothing");
-        }),
-    },
-    {
-      name: "send rejects when the platform refused, and no secret is in the error or the log",
-      run: () =>
-        against("refuses", async ({ channel, log }) => {
-          const outcome = await outcomeOf(() => channel.send(message, never));
-          demand(outcome.kind === "rejected", `send ${outcome.kind}`);
-          demandNoSecret("the error", everythingIn(outcome.error));
-          demandNoSecret("the log", log.text());
-        }),
-    },
-    {
-      name: "send rejects at once when its signal is aborted, before or on the way",
-      run: () =>
-        against("hangs", async ({ channel, log }) => {
-          const controller = new AbortController();
-          const onTheWay = outcomeOf(() => channel.send(message, controller.signal));
-          controller.abort(new Error("called off"));
-          const before = await outcomeOf(() => channel.send(message, AbortSignal.abort(new Error("called off"))));
-          demand(before.kind === "rejected", `with an aborted signal send ${before.kind}`);
-          const { kind } = await onTheWay;
-          demand(kind === "rejected", kind === "hung" ? `send goes on for ${PROMPT_MS} ms` : `send ${kind}`);
-          demandNoSecret("the log", log.text());
-        }),
-    },
-    {
-      name: "nothing is sent after shutdown",
-      run: () =>
-        against("takes", async ({ channel, shutdown, received }) => {
-          if (shutdown === undefined) return;
-          await shutdown();
-          const outcome = await outcomeOf(() => channel.send(message, never));
-          demand(outcome.kind === "rejected", `send ${outcome.kind} after shutdown`);
-          demand(received() === 0, "the platform got a message after shutdown");
-        }),
-    },
+    ...pathChecks(bench),
+    ...sendChecks(bench),
+    ...textChecks(bench),
+    ...healthChecks(bench),
+    ...mediaChecks(bench),
+    ...(subject.deliveries === undefined
+      ? []
+      : [...verifyChecks(bench), ...parseChecks(bench), ...sampleChecks(bench)]),
   ];
 }
-
-/** An error as anyone might print it: message, stack, hint, fields and causes. */
-const everythingIn = (error: unknown): string =>
-  inspect(error, { depth: 8, showHidden: true, getters: true, maxStringLength: null });

@@ -7,15 +7,16 @@ export interface DeclaredNames {
     readonly id: string | undefined;
     readonly sections: readonly string[];
     readonly tools: readonly string[];
+    readonly ingress: readonly string[];
   };
 }
 
 export function manifestOf(root: string): DeclaredNames {
   const json = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
     name?: string;
-    svc?: { id?: string; sections?: string[]; tools?: string[] };
+    svc?: { id?: string; sections?: string[]; tools?: string[]; ingress?: string[] };
   };
   if (json.svc === undefined) throw new Error('package.json has no "svc" block');
-  const { id, sections = [], tools = [] } = json.svc;
-  return { packageName: json.name ?? "", manifest: { id, sections, tools } };
+  const { id, sections = [], tools = [], ingress = [] } = json.svc;
+  return { packageName: json.name ?? "", manifest: { id, sections, tools, ingress } };
 }

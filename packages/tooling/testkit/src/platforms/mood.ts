@@ -15,6 +15,10 @@ export type PlatformMood =
   | { readonly refuses: number; readonly headers?: Readonly<Record<string, string>> }
   /** Answers 429, to be asked again after so many seconds. */
   | { readonly rateLimits: number }
+  /** Answers 200 with this instead of what it should say, having done nothing. */
+  | { readonly babbles: string }
+  /** Answers 302 to this URL. */
+  | { readonly redirects: string }
   /** Answers when this resolves: a gate that a test opens, or a clock's sleep. */
   | { readonly slow: () => Promise<void> }
   /** Of so many requests, from 0 to 1, as `how`; the others are taken. */
@@ -38,9 +42,15 @@ export async function met(
     await mood.slow();
     return "handle";
   }
+  if ("babbles" in mood) return answered(response, 200, {}, mood.babbles);
+  if ("redirects" in mood) return answered(response, 302, { location: mood.redirects }, "");
   const [status, headers] =
     "refuses" in mood ? [mood.refuses, mood.headers] : [429, { "retry-after": String(mood.rateLimits) }];
-  response.writeHead(status, { "content-type": "application/json", ...headers }).end(quoting(request));
+  return answered(response, status, { "content-type": "application/json", ...headers }, quoting(request));
+}
+
+function answered(response: ServerResponse, status: number, headers: Record<string, string>, body: string): "done" {
+  response.writeHead(status, headers).end(body);
   return "done";
 }
 

@@ -1,0 +1,52 @@
+/** Whether what `parse` gave can be kept, answered and counted. */
+import type { DeliveryUpdate, Inbound, Notice, Parsed } from "@svc/contract";
+import { isDeepStrictEqual } from "node:util";
+
+const KINDS: ReadonlySet<string> = new Set(["image", "audio", "video", "document", "sticker"]);
+
+/** What is wrong with it, in words; undefined: nothing. */
+export function flawOf(parsed: Parsed, channel: string): string | undefined {
+  const { inbound = [], notices = [], updates = [], reply } = parsed;
+  if (reply !== undefined && (reply.status < 200 || reply.status > 299)) return "its reply is no success";
+  return (
+    first(inbound, (one) => flawOfInbound(one, channel)) ?? first(notices, flawOfNotice) ?? first(updates, flawOfUpdate)
+  );
+}
+
+function first<T>(list: readonly T[], flaw: (item: T) => string | undefined): string | undefined {
+  for (const item of list) {
+    const found = isDeepStrictEqual(JSON.parse(JSON.stringify(item)), item)
+      ? flaw(item)
+      : "it changes when it is kept as JSON";
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function flawOfInbound(one: Inbound, channel: string): string | undefined {
+  const { conversation, sender, text, id, media = [], sequence, sentAtMs, dedupeMs } = one;
+  if (conversation.channel !== channel) return `its channel is not ${channel}`;
+  if (isBlank(conversation.id) || isBlank(sender)) return "its conversation or sender is blank";
+  if (conversation.thread !== undefined && isBlank(conversation.thread)) return "its thread is blank";
+  if (id !== undefined && isBlank(id)) return "its id is blank";
+  if (typeof text !== "string") return "its text is none";
+  if (text.trim() === "" && media.length === 0 && one.kind !== "reaction") return "there is nothing in it";
+  if (sequence !== undefined && !Number.isSafeInteger(sequence)) return "its sequence is no whole number";
+  if (sentAtMs !== undefined && !Number.isFinite(sentAtMs)) return "its time is none";
+  if (dedupeMs !== undefined && !(dedupeMs > 0)) return "its id is remembered for no time";
+  for (const { kind, ref, placeholder } of media) {
+    if (!KINDS.has(kind) || isBlank(ref)) return "it has media without a kind or a ref";
+    if (!text.includes(placeholder)) return "the placeholder of its media is not in its text";
+  }
+  return undefined;
+}
+
+const flawOfNotice = ({ id, lane }: Notice): string | undefined =>
+  isBlank(lane) || (id !== undefined && isBlank(id)) ? "the lane or id of a notice is blank" : undefined;
+
+const flawOfUpdate = ({ platformId, status }: DeliveryUpdate): string | undefined =>
+  isBlank(platformId) || !["sent", "delivered", "read", "failed"].includes(status)
+    ? "an update is of nothing"
+    : undefined;
+
+const isBlank = (text: unknown): boolean => typeof text !== "string" || text.trim() === "";

@@ -1,0 +1,77 @@
+/** What checks of channels ask of an outcome. */
+import { type ErrorCode, SvcError } from "@svc/contract";
+import { demand, outcomeOf, told } from "../../check.ts";
+import type { OpenChannel } from "./open.ts";
+import { demandNoSecret } from "./secrets.ts";
+
+export const NEVER: AbortSignal = new AbortController().signal;
+
+/** What trying again later may help against. */
+export const LATER: readonly ErrorCode[] = ["DELIVERY_FAILED", "REMOTE_UNREACHABLE", "REMOTE_TIMEOUT"];
+
+/** The value of something that has to work, at once. */
+export async function worksOut<T>(
+  opened: OpenChannel,
+  what: string,
+  work: () => T | Promise<T>,
+  limitMs: number,
+): Promise<T> {
+  const outcome = await outcomeOf(work, limitMs);
+  if (outcome.kind === "rejected") throw new Error(`${what} fails: ${told(outcome.error)}`, { cause: outcome.error });
+  demand(outcome.kind === "resolved", `${what} hangs`);
+  demandNoSecret(opened.secrets, "the log", opened.log.text());
+  return outcome.value;
+}
+
+/** The error of something that has to fail, at once, with one of these codes and without giving a secret away. */
+export async function failsWith(
+  opened: OpenChannel,
+  what: string,
+  work: () => unknown,
+  codes: readonly ErrorCode[],
+  limitMs: number,
+): Promise<SvcError> {
+  const error = await rejects(opened, what, work, limitMs);
+  demand(error instanceof SvcError, `${what} throws what is no SvcError: ${told(error)}`);
+  demand(codes.includes(error.code), `${what} throws ${error.code}, expected is ${codes.join(" or ")}`);
+  return error;
+}
+
+export async function rejects(
+  opened: OpenChannel,
+  what: string,
+  work: () => unknown,
+  limitMs: number,
+): Promise<unknown> {
+  const outcome = await outcomeOf(async () => work(), limitMs);
+  demand(outcome.kind !== "resolved", `${what} succeeds`);
+  demand(outcome.kind === "rejected", `${what} hangs`);
+  demandNoSecret(opened.secrets, `the error of ${what}`, outcome.error);
+  demandNoSecret(opened.secrets, "the log", opened.log.text());
+  return outcome.error;
+}
+
+/** Begins `work` against a platform that never answers, and aborts it once the platform has been asked. */
+export async function abortsOnTheWay(
+  opened: OpenChannel,
+  what: string,
+  work: (signal: AbortSignal) => unknown,
+  limitMs: number,
+): Promise<void> {
+  const { platform } = opened;
+  platform.mood = "hangs";
+  const caller = new AbortController();
+  const asked = platform.arrived(platform.requests.length);
+  const going = outcomeOf(async () => work(caller.signal), limitMs);
+  await Promise.race([asked, going]);
+  caller.abort(new Error("called off"));
+  const { kind } = await going;
+  demand(kind !== "hung", `${what} goes on although it was aborted`);
+  demand(kind === "rejected", `${what} succeeds although it was aborted`);
+  await rejects(
+    opened,
+    `${what}, aborted before it begins,`,
+    () => work(AbortSignal.abort(new Error("called off"))),
+    limitMs,
+  );
+}

@@ -1,0 +1,169 @@
+/** What a delivery says: messages of those who may write, and nothing but BAD_JSON for what can't be read. */
+import { type Json, type Parsed, type SampleDelivery, SvcError } from "@svc/contract";
+import * as fc from "fast-check";
+import { isDeepStrictEqual } from "node:util";
+import { type Check, demand, told } from "../../check.ts";
+import { countOf, type Door, doorOf, idsOf, NOW_MS, rawOf, stateOf } from "./delivered.ts";
+import { alteredJson, anyJson, holds } from "./hostile-json.ts";
+import { flawOf } from "./inbound.ts";
+import { type Bench, withChannel } from "./open.ts";
+import { demandNoSecret } from "./secrets.ts";
+
+const LATER_MS = NOW_MS + 60_000;
+
+export function parseChecks(bench: Bench): Check[] {
+  const check = (name: string, run: (door: Door) => void): Check => ({
+    name,
+    run: () =>
+      withChannel(bench, async (opened) => {
+        const door = doorOf(opened, bench.subject);
+        run(door);
+        demandNoSecret(opened.secrets, "the log", opened.log.text());
+      }),
+  });
+  return [
+    check("a message is parsed: its text, who wrote it, where, and when", (door) => {
+      const parsed = door.parsed(door.genuine());
+      demand(countOf(parsed) === 1, `there are ${countOf(parsed)} messages in a delivery of one`);
+      demandSound(door, parsed);
+      if (door.deliveries.notifies === true) return;
+      const [one] = parsed.inbound ?? [];
+      demand(one?.text === "Hello", "its text is another");
+      demand(one.sentAtMs === undefined || one.sentAtMs === NOW_MS, "it was written at another time");
+    }),
+    check(
+      "a duplicate is known by its id: made anew and received later it has the same, another message has another",
+      (door) => {
+        const first = idsOf(door.parsed(door.genuine()));
+        const again = idsOf(door.parsed(door.genuine(), LATER_MS));
+        demand(first.length > 0 && !first.includes(undefined), "it has no id, so every repetition is a new message");
+        demand(isDeepStrictEqual(first, again), "the same message has another id when it is delivered again");
+        const other = idsOf(door.parsed(door.genuine({ id: "message-2" })));
+        demand(!isDeepStrictEqual(first, other), "two messages have one id");
+      },
+    ),
+    check("what we wrote ourselves is no message", (door) => {
+      const { own, person } = door.deliveries;
+      if (own === undefined) return;
+      for (const from of [person, door.deliveries.stranger]) {
+        const delivery = own({ id: "message-1", text: "Hello", from, atMs: NOW_MS }, door.opened.section);
+        demand(countOf(door.parsed(delivery)) === 0, "our own message is answered");
+      }
+    }),
+    check("who is not on the allowlist is not heard, and told to the log once", (door) => {
+      if (door.deliveries.notifies === true) return;
+      const { stranger } = door.deliveries;
+      for (const id of ["message-1", "message-2", "message-3"]) {
+        demand(countOf(door.parsed(door.genuine({ id, from: stranger }))) === 0, "a stranger is heard");
+      }
+      const lines = door.opened.log.lines.filter(({ message }) => message.includes("allowlist"));
+      demand(lines.length === 1, `the log says ${lines.length} times that one sender is not on the allowlist`);
+    }),
+    check("JSON of an unknown shape holds no messages", (door) => {
+      for (const text of ["{}", "[]", "null", "true", "0", '""', '{"a":[{"b":null}]}', '[[{"text":"x"}]]']) {
+        const parsed = parsedOf(door, door.signed(text));
+        demand(parsed !== undefined, `${text} is BAD_JSON`);
+        demand(countOf(parsed) === 0, `there is a message in ${text}`);
+      }
+    }),
+    check("what is no JSON, no UTF-8 or nested too deeply is BAD_JSON", (door) => {
+      const { body } = door.genuine();
+      const half = body.subarray(0, Math.floor(body.length / 2));
+      const twice = Buffer.concat([body, body]);
+      const notUtf8 = Buffer.concat([Buffer.from('{"a":"'), Buffer.of(0xff, 0xfe), Buffer.from('"}')]);
+      const deep = Buffer.from("[".repeat(100_000));
+      const nested = Buffer.from(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`);
+      for (const bytes of [Buffer.from(""), Buffer.from("not json"), half, twice, notUtf8, deep, nested]) {
+        demand(parsedOf(door, door.signed(bytes)) === undefined, `${bytes.length} bytes that are no JSON are parsed`);
+      }
+    }),
+    check("a message of half a megabyte is one message, whole", (door) => {
+      if (door.deliveries.notifies === true) return;
+      const text = "Ünïcode 👋 ".repeat(40_000).trim();
+      const parsed = door.parsed(door.genuine({ text }));
+      demandSound(door, parsed);
+      demand(parsed.inbound?.[0]?.text === text, "a part of it is missing");
+    }),
+    check("whatever JSON comes, parse does not fail, and what it finds is sound", (door) => {
+      const genuine = jsonOf(door.genuine());
+      const hostile =
+        genuine === undefined ? anyJson : fc.oneof(anyJson, { arbitrary: alteredJson(genuine), weight: 4 });
+      holds(
+        fc.property(hostile, (json) => {
+          const parsed = parsedOf(door, door.signed(JSON.stringify(json)));
+          if (parsed !== undefined) demandSound(door, parsed);
+        }),
+        300,
+      );
+    }),
+    check("a question by GET is answered, or refused with a code", (door) => {
+      if (!door.ingress.methods.includes("GET")) return;
+      const names = fc.constantFrom("hub.mode", "hub.challenge", "hub.verify_token", "token", "a", "");
+      holds(
+        fc.property(fc.dictionary(names, fc.string({ unit: "binary", maxLength: 60 })), (query) => {
+          const asked = {
+            method: "GET",
+            query: `?${new URLSearchParams(query).toString()}`,
+            headers: {},
+            body: EMPTY,
+          } as const;
+          door.verdict(asked);
+          const parsed = parsedOf(door, asked, ["BAD_REQUEST", "BAD_JSON"]);
+          if (parsed !== undefined) demandSound(door, parsed);
+        }),
+        100,
+      );
+    }),
+    {
+      name: "parse is pure: the same of the same each time, nothing asked, nothing kept, nothing changed",
+      run: () => checkPurity(bench),
+    },
+  ];
+}
+
+const EMPTY = new Uint8Array();
+
+/** Undefined: it was refused with one of these codes. */
+function parsedOf(door: Door, delivery: SampleDelivery, codes: readonly string[] = ["BAD_JSON"]): Parsed | undefined {
+  try {
+    return door.parsed(delivery);
+  } catch (error) {
+    demandNoSecret(door.opened.secrets, "the error of parse", error);
+    if (error instanceof SvcError && codes.includes(error.code)) return undefined;
+    throw new Error(`parse throws ${error instanceof SvcError ? error.code : told(error)}`, { cause: error });
+  }
+}
+
+function demandSound(door: Door, parsed: Parsed): void {
+  const flaw = flawOf(parsed, door.opened.id);
+  demand(flaw === undefined, `what parse gives can't be kept: ${flaw}`);
+}
+
+/** Two instances, so that nothing learnt by one decides; and a request that says whether it was touched. */
+async function checkPurity(bench: Bench): Promise<void> {
+  const results: Parsed[] = [];
+  for (const rounds of [1, 3]) {
+    await withChannel(bench, async (opened) => {
+      const door = doorOf(opened, bench.subject);
+      const request = rawOf(door.genuine(), NOW_MS);
+      const [before, touched] = [stateOf(request), opened.touched()];
+      for (let round = 0; round < rounds; round += 1) results.push(door.ingress.parse(request));
+      demand(stateOf(request) === before, "it changes the request");
+      demand(opened.platform.requests.length === 0, "it asks the platform");
+      demand(opened.touched() === touched, "it uses `state`, `secrets`, `receive` or the clock");
+    });
+  }
+  const [first] = results;
+  demand(
+    results.every((one) => isDeepStrictEqual(one, first)),
+    "it gives something else another time",
+  );
+}
+
+function jsonOf({ body }: SampleDelivery): Json | undefined {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8")) as Json;
+  } catch {
+    return undefined;
+  }
+}

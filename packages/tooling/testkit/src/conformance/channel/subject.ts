@@ -1,0 +1,77 @@
+/** What a channel's package hands to its suite: its platform, its section, and deliveries as the platform makes them. */
+import type { Conversation, InboundMedia, SampleDelivery } from "@svc/contract";
+import type { PlatformMood } from "../../platforms/mood.ts";
+
+/** A section of the config as TOML gives it. */
+export type Section = Readonly<Record<string, unknown>>;
+
+export interface ChannelSubject<Platform extends ChannelPlatform = ChannelPlatform> {
+  /** The package's folder. */
+  readonly root: string;
+  /** A fresh platform. */
+  readonly platform: () => Promise<Platform>;
+  /** A valid section for it with every secret set, in which `deliveries.person` may write and nobody else. */
+  readonly config: (platform: Platform) => Section;
+  /** Where a message can be sent to. */
+  readonly conversation: (platform: Platform) => Omit<Conversation, "channel">;
+  /** For a channel with an ingress. */
+  readonly deliveries?: DeliverySubject;
+  /** For a channel that fetches what messages came with. */
+  readonly media?: MediaSubject<Platform>;
+  /** The platform has no limit of its own, so that `text.maxChars` is a choice. */
+  readonly ownTextLimit?: true;
+  /** The platform takes a key: what is sent again with the same `deliveryId` arrives once. */
+  readonly idempotent?: true;
+  /** What `check` can tell. `reachability`: the platform has no question that needs credentials. Default: credentials. */
+  readonly checkProves?: "credentials" | "reachability";
+}
+
+/** A fake platform as the suite sees it; `startPlatform` makes most of it. */
+export interface ChannelPlatform {
+  mood: PlatformMood | ((request: never) => PlatformMood);
+  /** All that came. */
+  readonly requests: readonly unknown[];
+  /** Resolves once the request of this number (from 0) has come. */
+  arrived(index: number): Promise<unknown>;
+  /** Messages that people would see, oldest first. It enforces what the platform enforces, e.g. the length of a text. */
+  readonly sent: readonly { readonly text: string }[];
+  close(): Promise<void>;
+}
+
+export interface PlatformMessage {
+  readonly id: string;
+  readonly text: string;
+  readonly from: string;
+  readonly atMs: number;
+}
+
+export interface DeliverySubject {
+  /** Default: the only ingress. */
+  readonly path?: string;
+  /** May write, as the platform tells people. */
+  readonly person: string;
+  /** May not. */
+  readonly stranger: string;
+  /** A genuine delivery of one text message, signed with the secrets of this section. */
+  readonly message: (message: PlatformMessage, section: Section) => SampleDelivery;
+  /** A genuine delivery of any body. */
+  readonly signed: (body: Uint8Array, section: Section, atMs: number) => SampleDelivery;
+  /** One that we wrote ourselves, as the platform repeats it to us; for platforms that do. */
+  readonly own?: (message: PlatformMessage, section: Section) => SampleDelivery;
+  /** What a delivery proves. `body`: that nothing of it was changed. `sender`: only who posted it (a token). */
+  readonly proves: "body" | "sender";
+  /**
+   * What stops one that is posted again much later. `timestamp`: one that is off by more than `windowMs` is refused. `age`:
+   * `Ingress.maxAgeMs`. `once`: `Verdict.once`. `id`: nothing but its id.
+   */
+  readonly freshness: { readonly by: "timestamp"; readonly windowMs: number } | { readonly by: "age" | "once" | "id" };
+  /** Deliveries tell that something happened, and carry no text: they become notices. */
+  readonly notifies?: true;
+}
+
+export interface MediaSubject<Platform> {
+  /** A file of this size on the platform, as a message would name it. */
+  readonly file: (platform: Platform, bytes: Uint8Array) => InboundMedia | Promise<InboundMedia>;
+  /** One that leads to this URL, wherever that is: in its ref, or because the platform says so. */
+  readonly leadingTo: (platform: Platform, url: string) => InboundMedia | Promise<InboundMedia>;
+}

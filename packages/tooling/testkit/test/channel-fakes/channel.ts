@@ -1,0 +1,121 @@
+/** A channel that breaks no rule; the tests break one at a time. */
+import { type Channel, type Contributions, type FeatureContext, type Ingress, SvcError } from "@svc/contract";
+import {
+  asCheckFailure,
+  downloadMedia,
+  hmacSha256Hex,
+  parseJson,
+  platformCall,
+  type PlatformCall,
+  runChannel,
+  senderGate,
+  verifyHmacSha256,
+} from "@svc/kit";
+import * as v from "valibot";
+import type { Config } from "./definition.ts";
+import { MAX_CHARS } from "./platform.ts";
+
+export type Parts = { channel: Channel; ingress: Ingress } & Omit<Contributions, "channel" | "ingress">;
+export type Context = FeatureContext<Config>;
+
+export function soundParts(context: Context): Parts {
+  const { config, clock, fetch, log } = context;
+  const down = new AbortController();
+  const authorization = { authorization: `Bearer ${config.token}` };
+  const call = (path: string, caller: AbortSignal, more: Partial<PlatformCall> = {}) => {
+    const signal = AbortSignal.any([caller, down.signal]);
+    const headers = { ...authorization, ...more.headers };
+    return platformCall(fetch, { url: `${config.api_url}${path}`, signal, nowMs: clock.now(), ...more, headers });
+  };
+  const check = async (signal: AbortSignal) => {
+    const { json } = await call("/me", signal).catch(asCheckFailure);
+    return v.parse(v.object({ name: v.string() }), json).name;
+  };
+
+  const channel: Channel = {
+    text: { maxChars: MAX_CHARS },
+    check,
+    async send({ conversation, text, deliveryId, files = [] }, signal) {
+      signal.throwIfAborted();
+      const [file] = files;
+      const uploaded = file && (await call("/files", signal, { body: await file.read() })).json;
+      const fileId = v.is(ID, uploaded) ? uploaded.id : undefined;
+      const json = { room: conversation.id, text, ...(fileId !== undefined && { file: fileId }) };
+      const answer = await call("/messages", signal, { json, headers: { "idempotency-key": deliveryId } });
+      return v.is(ID, answer.json) ? { platformId: answer.json.id } : {};
+    },
+    typing: {
+      lastsMs: 5000,
+      start: async ({ id }, _, signal) => void (await call("/typing", signal, { json: { id } })),
+    },
+    media: {
+      maxBytes: 1_000_000,
+      sends: ["image"],
+      fetch: ({ ref }, write, signal) => {
+        if (!/^[0-9a-f-]{36}$/.test(ref)) throw new SvcError("MEDIA_REFUSED");
+        const url = `${config.api_url}/files/${ref}`;
+        return downloadMedia(fetch, {
+          url,
+          headers: authorization,
+          maxBytes: 1_000_000,
+          write,
+          signal,
+          nowMs: clock.now(),
+        });
+      },
+    },
+  };
+  return {
+    channel,
+    ingress: ingressOf(config, senderGate({ allowed: config.allowed, mode: "exact", log, channel: "chat" })),
+    run: (signal) => runChannel(check, log, signal),
+    shutdown: async () => down.abort(new SvcError("DRAINING")),
+  };
+}
+
+const ID = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
+
+function ingressOf({ signing_secret: secret, allowed }: Config, mayWrite: (sender: string) => boolean): Ingress {
+  return {
+    path: "/fake-chat",
+    methods: ["POST", "GET"],
+    signed: secret !== undefined,
+    verify({ headers, body, receivedAtMs }) {
+      const refused = (why: string) => ({ ok: false, code: "BAD_SIGNATURE", why }) as const;
+      if (secret === undefined) return { ok: true };
+      const timestamp = headers["x-time"] ?? "";
+      const header = headers["x-signature"];
+      const isFresh = /^\d{1,12}$/.test(timestamp) && Math.abs(Number(timestamp) * 1000 - receivedAtMs) <= 300_000;
+      if (!isFresh) return refused("stale");
+      const isRight = verifyHmacSha256({ secret, parts: [timestamp, ".", body], header, prefix: "optional" });
+      return isRight ? { ok: true, once: header?.toLowerCase() ?? "" } : refused("the signature does not fit");
+    },
+    parse({ method, body, query }) {
+      if (method === "GET") {
+        const challenge = query.get("hub.challenge");
+        if (challenge === null) throw new SvcError("BAD_REQUEST");
+        return { reply: { status: 200, contentType: "text/plain", body: challenge } };
+      }
+      const json = parseJson(body);
+      if (json === undefined) throw new SvcError("BAD_JSON");
+      if (!v.is(MESSAGE, json) || json.from === "bot" || !mayWrite(json.from)) return {};
+      const { id, text, from, room, atMs } = json;
+      return { inbound: [{ id, text, sender: from, conversation: { channel: "chat", id: room }, sentAtMs: atMs }] };
+    },
+    sample({ text, from = allowed[0] ?? "somebody", id, atMs }) {
+      const body = Buffer.from(JSON.stringify({ id, text, from, room: "room-1", atMs }));
+      const timestamp = String(Math.floor(atMs / 1000));
+      const signed = secret === undefined ? {} : { "x-signature": hmacSha256Hex(secret, [timestamp, ".", body]) };
+      return { method: "POST", query: "", headers: { "x-time": timestamp, ...signed }, body };
+    },
+  };
+}
+
+const word = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(200));
+const MESSAGE = v.object({
+  id: word,
+  text: v.pipe(v.string(), v.trim(), v.nonEmpty()),
+  from: word,
+  room: word,
+  atMs: v.number(),
+});

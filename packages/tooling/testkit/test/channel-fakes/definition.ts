@@ -1,0 +1,26 @@
+import { apiUrl, defineFeature, type FeatureDefinition, secret } from "@svc/contract";
+import * as v from "valibot";
+import { type Context, type Parts, soundParts } from "./channel.ts";
+
+const config = v.strictObject({
+  api_url: apiUrl("https://chat.example.org"),
+  token: secret(),
+  signing_secret: v.optional(secret()),
+  allowed: v.array(v.string()),
+});
+
+export type Config = v.InferOutput<typeof config>;
+
+/** `spoil` breaks something of it. */
+export const fakeChannel = (spoil: (parts: Parts, context: Context) => Parts = (parts) => parts): FeatureDefinition =>
+  defineFeature({
+    id: "channel-chat",
+    section: "channels_config.chat",
+    config,
+    load: async () => ({
+      create(context: Context) {
+        const { ingress, ...rest } = spoil(soundParts(context), context);
+        return { ...rest, ingress: [ingress] };
+      },
+    }),
+  }) as unknown as FeatureDefinition;

@@ -1,0 +1,38 @@
+import { createHmac } from "node:crypto";
+import type { SampleDelivery } from "@svc/contract";
+import type { ChannelSubject, DeliverySubject, PlatformMessage, Section } from "../../src/index.ts";
+import { type ChatPlatform, startChatPlatform, TOKEN } from "./platform.ts";
+
+export const SIGNING_SECRET = "signing-secret-51c2";
+
+const signed: DeliverySubject["signed"] = (body, { signing_secret: secret }: Section, atMs): SampleDelivery => {
+  const timestamp = String(Math.floor(atMs / 1000));
+  const hmac = createHmac("sha256", String(secret)).update(`${timestamp}.`).update(body).digest("hex");
+  const signature = secret === undefined ? {} : { "X-Signature": hmac };
+  return { method: "POST", query: "", headers: { "X-Time": timestamp, ...signature }, body };
+};
+
+const message = (told: PlatformMessage, section: Section): SampleDelivery =>
+  signed(Buffer.from(JSON.stringify({ ...told, room: "room-1" })), section, told.atMs);
+
+/** `root`: of a package whose manifest names the path. */
+export const fakeSubject = (root: string): ChannelSubject<ChatPlatform> & { readonly deliveries: DeliverySubject } => ({
+  root,
+  platform: startChatPlatform,
+  config: ({ url }) => ({ api_url: url, token: TOKEN, signing_secret: SIGNING_SECRET, allowed: ["alice"] }),
+  conversation: () => ({ id: "room-1" }),
+  deliveries: {
+    person: "alice",
+    stranger: "mallory",
+    message,
+    signed,
+    own: (told, section) => message({ ...told, from: "bot" }, section),
+    proves: "body",
+    freshness: { by: "timestamp", windowMs: 300_000 },
+  },
+  media: {
+    file: (platform, bytes) => ({ kind: "image", ref: platform.host(bytes), placeholder: "[IMAGE]" }),
+    leadingTo: (platform, url) => ({ kind: "image", ref: platform.link(url), placeholder: "[IMAGE]" }),
+  },
+  idempotent: true,
+});
