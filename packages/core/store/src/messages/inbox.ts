@@ -156,9 +156,8 @@ export class InboxStore {
   }
 }
 
-/** As JSON: no two of them are the same text, whatever a platform's ids hold. */
-const keyOf = (kind: "once" | "id" | "lane", channel: string, text: string): string =>
-  JSON.stringify([kind, channel, text]);
+/** No two of them are the same text, for the id of a channel has no line break in it. */
+const keyOf = (kind: "once" | "id" | "lane", channel: string, text: string): string => `${kind}\n${channel}\n${text}`;
 
 interface InboxRow extends BoxRow {
   turn_id: string;

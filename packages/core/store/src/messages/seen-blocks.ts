@@ -3,21 +3,14 @@
  * of two bytes a digest; where that says "maybe", one small row is read.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { addTo, FILTER_BYTES, mayHold } from "./bloom-filter.ts";
+import { BLOCK_SIZE, BlockFilters, filterOf } from "./block-filters.ts";
 import { ENTRY_BYTES, expiryIn, lastExpiry, pack, type SeenEntry } from "./seen-entries.ts";
 
-/** Digests of a block; the filter is made for so many. */
-export const BLOCK_SIZE = FILTER_BYTES / 2;
 /** Rows of a block, by the last byte of the digest: two on a page of the database. */
 const ROWS = 128;
 
-interface Block {
-  readonly n: number;
-  readonly filter: Uint8Array;
-}
-
 export class SeenBlocks {
-  #blocks: Block[] | undefined;
+  #filters: BlockFilters | undefined;
   readonly #all;
   readonly #row;
   readonly #insertBlock;
@@ -40,7 +33,7 @@ export class SeenBlocks {
 
   /** Whether it is there, and is remembered for longer than `untilMs`. */
   has(digest: string, untilMs: number): boolean {
-    return this.#loaded().some(({ n, filter }) => mayHold(filter, digest) && this.#isIn(n, digest, untilMs));
+    return this.#loaded().some(digest, (block) => this.#isIn(block, digest, untilMs));
   }
 
   #isIn(block: number, digest: string, untilMs: number): boolean {
@@ -50,27 +43,28 @@ export class SeenBlocks {
   }
 
   /** Not before it is needed: commands that only read have no use for it. */
-  #loaded(): Block[] {
-    return (this.#blocks ??= this.#all.all() as unknown as Block[]);
+  #loaded(): BlockFilters {
+    if (this.#filters) return this.#filters;
+    this.#filters = new BlockFilters();
+    for (const { n, filter } of this.#all.all() as { n: number; filter: Uint8Array }[]) this.#filters.add(n, filter);
+    return this.#filters;
   }
 
   /** Inside a transaction: writes them in blocks. Call the result once they are on disk. */
   seal(entries: readonly SeenEntry[]): () => void {
-    const blocks: Block[] = [];
-    for (let at = 0; at < entries.length; at += BLOCK_SIZE) blocks.push(this.#seal(entries.slice(at, at + BLOCK_SIZE)));
-    return () => this.#blocks?.push(...blocks);
+    const adoptions: (() => void)[] = [];
+    for (let at = 0; at < entries.length; at += BLOCK_SIZE)
+      adoptions.push(this.#seal(entries.slice(at, at + BLOCK_SIZE)));
+    return () => adoptions.forEach((adopt) => adopt());
   }
 
-  #seal(entries: readonly SeenEntry[]): Block {
-    const filter = new Uint8Array(FILTER_BYTES);
+  #seal(entries: readonly SeenEntry[]): () => void {
+    const filter = filterOf(entries.map(([digest]) => digest));
     const rows = Array.from({ length: ROWS }, (): SeenEntry[] => []);
-    for (const entry of entries) {
-      addTo(filter, entry[0]);
-      rows[rowOf(entry[0])]!.push(entry);
-    }
+    for (const entry of entries) rows[rowOf(entry[0])]!.push(entry);
     const n = Number(this.#insertBlock.run(lastExpiry(entries), filter).lastInsertRowid);
     for (const [row, some] of rows.entries()) this.#insertRow.run(n * ROWS + row, pack(some));
-    return { n, filter };
+    return () => this.#filters?.add(n, filter);
   }
 
   /** Inside a transaction: forgets a block of which every digest's time is over; tells how many they were. */
@@ -78,9 +72,9 @@ export class SeenBlocks {
     const block = this.#expired.get(nowMs) as { n: number } | undefined;
     if (!block) return 0;
     this.#deleteBlock.run(block.n);
-    // Should the transaction be undone, the digests on disk are over all the same.
-    this.#blocks = this.#blocks?.filter(({ n }) => n !== block.n);
     const rows = this.#deleteRows.all(block.n * ROWS, (block.n + 1) * ROWS) as { bytes: number }[];
+    // Should the transaction be undone, their time is over all the same.
+    this.#filters?.remove(block.n);
     return rows.reduce((sum, { bytes }) => sum + bytes / ENTRY_BYTES, 0);
   }
 }

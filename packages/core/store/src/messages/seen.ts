@@ -5,7 +5,8 @@
  */
 import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { BLOCK_SIZE, SeenBlocks } from "./seen-blocks.ts";
+import { BLOCK_SIZE } from "./block-filters.ts";
+import { SeenBlocks } from "./seen-blocks.ts";
 import { ENTRY_BYTES, lastExpiry, pack, type SeenEntry, unpack } from "./seen-entries.ts";
 
 export class SeenStore {
