@@ -64,23 +64,23 @@ export class ChannelPath {
   handle(incoming: IncomingMessage, outgoing: ServerResponse): Reply | undefined {
     const method = incoming.method!;
     if (!this.#methods.has(method)) return method === "OPTIONS" ? this.#options : this.#notAllowed;
-    const brings = method !== "GET" && method !== "HEAD";
-    if (brings && this.#deps.isDraining()) return errorReply("DRAINING");
+    const isHandshake = method === "GET" || method === "HEAD";
+    if (!isHandshake && this.#deps.isDraining()) return errorReply("DRAINING");
     if (!this.#deps.isUp(this.#way.feature)) return CHANNEL_DOWN;
-    void this.#receive(incoming, outgoing, brings);
+    void this.#receive(incoming, outgoing, isHandshake);
     return undefined;
   }
 
   /** Never rejects. A handshake has no body; one that comes with it is dropped. */
-  async #receive(incoming: IncomingMessage, outgoing: ServerResponse, brings: boolean): Promise<void> {
+  async #receive(incoming: IncomingMessage, outgoing: ServerResponse, isHandshake: boolean): Promise<void> {
     const { maxBodyBytes, bodyRoom, ongoing, refusals, send } = this.#deps;
     ongoing.begin();
     try {
-      const body = brings ? await readBody(incoming, outgoing, maxBodyBytes, bodyRoom) : EMPTY;
+      const body = isHandshake ? EMPTY : await readBody(incoming, outgoing, maxBodyBytes, bodyRoom);
       if (body === "gone") return;
       if (body === "too-large") send(incoming, outgoing, errorReply("TOO_LARGE"));
       else if (body === "no-room") send(incoming, outgoing, NO_ROOM);
-      else send(incoming, outgoing, await this.#answer(incoming, body, brings));
+      else send(incoming, outgoing, await this.#answer(incoming, body, isHandshake));
     } catch (error) {
       send(incoming, outgoing, refusals.broken(error));
     } finally {
@@ -88,11 +88,12 @@ export class ChannelPath {
     }
   }
 
-  async #answer(incoming: IncomingMessage, body: Buffer, brings: boolean): Promise<Reply> {
+  async #answer(incoming: IncomingMessage, body: Buffer, isHandshake: boolean): Promise<Reply> {
     const { requireSignatures, refusals, inbox, isDraining, clock } = this.#deps;
-    if (brings && requireSignatures && !this.#way.ingress.signed) return refusals.unsigned();
+    if (requireSignatures && !isHandshake && !this.#way.ingress.signed) return refusals.unsigned();
     // HEAD is GET whose answer is not wanted whole.
-    const delivery = this.#read(new ReceivedRequest(incoming, brings ? incoming.method! : "GET", body, clock.now()));
+    const method = isHandshake ? "GET" : incoming.method!;
+    const delivery = this.#read(new ReceivedRequest(incoming, method, body, clock.now()));
     if (delivery instanceof Reply) return delivery;
     if (delivery.arrival === undefined) return delivery.reply;
     // The shutdown may have begun while the body came in.
@@ -108,17 +109,20 @@ export class ChannelPath {
   /** Whose it is, then what is in it. */
   #read(request: RawRequest): Delivery | Reply {
     const { channel, ingress } = this.#way;
+    const { refusals } = this.#deps;
+    let isProven = false;
     try {
-      const verdict = ingress.verify(request);
-      if (!verdict.ok) return this.#deps.refusals.forged(verdict);
-      const parsed = this.#fresh(ingress.parse(request), request.receivedAtMs);
+      const verdict = atOnce(ingress.verify(request));
+      if (!verdict.ok) return refusals.forged(verdict);
+      isProven = true;
+      const parsed = this.#fresh(atOnce(ingress.parse(request)), request.receivedAtMs);
       const { reply } = parsed;
       return {
         arrival: arrivalOf(channel, parsed, verdict.once),
         reply: reply ? new Reply(reply.status, reply.contentType, reply.body) : OK,
       };
     } catch (error) {
-      return this.#deps.refusals.unread(error);
+      return isProven ? refusals.unread(error) : refusals.broken(error);
     }
   }
 
@@ -136,4 +140,11 @@ export class ChannelPath {
 interface Delivery {
   readonly arrival: Arrival | undefined;
   readonly reply: Reply;
+}
+
+/** A promise would be taken for a delivery with nothing in it, and its rejection would end the process. */
+function atOnce<Result extends object>(result: Result): Result {
+  if (!("then" in result)) return result;
+  void Promise.resolve(result).catch(() => undefined);
+  throw new TypeError("verify() and parse() must be synchronous");
 }
