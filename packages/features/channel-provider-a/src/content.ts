@@ -3,7 +3,7 @@
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
  */
 import type { Inbound, InboundMedia, Json, MediaKind } from "@svc/contract";
-import { type Fields, fieldsOf, textOf } from "./fields.ts";
+import { type Fields, fieldsOf, numberOf, textOf } from "./fields.ts";
 
 export interface Content extends Pick<Inbound, "kind" | "text" | "media"> {
   /** The message that it is about. */
@@ -62,8 +62,8 @@ export function typeOf(mimeType: Json | undefined): string | undefined {
 }
 
 function placeOf({ latitude, longitude, name, address, url }: Fields): string | undefined {
-  const [lat, long] = [latitude, longitude].map((degrees) => Number(degrees ?? Number.NaN));
-  if (!Number.isFinite(lat) || !Number.isFinite(long)) return undefined;
+  const [lat, long] = [numberOf(latitude), numberOf(longitude)];
+  if (lat === undefined || long === undefined) return undefined;
   const words = [name, address, url].map(textOf).filter((word) => word !== undefined);
   return [`Location: ${lat}, ${long}`, ...words].join("\n");
 }

@@ -13,3 +13,9 @@ export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArr
 /** Blank counts as nothing. */
 export const textOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
+
+/** Also of text, as some numbers come. Nothing else is converted: `{"toString":1}` would throw. */
+export function numberOf(value: Json | undefined): number | undefined {
+  const number = typeof value === "number" ? value : Number(textOf(value) ?? Number.NaN);
+  return Number.isFinite(number) ? number : undefined;
+}

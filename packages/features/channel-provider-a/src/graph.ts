@@ -23,6 +23,7 @@ export function graphApi({ apiUrl, accessToken }: CloudConfig, { clock, fetch }:
   const read = (path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<PlatformAnswer> =>
     platformCall(fetch, {
       ...common(signal),
+      method: "GET",
       url: `${apiUrl}/${path}?${new URLSearchParams(query)}`,
       headers: { authorization },
     });

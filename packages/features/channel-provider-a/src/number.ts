@@ -1,4 +1,5 @@
 /** Who we are on the platform. */
+import { asCheckFailure } from "@svc/kit";
 import { type Fields, textOf } from "./fields.ts";
 import type { GraphApi } from "./graph.ts";
 
@@ -9,7 +10,7 @@ import type { GraphApi } from "./graph.ts";
 export async function describeNumber(graph: GraphApi, phoneNumberId: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const fields = "display_phone_number,verified_name,quality_rating";
-  return described(await graph.get(phoneNumberId, { fields }, signal));
+  return described(await graph.get(phoneNumberId, { fields }, signal).catch(asCheckFailure));
 }
 
 function described({ display_phone_number: number, verified_name: name, quality_rating: rating }: Fields): string {

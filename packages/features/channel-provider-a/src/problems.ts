@@ -6,7 +6,7 @@
  */
 import { type Json, SvcError } from "@svc/contract";
 import { type PlatformAnswer, retryAfterMs } from "@svc/kit";
-import { fieldsOf, listOf } from "./fields.ts";
+import { fieldsOf, listOf, numberOf } from "./fields.ts";
 import { ERROR_CODES, type PlatformError } from "./error-codes.ts";
 
 /** Undefined: it is no error. None of the platform's words come through: they may quote the token or the message. */
@@ -16,7 +16,7 @@ export function problemOf(answer: PlatformAnswer, nowMs: number): SvcError | und
   // An error now and then comes with 200.
   if (status <= 399 && body["error"] === undefined) return undefined;
   const { code, error_subcode: subcode, is_transient: isTransient } = fieldsOf(body["error"]);
-  const number = numberOf(code);
+  const number = errorNumber(code);
   const known = number === 100 && subcode === 33 ? NO_SUCH_OBJECT : knownError(number);
   const means = known?.means ?? (isTransient === true ? "DELIVERY_FAILED" : meaningOf(status));
   const waitMs =
@@ -34,13 +34,15 @@ export function problemOf(answer: PlatformAnswer, nowMs: number): SvcError | und
 
 /** Why a message that had been accepted was not delivered, from `errors[]` of its status. */
 export function failureOf([error]: readonly Json[]): string {
-  const number = numberOf(fieldsOf(error)["code"]);
+  const number = errorNumber(fieldsOf(error)["code"]);
   return `${knownError(number)?.sentence ?? "The platform could not deliver it"}${numbered(number)}.`;
 }
 
 /** Small enough to be one of the platform's: nothing else of its answer is ever shown. */
-const numberOf = (code: Json | undefined): number | undefined =>
-  /^\d{1,9}$/.test(String(code)) ? Number(code) : undefined;
+function errorNumber(code: Json | undefined): number | undefined {
+  const number = numberOf(code);
+  return number !== undefined && Number.isInteger(number) && number >= 0 && number <= 999_999_999 ? number : undefined;
+}
 
 function knownError(code: number | undefined): PlatformError | undefined {
   if (code === undefined) return undefined;
@@ -74,7 +76,7 @@ function usageWaitMs(header: string | undefined): number | undefined {
     const usages = Object.values(fieldsOf(JSON.parse(header) as Json))
       .flatMap(listOf)
       .map(fieldsOf);
-    const minutes = usages.map(({ estimated_time_to_regain_access: wait }) => (typeof wait === "number" ? wait : 0));
+    const minutes = usages.map(({ estimated_time_to_regain_access: wait }) => numberOf(wait) ?? 0);
     const longest = Math.max(0, ...minutes);
     return longest > 0 ? longest * 60_000 : undefined;
   } catch {

@@ -1,5 +1,6 @@
 /** The channel in Cloud mode: deliveries come in by the webhook, everything else goes through the Graph API. */
-import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
+import type { Channel, Contributions, FeatureContext } from "@svc/contract";
+import { runChannel } from "@svc/kit";
 import { cloudConfig, type Config } from "./config.ts";
 import { graphApi } from "./graph.ts";
 import { describeNumber } from "./number.ts";
@@ -20,7 +21,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     text: { maxChars: TEXT_CHARS },
     send: messageSender(graph, config.phoneNumberId),
     typing: { lastsMs: TYPING_LASTS_MS, start: startTyping(graph, config.phoneNumberId) },
-    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context.fetch) },
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context) },
     check,
   };
   return {
@@ -31,22 +32,6 @@ export function create(context: FeatureContext<Config>): Contributions {
       if (context.config.session_path === undefined) return;
       context.log.warn("phone_number_id and session_path are both set: Cloud mode is used, session_path is not");
     },
-    async run(signal) {
-      await check(signal).catch(refused);
-      await aborted(signal);
-    },
+    run: (signal) => runChannel(check, context.log, signal),
   };
 }
-
-/** Credentials that are refused stay refused: the channel is off until the config changes. */
-function refused(error: unknown): never {
-  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") throw error;
-  const { message, hint } = error;
-  throw new SvcError("FEATURE_FAILED", message, { cause: error, ...(hint !== undefined && { hint }) });
-}
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });

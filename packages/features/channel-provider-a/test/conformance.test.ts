@@ -1,6 +1,49 @@
-// The channel keeps what every feature keeps: its names agree, nothing happens before it is registered, its schema is strict.
-import { featureConformance } from "@svc/testkit";
+// What every feature and every channel keeps, against a platform that takes only what its documents say.
+import {
+  channelConformance,
+  featureConformance,
+  providerADelivery,
+  type Section,
+  signedByProviderA,
+  startProviderA,
+} from "@svc/testkit";
 import definition from "../src/index.ts";
 import { SECTION } from "./house.ts";
 
-featureConformance(definition, { root: `${import.meta.dirname}/..`, config: SECTION });
+const root = `${import.meta.dirname}/..`;
+const PERSON = "+16505551234";
+
+featureConformance(definition, { root, config: SECTION });
+
+const numberOf = (section: Section) => ({
+  phoneNumberId: String(section["phone_number_id"]),
+  appSecret: section["app_secret"] as string | undefined,
+});
+
+channelConformance(definition, {
+  root,
+  platform: () => startProviderA({ accessToken: SECTION.access_token, phoneNumberId: SECTION.phone_number_id }),
+  config: ({ apiUrl }) => ({ ...SECTION, api_url: apiUrl, allowed_numbers: [PERSON] }),
+  conversation: () => ({ id: PERSON }),
+  deliveries: {
+    person: PERSON,
+    stranger: "+16505559999",
+    message: (message, section) => providerADelivery(numberOf(section), message),
+    signed: (body, section) => signedByProviderA(numberOf(section), body),
+    proves: "body",
+    freshness: { by: "age" },
+  },
+  media: {
+    file: (platform, bytes) => ({
+      kind: "image",
+      ref: platform.host(bytes, "image/jpeg"),
+      placeholder: "[image]",
+      mimeType: "image/jpeg",
+    }),
+    leadingTo: (platform, url) => ({
+      kind: "image",
+      ref: platform.host(new Uint8Array(1), "image/jpeg", url),
+      placeholder: "[image]",
+    }),
+  },
+});

@@ -1,43 +1,70 @@
-/** The channel as the tests set it up: the section, and the feature in this process. */
-import type { Channel, Ingress, RawRequest } from "@svc/contract";
-import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit";
+/** The channel as the tests set it up: the section, and the feature in this process, with or without its platform. */
+import type { Channel, Contributions, Ingress, Parsed, RawRequest } from "@svc/contract";
+import { createGuardedFetch } from "@svc/kit";
+import {
+  captureLogger,
+  fakeFeatureContext,
+  type FakeFeatureContext,
+  type ProviderA,
+  startProviderA,
+} from "@svc/testkit";
+import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { type Config, config } from "../src/config.ts";
 import { create } from "../src/provider-a.ts";
 
 /** As TOML gives it. */
 export const SECTION = {
-  access_token: "EAAG-access-token",
+  access_token: "EAAG-access-token-of-a",
   phone_number_id: "106540352242922",
   verify_token: "verify-token-of-a",
   app_secret: "pa-app-secret-0123456789",
   allowed_numbers: ["*"],
 };
 
-export interface House {
+export interface House extends Required<Pick<Contributions, "run" | "register">> {
   readonly context: FakeFeatureContext<Config>;
-  readonly channel: Channel;
-  readonly ingress: Ingress;
-  run(signal: AbortSignal): Promise<void>;
-  register(signal: AbortSignal): Promise<void>;
+  readonly channel: Channel & Required<Pick<Channel, "typing" | "media" | "check">>;
+  readonly ingress: Ingress & Required<Pick<Ingress, "sample">>;
 }
 
 type Given = Parameters<typeof fakeFeatureContext<Config>>[1];
 
+/** `section`: what is different in it; `undefined` takes a key away. */
 export function house(section: Readonly<Record<string, unknown>> = {}, given: Given = {}): House {
-  const context = fakeFeatureContext(v.parse(config, { ...SECTION, ...section }), given);
-  const { channel, ingress = [], run, register } = create(context);
-  if (!channel || !ingress[0] || !run || !register) throw new Error("the channel is not whole");
-  return { context, channel, ingress: ingress[0], run: run.bind(null), register: register.bind(null) };
+  const merged = Object.entries({ ...SECTION, ...section }).filter(([, value]) => value !== undefined);
+  const context = fakeFeatureContext(v.parse(config, Object.fromEntries(merged)), given);
+  const { channel, ingress, run, register } = create(context);
+  return { context, channel, ingress: ingress?.[0], run, register } as House;
+}
+
+/** The channel and a platform that knows it. */
+export async function houseAndPlatform(
+  section: Readonly<Record<string, unknown>> = {},
+): Promise<House & { platform: ProviderA } & AsyncDisposable> {
+  const platform = await startProviderA({
+    accessToken: SECTION.access_token,
+    phoneNumberId: SECTION.phone_number_id,
+  });
+  const fetch = createGuardedFetch({ allowPrivate: [], exempt: [platform.apiUrl], log: captureLogger() });
+  const made = house({ api_url: platform.apiUrl, ...section }, { fetch });
+  return { ...made, platform, [Symbol.asyncDispose]: () => platform.close() };
 }
 
 /** When the tests play. */
 export const NOW_MS = Date.UTC(2026, 5, 1);
 
-export const post = (body: string | Uint8Array, headers: Record<string, string> = {}): RawRequest => ({
+export const never = new AbortController().signal;
+
+export const post = (body: string | Uint8Array, headers: RawRequest["headers"] = {}): RawRequest => ({
   method: "POST",
   query: new URLSearchParams(),
   headers,
   body: typeof body === "string" ? Buffer.from(body) : body,
   receivedAtMs: NOW_MS,
 });
+
+export const fixture = (name: string): string => readFileSync(`${import.meta.dirname}/fixtures/${name}.json`, "utf8");
+
+export const parsed = (body: string, section: Readonly<Record<string, unknown>> = {}): Parsed =>
+  house(section).ingress.parse(post(body));
