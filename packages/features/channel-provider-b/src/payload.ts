@@ -1,0 +1,113 @@
+/** What the platform tells of a message, in both shapes it has (versions 2025-01-01 and 2026-02-03 of its webhooks). */
+import type { Inbound, InboundMedia, Json, MediaKind } from "@svc/contract";
+import * as v from "valibot";
+import { normalised } from "./handle.ts";
+
+/** The message of a `message.received` that somebody else wrote; undefined: there is none in it. */
+export function inboundOf(payload: Json): Inbound | undefined {
+  const { success, output } = v.safeParse(RECEIVED, payload);
+  if (!success) return undefined;
+  const { data, event_id: eventId, created_at: createdAt } = output;
+  if (data.is_from_me === true || data.sender_handle?.is_me === true || data.direction === "outbound") return undefined;
+
+  const message = data.message ?? data;
+  const chat = data.chat_id ?? data.chat?.id;
+  const handle = data.from ?? data.from_handle?.handle ?? data.sender_handle?.handle;
+  const parts = (message.parts ?? []).slice(0, MAX_PARTS).flatMap(partOf);
+  if (chat === undefined || handle === undefined || parts.length === 0) return undefined;
+
+  const sender = normalised(handle);
+  const id = message.id ?? eventId;
+  const media = parts.flatMap((part) => part.media ?? []);
+  const group = data.chat?.is_group ?? data.is_group;
+  const sentAtMs = Date.parse(message.sent_at ?? data.received_at ?? createdAt ?? "");
+  return {
+    ...(id !== undefined && { id }),
+    conversation: { channel: "provider_b", id: chat },
+    sender,
+    ...(group === true && { group }),
+    text: parts.map(({ text }) => text).join("\n"),
+    ...(media.length > 0 && { media }),
+    ...(!Number.isNaN(sentAtMs) && { sentAtMs }),
+    // A chat that is gone is begun anew with who wrote; of a group's answer that person alone is no reader.
+    ...(group !== true && { replyData: { to: sender } }),
+  };
+}
+
+/** The platform's own limit; whoever sends more is somebody else. */
+const MAX_PARTS = 100;
+
+interface Part {
+  readonly text: string;
+  readonly media?: InboundMedia;
+}
+
+function partOf(part: v.InferOutput<typeof PART>): Part[] {
+  if (part === undefined) return [];
+  if (part.type === "media") return [mediaPart(part)];
+  const text = part.type === "imessage_app" ? (part.fallback_text ?? part.layout?.caption ?? "") : part.value;
+  return text.trim() === "" ? [] : [{ text }];
+}
+
+function mediaPart({ url, mime_type: mimeType, filename }: v.InferOutput<typeof MEDIA_PART>): Part {
+  const kind = kindOf(mimeType);
+  const placeholder = `[${kind.toUpperCase()}:${url}]`;
+  const told = { ...(mimeType !== undefined && { mimeType }), ...(filename !== undefined && { fileName: filename }) };
+  return { text: placeholder, media: { kind, ref: url, placeholder, ...told } };
+}
+
+function kindOf(mimeType: string | undefined): MediaKind {
+  const [, kind] = /^(image|audio|video)\//i.exec(mimeType ?? "") ?? [];
+  return (kind?.toLowerCase() as MediaKind | undefined) ?? "document";
+}
+
+/** What is not as documented counts as missing: one odd field must not lose a message. */
+const maybe = <Schema extends v.GenericSchema>(schema: Schema) => v.fallback(v.optional(schema), undefined);
+
+/** Longer than any id, number, address or name of a file there, and short enough to be kept. */
+const WORD = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(512));
+const FLAG = maybe(v.boolean());
+
+const MEDIA_PART = v.object({
+  type: v.literal("media"),
+  url: v.pipe(v.string(), v.url(), v.maxLength(8192)),
+  mime_type: maybe(WORD),
+  filename: maybe(WORD),
+});
+
+const PART = maybe(
+  v.variant("type", [
+    v.object({ type: v.literal("text"), value: v.string() }),
+    v.object({ type: v.literal("link"), value: v.string() }),
+    MEDIA_PART,
+    v.object({
+      type: v.literal("imessage_app"),
+      fallback_text: maybe(v.string()),
+      layout: maybe(v.object({ caption: maybe(v.string()) })),
+    }),
+  ]),
+);
+
+const MESSAGE = { id: maybe(WORD), parts: maybe(v.array(PART)), sent_at: maybe(WORD) };
+const HANDLE = maybe(v.object({ handle: maybe(WORD), is_me: FLAG }));
+
+const RECEIVED = v.object({
+  event_type: v.literal("message.received"),
+  event_id: maybe(WORD),
+  created_at: maybe(WORD),
+  data: v.object({
+    // 2026-02-03
+    ...MESSAGE,
+    chat: maybe(v.object({ id: maybe(WORD), is_group: FLAG })),
+    sender_handle: HANDLE,
+    direction: maybe(WORD),
+    // 2025-01-01
+    chat_id: maybe(WORD),
+    from: maybe(WORD),
+    from_handle: HANDLE,
+    is_from_me: FLAG,
+    is_group: FLAG,
+    received_at: maybe(WORD),
+    message: maybe(v.object(MESSAGE)),
+  }),
+});

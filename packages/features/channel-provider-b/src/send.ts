@@ -1,0 +1,50 @@
+/** A message goes into its chat; when the platform knows no such chat, a new one with the sender is begun. */
+import { type Json, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import * as v from "valibot";
+import { type Api, errorCodeOf, refusalOf } from "./api.ts";
+import { isHandle } from "./handle.ts";
+import type { Upload } from "./media.ts";
+
+export interface SendParts {
+  readonly api: Api;
+  readonly upload: Upload;
+  readonly fromPhone: string;
+}
+
+export async function sendMessage(
+  { api, upload, fromPhone }: SendParts,
+  { conversation, text, files = [], deliveryId, replyData }: OutgoingMessage,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  signal.throwIfAborted();
+  const parts: Json[] = text.trim() === "" ? [] : [{ type: "text", value: text }];
+  for (const file of files) parts.push({ type: "media", attachment_id: await upload(file, signal) });
+  // One request for all of it, and one key: however often it is sent again, it is delivered once.
+  const message = { parts, idempotency_key: deliveryId };
+  const begin = async (to: string): Promise<Receipt> =>
+    receiptOf(await api("/chats", { json: { from: fromPhone, to: [to], message }, signal }));
+
+  // `channel_send` may be told a number instead of a chat.
+  if (isHandle(conversation.id)) return begin(conversation.id);
+  const path = `/chats/${encodeURIComponent(conversation.id)}/messages`;
+  const answer = await api(path, { json: { message }, answers: [404], signal });
+  if (answer.status !== 404) return receiptOf(answer);
+  // It says 404 of other things too: of a key whose message was deleted meanwhile, which must not be sent again.
+  if ((errorCodeOf(answer) ?? CHAT_NOT_FOUND) !== CHAT_NOT_FOUND) throw refusalOf(answer);
+  const recipient = v.safeParse(REPLY_DATA, replyData);
+  if (recipient.success) return begin(recipient.output.to);
+  throw new SvcError("DELIVERY_REFUSED", "The platform has no such chat any more.");
+}
+
+const CHAT_NOT_FOUND = 2001;
+const REPLY_DATA = v.object({ to: v.string() });
+
+/** An acceptance without an id is one all the same. */
+function receiptOf({ json }: { readonly json: Json | undefined }): Receipt {
+  const { success, output } = v.safeParse(TAKEN, json);
+  return success ? { platformId: "chat" in output ? output.chat.message.id : output.message.id } : {};
+}
+
+const MESSAGE = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
+/** Of a new chat, and of one that is there. */
+const TAKEN = v.union([v.object({ chat: v.object({ message: MESSAGE }) }), v.object({ message: MESSAGE })]);

@@ -1,0 +1,51 @@
+/** The channel as the kernel makes it: a section that went through the schema, the guarded client, a clock that stands. */
+import type { Channel, FeatureContext, Ingress, RawRequest, SampleDelivery } from "@svc/contract";
+import { createGuardedFetch } from "@svc/kit";
+import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit";
+import * as v from "valibot";
+import definition, { type Config } from "../src/index.ts";
+import { create } from "../src/provider-b.ts";
+
+export const TOKEN = "token-of-the-partner";
+export const SECRET = "secret-of-the-subscription";
+export const LINE = "+15550009999";
+export const NOW_MS = Date.UTC(2026, 1, 3, 12);
+
+export const section = {
+  api_token: TOKEN,
+  from_phone: LINE,
+  signing_secret: SECRET as string | undefined,
+  allowed_senders: ["+12025550123"],
+};
+
+export interface Opened {
+  readonly channel: Channel & Required<Pick<Channel, "check" | "typing" | "readMarks" | "media">>;
+  readonly ingress: Ingress;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly context: FakeFeatureContext<Config>;
+}
+
+/** Without `api_url`, there is no platform. */
+export function open(
+  changes: Partial<typeof section & { api_url: string }> = {},
+  fetch?: FeatureContext["fetch"],
+): Opened {
+  const config = v.parse(definition.config!, JSON.parse(JSON.stringify({ ...section, ...changes }))) as Config;
+  const log = fakeFeatureContext(config).log;
+  const guarded = createGuardedFetch({ allowPrivate: [], exempt: [config.api_url], log });
+  const context = fakeFeatureContext(config, { fetch: fetch ?? guarded });
+  context.clock.setWallClock(NOW_MS);
+  const { channel, ingress = [], run } = create(context);
+  return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: run!, context };
+}
+
+/** What the gateway makes of a delivery. */
+export const requestOf = ({ method, query, headers, body }: SampleDelivery, receivedAtMs = NOW_MS): RawRequest => ({
+  method,
+  query: new URLSearchParams(query),
+  headers,
+  body,
+  receivedAtMs,
+});
+
+export const never = new AbortController().signal;

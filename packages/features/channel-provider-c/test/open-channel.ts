@@ -1,0 +1,49 @@
+/** The channel as the kernel makes it: a section that went through the schema, the guarded client, a clock that stands. */
+import type { Channel, FeatureContext, Ingress, RawRequest, SampleDelivery } from "@svc/contract";
+import { createGuardedFetch } from "@svc/kit";
+import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit";
+import * as v from "valibot";
+import definition, { type Config } from "../src/index.ts";
+import { create } from "../src/provider-c.ts";
+
+export const TOKEN = "token-of-the-account";
+export const CALLBACK_TOKEN = "token-of-the-callback";
+export const VERIFY_TOKEN = "token-of-the-handshake";
+export const NOW_MS = Date.UTC(2026, 1, 3, 12);
+
+export const section = {
+  api_token: TOKEN,
+  api_url: "https://live-c.example.test",
+  tenant_id: undefined as string | undefined,
+  allowed_numbers: ["+12025550123"],
+  callback_token: CALLBACK_TOKEN as string | undefined,
+  verify_token: VERIFY_TOKEN as string | undefined,
+};
+
+export interface Opened {
+  readonly channel: Channel & Required<Pick<Channel, "check" | "typing" | "media">>;
+  readonly ingress: Ingress;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly context: FakeFeatureContext<Config>;
+}
+
+export function open(changes: Partial<typeof section> = {}, fetch?: FeatureContext["fetch"]): Opened {
+  const config = v.parse(definition.config!, JSON.parse(JSON.stringify({ ...section, ...changes }))) as Config;
+  const log = fakeFeatureContext(config).log;
+  const guarded = createGuardedFetch({ allowPrivate: [], exempt: [config.api_url], log });
+  const context = fakeFeatureContext(config, { fetch: fetch ?? guarded });
+  context.clock.setWallClock(NOW_MS);
+  const { channel, ingress = [], run } = create(context);
+  return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: run!, context };
+}
+
+/** What the gateway makes of a delivery. */
+export const requestOf = ({ method, query, headers, body }: SampleDelivery, receivedAtMs = NOW_MS): RawRequest => ({
+  method,
+  query: new URLSearchParams(query),
+  headers,
+  body,
+  receivedAtMs,
+});
+
+export const never = new AbortController().signal;
