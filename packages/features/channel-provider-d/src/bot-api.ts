@@ -1,0 +1,104 @@
+/** What the bot says to the server: answers, and whether it is there at all. */
+import { hash, randomBytes } from "node:crypto";
+import { type Channel, type FeatureContext, type Json, type OutgoingMessage, SvcError } from "@svc/contract";
+import { asCheckFailure, hmacSha256Hex, type PlatformAnswer, platformCall } from "@svc/kit";
+import * as v from "valibot";
+import type { Config } from "./index.ts";
+import { replyTargetOf } from "./reply-target.ts";
+
+/** The server counts code points, of which a text has at most as many as UTF-16 units. */
+export const MAX_TEXT_CHARS = 32_000;
+
+export type BotApi = Required<Pick<Channel, "send" | "check">>;
+
+export function createBotApi({ config, fetch, clock }: FeatureContext<Config>, secret: string): BotApi {
+  const post = (room: string, body: Message, answers: readonly number[], signal: AbortSignal) => {
+    const random = randomBytes(32).toString("hex");
+    return platformCall(fetch, {
+      url: `${config.api_url}/ocs/v2.php/apps/spreed/api/v1/bot/${room}/message`,
+      headers: {
+        ...OCS_HEADERS,
+        "x-nextcloud-talk-bot-random": random,
+        "x-nextcloud-talk-bot-signature": hmacSha256Hex(secret, [random, body.message]),
+      },
+      json: body,
+      answers,
+      signal,
+      nowMs: clock.now(),
+    });
+  };
+
+  return {
+    async send(message, signal) {
+      const room = roomOf(message);
+      const body = bodyOf(message);
+      const replyTo = replyTargetOf(message.replyData);
+      if (replyTo !== undefined) {
+        const { status } = await post(room, { ...body, replyTo }, [400], signal);
+        if (status !== 400) return {};
+        // The message that is answered was deleted, or is of a kind that takes no reply: the answer is still wanted.
+      }
+      await post(room, body, [], signal);
+      // 201 carries nothing: the platform tells no id.
+      return {};
+    },
+    async check(signal) {
+      const url = `${config.api_url}/ocs/v2.php/cloud/capabilities`;
+      const call = { url, headers: OCS_HEADERS, signal, nowMs: clock.now() };
+      const answer = await platformCall(fetch, call).catch(asCheckFailure);
+      return describe(answer, new URL(config.base_url).host);
+    },
+  };
+}
+
+const OCS_HEADERS = { "ocs-apirequest": "true", accept: "application/json" };
+
+interface Message extends Record<string, Json> {
+  readonly message: string;
+  readonly referenceId: string;
+}
+
+/** The path must not be anybody's to shape: a room's token comes from deliveries, and from what a model asks for. */
+function roomOf({ conversation }: OutgoingMessage): string {
+  if (/^[\w-]{1,64}$/.test(conversation.id)) return conversation.id;
+  throw new SvcError("DELIVERY_REFUSED", "A conversation's id is the token of a room.");
+}
+
+/** PHP reads no lone surrogate, and a message that it reads otherwise has another signature. */
+const bodyOf = ({ text, deliveryId }: OutgoingMessage): Message => ({
+  message: text.toWellFormed(),
+  // "Should be a random sha256". The server keeps it with the message and does not look for one that is there already.
+  referenceId: hash("sha256", deliveryId),
+});
+
+const capabilities = v.object({
+  ocs: v.object({
+    data: v.object({
+      version: v.object({ string: v.string() }),
+      capabilities: v.object({
+        spreed: v.optional(v.object({ features: v.array(v.string()), version: v.fallback(v.string(), "") })),
+      }),
+    }),
+  }),
+});
+
+function describe({ json }: PlatformAnswer, host: string): string {
+  const answer = v.safeParse(capabilities, json);
+  if (!answer.success) {
+    throw new SvcError("CHANNEL_CANNOT", "What answers at base_url is not a Nextcloud server.", {
+      hint: "Set base_url in [channels_config.provider_d] to the address at which people open Nextcloud.",
+    });
+  }
+  const { version, capabilities: has } = answer.output.ocs.data;
+  if (has.spreed?.features.includes("bots-v1") !== true) {
+    throw new SvcError("CHANNEL_CANNOT", "The server has no Talk with bots.", {
+      hint: "Install the app Talk 17.1 or newer there, on Nextcloud 27.1 or newer.",
+    });
+  }
+  const talk = plainVersion(has.spreed.version);
+  // The platform has no call that proves a bot's secret without writing into a room.
+  return `Nextcloud ${plainVersion(version.string)}, Talk ${talk} with bots, at ${host}; the secret is proven by the first message`;
+}
+
+/** A server's words are shown at a terminal. */
+const plainVersion = (text: string): string => /^[\w.+ -]{1,40}$/.exec(text)?.[0] ?? "of unknown version";

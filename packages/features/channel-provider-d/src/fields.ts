@@ -1,0 +1,30 @@
+/** What both shapes of a delivery have in common. */
+import * as v from "valibot";
+
+export interface Surroundings {
+  readonly channel: string;
+  readonly baseUrl: string;
+  /** Blank: nobody is left out by the name. */
+  readonly botName: string;
+}
+
+/**
+ * A user's id as it is; of everybody else with the kind in front. A guest or somebody of another server must not pass as
+ * the user whose id looks the same.
+ */
+export const senderOf = (kind: string, id: string): string => (kind === "users" ? id : `${kind}/${id}`);
+
+/** Ids are numbers, in the order of the messages. */
+export function numberOf(messageId: string): number | undefined {
+  const number = /^[1-9]\d{0,15}$/.test(messageId) ? Number(messageId) : undefined;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+export function isOwnName(name: string, botName: string): boolean {
+  return botName.trim() !== "" && name.trim().toLowerCase() === botName.trim().toLowerCase();
+}
+
+/** Somebody's text or null, of which only a text is of use. */
+export const anyText = v.fallback(v.string(), "");
+/** Numbers in one shape, texts in the other. */
+export const anyId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^[\w-]{1,64}$/));

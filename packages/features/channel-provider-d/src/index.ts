@@ -1,0 +1,48 @@
+/** `channel-provider-d`: the bot API of Nextcloud Talk, by webhook. */
+import { allowlist, channelKeys, defineFeature, httpUrl, secret } from "@svc/contract";
+import * as v from "valibot";
+
+const withoutSlash = v.transform((url: string) => url.replace(/\/+$/, ""));
+
+const config = v.pipe(
+  v.strictObject({
+    ...channelKeys,
+    base_url: v.pipe(httpUrl(), v.description("Address of the Nextcloud server, as people open it."), withoutSlash),
+    app_token: v.pipe(
+      secret(),
+      v.description(
+        "The bot's shared secret, as given to talk:bot:install; signs answers unless webhook_secret is set.",
+      ),
+    ),
+    bot_name: v.optional(
+      v.pipe(
+        v.string(),
+        v.description(
+          "Display name of the bot: what somebody of this name writes is not answered. Blank: no such rule.",
+        ),
+      ),
+      "",
+    ),
+    webhook_secret: v.optional(
+      v.pipe(
+        secret({ generate: true, env: "SVC_PROVIDER_D_WEBHOOK_SECRET" }),
+        v.description("The same shared secret: checks deliveries and signs answers. 40 to 128 characters."),
+      ),
+    ),
+    allowed_users: allowlist("User ids"),
+    api_url: v.optional(
+      v.pipe(httpUrl(), v.description("Where the API is called; base_url unless a proxy stands in."), withoutSlash),
+    ),
+  }),
+  // The outgoing client lets a feature reach its `api_url` on a private network, where most such servers are.
+  v.transform((section) => ({ ...section, api_url: section.api_url ?? section.base_url })),
+);
+
+export type Config = v.InferOutput<typeof config>;
+
+export default defineFeature({
+  id: "channel-provider-d",
+  section: "channels_config.provider_d",
+  config,
+  load: () => import("./provider-d.ts"),
+});

@@ -1,0 +1,107 @@
+/** A message with placeholders, `hi {mention-user1}`, as a person would read it; files in it as media. */
+import type { InboundMedia, MediaKind } from "@svc/contract";
+import { parseJson } from "@svc/kit";
+import * as v from "valibot";
+import { anyText } from "./fields.ts";
+import { shareOf } from "./share-link.ts";
+
+export interface Content {
+  readonly message: string;
+  readonly parameters: ReadonlyMap<string, RichObject>;
+}
+
+export interface Rendered {
+  readonly text: string;
+  readonly media: readonly InboundMedia[];
+}
+
+const richObject = v.object({
+  type: v.string(),
+  name: anyText,
+  link: anyText,
+  mimetype: anyText,
+  latitude: v.fallback(v.pipe(v.union([v.string(), v.number()]), v.transform(String)), ""),
+  longitude: v.fallback(v.pipe(v.union([v.string(), v.number()]), v.transform(String)), ""),
+});
+type RichObject = v.InferOutput<typeof richObject>;
+
+/** Of a JSON text; one that is none is the message itself. */
+export function contentOf(json: string): Content {
+  const parsed = v.safeParse(
+    v.object({ message: v.string(), parameters: v.optional(v.unknown()) }),
+    parseJson(Buffer.from(json)),
+  );
+  if (!parsed.success) return { message: json, parameters: new Map() };
+  return { message: parsed.output.message, parameters: richParameters(parsed.output.parameters) };
+}
+
+/** None comes as an empty list: to PHP it is the same as an empty object. */
+export function richParameters(parameters: unknown): ReadonlyMap<string, RichObject> {
+  const found = new Map<string, RichObject>();
+  if (typeof parameters !== "object" || parameters === null) return found;
+  for (const [name, value] of Object.entries(parameters).slice(0, MAX_PARAMETERS)) {
+    const parsed = v.safeParse(richObject, value);
+    if (parsed.success) found.set(name, parsed.output);
+  }
+  return found;
+}
+
+/** The server takes at most a few dozen mentions of a message. */
+const MAX_PARAMETERS = 500;
+
+/** A file, or another object of the suite, that somebody put into the room. */
+export const hasAttachment = ({ parameters }: Content): boolean => parameters.has("file") || parameters.has("object");
+
+export function renderText({ message, parameters }: Content, baseUrl: string): Rendered {
+  const media: InboundMedia[] = [];
+  const shown = new Set<string>();
+  const render = (name: string, object: RichObject): string => {
+    if (object.type !== "file") return textOf(object);
+    if (!shown.has(name)) media.push(...mediaOf(object, baseUrl));
+    shown.add(name);
+    return fileText(object, baseUrl);
+  };
+  const text = message.replaceAll(/\{([\w-]{1,64})\}/g, (mark, name: string) => {
+    const object = parameters.get(name);
+    return object === undefined ? mark : render(name, object);
+  });
+  // A caption does not say where its file is.
+  const rest = [...parameters].filter(([name, object]) => object.type === "file" && !shown.has(name));
+  return { text: [text, ...rest.map(([name, object]) => render(name, object))].join("\n"), media };
+}
+
+/** Written with @ by whoever mentions them. */
+const MENTIONED = new Set(["user", "guest", "call", "user-group", "circle", "email", "group"]);
+
+function textOf({ type, name, link, latitude, longitude }: RichObject): string {
+  if (MENTIONED.has(type)) return `@${name}`;
+  if (type === "geo-location") return `[location: ${[name, latitude, longitude].filter(Boolean).join(", ")}]`;
+  if (type === "talk-poll") return `[poll: ${name}]`;
+  return link === "" ? name : `${name} (${link})`;
+}
+
+function mediaOf(file: RichObject, baseUrl: string): InboundMedia[] {
+  const ref = shareOf(file.link, baseUrl);
+  if (ref === undefined) return [];
+  return [
+    {
+      kind: kindOf(file.mimetype),
+      ref,
+      placeholder: fileText(file, baseUrl),
+      ...(file.mimetype !== "" && { mimeType: file.mimetype }),
+      ...(file.name !== "" && { fileName: file.name }),
+    },
+  ];
+}
+
+function fileText(file: RichObject, baseUrl: string): string {
+  const name = file.name.replaceAll(/[\p{Cc}[\]]+/gu, " ").trim() || "without a name";
+  return shareOf(file.link, baseUrl) === undefined
+    ? `[file: ${name}; it can't be fetched from the platform]`
+    : `[file: ${name}]`;
+}
+
+function kindOf(mimeType: string): MediaKind {
+  const [kind] = mimeType.split("/");
+  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
+}

@@ -1,0 +1,15 @@
+/** A delivery as the server makes it, for `svc webhook send` and tests. */
+import type { Json, SampleMessage } from "@svc/contract";
+
+export const sampleActivity = ({ text, from, id }: SampleMessage & { readonly from: string }): Json => ({
+  type: "Create",
+  actor: { type: "Person", id: `users/${from}`, name: from, talkParticipantType: "3" },
+  object: {
+    type: "Note",
+    id,
+    name: "message",
+    content: JSON.stringify({ message: text, parameters: [] }),
+    mediaType: "text/markdown",
+  },
+  target: { type: "Collection", id: "sample", name: "Sample" },
+});

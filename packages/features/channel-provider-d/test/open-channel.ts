@@ -1,0 +1,59 @@
+/** The channel as the kernel makes it: a section that went through the schema, the guarded client, a clock that stands. */
+import { readFileSync } from "node:fs";
+import type { Channel, FeatureContext, Ingress, Json, RawRequest, SampleDelivery } from "@svc/contract";
+import { createGuardedFetch } from "@svc/kit";
+import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit";
+import * as v from "valibot";
+import definition, { type Config } from "../src/index.ts";
+import { create } from "../src/provider-d.ts";
+
+export const TOKEN = "app-token-of-the-bot-0123456789-0123456789";
+export const SECRET = "webhook-secret-of-the-bot-0123456789-012345";
+
+export const section = {
+  base_url: "https://cloud.example.org",
+  app_token: TOKEN,
+  webhook_secret: SECRET as string | undefined,
+  bot_name: "Helper",
+  allowed_users: ["ada-lovelace"] as readonly string[],
+};
+
+export interface Opened {
+  readonly channel: Channel & Required<Pick<Channel, "check" | "media">>;
+  readonly ingress: Ingress;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly context: FakeFeatureContext<Config>;
+}
+
+export type Changes = Partial<typeof section & { api_url: string }>;
+
+export function open(changes: Changes = {}, fetch?: FeatureContext["fetch"]): Opened {
+  const config = v.parse(definition.config!, JSON.parse(JSON.stringify({ ...section, ...changes }))) as Config;
+  const { log } = fakeFeatureContext(config);
+  const guarded = createGuardedFetch({ allowPrivate: [], exempt: [config.api_url], log });
+  const context = fakeFeatureContext(config, { fetch: fetch ?? guarded });
+  const { channel, ingress = [], run } = create(context);
+  return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: run!, context };
+}
+
+/** What the gateway makes of a delivery. */
+export const requestOf = ({ method, query, headers, body }: SampleDelivery): RawRequest => ({
+  method,
+  query: new URLSearchParams(query),
+  headers,
+  body,
+  receivedAtMs: 0,
+});
+
+export const posted = (payload: Json | string): RawRequest =>
+  requestOf({
+    method: "POST",
+    query: "",
+    headers: {},
+    body: Buffer.from(typeof payload === "string" ? payload : JSON.stringify(payload)),
+  });
+
+export const fixture = (name: string): Json =>
+  JSON.parse(readFileSync(`${import.meta.dirname}/fixtures/${name}.json`, "utf8")) as Json;
+
+export const never = new AbortController().signal;
