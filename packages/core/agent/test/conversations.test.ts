@@ -35,7 +35,7 @@ describe("conversations", () => {
     const { agent, store, clock } = house({ model });
     await ask(agent, "old", { session: "s" });
     await clock.advance(2 * 86_400_000);
-    await store.prune({ sessionDays: 1, maxSessions: 0, toolCallDays: 1 }, clock.now());
+    await store.prune({ sessionDays: 1, maxSessions: 0, toolCallDays: 1, messageDays: 1 }, clock.now());
     agent.reread();
     await ask(agent, "new", { session: "s" });
     await ask(agent, "newer", { session: "s" });

@@ -2,6 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { type Clock, SvcError } from "@svc/contract";
 import { checkChains } from "./check-chains.ts";
+import { checkMessages } from "./messages/check-messages.ts";
 import { migrate, newer, SCHEMA_VERSION, schemaVersion } from "./migrations.ts";
 import { isBusy, isDamage, storeError } from "./sqlite-error.ts";
 
@@ -25,6 +26,9 @@ export interface DatabaseCheck {
 /** What a slow disk reads. SQLite's own check can't be stopped half-way: it is begun only if it will end in time. */
 const BYTES_PER_MS = 100_000;
 const MAX_PROBLEMS = 10;
+/** A backup of an older svc has none. */
+const FIRST_WITH_MESSAGES = 3;
+const NOTHING_FOUND = { problems: [], complete: true };
 
 /** Rejects with STORE_FAILED when the file can't be opened, and with STORE_NEWER. */
 export async function checkDatabase(file: string, check: DatabaseCheck): Promise<DatabaseReport> {
@@ -70,7 +74,12 @@ async function look(db: DatabaseSync, { quick, limitMs = Infinity, clock }: Data
     ...(chains.sessions > 0 ? [`${chains.sessions} conversations name a newest turn that is not theirs.`] : []),
     ...(chains.turns > 0 ? [`${chains.turns} turns follow one that is not of their conversation.`] : []),
   ];
-  return { schema, problems: [...damage, ...broken], complete: inTime && chains.complete };
+  const messages = schema < FIRST_WITH_MESSAGES ? NOTHING_FOUND : await checkMessages(db, leftMs);
+  return {
+    schema,
+    problems: [...damage, ...broken, ...messages.problems],
+    complete: inTime && chains.complete && messages.complete,
+  };
 }
 
 function schemaProblems(db: DatabaseSync, schema: number): string[] {

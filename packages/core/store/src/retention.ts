@@ -2,6 +2,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "./group-commit.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
+import type { Dedupe } from "./messages/dedupe.ts";
+import type { InboxStore } from "./messages/inbox.ts";
+import type { OutboxStore } from "./messages/outbox.ts";
 import type { Space } from "./space.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
 
@@ -10,10 +13,18 @@ const DAY_MS = 86_400_000;
 /** Most of one step. The output of a tool call has up to 64 KiB, whose pages are read when they are freed. */
 const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576, toolCalls: 50, keys: 500 } as const;
 
+/** Those that know themselves what of theirs is too old. */
+export interface Keepers {
+  readonly keys: IdempotencyStore;
+  readonly inbox: InboxStore;
+  readonly outbox: OutboxStore;
+  readonly dedupe: Dedupe;
+  readonly space: Space;
+}
+
 export class Retention {
   readonly #commits: GroupCommit;
-  readonly #keys: IdempotencyStore;
-  readonly #space: Space;
+  readonly #keepers: Keepers;
   readonly #byActivity;
   readonly #dropSession;
   readonly #insertChain;
@@ -24,10 +35,9 @@ export class Retention {
   #running: Promise<Pruned> | undefined;
   #stopped = false;
 
-  constructor(db: DatabaseSync, commits: GroupCommit, keys: IdempotencyStore, space: Space) {
+  constructor(db: DatabaseSync, commits: GroupCommit, keepers: Keepers) {
     this.#commits = commits;
-    this.#keys = keys;
-    this.#space = space;
+    this.#keepers = keepers;
     this.#byActivity = db.prepare(
       `SELECT n, last_turn AS lastTurn, updated_at AS updatedAt FROM sessions
        WHERE last_turn < ? ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
@@ -56,13 +66,19 @@ export class Retention {
   }
 
   async #prune(limits: RetentionLimits, nowMs: number): Promise<Pruned> {
+    const { keys, inbox, outbox, dedupe, space } = this.#keepers;
     const oldestCallMs = nowMs - limits.toolCallDays * DAY_MS;
+    const oldestEndMs = nowMs - limits.messageDays * DAY_MS;
     const sessions = await this.#dropSessions(limits, nowMs);
     const turns = await this.#untilNone(() => this.#sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
-    const idempotencyKeys = await this.#untilNone(() => this.#keys.dropExpired(nowMs, STEP.keys));
-    await this.#untilNone(() => this.#space.release());
-    return { sessions, turns, toolCalls, idempotencyKeys };
+    const idempotencyKeys = await this.#untilNone(() => keys.dropExpired(nowMs, STEP.keys));
+    const messages = await this.#untilNone(() => inbox.dropEnded(oldestEndMs));
+    const deliveries = await this.#untilNone(() => outbox.dropEnded(oldestEndMs));
+    await this.#untilNone(() => dedupe.raiseFloors(nowMs));
+    const seenIds = await this.#untilNone(() => dedupe.forget(nowMs));
+    await this.#untilNone(() => space.release());
+    return { sessions, turns, toolCalls, idempotencyKeys, messages, deliveries, seenIds };
   }
 
   /** Repeats a step until it finds nothing to do; resolves with how much all of them did. */

@@ -5,10 +5,9 @@ import { DeviceStore } from "./devices.ts";
 import { DiskProbe } from "./disk-probe.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { IdempotencyStore, type IdempotencyOptions } from "./idempotency.ts";
-import { FloorStore } from "./messages/floors.ts";
+import { Dedupe } from "./messages/dedupe.ts";
 import { InboxStore } from "./messages/inbox.ts";
 import { OutboxStore } from "./messages/outbox.ts";
-import { SeenStore } from "./messages/seen.ts";
 import { StepStore } from "./messages/steps.ts";
 import { MetaStore } from "./meta.ts";
 import { type OpenDatabase, openDatabase } from "./open-database.ts";
@@ -72,25 +71,25 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
   const recovery = new Recovery(db, clock);
   const keys = new IdempotencyStore(db, clock, recovery, idempotency);
   const usage = new UsageStore(db);
-  const seen = new SeenStore(db);
-  const floors = new FloorStore(db);
+  const dedupe = new Dedupe(db);
   const outbox = new OutboxStore(db, clock);
+  const inbox = new InboxStore(db, clock, dedupe, outbox);
   const commits = new GroupCommit(db, {
     refused,
     beforeBegin: () => recovery.ensure(),
     beforeCommit: () => {
       usage.flush();
-      seen.flush();
+      dedupe.seen.flush();
     },
-    afterCommit: () => seen.settle(),
+    afterCommit: () => dedupe.seen.settle(),
     onRollback: () => {
       keys.recount();
       usage.discard();
-      seen.discard();
+      dedupe.seen.discard();
     },
   });
   const space = new Space(db, file);
-  const retention = new Retention(db, commits, keys, space);
+  const retention = new Retention(db, commits, { keys, space, inbox, outbox, dedupe });
   const probe = new DiskProbe(db, commits, clock);
   return {
     meta: new MetaStore(db, commits),
@@ -101,7 +100,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     usage,
     vault: new VaultStore(db, commits),
     state: new StateTexts(db, commits),
-    inbox: new InboxStore(db, clock, seen, floors, outbox),
+    inbox,
     outbox,
     steps: new StepStore(db),
     write: (change) => commits.write(change),

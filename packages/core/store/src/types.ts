@@ -105,6 +105,8 @@ export interface RetentionLimits {
   readonly maxSessions: number;
   /** Days that the journal of tool calls is kept. */
   readonly toolCallDays: number;
+  /** Days after their end that messages of both boxes are kept. */
+  readonly messageDays: number;
 }
 
 /** How much was removed. */
@@ -113,4 +115,10 @@ export interface Pruned {
   readonly turns: number;
   readonly toolCalls: number;
   readonly idempotencyKeys: number;
+  /** That came in. */
+  readonly messages: number;
+  /** That went out. */
+  readonly deliveries: number;
+  /** Ids of messages, and values that may be used once, whose time to be remembered is over. */
+  readonly seenIds: number;
 }

@@ -21,9 +21,15 @@ export function keepHouse(service: Service): () => void {
 }
 
 async function prune({ store, agent, config, context }: Service): Promise<void> {
-  const { session_days: sessionDays, max_sessions: maxSessions, tool_call_days: toolCallDays } = config.core.retention;
+  const { retention } = config.core;
+  const limits = {
+    sessionDays: retention.session_days,
+    maxSessions: retention.max_sessions,
+    toolCallDays: retention.tool_call_days,
+    messageDays: retention.message_days,
+  };
   try {
-    const gone = await store.prune({ sessionDays, maxSessions, toolCallDays }, systemClock.now());
+    const gone = await store.prune(limits, systemClock.now());
     // Conversations in memory are read again, or the model would still be told what is gone.
     if (gone.sessions > 0) agent.reread();
     if (Object.values(gone).some((count) => count > 0)) context.log.info("old data was removed", { ...gone });

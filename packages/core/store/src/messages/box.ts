@@ -8,6 +8,8 @@ import type { MessageFilter } from "../message-types.ts";
 
 export interface BoxShape {
   readonly table: "inbox" | "outbox";
+  /** What takes most of its space. */
+  readonly text: string;
   /** The state in which nothing is left to do. */
   readonly well: "done" | "sent";
   /** What else is read of `m`, the message; `o`, its row while it waits; and `e`, its row from then on. */
@@ -33,6 +35,9 @@ export interface End {
   readonly failedAttempts?: number;
 }
 
+/** Most that one step of retention deletes: the pages of what is deleted are read. */
+const STEP = { rows: 200, bytes: 1_048_576 } as const;
+
 export class Box<Row extends BoxRow> {
   readonly #well: string;
   readonly #open;
@@ -42,6 +47,9 @@ export class Box<Row extends BoxRow> {
   readonly #read;
   readonly #lists;
   readonly #counts;
+  readonly #oldEnds;
+  readonly #forget;
+  readonly #delete;
 
   constructor(db: DatabaseSync, shape: BoxShape) {
     const { table, well } = shape;
@@ -59,6 +67,14 @@ export class Box<Row extends BoxRow> {
       `SELECT 'waiting' AS state, count(*) AS n FROM ${table}_open
        UNION ALL SELECT state, count(*) FROM ${table}_ended WHERE state <> '${well}' GROUP BY state
        UNION ALL SELECT 'ended', count(*) FROM ${table}_ended`,
+    );
+    // The newest stays, or its number would be given to the next one.
+    this.#oldEnds = db.prepare(
+      `SELECT n FROM ${table}_ended WHERE ended_at < ? AND n < (SELECT max(n) FROM ${table}) ORDER BY ended_at LIMIT ${STEP.rows}`,
+    );
+    this.#forget = db.prepare(`DELETE FROM ${table}_ended WHERE n = ?`);
+    this.#delete = db.prepare(
+      `DELETE FROM ${table} WHERE n = ? RETURNING turn_id AS turnId, octet_length(${shape.text}) AS size`,
     );
   }
 
@@ -97,12 +113,32 @@ export class Box<Row extends BoxRow> {
     return state === this.#well ? rows(well) : rows(unwell, state);
   }
 
+  /** Deletes some of those that ended before `beforeMs`, the oldest first; tells which. */
+  dropEnded(beforeMs: number): Gone[] {
+    const gone: Gone[] = [];
+    let bytes = 0;
+    for (const { n } of this.#oldEnds.all(beforeMs) as { n: number }[]) {
+      if (bytes > STEP.bytes) break;
+      this.#forget.run(n);
+      const { turnId, size } = this.#delete.get(n) as { turnId: string | null; size: number };
+      gone.push({ n, turnId });
+      bytes += size;
+    }
+    return gone;
+  }
+
   /** By state; a state without a message may be missing. */
   counts(): Record<string, number> {
     const rows = this.#counts.all() as { state: string; n: number }[];
     const { waiting = 0, ended = 0, ...unwell } = Object.fromEntries(rows.map(({ state, n }) => [state, n]));
     return { ...unwell, waiting, [this.#well]: Object.values(unwell).reduce((left, n) => left - n, ended) };
   }
+}
+
+/** Of a message that is deleted. */
+export interface Gone {
+  readonly n: number;
+  readonly turnId: string | null;
 }
 
 /** Each walks the rows it lists: a million answered messages do not stand in the way of one that failed. */

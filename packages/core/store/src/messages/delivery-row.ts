@@ -1,11 +1,15 @@
 /** A delivery as the database has it, and as others see it. */
 import type { DeliveryUpdate, Json } from "@svc/contract";
 import type { Delivery, KeptFile, OutboxState } from "../message-types.ts";
-import type { BoxRow } from "./box.ts";
+import type { BoxRow, BoxShape } from "./box.ts";
 
-/** Beside those that every box has. */
-export const COLUMNS = `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text,
-  coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status`;
+export const OUTBOX: BoxShape = {
+  table: "outbox",
+  well: "sent",
+  text: "text",
+  columns: `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text,
+    coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status`,
+};
 
 export const UNTRIED = {
   state: "waiting",

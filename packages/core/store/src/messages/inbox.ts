@@ -1,7 +1,7 @@
 /** What came in and was accepted. It is here before the platform is told so, and leaves only by an end that is noted. */
 import { randomUUIDv7 } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { type Clock, DEDUPE_MS, type ErrorCode, type Json } from "@svc/contract";
+import type { Clock, ErrorCode } from "@svc/contract";
 import type {
   Arrival,
   Arrived,
@@ -13,15 +13,14 @@ import type {
   NewMessage,
   WaitingMessage,
 } from "../message-types.ts";
-import { Box, type BoxRow } from "./box.ts";
-import type { FloorStore } from "./floors.ts";
+import { Box } from "./box.ts";
+import type { Dedupe } from "./dedupe.ts";
+import { INBOX, type InboxRow, messageOf } from "./inbox-row.ts";
 import type { OutboxStore } from "./outbox.ts";
-import type { SeenStore } from "./seen.ts";
 
 export class InboxStore {
   readonly #clock: Clock;
-  readonly #seen: SeenStore;
-  readonly #floors: FloorStore;
+  readonly #dedupe: Dedupe;
   readonly #outbox: OutboxStore;
   readonly #box: Box<InboxRow>;
   readonly #insert;
@@ -32,13 +31,13 @@ export class InboxStore {
   readonly #failed;
   readonly #lost;
   readonly #told;
+  readonly #dropSteps;
 
-  constructor(db: DatabaseSync, clock: Clock, seen: SeenStore, floors: FloorStore, outbox: OutboxStore) {
+  constructor(db: DatabaseSync, clock: Clock, dedupe: Dedupe, outbox: OutboxStore) {
     this.#clock = clock;
-    this.#seen = seen;
-    this.#floors = floors;
+    this.#dedupe = dedupe;
     this.#outbox = outbox;
-    this.#box = new Box(db, { table: "inbox", well: "done", columns: "m.turn_id, m.kind, m.received_at, m.body" });
+    this.#box = new Box(db, INBOX);
     this.#insert = db.prepare(
       "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -49,32 +48,19 @@ export class InboxStore {
     this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
     this.#lost = db.prepare("SELECT n FROM inbox_lost ORDER BY n");
     this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
+    this.#dropSteps = db.prepare("DELETE FROM steps WHERE turn_id = ?");
   }
 
   /** Inside a transaction: keeps what is new of it. */
   arrive({ channel, once, messages, updates = [] }: Arrival, nowMs: number): Arrived {
-    if (once !== undefined && !this.#seen.add(keyOf("once", channel, once), nowMs, DEDUPE_MS)) {
-      return { state: "replayed" };
-    }
+    if (once !== undefined && !this.#dedupe.use(channel, once, nowMs)) return { state: "replayed" };
     for (const update of updates) this.#outbox.update(channel, update);
     return {
       state: "kept",
       messages: messages.map((message) =>
-        this.#isNew(channel, message, nowMs) ? this.#keep(channel, message, nowMs) : "duplicate",
+        this.#dedupe.isNew(channel, message, nowMs) ? this.#keep(channel, message, nowMs) : "duplicate",
       ),
     };
-  }
-
-  #isNew(channel: string, { lane, dedupe }: NewMessage, nowMs: number): boolean {
-    if (dedupe === undefined) return true;
-    const { key, forMs, sequence } = dedupe;
-    const id = keyOf("id", channel, key);
-    if (sequence === undefined) return this.#seen.add(id, nowMs, forMs);
-    const place = keyOf("lane", channel, lane);
-    // Until its number has raised the floor, an id is not forgotten.
-    if (this.#floors.isBelow(place, sequence) || !this.#seen.add(id, nowMs, forMs, "even expired")) return false;
-    this.#floors.add(place, sequence, nowMs + forMs);
-    return true;
   }
 
   #keep(channel: string, { kind, lane, body }: NewMessage, nowMs: number): KeptMessage {
@@ -141,6 +127,16 @@ export class InboxStore {
     this.#told.run(n);
   }
 
+  /** Inside a transaction: deletes some of those that ended before `beforeMs`, and what is left of their turns; tells how many. */
+  dropEnded(beforeMs: number): number {
+    const gone = this.#box.dropEnded(beforeMs);
+    for (const { n, turnId } of gone) {
+      this.#told.run(n);
+      this.#dropSteps.run(turnId);
+    }
+    return gone.length;
+  }
+
   /** Of both boxes. */
   counts(): MessageCounts {
     const oldestMs = Math.min(this.#oldestMs(), this.#outbox.oldestWaitingMs());
@@ -155,27 +151,3 @@ export class InboxStore {
     return (this.#oldest.get() as { at: number } | undefined)?.at ?? Infinity;
   }
 }
-
-/** No two of them are the same text, for the id of a channel has no line break in it. */
-const keyOf = (kind: "once" | "id" | "lane", channel: string, text: string): string => `${kind}\n${channel}\n${text}`;
-
-interface InboxRow extends BoxRow {
-  turn_id: string;
-  kind: NewMessage["kind"];
-  received_at: number;
-  body: string;
-}
-
-const messageOf = (row: InboxRow): InboxMessage => ({
-  n: row.n,
-  turnId: row.turn_id,
-  channel: row.channel,
-  kind: row.kind,
-  lane: row.lane,
-  body: JSON.parse(row.body) as Json,
-  state: row.state as InboxState,
-  attempts: row.attempts,
-  receivedAtMs: row.received_at,
-  endedAtMs: row.ended_at ?? undefined,
-  error: row.error ?? undefined,
-});

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Clock, DeliveryUpdate, ErrorCode } from "@svc/contract";
 import type { Delivery, MessageCounts, MessageFilter, NewDelivery, WaitingDelivery } from "../message-types.ts";
 import { Box } from "./box.ts";
-import { COLUMNS, deliveryOf, type OutboxRow, UNTRIED } from "./delivery-row.ts";
+import { deliveryOf, OUTBOX, type OutboxRow, UNTRIED } from "./delivery-row.ts";
 import { EarlyUpdates, isNews } from "./delivery-updates.ts";
 
 export class OutboxStore {
@@ -23,7 +23,7 @@ export class OutboxStore {
 
   constructor(db: DatabaseSync, clock: Clock) {
     this.#clock = clock;
-    this.#box = new Box(db, { table: "outbox", well: "sent", columns: COLUMNS });
+    this.#box = new Box(db, OUTBOX);
     this.#insert = db.prepare(
       `INSERT INTO outbox (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -132,6 +132,11 @@ export class OutboxStore {
     const row = this.#byPlatformId.get(platformId, channel) as StatusRow | undefined;
     if (!row) this.#early.add(channel, platformId, status);
     else if (isNews(row.status, status)) this.#setStatus.run(status, row.n);
+  }
+
+  /** Inside a transaction: deletes some of those that ended before `beforeMs`; tells how many. */
+  dropEnded(beforeMs: number): number {
+    return this.#box.dropEnded(beforeMs).length;
   }
 
   counts(): MessageCounts["outbox"] {

@@ -7,7 +7,7 @@ import { BLOCK_SIZE, BlockFilters, filterOf } from "./block-filters.ts";
 import { ENTRY_BYTES, expiryIn, lastExpiry, pack, type SeenEntry } from "./seen-entries.ts";
 
 /** Rows of a block, by the last byte of the digest: two on a page of the database. */
-const ROWS = 128;
+export const SEEN_ROWS = 128;
 
 export class SeenBlocks {
   #filters: BlockFilters | undefined;
@@ -37,7 +37,7 @@ export class SeenBlocks {
   }
 
   #isIn(block: number, digest: string, untilMs: number): boolean {
-    const row = this.#row.get(block * ROWS + rowOf(digest)) as { entries: Uint8Array } | undefined;
+    const row = this.#row.get(block * SEEN_ROWS + rowOf(digest)) as { entries: Uint8Array } | undefined;
     const expiresAtMs = row && expiryIn(row.entries, digest);
     return expiresAtMs !== undefined && expiresAtMs > untilMs;
   }
@@ -60,10 +60,10 @@ export class SeenBlocks {
 
   #seal(entries: readonly SeenEntry[]): () => void {
     const filter = filterOf(entries.map(([digest]) => digest));
-    const rows = Array.from({ length: ROWS }, (): SeenEntry[] => []);
+    const rows = Array.from({ length: SEEN_ROWS }, (): SeenEntry[] => []);
     for (const entry of entries) rows[rowOf(entry[0])]!.push(entry);
     const n = Number(this.#insertBlock.run(lastExpiry(entries), filter).lastInsertRowid);
-    for (const [row, some] of rows.entries()) this.#insertRow.run(n * ROWS + row, pack(some));
+    for (const [row, some] of rows.entries()) this.#insertRow.run(n * SEEN_ROWS + row, pack(some));
     return () => this.#filters?.add(n, filter);
   }
 
@@ -72,11 +72,11 @@ export class SeenBlocks {
     const block = this.#expired.get(nowMs) as { n: number } | undefined;
     if (!block) return 0;
     this.#deleteBlock.run(block.n);
-    const rows = this.#deleteRows.all(block.n * ROWS, (block.n + 1) * ROWS) as { bytes: number }[];
+    const rows = this.#deleteRows.all(block.n * SEEN_ROWS, (block.n + 1) * SEEN_ROWS) as { bytes: number }[];
     // Should the transaction be undone, their time is over all the same.
     this.#filters?.remove(block.n);
     return rows.reduce((sum, { bytes }) => sum + bytes / ENTRY_BYTES, 0);
   }
 }
 
-const rowOf = (digest: string): number => digest.charCodeAt(15) % ROWS;
+const rowOf = (digest: string): number => digest.charCodeAt(15) % SEEN_ROWS;
