@@ -1,17 +1,31 @@
 /**
- * "… is writing", which marks the message as read too: the platform knows it only as an answer to a message.
+ * Read marks, and "… is writing", which the platform knows only as an answer to a message and which marks it as read too.
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/mark-message-as-read
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/typing-indicators
  */
 import type { Channel } from "@svc/contract";
 import type { GraphApi } from "./graph.ts";
 import { PRODUCT } from "./names.ts";
 
-export const TYPING_LASTS_MS = 25_000;
+const TYPING_LASTS_MS = 25_000;
 
-export const startTyping =
-  (graph: GraphApi, phoneNumberId: string): NonNullable<Channel["typing"]>["start"] =>
-  async (_conversation, messageId, signal) => {
-    if (messageId === undefined) return;
-    const mark = { messaging_product: PRODUCT, status: "read", message_id: messageId };
-    await graph.post(`${phoneNumberId}/messages`, { ...mark, typing_indicator: { type: "text" } }, signal);
+type Signs = Required<Pick<Channel, "readMarks" | "typing">>;
+
+export function signsOf(graph: GraphApi, phoneNumberId: string): Signs {
+  const read = (messageId: string) => ({ messaging_product: PRODUCT, status: "read", message_id: messageId });
+  const path = `${phoneNumberId}/messages`;
+  return {
+    readMarks: {
+      async mark(_conversation, messageId, signal) {
+        await graph.post(path, read(messageId), signal);
+      },
+    },
+    typing: {
+      lastsMs: TYPING_LASTS_MS,
+      async start(_conversation, messageId, signal) {
+        if (messageId === undefined) return;
+        await graph.post(path, { ...read(messageId), typing_indicator: { type: "text" } }, signal);
+      },
+    },
   };
+}

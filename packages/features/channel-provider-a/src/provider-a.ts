@@ -6,7 +6,7 @@ import { graphApi } from "./graph.ts";
 import { describeNumber } from "./number.ts";
 import { MAX_MEDIA_BYTES } from "./files.ts";
 import { inboundMedia } from "./media.ts";
-import { startTyping, TYPING_LASTS_MS } from "./marks.ts";
+import { signsOf } from "./marks.ts";
 import { messageSender, SENT_KINDS, TEXT_CHARS } from "./send.ts";
 import { webhook } from "./webhook.ts";
 
@@ -20,7 +20,7 @@ export function create(context: FeatureContext<Config>): Contributions {
   const channel: Channel = {
     text: { maxChars: TEXT_CHARS },
     send: messageSender(graph, config.phoneNumberId),
-    typing: { lastsMs: TYPING_LASTS_MS, start: startTyping(graph, config.phoneNumberId) },
+    ...signsOf(graph, config.phoneNumberId),
     media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context) },
     check,
   };

@@ -290,4 +290,10 @@ describe("signs", () => {
     expect(at.platform.requests).toHaveLength(1);
     expect(at.channel.typing.lastsMs).toBe(25_000);
   });
+
+  test("read alone does not say that somebody writes", async () => {
+    await using at = await houseAndPlatform();
+    await at.channel.readMarks.mark({ channel: "provider_a", id: PERSON }, "wamid.in", never);
+    expect(at.platform.marks).toEqual(["read wamid.in"]);
+  });
 });
