@@ -30,6 +30,7 @@ export const site: UserConfig = {
     ],
     sidebar: [
       { text: "Guide", items: GUIDE.map(({ page, title }) => ({ text: title, link: `/guide/${page}` })) },
+      { text: "Channels", items: channelItems() },
       {
         text: "Reference",
         items: [
@@ -58,6 +59,15 @@ export const site: UserConfig = {
 /** The look of VitePress with the fonts of the reader's system. */
 function theme(): string {
   return createRequire(import.meta.url).resolve("vitepress/theme-without-fonts");
+}
+
+/** One page for each platform, by its own heading. */
+function channelItems(): { text: string; link: string }[] {
+  const folder = join(DOCS, "channels");
+  return readdirSync(folder).map((name) => {
+    const [, title = name] = /^# (.+)$/m.exec(readFileSync(join(folder, name), "utf8")) ?? [];
+    return { text: title, link: `/channels/${name.replace(/\.md$/, "")}` };
+  });
 }
 
 function decisionItems(): { text: string; link: string }[] {

@@ -9,6 +9,8 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "agents", title: "Agents and budgets" },
   { page: "reload", title: "Reload and restart" },
   { page: "public", title: "Going public" },
+  { page: "channels", title: "Channels" },
+  { page: "inbox", title: "The inbox" },
   { page: "service", title: "Running as a service" },
   { page: "backup", title: "Backup and restore" },
   { page: "doctor", title: "Doctor" },
