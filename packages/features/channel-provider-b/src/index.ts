@@ -12,10 +12,10 @@ const config = v.strictObject({
   signing_secret: v.optional(
     v.pipe(
       secret({ env: "SVC_PROVIDER_B_SIGNING_SECRET", ask: true }),
-      v.description("Secret of the webhook subscription. Without it nobody's deliveries are told from the platform's."),
+      v.description("Secret of the webhook subscription. Without it anybody can make deliveries up."),
     ),
   ),
-  allowed_senders: allowlist("Phone numbers, and mail addresses of who writes by one,"),
+  allowed_senders: allowlist("Phone numbers or mail addresses"),
   api_url: apiUrl("https://api.linqapp.com/api/partner/v3"),
   ...channelKeys,
 });
