@@ -155,12 +155,12 @@ class RunningAgent implements Agent {
     return this.#active.stop(conversationKey(owner, session), by);
   }
 
-  async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, text, alongside }: AbandonedTurn): Promise<void> {
+  async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, alongside }: AbandonedTurn): Promise<void> {
     // A reload may have removed the agent, which is why nobody tries again.
     const profile = this.#agents.profiles.get(agent) ?? this.#profileOf(DEFAULT_AGENT);
     const abandon = (): Promise<void> => {
       const conversation = this.#history.open(owner, session);
-      return abandonTurn(this.#turns, { turnId, text, profile, conversation, alongside });
+      return abandonTurn(this.#turns, { turnId, profile, conversation, alongside });
     };
     // In the lane, as whoever removes the conversation is.
     await this.#lanes.alone(conversationKey(owner, session), abandon);

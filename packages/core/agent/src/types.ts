@@ -37,7 +37,7 @@ export interface TurnDone {
 }
 
 /** A resumable turn that nobody tries again. */
-export interface AbandonedTurn extends Pick<TurnRequest, "agent" | "text"> {
+export interface AbandonedTurn extends Pick<TurnRequest, "agent"> {
   readonly turnId: string;
   readonly owner: ClientId;
   readonly session: string;

@@ -47,10 +47,13 @@ export interface Workspace {
   /** Reads at most `maxBytes` from byte `offset` (default 0) on; `truncated` says there was more. */
   read(path: string, maxBytes: number, offset?: number): Promise<{ bytes: Uint8Array; truncated: boolean }>;
   /** Creates parent folders as needed; replaces the file atomically, or appends. */
-  write(path: string, bytes: Uint8Array, mode: "replace" | "append"): Promise<void>;
+  write(path: string, content: Uint8Array | FillFile, mode: "replace" | "append"): Promise<void>;
   /** Entries of a folder, sorted by name, at most `limit`. */
   list(path: string, limit: number): Promise<{ entries: WorkspaceEntry[]; truncated: boolean }>;
 }
+
+/** Gives a file its content piece by piece, one after the other. When it rejects, a file to be replaced stays as it was. */
+export type FillFile = (write: (chunk: Uint8Array) => Promise<void>) => Promise<unknown>;
 
 export interface WorkspaceEntry {
   readonly name: string;

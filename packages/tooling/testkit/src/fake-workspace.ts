@@ -1,5 +1,5 @@
 /** A workspace in memory. It keeps the contract's promises (paths stay inside, limits hold), not the file system's. */
-import { SvcError, type Workspace, type WorkspaceEntry } from "@svc/contract";
+import { type FillFile, SvcError, type Workspace, type WorkspaceEntry } from "@svc/contract";
 import { posix } from "node:path";
 
 const ROOT = "/workspace";
@@ -22,18 +22,26 @@ export function fakeWorkspace(
         if (bytes === undefined) throw new SvcError("TOOL_FAILED", "There is no such file in the workspace.");
         return { bytes: bytes.slice(offset, offset + maxBytes), truncated: bytes.length > offset + maxBytes };
       }),
-    write: (path, bytes, mode) =>
-      ask(() => {
+    write: async (path, content, mode) => {
+      const bytes = typeof content === "function" ? await filled(content) : content;
+      return ask(() => {
         const target = inside(path);
         const before = mode === "append" ? (contents.get(target) ?? new Uint8Array()) : new Uint8Array();
-        contents.set(target, Uint8Array.of(...before, ...bytes));
-      }),
+        contents.set(target, Buffer.concat([before, bytes]));
+      });
+    },
     list: (path, limit) =>
       ask(() => {
         const entries = huge === undefined ? entriesOf(contents, inside(path)) : manyEntries(limit);
         return { entries: entries.slice(0, limit), truncated: entries.length > limit };
       }),
   };
+}
+
+async function filled(fill: FillFile): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  await fill(async (chunk) => void chunks.push(chunk.slice()));
+  return Buffer.concat(chunks);
 }
 
 function inside(path: string): string {

@@ -3,6 +3,7 @@
  * delivered. What is kept survives a kill at any instant; what the platform has accepted is not sent again.
  */
 import type { Channel, ClientId, Conversation, ErrorCode, Inbound, Json, Kept, MediaKind } from "@svc/contract";
+import type { ChannelSendParts } from "./channel-send/channel-send.ts";
 import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
 
 export interface Messaging {
@@ -20,6 +21,8 @@ export interface Messaging {
   /** Begins nothing new; resolves when running turns and sends have ended, or after `graceMs` with them aborted. */
   stop(graceMs: number): Promise<void>;
   readonly mailbox: Mailbox;
+  /** What the tool `channel_send` works with. */
+  readonly channelSend: ChannelSendParts;
 }
 
 export interface MessagingSettings {

@@ -26,6 +26,12 @@ export function isRetryable(error: unknown): boolean {
   return status !== undefined && (status === 408 || status === 409 || status === 429 || status >= 500);
 }
 
+/** Whether the model, busy or in trouble now, may answer the same call some minutes later. */
+export const mayPass = (error: SvcError): boolean => error.code === "MODEL_UNREACHABLE" || passing.has(error);
+
+/** Refusals that are none of the request. */
+const passing = new WeakSet<SvcError>();
+
 /** The provider did answer, in a way that can't be read. */
 export function wasAnswered(error: unknown): boolean {
   const status = statusOf(error);
@@ -48,6 +54,14 @@ export function retryAfterMs(error: unknown, nowMs: number): number | undefined 
 /** `askedMs`: how long the provider asks to be left alone. */
 export function modelError(error: unknown, askedMs?: number): SvcError {
   if (error instanceof SvcError) return error;
+  const made = toldError(error, askedMs);
+  // What broke off in the middle had been taken at first.
+  const wasTaken = statusOf(error) === undefined && !(error instanceof Error);
+  if (wasTaken || isRetryable(error)) passing.add(made);
+  return made;
+}
+
+function toldError(error: unknown, askedMs: number | undefined): SvcError {
   const wait = askedMs === undefined ? {} : { retryAfterMs: askedMs };
   const status = statusOf(error);
   const words = knownWords(error);

@@ -5,16 +5,21 @@
  */
 import type { LanguageModelV4Content, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import type { Json } from "@svc/contract";
-import type { JournalledCall, Store } from "@svc/store";
+import type { JournalledCall, Store, TurnStep } from "@svc/store";
 import type { ModelAnswer } from "../models/call-model.ts";
 import type { Unsettled } from "../money/spending.ts";
-import { assistantMessage, INTERRUPTED, kept, toolCallsOf, toolMessage } from "./messages.ts";
+import { assistantMessage, INTERRUPTED, kept, toolCallsOf, toolMessage, userMessage } from "./messages.ts";
 import type { TurnProgress } from "./turn.ts";
 
-/** One step as it is kept. */
+type StepStore = Pick<Store, "steps" | "toolCalls">;
+
+/** The first row of a turn: what the model was asked, word for word. */
+interface KeptQuestion {
+  readonly question: LanguageModelV4Message;
+}
+
 interface KeptStep {
-  /** Of the first one: what the model was asked, word for word. */
-  readonly question?: LanguageModelV4Message;
+  readonly question?: undefined;
   /** Of calls of the step before that never started. */
   readonly results: readonly LanguageModelV4Message[];
   readonly content: readonly LanguageModelV4Content[];
@@ -22,24 +27,22 @@ interface KeptStep {
   readonly isCounted: boolean;
 }
 
-interface Unkept {
-  readonly message: Json;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
+/** Inside a transaction: asked in these words, whoever takes the turn up. For a question that costs something to make. */
+export const keepQuestion = (store: Pick<Store, "steps">, turnId: string, text: string): void =>
+  store.steps.add(turnId, questionStep(userMessage(text)));
 
 export class KeptSteps {
-  readonly #store: Pick<Store, "steps" | "toolCalls">;
+  readonly #store: StepStore;
   readonly #turnId: string;
   /** What the turn has used and nobody has recorded. */
   readonly #spent: () => Unsettled | undefined;
   #journal: ReadonlyMap<string, JournalledCall> = new Map();
-  #unkept: Unkept[] = [];
+  #unkept: TurnStep[] = [];
   #results: LanguageModelV4Message[] = [];
   #cost: Unsettled | undefined;
   #isEmpty = true;
 
-  constructor(store: Pick<Store, "steps" | "toolCalls">, turnId: string, spent: () => Unsettled | undefined) {
+  constructor(store: StepStore, turnId: string, spent: () => Unsettled | undefined) {
     this.#store = store;
     this.#turnId = turnId;
     this.#spent = spent;
@@ -47,22 +50,24 @@ export class KeptSteps {
 
   /** Brings `progress` to where the last attempt ended. The calls of the last step, and how many steps there are. */
   takeUp(progress: TurnProgress): { readonly done: number; readonly calls: readonly LanguageModelV4ToolCall[] } {
-    const steps = this.#store.steps.of(this.#turnId);
-    this.#isEmpty = steps.length === 0;
+    const rows = this.#store.steps.of(this.#turnId);
+    this.#isEmpty = rows.length === 0;
     this.#journal = new Map(this.#store.toolCalls.of(this.#turnId).map((call) => [call.callId, call]));
     let calls: LanguageModelV4ToolCall[] = [];
-    for (const { message, inputTokens, outputTokens } of steps) {
-      const { question, results, content, isCounted } = message as unknown as KeptStep;
-      if (question) progress.messages = [question];
-      const told = new Map(results.map((result) => [callIdOf(result), result]));
-      for (const call of calls)
-        progress.messages.push(told.get(call.toolCallId) ?? this.resultOf(call) ?? unknown(call));
-      progress.messages.push(assistantMessage(content));
-      progress.meter.restore({ inputTokens, outputTokens }, isCounted);
-      calls = toolCallsOf(content);
+    for (const { message, ...tokens } of rows) {
+      const row = message as unknown as KeptQuestion | KeptStep;
+      if (row.question) {
+        progress.messages = [row.question];
+        continue;
+      }
+      const told = new Map(row.results.map((result) => [callIdOf(result), result]));
+      const results = calls.map((call) => told.get(call.toolCallId) ?? this.resultOf(call) ?? unknown(call));
+      progress.messages.push(...results, assistantMessage(row.content));
+      progress.meter.restore(tokens, row.isCounted);
+      calls = toolCallsOf(row.content);
       progress.acted ||= calls.some(({ toolCallId }) => this.#journal.get(toolCallId)?.acting === true);
     }
-    return { done: steps.length, calls };
+    return { done: Math.max(0, rows.length - 1), calls };
   }
 
   /**
@@ -84,19 +89,15 @@ export class KeptSteps {
   /** The model wants tools called. */
   answered(progress: TurnProgress, content: readonly LanguageModelV4Content[], answer: ModelAnswer): void {
     const { inputTokens, outputTokens } = answer;
-    const isFirst = this.#isEmpty && this.#unkept.length === 0;
-    const step: KeptStep = {
-      ...(isFirst && { question: progress.messages[0]! }),
-      results: this.#results.splice(0),
-      content: kept(content),
-      isCounted: inputTokens !== undefined && outputTokens !== undefined,
-    };
+    if (this.#isEmpty && this.#unkept.length === 0) this.#unkept.push(questionStep(progress.messages[0]!));
+    const isCounted = inputTokens !== undefined && outputTokens !== undefined;
+    const step: KeptStep = { results: this.#results.splice(0), content: kept(content), isCounted };
     const message = step as unknown as Json;
-    this.#cost = this.#spent();
     this.#unkept.push({ message, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
+    this.#cost = this.#spent();
   }
 
-  /** A call that never started. */
+  /** What came of a call that never started. */
   notStarted(result: LanguageModelV4Message): void {
     this.#results.push(result);
   }
@@ -122,9 +123,15 @@ export class KeptSteps {
   }
 }
 
+const questionStep = (question: LanguageModelV4Message): TurnStep => ({
+  message: { question } satisfies KeptQuestion as unknown as Json,
+  inputTokens: 0,
+  outputTokens: 0,
+});
+
 const unknown = (call: LanguageModelV4ToolCall): LanguageModelV4Message => toolMessage(call, false, INTERRUPTED);
 
-const callIdOf = ({ content }: LanguageModelV4Message): string | undefined => {
+function callIdOf({ content }: LanguageModelV4Message): string | undefined {
   const [part] = content;
   return typeof part === "object" && part.type === "tool-result" ? part.toolCallId : undefined;
-};
+}

@@ -72,17 +72,17 @@ export async function wholeTurn(
   }
 }
 
-export interface AbandonedParts extends Pick<AbandonedTurn, "turnId" | "text" | "alongside"> {
+export interface AbandonedParts extends Pick<AbandonedTurn, "turnId" | "alongside"> {
   readonly profile: AgentProfile;
   readonly conversation: Conversation;
 }
 
 /** Ends a turn that is nowhere but on disk. */
 export async function abandonTurn(deps: TurnDeps, abandoned: AbandonedParts): Promise<void> {
-  const { turnId, text, profile, conversation, alongside } = abandoned;
+  const { turnId, profile, conversation, alongside } = abandoned;
   // What it cost is recorded already.
   const meter = new Meter(profile.model, () => {});
-  const progress: TurnProgress = { id: turnId, messages: [userMessage(text)], meter, acted: false };
+  const progress: TurnProgress = { id: turnId, messages: [], meter, acted: false };
   const steps = new KeptSteps(deps.store, turnId, () => undefined);
   await deps.keeper.abandon({ request: {}, conversation, progress, profile, steps }, alongside);
 }

@@ -34,7 +34,7 @@ export async function openWorkspace(root: string, options: WorkspaceOptions): Pr
   return {
     root: real,
     read: (path, maxBytes, offset = 0) => readBytes(opener, rules, path, maxBytes, offset).catch(asFileError),
-    write: (path, bytes, mode) => writeBytes(opener, rules, path, bytes, mode).catch(asFileError),
+    write: (path, content, mode) => writeBytes(opener, rules, path, content, mode).catch(asFileError),
     list: (path, limit) => listFolder(opener, rules, path, limit).catch(asFileError),
   };
 }

@@ -2,10 +2,12 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, parse, relative, sep } from "node:path";
-import { SvcError } from "@svc/contract";
+import { type FillFile, SvcError } from "@svc/contract";
 import { errnoOf, needFile, needFolder, notAFile } from "./file-error.ts";
 import { child, type Opened, type Opener } from "./opened.ts";
 import { isInside, type PathRules } from "./path-rules.ts";
+
+type Content = Uint8Array | FillFile;
 
 /**
  * `replace` writes a new file beside the old one and renames it over, so that a reader sees the old or the new content
@@ -15,20 +17,20 @@ export async function writeBytes(
   opener: Opener,
   rules: PathRules,
   path: string,
-  bytes: Uint8Array,
+  content: Content,
   mode: "replace" | "append",
 ): Promise<void> {
   const target = rules.locate(path);
   if (target === rules.root || basename(target) === "") throw notAFile();
-  if (mode === "append" && (await append(opener, rules, target, bytes))) return;
+  if (mode === "append" && (await append(opener, rules, target, content))) return;
   await using folder = await folderFor(opener, rules, dirname(target));
   await rules.admit(`${folder.realPath.replace(/[/\\]$/, "")}${sep}${basename(target)}`);
-  if (mode === "append") await createWith(folder, basename(target), bytes);
-  else await replace(folder, basename(target), bytes);
+  if (mode === "append") await createWith(folder, basename(target), content);
+  else await replace(folder, basename(target), content);
 }
 
 /** False when there is no file yet. */
-async function append(opener: Opener, rules: PathRules, target: string, bytes: Uint8Array): Promise<boolean> {
+async function append(opener: Opener, rules: PathRules, target: string, content: Content): Promise<boolean> {
   let opened: Opened;
   try {
     opened = await opener(target);
@@ -45,20 +47,20 @@ async function append(opener: Opener, rules: PathRules, target: string, bytes: U
     });
   }
   await using file = await found.reopen(constants.O_WRONLY | constants.O_APPEND);
-  await writeAll(file, bytes);
+  await writeAll(file, content);
   return true;
 }
 
 /** O_EXCL: what appears at the path meanwhile, a dangling symlink too, is never opened. */
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
-async function createWith(folder: Opened, name: string, bytes: Uint8Array): Promise<void> {
+async function createWith(folder: Opened, name: string, content: Content): Promise<void> {
   await using file = await open(child(folder, name), CREATE, 0o666);
   await folder.verify();
-  await writeAll(file, bytes);
+  await writeAll(file, content);
 }
 
-async function replace(folder: Opened, name: string, bytes: Uint8Array): Promise<void> {
+async function replace(folder: Opened, name: string, content: Content): Promise<void> {
   const before = await existing(child(folder, name));
   if (before && !before.isSymbolicLink()) needFile(before);
   const temporary = child(folder, `.svc-${randomBytes(8).toString("hex")}.tmp`);
@@ -66,7 +68,7 @@ async function replace(folder: Opened, name: string, bytes: Uint8Array): Promise
     await using file = await open(temporary, CREATE, 0o666);
     await folder.verify();
     if (before?.isFile()) await file.chmod(before.mode & 0o777); // scripts stay executable; setuid does not survive
-    await writeAll(file, bytes);
+    await writeAll(file, content);
     await rename(temporary, child(folder, name));
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
@@ -74,8 +76,10 @@ async function replace(folder: Opened, name: string, bytes: Uint8Array): Promise
   }
 }
 
-async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  await file.writeFile(bytes);
+async function writeAll(file: FileHandle, content: Content): Promise<void> {
+  // `writeFile` of an open file goes on where it stands.
+  if (typeof content === "function") await content((chunk) => file.writeFile(chunk));
+  else await file.writeFile(content);
   await file.datasync();
 }
 
@@ -113,8 +117,11 @@ async function enter(opener: Opener, folder: Opened, name: string): Promise<Open
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
   }
-  // mkdir follows nothing: at a dangling symlink it fails instead of creating the folder it points to.
-  await mkdir(child(folder, name));
+  // mkdir follows nothing: at a dangling symlink it fails instead of creating the folder it points to. Where somebody else
+  // was quicker it fails too, and what they made is judged like anything that was there.
+  await mkdir(child(folder, name)).catch((error: unknown) => {
+    if (errnoOf(error) !== "EEXIST") throw error;
+  });
   await folder.verify();
   return await opener(child(folder, name));
 }

@@ -1,0 +1,32 @@
+/** One attempt at one message, from its beginning to its end in this process. */
+import { type Inbound, SvcError } from "@svc/contract";
+import type { InboxMessage } from "@svc/store";
+
+/** `shutdown`: it goes on in the next process. `stop`: by `/stop`, which has an answer of its own. `drop`: by the operator. */
+export type CalledOff = "shutdown" | "stop" | "drop";
+
+export class Attempt {
+  readonly message: InboxMessage;
+  /** The agent has it. */
+  isTurn = false;
+  calledOff: CalledOff | undefined;
+  readonly #controller = new AbortController();
+
+  constructor(message: InboxMessage) {
+    this.message = message;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Of a message; a notice has none. */
+  get inbound(): Inbound {
+    return this.message.body as unknown as Inbound;
+  }
+
+  callOff(why: CalledOff): void {
+    this.calledOff ??= why;
+    this.#controller.abort(new SvcError("TURN_CANCELLED"));
+  }
+}

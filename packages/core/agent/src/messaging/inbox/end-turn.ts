@@ -1,0 +1,37 @@
+/** The end of a message that gets no answer: its turn, what became of it and what its sender is told, in one transaction. */
+import type { ErrorCode, Inbound } from "@svc/contract";
+import type { Delivery, InboxMessage } from "@svc/store";
+import { outgoingRows } from "../channel-send/outgoing-rows.ts";
+import { incomingId, type InboxParts } from "./parts.ts";
+import { untilKept } from "./until-kept.ts";
+
+export interface UnansweredEnd {
+  /** Inside the transaction: notes the end. What its sender is told; undefined: nothing, or it had ended before. */
+  readonly note: () => string | undefined;
+  /** Of one that failed. */
+  readonly code?: ErrorCode;
+}
+
+/** Resolves once it is on disk. Rejects only when the service stops before that. */
+export async function endTurn(parts: InboxParts, message: InboxMessage, { note, code }: UnansweredEnd): Promise<void> {
+  const { store, agent, clock, identity, dispatcher, publish, settings, stopping } = parts;
+  const { n, channel, lane, turnId } = message;
+  const { conversation, replyData } = message.body as unknown as Inbound;
+  const name = settings().agentOf(channel);
+  let deliveries: readonly Delivery[] = [];
+  const alongside = (): void => {
+    const text = note();
+    if (text === undefined) return void (deliveries = []);
+    // Named, so that a message that is tried again, and fails again, has one word said to it.
+    const keyOf = (part: number): string => `${turnId}:failed:${part}`;
+    const saying = { conversation, replyData, turnId, text, files: [], keyOf };
+    deliveries = store.outbox.add(outgoingRows(settings().channels.get(channel), saying), clock.now());
+  };
+  const owner = identity.channel(channel);
+  const turn = { turnId, owner, session: lane, alongside, ...(name !== undefined && { agent: name }) };
+  await untilKept(parts, incomingId(n), stopping, () => agent.abandon(turn));
+  dispatcher.wake(deliveries);
+  if (code !== undefined && deliveries.length > 0) {
+    publish({ type: "message-failed", messageId: incomingId(n), conversation, turnId, code });
+  }
+}

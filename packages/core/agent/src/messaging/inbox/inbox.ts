@@ -1,0 +1,194 @@
+/** What came in, from the moment it is on disk to its end. */
+import { type Inbound, SvcError } from "@svc/contract";
+import { Ongoing } from "@svc/kernel";
+import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
+import { isStopCommand } from "../../turn/stop-command.ts";
+import { answer } from "./answer.ts";
+import { Attempt } from "./attempt.ts";
+import { endTurn } from "./end-turn.ts";
+import { apologyFor } from "./failure.ts";
+import { type Attempted, InboxLanes, type LaneOptions } from "./lanes.ts";
+import { handOver } from "./notice.ts";
+import { incomingId, type InboxParts } from "./parts.ts";
+import { stopConversation } from "./stop-conversation.ts";
+
+/** Beyond it the platforms are told to come again: they keep what we can't. */
+const MAX_WAITING = 100_000;
+/** Notices are no turns; what they do is the channel's business. */
+const PARALLEL_NOTICES = 8;
+/** What the disk refused is tried again. */
+const REFUSED_REST_MS = 1_000;
+/** After a shutdown's patience is over: what was called off gets so long to note it. */
+const LAST_WORDS_MS = 2_000;
+
+export class Inbox {
+  readonly #parts: InboxParts;
+  readonly #turns: InboxLanes;
+  readonly #notices: InboxLanes;
+  readonly #attempts = new Map<number, Attempt>();
+  readonly #ongoing = new Ongoing();
+  /** On their way to the disk. */
+  #arriving = 0;
+  /** What was on disk at the start is known up to here; undefined: not started. */
+  #known: number | undefined;
+  readonly #stopping = new AbortController();
+
+  constructor(parts: Omit<InboxParts, "stopping">) {
+    this.#parts = { ...parts, stopping: this.#stopping.signal };
+    const { clock } = parts;
+    const options: Omit<LaneOptions, "maxParallel"> = {
+      clock,
+      attempt: (waiting) => this.#ongoing.during(() => this.#attempt(waiting)),
+      canBegin: (channel) => this.#canBegin(channel),
+    };
+    this.#turns = new InboxLanes({ ...options, maxParallel: parts.settings().maxParallelTurns });
+    this.#notices = new InboxLanes({ ...options, maxParallel: PARALLEL_NOTICES });
+  }
+
+  /** Rejects with BUSY, STORE_*: then nothing is kept. */
+  async accept(arrival: Arrival): Promise<Arrived> {
+    const { store, clock } = this.#parts;
+    const { messages } = arrival;
+    if (this.#turns.size + this.#notices.size + this.#arriving + messages.length > MAX_WAITING) {
+      throw new SvcError("BUSY", "Too many messages are waiting; try again shortly.", { retryAfterMs: 1_000 });
+    }
+    this.#arriving += messages.length;
+    try {
+      const arrived = await store.write(() => store.inbox.arrive(arrival, clock.now()));
+      if (arrived.state === "kept") {
+        for (const [at, kept] of arrived.messages.entries()) {
+          if (kept !== "duplicate") this.#arrived(arrival.channel, messages[at]!, kept);
+        }
+      }
+      return arrived;
+    } finally {
+      this.#arriving -= messages.length;
+    }
+  }
+
+  #arrived(channel: string, { kind, lane, body }: NewMessage, { n, turnId }: KeptMessage): void {
+    if (kind === "reaction") return;
+    if (kind === "message") {
+      const { conversation, sender } = body as unknown as Inbound;
+      this.#parts.publish({ type: "message-received", messageId: incomingId(n), conversation, sender, turnId });
+    }
+    // A start that comes after the commit finds it on disk.
+    if (this.#known === undefined || n <= this.#known) return;
+    if (kind === "message" && isStopCommand((body as unknown as Inbound).text)) this.#stopConversation(n);
+    else this.#lanesOf(kind).add({ n, channel, kind, lane });
+  }
+
+  /** Takes up what the last process left, in the order of arrival, and goes on with what comes. */
+  start(): void {
+    const { store } = this.#parts;
+    const waiting = store.inbox.waiting();
+    this.#known = waiting.at(-1)?.n ?? 0;
+    for (const message of waiting) this.#lanesOf(message.kind).add(message);
+    for (const message of store.inbox.lost()) this.#background(() => this.#tellLost(message));
+    this.#background(() => this.#findStops());
+    this.#turns.start();
+    this.#notices.start();
+  }
+
+  /** What runs goes on as it began. */
+  reconfigure(): void {
+    this.#turns.resize(this.#parts.settings().maxParallelTurns);
+    this.#notices.resize(PARALLEL_NOTICES);
+  }
+
+  /** One that was replayed. */
+  wake(message: WaitingMessage): void {
+    if (this.#known !== undefined) this.#lanesOf(message.kind).add(message);
+  }
+
+  /** The message of this turn was dropped. */
+  stopTurn(turnId: string): void {
+    for (const attempt of this.#attempts.values()) if (attempt.message.turnId === turnId) attempt.callOff("drop");
+  }
+
+  /** Begins nothing more. What runs has `graceMs` to end, is called off then, and goes on in the next process. */
+  async stop(graceMs: number): Promise<void> {
+    this.#turns.stop();
+    this.#notices.stop();
+    const { clock } = this.#parts;
+    const idle = this.#ongoing.idle();
+    const callOff = (): void => {
+      for (const attempt of this.#attempts.values()) attempt.callOff("shutdown");
+      this.#stopping.abort(new SvcError("TURN_CANCELLED"));
+    };
+    const late = Promise.withResolvers<void>();
+    const cancels = [clock.after(graceMs, callOff), clock.after(graceMs + LAST_WORDS_MS, late.resolve)];
+    await Promise.race([idle, late.promise]);
+    for (const cancel of cancels) cancel();
+    callOff();
+  }
+
+  #lanesOf(kind: WaitingMessage["kind"]): InboxLanes {
+    return kind === "notice" ? this.#notices : this.#turns;
+  }
+
+  /** No turn begins whose end could not be kept. */
+  #canBegin(channel: string): boolean {
+    const { store, settings } = this.#parts;
+    const { channels, isUp } = settings();
+    return channels.has(channel) && isUp(channel) && store.writable();
+  }
+
+  async #attempt({ n }: WaitingMessage): Promise<Attempted> {
+    const { store, log, settings } = this.#parts;
+    try {
+      const message = store.inbox.read(n);
+      if (message?.state !== "waiting") return "over";
+      const channel = settings().channels.get(message.channel);
+      if (!channel) return { restMs: REFUSED_REST_MS };
+      const attempt = new Attempt(message);
+      this.#attempts.set(n, attempt);
+      // Not waited for: a process that dies before it is on disk has not come far.
+      store.write(() => store.inbox.begin(n)).catch(() => undefined);
+      return await (message.kind === "notice" ? handOver : answer)(this.#parts, attempt, channel);
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return "over";
+      const code = error instanceof SvcError ? error.code : "INTERNAL";
+      log.error("a message waits, for something unexpected went wrong", {
+        messageId: incomingId(n),
+        code,
+        error: String(error),
+      });
+      return { restMs: REFUSED_REST_MS };
+    } finally {
+      this.#attempts.delete(n);
+    }
+  }
+
+  async #tellLost(message: InboxMessage): Promise<void> {
+    const { inbox } = this.#parts.store;
+    const { n, kind, error: code = "TURN_CRASHED" } = message;
+    if (kind !== "message") return this.#parts.store.write(() => inbox.told(n));
+    const note = (): string => {
+      inbox.told(n);
+      return apologyFor(code);
+    };
+    await endTurn(this.#parts, message, { note, code });
+  }
+
+  /** A `/stop` that the last process had no time for does not wait behind what it is to stop either. */
+  async #findStops(): Promise<void> {
+    for (const { n, lane } of this.#turns.behindOthers()) {
+      const message = this.#parts.store.inbox.read(n);
+      if (message?.kind !== "message" || !isStopCommand((message.body as unknown as Inbound).text)) continue;
+      if (this.#turns.take(lane, (waiting) => waiting.n === n).length > 0) this.#stopConversation(n);
+    }
+  }
+
+  #stopConversation(n: number): void {
+    const around = { lanes: this.#turns, attempts: this.#attempts };
+    this.#background(() => stopConversation(this.#parts, around, n));
+  }
+
+  #background(work: () => Promise<void>): void {
+    this.#ongoing.during(work).catch((error: unknown) => {
+      if (this.#stopping.signal.aborted) return;
+      this.#parts.log.error("a part of the inbox failed unexpectedly", { error: String(error) });
+    });
+  }
+}

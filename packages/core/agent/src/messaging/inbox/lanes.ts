@@ -1,0 +1,196 @@
+/**
+ * Who comes next: one message of a lane at a time and in order, lanes side by side up to a limit, in the order in which
+ * they became ready. Of a message only its number is here; what it says is read from disk when its turn has come.
+ */
+import type { Clock } from "@svc/contract";
+import { LinkedList } from "@svc/kernel";
+import type { WaitingMessage } from "@svc/store";
+
+/** What comes of an attempt: the message is over, or it is tried again after a rest. */
+export type Attempted = "over" | { readonly restMs: number };
+
+export interface LaneOptions {
+  readonly clock: Clock;
+  /** Never rejects. */
+  readonly attempt: (message: WaitingMessage) => Promise<Attempted>;
+  /** Whether an attempt can begin; asked again every second while it can't. */
+  readonly canBegin: (channel: string) => boolean;
+  readonly maxParallel: number;
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+interface Lane {
+  readonly key: string;
+  readonly channel: string;
+  /** The one that runs is the first. */
+  readonly messages: LinkedList<WaitingMessage>;
+  isRunning: boolean;
+  /** Stands among those that are ready, or are held. */
+  isQueued: boolean;
+  /** While it rests. */
+  cancelRest: (() => void) | undefined;
+}
+
+export class InboxLanes {
+  readonly #options: LaneOptions;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #ready = new LinkedList<Lane>();
+  /** By channel: those that wait for it. */
+  readonly #held = new Map<string, Lane[]>();
+  #maxParallel: number;
+  #running = 0;
+  #size = 0;
+  #isStarted = false;
+  #isFilling = false;
+  #cancelLook: (() => void) | undefined;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#maxParallel = options.maxParallel;
+  }
+
+  /** Messages that wait, those that run included. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Until then what is added waits. */
+  start(): void {
+    this.#isStarted = true;
+    this.#fillSoon();
+  }
+
+  /** Begins nothing more. */
+  stop(): void {
+    this.#isStarted = false;
+    this.#cancelLook?.();
+    for (const lane of this.#lanes.values()) lane.cancelRest?.();
+  }
+
+  /** What runs beyond a smaller limit runs on. What is held is looked at now. */
+  resize(maxParallel: number): void {
+    this.#maxParallel = maxParallel;
+    this.#lookAgain();
+  }
+
+  add(message: WaitingMessage): void {
+    let lane = this.#lanes.get(message.lane);
+    if (!lane) this.#lanes.set(message.lane, (lane = emptyLane(message)));
+    lane.messages.add(message);
+    this.#size += 1;
+    this.#queue(lane);
+  }
+
+  /** Takes out, in order, those of a lane that do not run and for which this is so. */
+  take(key: string, isWanted: (message: WaitingMessage) => boolean): WaitingMessage[] {
+    const lane = this.#lanes.get(key);
+    if (!lane) return [];
+    const all = lane.messages.items();
+    const stays = new Set(all.filter((message, at) => (at === 0 && lane.isRunning) || !isWanted(message)));
+    if (stays.size === all.length) return [];
+    while (lane.messages.size > 0) lane.messages.shift();
+    for (const message of stays) lane.messages.add(message);
+    this.#size -= all.length - stays.size;
+    // What it rested for is gone.
+    if (!stays.has(all[0]!)) this.#endRest(lane);
+    this.#forget(lane);
+    return all.filter((message) => !stays.has(message));
+  }
+
+  /** Those that have others before them in their lane. */
+  behindOthers(): WaitingMessage[] {
+    return [...this.#lanes.values()].flatMap(({ messages }) => (messages.size > 1 ? messages.items().slice(1) : []));
+  }
+
+  #queue(lane: Lane): void {
+    if (lane.isRunning || lane.isQueued || lane.cancelRest || lane.messages.size === 0) return;
+    lane.isQueued = true;
+    this.#ready.add(lane);
+    this.#fillSoon();
+  }
+
+  /** Not at once: whoever waits for the commit, the platform above all, is answered before turns begin. */
+  #fillSoon(): void {
+    if (!this.#isStarted || this.#isFilling) return;
+    this.#isFilling = true;
+    setImmediate(() => {
+      this.#isFilling = false;
+      if (this.#isStarted) this.#fill();
+    });
+  }
+
+  #fill(): void {
+    while (this.#running < this.#maxParallel) {
+      const lane = this.#ready.shift();
+      if (!lane) return;
+      if (this.#held.has(lane.channel) || !this.#options.canBegin(lane.channel)) {
+        this.#hold(lane);
+        continue;
+      }
+      lane.isQueued = false;
+      // What it had may have been taken out.
+      if (lane.messages.size === 0) this.#forget(lane);
+      else void this.#run(lane);
+    }
+  }
+
+  #hold(lane: Lane): void {
+    const held = this.#held.get(lane.channel);
+    if (held) held.push(lane);
+    else this.#held.set(lane.channel, [lane]);
+    this.#lookLater();
+  }
+
+  #lookAgain(): void {
+    this.#cancelLook?.();
+    this.#cancelLook = undefined;
+    for (const [channel, lanes] of this.#held) {
+      if (!this.#options.canBegin(channel)) continue;
+      this.#held.delete(channel);
+      for (const lane of lanes) this.#ready.add(lane);
+    }
+    if (this.#held.size > 0) this.#lookLater();
+    this.#fillSoon();
+  }
+
+  #lookLater(): void {
+    this.#cancelLook ??= this.#options.clock.after(LOOK_AGAIN_MS, () => this.#lookAgain());
+  }
+
+  async #run(lane: Lane): Promise<void> {
+    lane.isRunning = true;
+    this.#running += 1;
+    const attempted = await this.#options.attempt(lane.messages.first!);
+    this.#running -= 1;
+    lane.isRunning = false;
+    if (attempted === "over") {
+      lane.messages.shift();
+      this.#size -= 1;
+    } else if (this.#isStarted) {
+      lane.cancelRest = this.#options.clock.after(attempted.restMs, () => this.#endRest(lane));
+    }
+    this.#queue(lane);
+    this.#forget(lane);
+    this.#fillSoon();
+  }
+
+  #endRest(lane: Lane): void {
+    lane.cancelRest?.();
+    lane.cancelRest = undefined;
+    this.#queue(lane);
+  }
+
+  #forget(lane: Lane): void {
+    if (!lane.isRunning && !lane.isQueued && lane.messages.size === 0) this.#lanes.delete(lane.key);
+  }
+}
+
+const emptyLane = ({ lane: key, channel }: WaitingMessage): Lane => ({
+  key,
+  channel,
+  messages: new LinkedList(),
+  isRunning: false,
+  isQueued: false,
+  cancelRest: undefined,
+});

@@ -1,0 +1,28 @@
+/** What messages are answered with. */
+import type { Clock, FetchOptions, FetchResult, Logger, MessageEvent, Workspace } from "@svc/contract";
+import type { Store } from "@svc/store";
+import type { Agent } from "../../agent.ts";
+import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
+import type { ChannelIdentity, MessagingSettings } from "../types.ts";
+
+export interface InboxParts {
+  readonly store: Pick<Store, "inbox" | "outbox" | "steps" | "write" | "writable">;
+  readonly agent: Pick<Agent, "run" | "abandon" | "stop">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly identity: ChannelIdentity;
+  /** Of an agent; undefined when there is no such agent. */
+  readonly workspaceOf: (agent: string) => Workspace | undefined;
+  /** The way out to the service that transcribes. */
+  readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
+  readonly publish: (event: MessageEvent) => void;
+  /** 0 ≤ x < 1, for the jitter of retries. */
+  readonly random: () => number;
+  readonly dispatcher: Pick<OutboxDispatcher, "wake">;
+  /** Those in force now. */
+  readonly settings: () => MessagingSettings;
+  /** Aborted when nothing is waited for any more. */
+  readonly stopping: AbortSignal;
+}
+
+export const incomingId = (n: number): string => `in-${n}`;

@@ -1,0 +1,97 @@
+/** The files of a message, each as the model is told of it: where it is kept, what was said in it, or that it is not there. */
+import type { Channel, Clock, FetchOptions, FetchResult, InboundMedia, Logger, Workspace } from "@svc/contract";
+import { SvcError } from "@svc/contract";
+import { mediaTypeOf } from "../media-type.ts";
+import { tooLarge, transcribe } from "../transcription/transcribe.ts";
+import type { TranscriptionSettings } from "../types.ts";
+import { fetchFile } from "./fetch-file.ts";
+import { mediaPath } from "./file-name.ts";
+import type { Placed } from "./placeholders.ts";
+
+export interface IncomingFiles {
+  readonly channel: Channel;
+  readonly workspace: Workspace | undefined;
+  readonly transcription: TranscriptionSettings | undefined;
+  /** The way out to the service that transcribes. */
+  readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Of the message. */
+  readonly n: number;
+  readonly receivedAtMs: number;
+  /** An earlier attempt may have fetched some of them. */
+  readonly isAgain: boolean;
+}
+
+/** One after the other. Rejects only with the signal's reason: a message is answered without a file that can't be had. */
+export async function incomingFiles(parts: IncomingFiles, media: readonly InboundMedia[]): Promise<Placed[]> {
+  const placed: Placed[] = [];
+  for (const [place, file] of media.entries()) {
+    placed.push({ placeholder: file.placeholder, text: await told(parts, file, place) });
+  }
+  return placed;
+}
+
+async function told(parts: IncomingFiles, file: InboundMedia, place: number): Promise<string> {
+  const label = file.kind.toUpperCase();
+  const path = await fetched(parts, file, place);
+  if (path === undefined) return `[${label}: could not be fetched]`;
+  const marker = `[${label}:${path}]`;
+  const { transcription } = parts;
+  return file.kind === "audio" && transcription
+    ? `${marker}\n${await heard(parts, transcription, file, path)}`
+    : marker;
+}
+
+/** Where it is now; undefined: nowhere. */
+async function fetched(parts: IncomingFiles, file: InboundMedia, place: number): Promise<string | undefined> {
+  const { channel, workspace, clock, signal, n, receivedAtMs, isAgain } = parts;
+  try {
+    const { media } = channel;
+    if (!media) throw new SvcError("CHANNEL_CANNOT", "This channel can't fetch files.");
+    if (!workspace) throw new SvcError("AGENT_UNKNOWN");
+    const path = await mediaPath(file, n, place, receivedAtMs);
+    if (isAgain && (await isThere(workspace, path))) return path;
+    await fetchFile({ media, file, workspace, path, clock, signal });
+    return path;
+  } catch (error) {
+    signal.throwIfAborted();
+    note(parts, "a file that came with a message could not be fetched", error);
+    return undefined;
+  }
+}
+
+const isThere = (workspace: Workspace, path: string): Promise<boolean> =>
+  workspace.read(path, 0).then(
+    () => true,
+    () => false,
+  );
+
+async function heard(
+  parts: IncomingFiles,
+  settings: TranscriptionSettings,
+  file: InboundMedia,
+  path: string,
+): Promise<string> {
+  const { fetch, clock, signal } = parts;
+  try {
+    const { bytes, truncated } = await parts.workspace!.read(path, settings.maxBytes);
+    if (truncated) throw tooLarge();
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const mimeType = file.mimeType?.split(";")[0]!.trim() || (await mediaTypeOf(path));
+    const text = await transcribe({ fetch, clock, signal }, settings, { name, mimeType, bytes });
+    return text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
+  } catch (error) {
+    signal.throwIfAborted();
+    note(parts, "a recording could not be transcribed", error);
+    return "(This recording could not be transcribed.)";
+  }
+}
+
+/** An error that is none of ours may quote the platform. */
+function note({ log, n }: IncomingFiles, message: string, error: unknown): void {
+  const known = error instanceof SvcError;
+  const reason = known ? error.message : error instanceof Error ? error.name : typeof error;
+  log.warn(message, { messageId: `in-${n}`, code: known ? error.code : undefined, reason });
+}

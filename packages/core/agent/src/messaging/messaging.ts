@@ -1,0 +1,68 @@
+/** Inbox, deliveries and mailbox, put together. */
+import { randomInt } from "node:crypto";
+import type { Store } from "@svc/store";
+import { newMessageOf } from "./arrival.ts";
+import { OutboxDispatcher } from "./delivery/dispatcher.ts";
+import { fileOpener } from "./delivery/outgoing-file.ts";
+import { Inbox } from "./inbox/inbox.ts";
+import type { InboxParts } from "./inbox/parts.ts";
+import { createMailbox } from "./mailbox/mailbox.ts";
+import type { Messaging, MessagingSettings } from "./types.ts";
+
+export interface MessagingOptions extends Omit<
+  InboxParts,
+  "store" | "dispatcher" | "settings" | "stopping" | "random"
+> {
+  readonly store: Store;
+  readonly settings: MessagingSettings;
+  /** Takes the configured secrets out of what a person is shown. */
+  readonly redact: (text: string) => string;
+  /** 0 ≤ x < 1, for the jitter of retries. Default: unpredictable. */
+  readonly random?: () => number;
+}
+
+export function createMessaging(options: MessagingOptions): Messaging {
+  const { store, clock, log, publish, redact, workspaceOf, random = unpredictable } = options;
+  let { settings } = options;
+  const openFile = fileOpener(workspaceOf);
+  const dispatcher = new OutboxDispatcher({ store, clock, log, publish, random, settings, openFile });
+  const inbox = new Inbox({ ...options, random, dispatcher, settings: () => settings });
+  const mailbox = createMailbox({
+    store,
+    redact,
+    dispatcher,
+    wakeInbox: (message) => inbox.wake(message),
+    stopTurn: (turnId) => inbox.stopTurn(turnId),
+  });
+  return {
+    accept: (arrival) => inbox.accept(arrival),
+    async receive(channel, messages) {
+      const arrived = await inbox.accept({ channel, messages: messages.map(newMessageOf) });
+      return arrived.state === "replayed" ? [] : arrived.messages.map((kept) => (kept === "duplicate" ? kept : "kept"));
+    },
+    start() {
+      dispatcher.start();
+      inbox.start();
+    },
+    reconfigure(next) {
+      settings = next;
+      dispatcher.reconfigure(next);
+      inbox.reconfigure();
+    },
+    async stop(graceMs) {
+      await Promise.all([inbox.stop(graceMs), dispatcher.stop(graceMs)]);
+    },
+    mailbox,
+    channelSend: {
+      store,
+      redact,
+      dispatcher,
+      now: () => clock.now(),
+      get channels() {
+        return settings.channels;
+      },
+    },
+  };
+}
+
+const unpredictable = (): number => randomInt(2 ** 32) / 2 ** 32;
