@@ -82,7 +82,7 @@ describe("without a terminal", () => {
     [["--public-url", "https://u:p@example.org"], 64, /gateway\.public_url/],
     [["--sandbox", "jial"], 64, /security\.sandbox\.backend/],
     [["--webhook-secret", "none"], 64, /--insecure/],
-    [["--channel", "telegraph"], 64, /webhook, none/],
+    [["--channel", "telegraph"], 64, /webhook, .*none/],
     [["--set", `model.api_key=${KEY}`], 64, /svc secrets set model\.api_key/],
     [["--set", "gateway.prot=1"], 64, /no key/],
     [["--model", "openai", "--model-name", "m", "--api-key-file", "/nowhere"], 64, /does not exist/],
@@ -120,10 +120,12 @@ describe("without a terminal", () => {
 
 const ENTER = "\r";
 const DOWN = "\u001b[B";
+const UP = "\u001b[A";
 const CLEAR = "\u0015";
 /** Of the terminal of `script`, which has no width of its own. */
 const LATER: readonly (readonly [string, string])[] = [
-  ["messages come from first?", `${DOWN}${ENTER}`],
+  // The last choice, however many channels there are.
+  ["messages come from first?", `${UP}${ENTER}`],
   ["Public URL", ENTER],
   ["confines the agent", ENTER],
 ];
@@ -192,6 +194,28 @@ describe("at a terminal", () => {
     ]);
     expect(screen).not.toContain("whoever reaches the address");
     expect(readdirSync(home.path)).toEqual([]);
+  });
+
+  test("a channel of a platform is asked what its platform told; a secret that is not typed is missed", async (context) => {
+    needScript(context);
+    using home = temporaryHome();
+    const key = "channels_config.provider_a";
+    const { screen } = await atTerminal(home.path, "init --model builtin --sandbox auto", [
+      ["messages come from first?", `${DOWN}${ENTER}`],
+      [`${key}.access_token`, `${KEY}${ENTER}`],
+      [`${key}.phone_number_id`, `+15551234567${ENTER}`],
+      ["which is not the phone number", `${CLEAR}106540352242922${ENTER}`],
+      [`${key}.app_secret`, ENTER],
+      ["a blank secret is no secret", `${KEY}${ENTER}`],
+      [`${key}.verify_token`, ENTER],
+      ["Public URL", ENTER],
+      ["Write ", ENTER],
+      ["as a service", "\u0003"],
+    ]);
+    expect(screen).toMatch(/shown this once: [0-9a-f]{64}/);
+    expect(screen).not.toContain(KEY);
+    expect(configOf(home.path).match(/^(?:access_token|app_secret|verify_token) = "enc2:/gm)).toHaveLength(3);
+    expect((await runBinary(["config", "check"], { home: home.path })).code).toBe(0);
   });
 
   test.for([

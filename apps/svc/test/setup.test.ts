@@ -18,6 +18,7 @@ const chat = defineFeature({
     app_secret: secret({ generate: true }),
     rooms: v.array(v.string()),
     mode: v.optional(v.picklist(["poll", "push"]), "poll"),
+    signing_secret: v.optional(secret({ ask: true })),
     server: v.strictObject({ host: v.string(), port: v.optional(v.number(), 1) }),
     proxy: v.optional(v.strictObject({ url: v.string() })),
     people: v.optional(v.record(v.string(), v.strictObject({ token: secret() })), {}),
@@ -40,19 +41,20 @@ const entry = (id: string, kind: CatalogueEntry["kind"], rest: Partial<Catalogue
   ...rest,
 });
 
-test("a channel is asked for its required keys, its secrets of ours are generated, and nothing else is asked", () => {
+test("a channel is asked for its required keys and those that say so, secrets of ours are generated, and nothing else is asked", () => {
   const tool = { ...chat, id: "tool-x", section: "x" };
   const [webhook, found, ...more] = channelsOf(
     [chat, tool],
     [entry("channel-chat", "channel"), entry("tool-x", "tool")],
   );
   expect(more).toEqual([]);
-  expect(webhook).toMatchObject({ id: "webhook", required: [], core: true });
+  expect(webhook).toMatchObject({ id: "webhook", asked: [], core: true });
   expect(webhook!.generated.map(({ key }) => key)).toEqual(["channels_config.webhook.secret"]);
   expect(found).toMatchObject({ id: "chat", summary: "summary of channel-chat", core: false });
-  expect(found!.required.map(({ key }) => key.replace("channels_config.chat.", ""))).toEqual([
+  expect(found!.asked.map(({ key }) => key.replace("channels_config.chat.", ""))).toEqual([
     "bot_token",
     "rooms",
+    "signing_secret",
     "server.host",
   ]);
   expect(found!.generated.map(({ path }) => path.at(-1))).toEqual(["verify_token", "app_secret"]);

@@ -36,7 +36,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly st
 
 export const platformWords: Check = {
   id: "platform-words",
-  rule: "The brand of a chat platform appears only in that platform's own package, in profiles/ and in pages.",
+  rule: "The brand of a chat platform appears only in that platform's own package and its fake, in profiles/ and in pages.",
   find: (workspace) =>
     [...workspace.files].flatMap(([file, text]) =>
       [file, ...text.split("\n")].flatMap((line, index) =>
