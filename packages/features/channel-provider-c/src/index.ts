@@ -12,7 +12,8 @@ const config = v.strictObject({
   tenant_id: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^[^\s:]{1,100}$/),
+      v.trim(),
+      v.regex(/^[^:\p{Cc}]{1,100}$/u),
       v.description("Name or number of the line that answers, where the account has several."),
     ),
   ),
