@@ -1,7 +1,6 @@
 /** What a channel made of a delivery, as it is kept. */
-import type { Inbound, Json, Notice, Parsed } from "@svc/contract";
-import { DEDUPE_MS } from "@svc/contract";
-import { laneOf } from "@svc/kit";
+import { newMessageOf } from "@svc/agent";
+import { DEDUPE_MS, type Notice, type Parsed } from "@svc/contract";
 import type { Arrival, NewMessage } from "@svc/store";
 
 /** Undefined when there is nothing to keep. `once`: of the verdict. */
@@ -10,19 +9,9 @@ export function arrivalOf(channel: string, parsed: Parsed, once: string | undefi
   if (inbound.length + notices.length + updates.length === 0) return undefined;
   return {
     channel,
-    messages: [...inbound.map(messageOf), ...notices.map((notice) => noticeOf(channel, notice))],
+    messages: [...inbound.map(newMessageOf), ...notices.map((notice) => noticeOf(channel, notice))],
     ...(once !== undefined && { once }),
     ...(updates.length > 0 && { updates }),
-  };
-}
-
-function messageOf(inbound: Inbound): NewMessage {
-  const { kind = "message", id, dedupeMs = DEDUPE_MS, sequence, conversation } = inbound;
-  return {
-    kind,
-    lane: laneOf(conversation),
-    body: inbound as unknown as Json,
-    ...(id !== undefined && { dedupe: { key: id, forMs: dedupeMs, ...(sequence !== undefined && { sequence }) } }),
   };
 }
 
