@@ -1,6 +1,7 @@
 import { apiUrl, defineFeature, type FeatureDefinition, secret } from "@svc/contract";
 import * as v from "valibot";
-import { type Context, type Parts, soundParts } from "./channel.ts";
+import { type Context, soundParts } from "./channel.ts";
+import type { Spoil } from "./spoil.ts";
 
 const config = v.strictObject({
   api_url: apiUrl("https://chat.example.org"),
@@ -11,8 +12,8 @@ const config = v.strictObject({
 
 export type Config = v.InferOutput<typeof config>;
 
-/** `spoil` breaks something of it. */
-export const fakeChannel = (spoil: (parts: Parts, context: Context) => Parts = (parts) => parts): FeatureDefinition =>
+/** `spoil` breaks something of it, or leaves it out. */
+export const fakeChannel = (spoil: Spoil = (parts) => parts): FeatureDefinition =>
   defineFeature({
     id: "channel-chat",
     section: "channels_config.chat",
@@ -20,7 +21,7 @@ export const fakeChannel = (spoil: (parts: Parts, context: Context) => Parts = (
     load: async () => ({
       create(context: Context) {
         const { ingress, ...rest } = spoil(soundParts(context), context);
-        return { ...rest, ingress: [ingress] };
+        return { ...rest, ...(ingress && { ingress: [ingress] }) };
       },
     }),
   }) as unknown as FeatureDefinition;

@@ -1,12 +1,11 @@
 /** A platform with everything that a suite of channels asks about: tokens, keys, limits, files, signs of life. */
 import { randomUUID } from "node:crypto";
-import type { ChannelPlatform } from "../../src/index.ts";
 import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatform } from "../../src/index.ts";
 
 export const TOKEN = "token-7f3a-of-the-bot";
 export const MAX_CHARS = 1000;
 
-export interface ChatPlatform extends FakePlatform, ChannelPlatform {
+export interface ChatPlatform extends FakePlatform {
   readonly sent: readonly { readonly text: string }[];
   /** A file that is there; its id. */
   host(bytes: Uint8Array): string;

@@ -1,5 +1,5 @@
 /** Whether what `parse` gave can be kept, answered and counted. */
-import type { DeliveryUpdate, Inbound, Notice, Parsed } from "@svc/contract";
+import type { DeliveryUpdate, Inbound, IngressReply, Notice, Parsed } from "@svc/contract";
 import { isDeepStrictEqual } from "node:util";
 
 const KINDS: ReadonlySet<string> = new Set(["image", "audio", "video", "document", "sticker"]);
@@ -7,10 +7,17 @@ const KINDS: ReadonlySet<string> = new Set(["image", "audio", "video", "document
 /** What is wrong with it, in words; undefined: nothing. */
 export function flawOf(parsed: Parsed, channel: string): string | undefined {
   const { inbound = [], notices = [], updates = [], reply } = parsed;
-  if (reply !== undefined && (reply.status < 200 || reply.status > 299)) return "its reply is no success";
   return (
-    first(inbound, (one) => flawOfInbound(one, channel)) ?? first(notices, flawOfNotice) ?? first(updates, flawOfUpdate)
+    (reply && flawOfReply(reply)) ??
+    first(inbound, (one) => flawOfInbound(one, channel)) ??
+    first(notices, flawOfNotice) ??
+    first(updates, flawOfUpdate)
   );
+}
+
+function flawOfReply({ status, contentType, body }: IngressReply): string | undefined {
+  if (!Number.isInteger(status) || status < 200 || status > 299) return "its reply is no success";
+  return isBlank(contentType) || typeof body !== "string" ? "its reply has no type or no body" : undefined;
 }
 
 function first<T>(list: readonly T[], flaw: (item: T) => string | undefined): string | undefined {

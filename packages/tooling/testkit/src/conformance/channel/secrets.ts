@@ -2,6 +2,7 @@
 import type { FeatureDefinition } from "@svc/contract";
 import { walkSchema } from "@svc/kernel";
 import { inspect } from "node:util";
+import * as v from "valibot";
 import { demand } from "../../check.ts";
 import type { Section } from "./subject.ts";
 
@@ -21,9 +22,13 @@ export function withOtherSecrets(definition: FeatureDefinition, section: Section
 
 /** The same section without the secrets that it can do without. */
 export function withoutSecrets(definition: FeatureDefinition, section: Section): Section {
-  const less = structuredClone(section);
-  for (const [path] of placesOf(definition, section)) put(less, path, undefined);
-  return less;
+  let least = section;
+  for (const [path] of placesOf(definition, section)) {
+    const less = structuredClone(least);
+    put(less, path, undefined);
+    if (v.safeParse(definition.config ?? v.any(), less).success) least = less;
+  }
+  return least;
 }
 
 function placesOf(definition: FeatureDefinition, section: Section): [Path, string][] {

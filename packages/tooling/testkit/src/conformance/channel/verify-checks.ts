@@ -1,7 +1,6 @@
 /** Who posted a delivery: genuine ones get in, whatever else does not. */
 import type { SampleDelivery } from "@svc/contract";
 import * as fc from "fast-check";
-import * as v from "valibot";
 import { type Check, demand } from "../../check.ts";
 import { demandGenuine, demandRefused, type Door, doorOf, NOW_MS, rawOf, stateOf } from "./delivered.ts";
 import { holds } from "./hostile-json.ts";
@@ -36,6 +35,7 @@ export function verifyChecks(bench: Bench): Check[] {
     check("one that was changed on the way is not, where a delivery proves its body", (door) => {
       if (door.deliveries.proves !== "body") return;
       const genuine = door.genuine();
+      demandGenuine(door.verdict(genuine), "a genuine delivery");
       holds(
         fc.property(fc.nat(genuine.body.length - 1), fc.integer({ min: 1, max: 255 }), (at, bits) => {
           const body = Uint8Array.from(genuine.body);
@@ -59,7 +59,15 @@ export function verifyChecks(bench: Bench): Check[] {
     }),
     check("verify refuses whatever a stranger sends, and tells the log nothing of it", (door) => {
       const names = Object.keys(door.genuine().headers).map((name) => name.toLowerCase());
-      const text = fc.string({ unit: "binary", minLength: 8, maxLength: 80 });
+      const odd = fc.constantFrom(
+        "%%%%%%%%",
+        "sha256=",
+        "99999999999999999999",
+        "Bearer  ",
+        "-1.5e300",
+        "\u0000".repeat(64),
+      );
+      const text = fc.oneof({ arbitrary: fc.string({ unit: "binary", minLength: 8, maxLength: 80 }), weight: 2 }, odd);
       const headers = fc.dictionary(fc.constantFrom("x-any", ...names), text);
       holds(
         fc.property(headers, text, fc.uint8Array({ maxLength: 200 }), (given, value, body) => {
@@ -75,15 +83,8 @@ export function verifyChecks(bench: Bench): Check[] {
     }),
     {
       name: "without its secrets it does not claim to know who posted",
-      async run() {
-        const platform = await subject.platform();
-        const isEnough = v.safeParse(
-          definition.config ?? v.any(),
-          withoutSecrets(definition, subject.config(platform)),
-        ).success;
-        await platform.close();
-        if (!isEnough) return; // a section without them is refused
-        await withChannel(
+      run: () =>
+        withChannel(
           bench,
           async (opened) => {
             const { ingress, genuine, verdict } = doorOf(opened, subject);
@@ -91,8 +92,7 @@ export function verifyChecks(bench: Bench): Check[] {
             demand(!ingress.signed || !verdict(stripped).ok, "`signed` is true, and it takes what nobody signed");
           },
           (section) => withoutSecrets(definition, section),
-        );
-      },
+        ),
     },
   ];
 }
