@@ -22,9 +22,9 @@ export async function uploadFile(
   { kind, name, mimeType, read }: OutgoingFile,
   signal: AbortSignal,
 ): Promise<UploadedFile> {
-  const type = uploadType(kind, mimeType);
+  const { type, maxBytes } = uploadOf(kind, mimeType);
   const bytes = await read();
-  if (bytes.byteLength > MAX_BYTES[kind]) throw refused(`The platform takes no ${kind} of this size.`);
+  if (bytes.byteLength > maxBytes) throw refused(`The platform takes no ${type} of this size.`);
   if (bytes.byteLength === 0) throw refused("The file is empty, and the platform takes no empty file.");
   const form = await multipart({ messaging_product: PRODUCT, type }, [{ field: "file", name, mimeType: type, bytes }]);
   const id = textOf((await graph.upload(`${phoneNumberId}/media`, form, signal))["id"]);
@@ -32,12 +32,15 @@ export async function uploadFile(
   return { kind, name, id };
 }
 
-/** What the file is uploaded as. */
-function uploadType(kind: MediaKind, mimeType: string): string {
+/** What the file is uploaded as. Its type has the limit, whatever it is sent as. */
+function uploadOf(kind: MediaKind, mimeType: string): { type: string; maxBytes: number } {
   const type = mimeType.toLowerCase();
-  if (TYPES[kind].has(type)) return type;
+  // A picture that is to arrive as it is goes as a document.
+  const kinds = kind === "document" ? KINDS : [kind];
+  const own = kinds.find((one) => TYPES[one].has(type));
+  if (own !== undefined) return { type, maxBytes: MAX_BYTES[own] };
   // Source code, tables and the like: the reader's program goes by the name.
-  if (kind === "document" && IS_TEXT.test(type)) return "text/plain";
+  if (kind === "document" && IS_TEXT.test(type)) return { type: "text/plain", maxBytes: MAX_BYTES.document };
   throw refused(`The platform does not take a file of this type as ${kind}.`);
 }
 
@@ -61,6 +64,8 @@ const TYPES: Readonly<Record<MediaKind, ReadonlySet<string>>> = {
     `${OFFICE}.presentationml.presentation`,
   ]),
 };
+
+const KINDS = Object.keys(TYPES) as readonly MediaKind[];
 
 const MIB = 1_048_576;
 /** Documents may have 100 MB there; here they are whole in memory, twice. */

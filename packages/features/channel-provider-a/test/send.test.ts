@@ -107,6 +107,12 @@ describe("files", () => {
     expect(at.platform.sent.map((sent) => sent.file?.mimeType)).toEqual(["application/pdf", "text/plain"]);
   });
 
+  test("a picture that is to arrive as it is goes as a document", async () => {
+    await using at = await houseAndPlatform();
+    await at.channel.send(message("", { files: [file("document", "image/png", 10, "plan.png")] }), never);
+    expect(at.platform.sent).toMatchObject([{ type: "document", file: { mimeType: "image/png", name: "plan.png" } }]);
+  });
+
   test("more than fits into one message becomes several: the text first", async () => {
     await using at = await houseAndPlatform();
     const files = [file("audio", "audio/ogg"), file("video", "video/mp4"), file("sticker", "image/webp")];
@@ -128,6 +134,7 @@ describe("files", () => {
     ["image", "image/gif", 10],
     ["image", "image/png", 5 * 1_048_576 + 1],
     ["document", "application/zip", 10],
+    ["document", "image/png", 5 * 1_048_576 + 1],
     ["sticker", "image/webp", 500 * 1024 + 1],
     ["audio", "audio/mpeg", 0],
   ] as const)(
