@@ -41,6 +41,7 @@ export function doctorHandlers(service: Service, gateway: Gateway): ControlHandl
           config: service.config,
           catalogue: service.context.composition.catalogue,
           sandbox: service.generation.sandbox,
+          ingress: service.generation.registry.ingress,
           workspaces: new Map(
             [...service.generation.agents.profiles].map(([name, { environment }]) => [
               name,

@@ -72,7 +72,11 @@ function toolsOf(
 ): Pick<ToolEnvironment, "find" | "tools"> {
   const disabled = new Set(config.core.tools.disabled);
   const own = agent.tools === undefined ? undefined : new Set(agent.tools);
-  const tools: Tool[] = registry.tools.list().filter(({ name }) => !disabled.has(name) && (own?.has(name) ?? true));
+  // Without a channel there is nobody to send to: a tool that can only fail is not offered.
+  const isUsable = (name: string): boolean => name !== "channel_send" || registry.channels.size > 0;
+  const tools: Tool[] = registry.tools
+    .list()
+    .filter(({ name }) => !disabled.has(name) && (own?.has(name) ?? true) && isUsable(name));
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   return {
     tools,

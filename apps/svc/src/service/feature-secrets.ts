@@ -19,7 +19,8 @@ export function featureSecrets(feature: string, home: Home, store: () => Store):
   };
 }
 
-function named(name: string): string {
+/** Throws BAD_REQUEST. */
+export function named(name: string): string {
   if (name.length >= 1 && name.length <= 200) return name;
-  throw new SvcError("BAD_REQUEST", "The name of a kept secret has 1 to 200 characters.");
+  throw new SvcError("BAD_REQUEST", "The name of what a feature keeps has 1 to 200 characters.");
 }

@@ -1,16 +1,24 @@
-/** The features that a config turns on, each with what it is handed: its section, its way out, its encrypted store. */
-import type { EnabledFeature, LoadedConfig } from "@svc/kernel";
-import { systemClock } from "@svc/kernel";
+/** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
+import type { Inbound, Kept } from "@svc/contract";
+import { channelIdOf, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { featureSecrets } from "./feature-secrets.ts";
+import { featureState } from "./feature-state.ts";
 
-/** `store` is asked for only when a feature uses its secrets, and is open from the Registration phase on. */
+/** What features reach of a service that is made after them. */
+export interface FeatureDoors {
+  /** Open from the Registration phase on. */
+  store(): Store;
+  /** From the Execution phase on. */
+  receive(channel: string, messages: readonly Inbound[]): Promise<readonly Kept[]>;
+}
+
 export function enabledFeatures(
   { composition, home, log }: Pick<ServiceContext, "composition" | "home" | "log">,
   config: LoadedConfig,
-  store: () => Store,
+  { store, receive }: FeatureDoors,
 ): EnabledFeature[] {
   const allowPrivate = config.core["security.net"].allow_private;
   return composition.features
@@ -22,6 +30,8 @@ export function enabledFeatures(
         config: section,
         fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), log, clock: systemClock }),
         secrets: featureSecrets(definition.id, home, store),
+        state: featureState(definition.id, store),
+        receive: (messages) => receive(channelIdOf(definition), messages),
       };
     });
 }

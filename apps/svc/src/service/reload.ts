@@ -10,6 +10,7 @@ import type { Gateway, RequestsBefore } from "@svc/gateway";
 import { type EnabledFeature, type LifecycleChange, type LoadedConfig, walkSchema } from "@svc/kernel";
 import type { ServiceContext } from "./context.ts";
 import { enabledFeatures } from "./features.ts";
+import { gatewaySettings } from "./gateway-settings.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
 import { sealAtRest } from "./seal-at-rest.ts";
 import type { Service } from "./service.ts";
@@ -83,11 +84,11 @@ export class Reloader {
 
   async #apply(config: LoadedConfig): Promise<ReloadReport> {
     const service = this.#service;
-    const { context, lifecycle, store, generation: before } = service;
+    const { context, lifecycle, generation: before } = service;
     const changed = changedSections(before.config, config);
     // Of both configs: what a late line of an old credential says must stay hidden.
     context.log.setSecrets([...before.config.secrets(), ...config.secrets()]);
-    const enabled = enabledFeatures(context, config, () => store);
+    const enabled = enabledFeatures(context, config, this.#service.doors);
     const change = await lifecycle.prepare(enabled, dependsOn(new Set(changed)), this.#signal);
     const { next, requests } = await this.#prepared(config, before, change);
     const retire = change.commit();
@@ -111,8 +112,7 @@ export class Reloader {
       const parts = { context, config, registry, store, actions, before };
       const next = await makeGeneration({ ...parts, signal: this.#signal });
       this.#signal.throwIfAborted();
-      const { gateway, "channels_config.webhook": webhook } = config.core;
-      return { next, requests: this.#gateway.reconfigure({ config: gateway, webhook, routes: registry.routes }) };
+      return { next, requests: this.#gateway.reconfigure(gatewaySettings(context, config, registry)) };
     } catch (error) {
       await change.abandon();
       throw error;

@@ -1,17 +1,31 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
-import { ActionHistories, type Agent, createAgent, noneBackend } from "@svc/agent";
-import { CORE_PATHS } from "@svc/gateway";
+import {
+  ActionHistories,
+  type Agent,
+  channelSendTool,
+  createAgent,
+  createMessaging,
+  type Messaging,
+  noneBackend,
+} from "@svc/agent";
+import { channelIdentity, CORE_PATHS } from "@svc/gateway";
 import { Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";
-import { enabledFeatures } from "./features.ts";
+import { enabledFeatures, type FeatureDoors } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
+import { LateDoors } from "./late-doors.ts";
+import { messagingSettings } from "./messaging-settings.ts";
+import { transcriptionFetch } from "./transcription-fetch.ts";
 
 export interface Service {
   readonly context: ServiceContext;
   readonly store: Store;
   readonly lifecycle: Lifecycle;
   readonly agent: Agent;
+  readonly messaging: Messaging;
+  /** What features are handed of it. */
+  readonly doors: FeatureDoors;
   readonly actions: ActionHistories;
   /** What is in force now. Never keep it over an `await`: a reload swaps it. */
   readonly generation: Generation;
@@ -27,10 +41,11 @@ export interface Service {
 export async function openService(opened: OpenedContext, signal: AbortSignal): Promise<Service> {
   const { home, log, config } = opened;
   let store: Store | undefined;
+  const doors = new LateDoors();
   const lifecycle = new Lifecycle({
     definitions: opened.composition.features,
-    enabled: enabledFeatures(opened, config, () => store!),
-    core: { sandboxes: [noneBackend] },
+    enabled: enabledFeatures(opened, config, doors),
+    core: { sandboxes: [noneBackend], tools: [channelSendTool(() => doors.messaging().channelSend)] },
     reserved: { paths: CORE_PATHS },
     log,
     clock: systemClock,
@@ -39,7 +54,7 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
   await lifecycle.construct();
   const unlock = lockHome(home.lock);
   try {
-    store = openStore({ file: home.database, clock: systemClock, idempotency: idempotencyOf(config) });
+    store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency: idempotencyOf(config) }));
     const registry = await lifecycle.register(signal);
     const actions = new ActionHistories(store.toolCalls, systemClock);
     const generation = await makeGeneration({ context: opened, config, registry, store, actions, signal });
@@ -52,7 +67,9 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
       partialSecret: log.partialSecret,
       publish: (event) => lifecycle.publish(event),
     });
-    return new OpenService({ context: opened, store, lifecycle, agent, actions }, generation, unlock);
+    const service = new OpenService({ context: opened, store, lifecycle, agent, doors, actions }, generation, unlock);
+    doors.openMessaging(service.messaging);
+    return service;
   } catch (error) {
     await lifecycle.shutdown();
     store?.close();
@@ -61,25 +78,40 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
   }
 }
 
-type Parts = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "actions">;
+type Parts = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "doors" | "actions">;
 
 class OpenService implements Service {
   readonly context: ServiceContext;
   readonly store: Store;
   readonly lifecycle: Lifecycle;
   readonly agent: Agent;
+  readonly messaging: Messaging;
+  readonly doors: FeatureDoors;
   readonly actions: ActionHistories;
   readonly #unlock: () => void;
   #generation: Generation;
 
-  constructor({ context, store, lifecycle, agent, actions }: Parts, generation: Generation, unlock: () => void) {
+  constructor({ context, store, lifecycle, agent, doors, actions }: Parts, generation: Generation, unlock: () => void) {
     this.context = context;
     this.store = store;
     this.lifecycle = lifecycle;
     this.agent = agent;
+    this.doors = doors;
     this.actions = actions;
     this.#generation = generation;
     this.#unlock = unlock;
+    this.messaging = createMessaging({
+      store,
+      agent,
+      clock: systemClock,
+      log: context.log,
+      redact: context.log.redact,
+      publish: (event) => lifecycle.publish(event),
+      identity: channelIdentity(),
+      settings: messagingSettings(generation.config, generation.registry, lifecycle),
+      workspaceOf: (name) => this.#generation.agents.profiles.get(name)?.environment.workspace,
+      fetch: transcriptionFetch(() => this.config, context.log),
+    });
   }
 
   get generation(): Generation {
@@ -94,10 +126,12 @@ class OpenService implements Service {
     this.#generation = next;
     this.context.follow(next.config);
     this.agent.reconfigure(next.agents);
+    this.messaging.reconfigure(messagingSettings(next.config, next.registry, this.lifecycle));
     this.store.idempotency.configure(idempotencyOf(next.config));
   }
 
   async close(meanwhile: () => void = () => {}): Promise<void> {
+    await this.messaging.stop(0);
     await this.lifecycle.shutdown();
     this.store.close();
     meanwhile();

@@ -2,6 +2,7 @@
 import type { CommandEntry } from "../command.ts";
 import { conversation } from "./conversation.ts";
 import { data } from "./data.ts";
+import { messages } from "./messages.ts";
 import { people } from "./people.ts";
 import { running } from "./running.ts";
 import { settings } from "./settings.ts";
@@ -11,6 +12,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...running,
   ...conversation,
   ...people,
+  ...messages,
   ...settings,
   ...data,
   ...shell,

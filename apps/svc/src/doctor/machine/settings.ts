@@ -4,7 +4,8 @@ import { resolve } from "node:path";
 import { chooseSandbox, type SandboxChoice } from "@svc/agent";
 import { type Composition, SvcError } from "@svc/contract";
 import { createLogger, type Home, homeOf, Lifecycle, type LoadedConfig, resolveAgents } from "@svc/kernel";
-import { enabledFeatures } from "../../service/features.ts";
+import { withLoneChannels } from "../../channels/lone-registry.ts";
+import { enabledFeatures, type FeatureDoors } from "../../service/features.ts";
 import { findingsIn } from "../finding.ts";
 import { settingsFindings } from "../settings/settings.ts";
 import type { Check } from "./check.ts";
@@ -21,8 +22,11 @@ export const settings: Check = {
     const { catalogue } = composition;
     const home = homeOf({ SVC_HOME: await real(machine.home.root) });
     const sandbox = await sandboxOf(machine, config, composition, signal).catch(() => undefined);
+    const ingress = await withLoneChannels({ home: machine.home, composition, config }, ({ ingress }) => ingress).catch(
+      () => undefined,
+    );
     const workspaces = await workspacesOf(config, home);
-    return settingsFindings({ home, workspaces, config, catalogue, sandbox }, machine);
+    return settingsFindings({ home, workspaces, config, catalogue, sandbox, ingress }, machine);
   },
 };
 
@@ -35,7 +39,7 @@ async function sandboxOf(
 ): Promise<SandboxChoice> {
   const log = createLogger({ level: "error", json: true, write: () => {}, clock });
   const sandboxes = new Set(composition.catalogue.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
-  const enabled = enabledFeatures({ home, composition, log }, config, noStore);
+  const enabled = enabledFeatures({ home, composition, log }, config, noDoors);
   const lifecycle = new Lifecycle({
     definitions: composition.features,
     enabled: enabled.filter(({ definition }) => sandboxes.has(definition.id)),
@@ -53,9 +57,10 @@ async function sandboxOf(
   }
 }
 
-const noStore = (): never => {
+const closed = (): never => {
   throw new SvcError("STORE_FAILED", "A check opens no store.");
 };
+const noDoors: FeatureDoors = { store: closed, receive: async () => closed() };
 
 async function workspacesOf(config: LoadedConfig, home: Home): Promise<ReadonlyMap<string, string>> {
   const agents = [...resolveAgents(config.core).values()];

@@ -4,9 +4,17 @@
  */
 import type { SandboxChoice } from "@svc/agent";
 import type { CatalogueEntry } from "@svc/contract";
-import { DEFAULT_AGENT, type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import {
+  DEFAULT_AGENT,
+  type Home,
+  type LoadedConfig,
+  type RegisteredIngress,
+  type ResolvedAgent,
+  resolveAgents,
+} from "@svc/kernel";
 import type { Finding } from "../finding.ts";
 import { agentFindings } from "./agents.ts";
+import { channelFindings } from "./channels.ts";
 import { exposureFindings } from "./exposure.ts";
 import { policyFindings } from "./policy.ts";
 import { proxyFindings } from "./proxies.ts";
@@ -23,11 +31,13 @@ export interface Settings {
   readonly catalogue: readonly CatalogueEntry[];
   /** Undefined: it could not be told. */
   readonly sandbox: SandboxChoice | undefined;
+  /** Ways in of the channels that are on. Undefined: they could not be made. */
+  readonly ingress: readonly RegisteredIngress[] | undefined;
 }
 
 /** `security`: also what opens the service further than it has to be. */
 export function settingsFindings(settings: Settings, { security }: { readonly security: boolean }): Finding[] {
-  const general = [agentFindings, sandboxFindings, publicUrlFindings];
+  const general = [agentFindings, sandboxFindings, publicUrlFindings, channelFindings];
   const strict = [exposureFindings, proxyFindings, policyFindings, workspaceFindings];
   return [...general, ...(security ? strict : [])].flatMap((find) => find(settings));
 }

@@ -3,6 +3,7 @@ import type { CatalogueEntry } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
 import type { Build } from "../../main.ts";
 import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import { unsignedChannels } from "../../channels/channel-list.ts";
 import type { Service } from "../service.ts";
 
 export function banner(build: Build, service: Service, gateway: Gateway, firstRun: boolean): string {
@@ -15,6 +16,10 @@ export function banner(build: Build, service: Service, gateway: Gateway, firstRu
       ? `model: builtin (repeats what it is told; set [model] in ${config.file} for a real one)`
       : `model: ${model.name} by ${model.provider}${model.price ? "" : " (price unknown: cost is not counted; set [model.price])"}`,
     sandboxLine(service),
+    ...unsignedChannels(service).map(
+      (channel) =>
+        `NOT SIGNED: whoever finds its address can write as anybody of ${channel}; set its secret in [channels_config.${channel}]`,
+    ),
     `listening on ${gateway.url}`,
   ].join("\n");
 }

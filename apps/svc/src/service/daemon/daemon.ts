@@ -9,7 +9,9 @@ import { type ControlServer, startControl } from "@svc/gateway/control";
 import { type Gateway, startGateway } from "@svc/gateway";
 import { systemClock } from "@svc/kernel";
 import type { CommandContext } from "../../cli/command.ts";
+import { channelList } from "../../channels/channel-list.ts";
 import { openContext, prepareHome } from "../context.ts";
+import { gatewaySettings } from "../gateway-settings.ts";
 import { healthOf } from "../health.ts";
 import { Reloader } from "../reload.ts";
 import { sealAtRest } from "../seal-at-rest.ts";
@@ -82,6 +84,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   const stopGivingBack = giveMemoryBack();
   try {
     service.lifecycle.execute();
+    service.messaging.start();
     // What went wrong with it is in the log already.
     signals.onReload(() => void reloader.reload().catch(() => {}));
     context.print(banner(context.build, service, gateway, firstRun));
@@ -100,16 +103,18 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
 }
 
 async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {
-  const { core } = service.config;
+  const { context: opened, config, generation, messaging, lifecycle } = service;
   const gateway: Gateway = await startGateway({
-    config: core.gateway,
-    webhook: core["channels_config.webhook"],
+    ...gatewaySettings(opened, config, generation.registry),
+    inbox: messaging,
+    mailbox: messaging.mailbox,
+    isUp: (feature) => lifecycle.stateOf(feature) !== "failed",
     store: service.store,
     turns: service.agent,
     sessions: service.agent.sessions,
-    routes: service.generation.registry.routes,
     status: () => statusReport(context.build, service, gateway),
     tools: () => toolList(service),
+    channels: () => ({ channels: channelList(service) }),
     features: () => featureList(service),
     configReport: () => service.config.redacted(),
     health: () => healthOf(service),
@@ -127,13 +132,16 @@ async function drain({ service, gateway, signals: { hurry } }: Daemon, control: 
   const endsAtMs = systemClock.monotonic() + seconds * 1000;
   const leftMs = (): number => (hurry.aborted ? 0 : Math.max(0, endsAtMs - systemClock.monotonic()));
   service.context.log.info("stopping: no new work is taken, running turns may finish", { seconds });
-  for (const door of [gateway, control]) {
-    const closing = door.close(leftMs());
-    const rush = (): void => void door.close(0);
+  const end = async (close: (graceMs: number) => Promise<void>): Promise<void> => {
+    const closing = close(leftMs());
+    const rush = (): void => void close(0);
     hurry.addEventListener("abort", rush, { once: true });
     await closing;
     hurry.removeEventListener("abort", rush);
-  }
+  };
+  // What a platform brings while its path closes is kept, and waits for the next start.
+  await Promise.all([end((graceMs) => service.messaging.stop(graceMs)), end((graceMs) => gateway.close(graceMs))]);
+  await end((graceMs) => control.close(graceMs));
 }
 
 /** The first turn must not wait for the model's library, and nobody else for its loading. */

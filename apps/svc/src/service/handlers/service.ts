@@ -4,6 +4,8 @@ import { type AskPerson, callTool, type PersonAnswer, type ToolEnvironment } fro
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import { DEFAULT_AGENT } from "@svc/kernel";
+import { channelHandlers } from "./channels.ts";
+import { mailHandlers } from "./mail.ts";
 import { modelHandlers } from "./model.ts";
 import { secretHandlers } from "./secrets.ts";
 import { sessionHandlers } from "./sessions.ts";
@@ -23,6 +25,8 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       features: service.context.composition.features,
       vault: service.store.vault,
     }),
+    ...channelHandlers(service),
+    ...mailHandlers(service.messaging.mailbox),
     ping: () => ({ ok: true }),
     features: () => featureList(service),
     tools: () => toolList(service),

@@ -9,6 +9,8 @@ export interface Registry {
   readonly sandboxes: FrozenMap<SandboxBackend>;
   /** By channel id (`channelIdOf`). */
   readonly channels: FrozenMap<Channel>;
+  /** Feature id of each channel's owner. */
+  readonly channelOwners: FrozenMap<string>;
   readonly ingress: readonly RegisteredIngress[];
   readonly observers: readonly RegisteredObserver[];
   readonly routes: readonly Route[];
@@ -44,6 +46,7 @@ export function buildRegistry(parts: readonly RegistryPart[]): Registry {
     toolOwners: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, part.feature] as const))),
     sandboxes: new FrozenMap(parts.flatMap((part) => part.sandboxes.map((backend) => [backend.id, backend] as const))),
     channels: new FrozenMap(parts.flatMap((part) => part.channels)),
+    channelOwners: new FrozenMap(parts.flatMap((part) => part.channels.map(([id]) => [id, part.feature] as const))),
     ingress: Object.freeze(
       parts.flatMap(({ feature, ingress: ways }) =>
         ways.map(([channel, ingress]) => Object.freeze({ feature, channel, ingress })),

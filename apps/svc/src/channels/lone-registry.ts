@@ -1,0 +1,39 @@
+/** The channels of a config without a service around them: made and registered, never run. For commands and checks. */
+import { type Composition, SvcError } from "@svc/contract";
+import { createLogger, type Home, Lifecycle, type LoadedConfig, type Registry, systemClock } from "@svc/kernel";
+import { enabledFeatures, type FeatureDoors } from "../service/features.ts";
+
+export interface LoneChannels {
+  readonly home: Home;
+  readonly composition: Composition;
+  readonly config: LoadedConfig;
+}
+
+/** Resolves with what `use` makes of them. Throws FEATURE_CONFLICT, and FEATURE_FAILED for a channel that can't be made. */
+export async function withLoneChannels<T>(
+  { home, composition, config }: LoneChannels,
+  use: (registry: Registry) => T | Promise<T>,
+): Promise<T> {
+  const log = createLogger({ level: "error", json: true, write: () => {}, clock: systemClock });
+  const channels = new Set(composition.catalogue.filter(({ kind }) => kind === "channel").map(({ id }) => id));
+  const lifecycle = new Lifecycle({
+    definitions: composition.features,
+    enabled: enabledFeatures({ home, composition, log }, config, noDoors).filter(({ definition }) =>
+      channels.has(definition.id),
+    ),
+    log,
+    clock: systemClock,
+    redact: log.redact,
+  });
+  try {
+    await lifecycle.construct();
+    return await use(await lifecycle.register(new AbortController().signal));
+  } finally {
+    await lifecycle.shutdown();
+  }
+}
+
+const closed = (): never => {
+  throw new SvcError("STORE_FAILED", "This command opens no store.");
+};
+const noDoors: FeatureDoors = { store: closed, receive: async () => closed() };

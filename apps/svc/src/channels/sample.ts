@@ -1,0 +1,73 @@
+/** A delivery as a channel's platform would make it, signed from the config, and what becomes of it. */
+import { randomUUID } from "node:crypto";
+import { type SampleMessage, SvcError } from "@svc/contract";
+import type { Registry, RegisteredIngress } from "@svc/kernel";
+
+export interface SampleAnswer {
+  readonly url: string;
+  readonly status: number;
+  readonly body: string;
+  readonly took_ms: number;
+}
+
+/** A platform waits ten seconds and more; a service that is well answers in milliseconds. */
+const LONGEST_MS = 30_000;
+const MOST_CHARS = 2_000;
+
+export interface Sample {
+  readonly channel: string;
+  readonly text: string;
+  readonly from: string | undefined;
+  /** Where the service is, without the channel's path. */
+  readonly base: string;
+}
+
+/** Throws CHANNEL_UNKNOWN, CHANNEL_CANNOT, REMOTE_UNREACHABLE, REMOTE_TIMEOUT. */
+export async function sendSample(registry: Registry, { channel, text, from, base }: Sample): Promise<SampleAnswer> {
+  const { ingress } = ingressOf(registry, channel);
+  const message: SampleMessage = { text, id: `sample-${randomUUID()}`, atMs: Date.now(), ...(from && { from }) };
+  const { method, query, headers, body } = ingress.sample!(message);
+  const url = new URL(`${base.replace(/\/+$/, "")}${ingress.path}${query}`);
+  const startedAt = performance.now();
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      body: Buffer.from(body),
+      redirect: "manual",
+      signal: AbortSignal.timeout(LONGEST_MS),
+    });
+    const answered = (await response.text()).slice(0, MOST_CHARS);
+    const took = Math.round(performance.now() - startedAt);
+    // A callback URL may carry a token; the query is not shown.
+    return { url: `${url.origin}${url.pathname}`, status: response.status, body: answered, took_ms: took };
+  } catch (cause) {
+    const isLate = cause instanceof Error && cause.name === "TimeoutError";
+    throw new SvcError(isLate ? "REMOTE_TIMEOUT" : "REMOTE_UNREACHABLE", undefined, {
+      hint: `Is the service at ${url.origin}? See: svc status`,
+      cause,
+    });
+  }
+}
+
+function ingressOf(registry: Registry, channel: string): RegisteredIngress {
+  const ways = registry.ingress.filter((way) => way.channel === channel);
+  const found = ways.find(({ ingress }) => ingress.sample !== undefined);
+  if (found) return found;
+  if (registry.channels.get(channel)) {
+    throw new SvcError("CHANNEL_CANNOT", "This channel takes no deliveries of a platform.");
+  }
+  throw unknownChannel(channel, registry);
+}
+
+export function unknownChannel(channel: string, registry: Registry): SvcError {
+  const names = registry.channels.names().toSorted();
+  const hint =
+    names.length === 0
+      ? "No channel is configured. See: svc features list --kind channel"
+      : `Configured are: ${names.join(", ")}.`;
+  return new SvcError("CHANNEL_UNKNOWN", `There is no channel ${JSON.stringify(channel)} in the config.`, { hint });
+}
+
+/** `provider-a` is what its path says, `provider_a` what its section says. */
+export const channelName = (typed: string): string => typed.trim().toLowerCase().replaceAll("-", "_");

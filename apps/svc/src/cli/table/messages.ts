@@ -1,0 +1,51 @@
+/** What comes in and goes out by the channels. */
+import type { CommandEntry } from "../command.ts";
+import { CONFIG_OPTION, JSON_OPTION, YES_OPTION } from "./options.ts";
+
+export const messages: readonly CommandEntry[] = [
+  {
+    usage: "channels <action>",
+    summary: "list, test or set up the channels",
+    options: [CONFIG_OPTION, JSON_OPTION],
+    examples: ["svc channels list", "svc channels test provider_a", "svc channels setup mailpush"],
+    actions: ["list", "test <name>", "setup <name>"],
+    load: () => import("../../commands/channels.ts"),
+  },
+  {
+    usage: "inbox <action>",
+    summary: "list, show, replay or drop messages that came in or wait to go out",
+    options: [
+      ["--box <box>", "in or out; both without it"],
+      ["--channel <name>", "Only messages of this channel"],
+      ["--state <state>", "waiting, done, failed or dropped; of what goes out waiting, sent, dead or dropped"],
+      ["--limit <count>", "Most messages listed (50)"],
+      YES_OPTION,
+      JSON_OPTION,
+    ],
+    examples: [
+      "svc inbox list --state failed",
+      "svc inbox show in-12",
+      "svc inbox replay out-7",
+      "svc inbox drop in-12",
+    ],
+    actions: ["list", "show <id>", "replay <id>", "drop <id>"],
+    load: () => import("../../commands/inbox.ts"),
+  },
+  {
+    usage: "webhook <action>",
+    summary: "send a delivery to a channel as its platform would, signed from the config",
+    options: [
+      ["--text <text>", "What the message says"],
+      ["--from <sender>", "Who wrote it; without it somebody whom the allowlist lets in"],
+      ["--url <url>", "Where the service is: https://agent.example.org; without it the daemon of this home"],
+      CONFIG_OPTION,
+      JSON_OPTION,
+    ],
+    examples: [
+      "svc webhook send provider_a --text hello",
+      "svc webhook send provider_d --text hello --from alice --url https://agent.example.org",
+    ],
+    actions: ["send <channel>"],
+    load: () => import("../../commands/webhook.ts"),
+  },
+];

@@ -1,0 +1,54 @@
+/** `svc channels list|test|setup`: the channels of the config, how each is, and where its platform has to call. */
+import { EXIT } from "@svc/contract";
+import { columns } from "../cli/columns.ts";
+import type { CommandContext } from "../cli/command.ts";
+import { printable } from "../cli/question.ts";
+import { channelName } from "../channels/sample.ts";
+import { openBackend } from "../service/backend.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const [action, typed = ""] = context.args;
+  await using backend = await openBackend(context);
+  const json = context.options.flag("json");
+  if (action === "list") {
+    const { channels } = (await backend.call({ name: "channels" })) as unknown as { channels: ChannelLine[] };
+    if (json) context.printJson({ channels });
+    else context.print(channels.length === 0 ? NONE : printable(table(channels)));
+    return EXIT.ok;
+  }
+  const channel = channelName(typed);
+  const name = action === "setup" ? "channel-setup" : "channel-test";
+  const report = (await backend.call({ name, body: { channel } })) as unknown as ChannelReport;
+  if (json) context.printJson(report);
+  else context.print(printable(report.ok ? `${channel}: ${report.says}` : failure(channel, report)));
+  return report.ok ? EXIT.ok : EXIT.unavailable;
+}
+
+const NONE = "no channel is configured\nWhich there are: svc features list";
+
+interface ChannelLine {
+  readonly id: string;
+  readonly feature: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly callback_urls: readonly string[];
+  readonly signed: boolean | null;
+}
+
+type ChannelReport =
+  | { readonly ok: true; readonly says: string }
+  | { readonly ok: false; readonly code: string; readonly error: string; readonly hint: string | null };
+
+const table = (channels: readonly ChannelLine[]): string =>
+  columns(
+    channels.map(({ id, state, reason, signed, callback_urls: urls }) => [
+      id,
+      reason === null ? state : `${state} (${reason})`,
+      signed === false ? "NOT SIGNED" : "",
+      urls.join(" "),
+    ]),
+  );
+
+function failure(channel: string, { code, error, hint }: Extract<ChannelReport, { ok: false }>): string {
+  return [`${channel}: ${error} (${code})`, ...(hint === null ? [] : [`  ${hint}`])].join("\n");
+}

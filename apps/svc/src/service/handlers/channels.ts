@@ -1,0 +1,45 @@
+/** What `svc channels` asks for. */
+import { type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
+import { channelList } from "../../channels/channel-list.ts";
+import { unknownChannel } from "../../channels/sample.ts";
+import type { Service } from "../service.ts";
+
+/** A platform that is asked answers in a second or two. */
+const LONGEST_MS = 30_000;
+
+export function channelHandlers(service: Service): ControlHandlers {
+  const channelOf = (value: Json | undefined) => {
+    const id = typeof value === "string" ? value : "";
+    const { registry } = service.generation;
+    const channel = registry.channels.get(id);
+    if (!channel) throw unknownChannel(id, registry);
+    return { id, channel };
+  };
+  return {
+    channels: () => ({ channels: channelList(service) as unknown as Json }),
+    "channel-test": ({ body, signal }) => {
+      const { channel } = channelOf(body["channel"]);
+      if (!channel.check) throw new SvcError("CHANNEL_CANNOT", "This channel's platform can't be asked anything.");
+      return reported(() => channel.check!(limited(signal)));
+    },
+    "channel-setup": ({ body, signal }) => {
+      const { id, channel } = channelOf(body["channel"]);
+      if (!channel.setup) throw new SvcError("CHANNEL_CANNOT", "This channel is set up on its platform; see its page.");
+      const url = channelList(service).find((line) => line.id === id)?.callback_urls[0] ?? "";
+      return reported(() => channel.setup!({ url }, limited(signal)));
+    },
+  };
+}
+
+const limited = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
+
+/** A platform's no is an answer, not a fault of the command. Anything but an `SvcError` is one of ours and goes on. */
+async function reported(work: () => Promise<string>): Promise<Json> {
+  try {
+    return { ok: true, says: await work() };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return { ok: false, code: error.code, error: error.message, hint: error.hint ?? null };
+  }
+}

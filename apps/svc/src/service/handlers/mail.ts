@@ -1,0 +1,34 @@
+/** What `svc inbox` asks for: both boxes, of a service that runs or of the database alone. */
+import { type Mailbox, mailDetailJson, mailJson } from "@svc/agent";
+import { type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
+
+const MOST_LISTED = 1_000;
+
+export function mailHandlers(mailbox: Mailbox): ControlHandlers {
+  return {
+    inbox: ({ body }) => {
+      const box = boxOf(body["box"]);
+      const channel = text(body["channel"]);
+      const state = text(body["state"]);
+      const filter = { ...(box && { box }), ...(channel && { channel }), ...(state && { state }) };
+      return { messages: mailbox.list(filter, limitOf(body["limit"])).map(mailJson) };
+    },
+    "inbox-show": ({ body }) => mailDetailJson(mailbox.show(text(body["id"]) ?? "")),
+    "inbox-replay": async ({ body }) => mailJson(await mailbox.replay(text(body["id"]) ?? "")),
+    "inbox-drop": async ({ body }) => mailJson(await mailbox.drop(text(body["id"]) ?? "")),
+  };
+}
+
+const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
+
+function boxOf(value: Json | undefined): "in" | "out" | undefined {
+  if (value === undefined || value === "in" || value === "out") return value;
+  throw new SvcError("USAGE", "--box takes in or out.");
+}
+
+function limitOf(value: Json | undefined): number {
+  const limit = value === undefined ? 50 : Number(value);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_LISTED) return limit;
+  throw new SvcError("USAGE", `--limit takes a whole number from 1 to ${MOST_LISTED}.`);
+}

@@ -1,0 +1,24 @@
+/** What one config makes of the way of messages: which channels there are, who answers, how often is tried again. */
+import type { MessagingSettings, TranscriptionSettings } from "@svc/agent";
+import type { CoreConfig, Lifecycle, LoadedConfig, Registry } from "@svc/kernel";
+
+export function messagingSettings(config: LoadedConfig, registry: Registry, lifecycle: Lifecycle): MessagingSettings {
+  const { core } = config;
+  return {
+    channels: new Map(registry.channels),
+    isUp: (channel) => {
+      const feature = registry.channelOwners.get(channel);
+      return feature !== undefined && lifecycle.stateOf(feature) !== "failed";
+    },
+    agentOf: (channel) => (config.section(`channels_config.${channel}`) as { agent?: string } | undefined)?.agent,
+    maxAttempts: core.delivery.max_attempts,
+    maxParallelTurns: core.agent.max_parallel_turns,
+    transcription: transcriptionOf(core.transcription),
+  };
+}
+
+function transcriptionOf(section: CoreConfig["transcription"]): TranscriptionSettings | undefined {
+  if (!section.enabled) return undefined;
+  const { base_url: baseUrl, api_key: apiKey, model, language, max_bytes: maxBytes } = section;
+  return { baseUrl, apiKey, model, language, maxBytes };
+}
