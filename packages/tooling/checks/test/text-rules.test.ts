@@ -9,7 +9,7 @@ import { judge } from "./judge.ts";
 describe("platform-words", () => {
   test("a brand in the core, in a file's name, in another package: fails", () => {
     expect(judge(platformWords, { "packages/core/agent/src/a.ts": "\nconst x = 'WhatsApp';" })).toEqual([
-      'packages/core/agent/src/a.ts:2 The brand "whatsapp" is named outside of channel-provider-a, provider-a-web.',
+      'packages/core/agent/src/a.ts:2 The brand "whatsapp" is named outside of channel-provider-a, channel-provider-c, provider-a-web.',
     ]);
     expect(judge(platformWords, { "packages/core/kit/src/telegram-text.ts": "" })).toHaveLength(1);
     expect(judge(platformWords, { "packages/features/channel-provider-b/src/a.ts": "// like nextcloud" })).toHaveLength(
@@ -18,6 +18,14 @@ describe("platform-words", () => {
     expect(judge(platformWords, { "packages/tooling/testkit/src/platforms/provider-b/a.ts": "whatsapp" })).toHaveLength(
       1,
     );
+  });
+
+  test("a word in another word is none; in a name with humps it is", () => {
+    const found = (text: string) => judge(platformWords, { "packages/core/agent/src/a.ts": text }).length;
+    expect(["incomingMail", "INCOMINGMAIL", "conservatism", "diswatit"].map(found)).toEqual([0, 0, 0, 0]);
+    expect(["myGmail", "gmailFor", "_gmail", "viaWhatsAppNow", "a-slack-b", "SLACK_TOKEN"].map(found)).toEqual([
+      1, 1, 1, 1, 1, 1,
+    ]);
   });
 
   test("its own package, its fake, profiles and pages may say it", () => {

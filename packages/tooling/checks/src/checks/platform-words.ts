@@ -6,8 +6,10 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   baileys: ["provider-a-web"],
   dingtalk: ["channel-dingtalk"],
   discord: ["channel-discord"],
+  facebook: ["channel-provider-a"],
   feishu: ["channel-workchat"],
   gmail: ["channel-mailpush"],
+  googleapis: ["channel-mailpush"],
   grammy: ["channel-telegram"],
   imessage: ["channel-provider-b"],
   larksuite: ["channel-workchat"],
@@ -47,9 +49,18 @@ export const platformWords: Check = {
     ),
 };
 
-const PATTERN = new RegExp(Object.keys(WORDS).join("|"), "gi");
+/** Where a word begins, in a name like `myChat` too: "incomingMail" holds none. */
+const PATTERN = new RegExp(`(?<![a-z])(?:${Object.keys(WORDS).join("|")})`, "gi");
+const HUMP = new RegExp(
+  Object.keys(WORDS)
+    .map((word) => `(?<=[a-z])${word[0]?.toUpperCase()}(?i:${word.slice(1)})`)
+    .join("|"),
+  "g",
+);
 
-const wordsIn = (text: string): string[] => [...new Set((text.match(PATTERN) ?? []).map((word) => word.toLowerCase()))];
+const wordsIn = (text: string): string[] => [
+  ...new Set([...(text.match(PATTERN) ?? []), ...(text.match(HUMP) ?? [])].map((word) => word.toLowerCase())),
+];
 
 const excepted = (file: string, word: string): boolean =>
   (WORDS[word] ?? []).flatMap(foldersOf).some((folder) => file.startsWith(folder)) ||
