@@ -132,7 +132,7 @@ describe("files", () => {
   });
 
   test("that the file store refuses are tried again with the next place", async () => {
-    platform.mood = (request) => ("method" in request && request.method === "PUT" ? { refuses: 403 } : "takes");
+    platform.mood = (request) => (request.method === "PUT" ? { refuses: 403 } : "takes");
     expect(await failure({ files: [file()] })).toMatchObject({ code: "DELIVERY_FAILED" });
     expect(platform.sent).toEqual([]);
   });

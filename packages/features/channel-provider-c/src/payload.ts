@@ -14,8 +14,7 @@ export function inboundOf(event: Json): Inbound | undefined {
   const sender = phoneOf(told.waId ?? told.wa_id ?? told.from ?? "");
   const content = contentOf(told);
   if (sender === undefined || content.text === "") return undefined;
-  const at = told.timestamp ?? told.created;
-  const sentAtMs = at === undefined ? undefined : timeOf(at);
+  const sentAtMs = timeOf(told.timestamp) ?? timeOf(told.created);
   return {
     ...identityOf(told, [sender, sentAtMs, content.text]),
     ...(told.type === "reaction" && { kind: "reaction" }),
@@ -59,7 +58,8 @@ function identityOf(
 }
 
 /** Seconds, milliseconds, both as numbers or as text, or a date. */
-function timeOf(at: string | number): number | undefined {
+function timeOf(at: string | number | undefined): number | undefined {
+  if (at === undefined) return undefined;
   const number = typeof at === "number" || /^[0-9]{1,16}$/.test(at) ? Number(at) : undefined;
   const ms = number === undefined ? Date.parse(String(at)) : number > LAST_SECOND ? number : number * 1000;
   return ms >= 0 && ms < LAST_MS ? Math.floor(ms) : undefined;

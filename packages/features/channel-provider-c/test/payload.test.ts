@@ -104,9 +104,13 @@ test.each<[Json, number | undefined]>([
   expect(only({ ...hello, timestamp })?.sentAtMs).toBe(sentAtMs);
 });
 
-test("the time may be told as `created`", () => {
-  expect(only({ ...hello, created: "2024-01-15T12:00:00Z" })?.sentAtMs).toBe(1_705_320_000_000);
-});
+test.each<Json>([{}, { timestamp: null }, { timestamp: "soon" }])(
+  "the time may be told as `created`, beside %j",
+  (told) => {
+    const created = "2024-01-15T12:00:00Z";
+    expect(only({ ...hello, created, ...(told as object) })?.sentAtMs).toBe(1_705_320_000_000);
+  },
+);
 
 describe("duplicates are told", () => {
   test("by the platform's id, else by the other one", () => {
