@@ -1,5 +1,6 @@
 // A start that waits for the back-off of a process that is gone, or sends what was dropped; a stop that cuts off what was
 // nearly sent, begins something new, counts what it called off, or never ends.
+import type { OutgoingFile } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { gate } from "./house.ts";
 import { deliveryHouse, down, quiet, say } from "./delivery-house.ts";
@@ -64,6 +65,31 @@ describe("a stop", () => {
     },
   );
 
+  test("leaves no timer behind: of a send that fails meanwhile, of a channel that is down", async () => {
+    using house = deliveryHouse({ settings: { isUp: (id) => id === "chat" } });
+    const { post, chat, clock, dispatcher } = house;
+    const busy = gate();
+    chat.mood = () => busy.opened.then(() => Promise.reject(down()));
+    await post(say("a", "1"), say("b", "b", { conversation: { channel: "other", id: "b" }, lane: "b" }));
+    const stopped = dispatcher.stop(5_000);
+    busy.open();
+    await stopped;
+    expect([chat.asked.length, clock.waiting]).toEqual([1, 0]);
+  });
+
+  test("in the moment before a message reaches its channel: it does not", async () => {
+    const file = gate<OutgoingFile>();
+    using house = deliveryHouse({ openFile: () => file.opened });
+    const { post, chat, clock, dispatcher } = house;
+    await post(say("a", "1", { files: [{ kind: "image", path: "a.png", agent: "default" }] }));
+    const stopped = dispatcher.stop(0);
+    await clock.advance(0);
+    await stopped;
+    file.open({ kind: "image", name: "a.png", mimeType: "image/png", read: async () => new Uint8Array() });
+    await quiet();
+    expect(chat.asked).toEqual([]);
+  });
+
   test("with nothing to do ends at once, more than once too", async () => {
     using house = deliveryHouse();
     await house.dispatcher.stop(5_000);
@@ -89,6 +115,19 @@ describe("a delivery that is dropped", () => {
     if (text !== "1") await clock.advance(1_000);
     await quiet();
     expect(chat.taken).toEqual(taken);
+  });
+
+  test("while its channel is down leaves nothing to be looked for", async () => {
+    let isUp = false;
+    using house = deliveryHouse({ settings: { isUp: () => isUp } });
+    const { post, chat, clock, store, dispatcher, log } = house;
+    const [kept] = await post(say("a", "1"));
+    await store.write(() => store.outbox.drop(kept!.n));
+    dispatcher.forget(kept!);
+    isUp = true;
+    await clock.advance(1_000);
+    await post(say("a", "2"));
+    expect([chat.taken, log.lines, clock.waiting]).toEqual([["2"], [], 0]);
   });
 
   test("while it is being sent is called off, stays dropped, and the next one goes", async () => {

@@ -1,10 +1,9 @@
 // Answers out of order, sent twice, sent never; a platform that is down taking the others with it, or wearing out attempts
 // that nobody made; what a platform said in the log.
 import { SvcError } from "@svc/contract";
-import type { Store } from "@svc/store";
 import { describe, expect, test } from "vitest";
 import { gate } from "./house.ts";
-import { deliveryHouse, type DeliveryHouseOptions, down, platform, quiet, say, talk } from "./delivery-house.ts";
+import { deliveryHouse, down, platform, quiet, say, talk } from "./delivery-house.ts";
 
 const refused = new SvcError("DELIVERY_REFUSED", "words of the platform");
 const failing = (text: string, error: Error) => (message: { text: string }) => (message.text === text ? error : "take");
@@ -119,12 +118,13 @@ describe("a delivery that fails", () => {
   );
 
   test.each([
-    ["waits as long as the platform asks", 30_000, 30_000],
-    ["a day at most", Number.MAX_SAFE_INTEGER, 86_400_000],
-    ["and its own time when the platform asks for less", 1, 500],
-    ["or for nonsense", Number.NaN, 500],
-  ])("%s", async (_, askedMs, waitMs) => {
-    using house = deliveryHouse({ random: () => 0 });
+    ["waits as long as the platform asks", 30_000, 0, 30_000],
+    ["and a little longer, not at once with all the others", 30_000, 1, 33_000],
+    ["a day at most", Number.MAX_SAFE_INTEGER, 0, 86_400_000],
+    ["its own time when the platform asks for less", 1, 0, 500],
+    ["or for nonsense", Number.NaN, 0, 500],
+  ])("%s", async (_, askedMs, random, waitMs) => {
+    using house = deliveryHouse({ random: () => random });
     const { post, chat, clock, row } = house;
     chat.mood = () => down(askedMs);
     const [kept] = await post(say("a", "hello"));
@@ -257,91 +257,5 @@ describe("a channel that is not in service", () => {
     dispatcher.reconfigure(house.settings({ channels: new Map([["chat", again]]) }));
     await quiet();
     expect(again.taken).toEqual(["1"]);
-  });
-});
-
-/** A disk that a test fills. */
-function fullDisk(): { isFull: boolean; wrap: NonNullable<DeliveryHouseOptions["wrap"]> } {
-  const disk = {
-    isFull: false,
-    wrap: (store: Store): Store => ({
-      ...store,
-      write: (change) => (disk.isFull ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
-      writable: () => !disk.isFull,
-    }),
-  };
-  return disk;
-}
-
-describe("a disk that is full", () => {
-  test("when the platform has accepted: it is not sent again, and noted as soon as there is room", async () => {
-    const disk = fullDisk();
-    using house = deliveryHouse({ wrap: disk.wrap });
-    const { post, chat, clock, events, row, log } = house;
-    chat.mood = () => void (disk.isFull = true);
-    const [first] = await post(say("a", "1"), say("a", "2"));
-    await post(say("b", "b1"));
-    await clock.advance(3_600_000);
-    await quiet();
-    // Nothing more is sent that could not be remembered.
-    expect([chat.taken, events, row(first!.n).state]).toEqual([["1"], [], "waiting"]);
-    expect(log.lines.filter(({ level }) => level === "error")).toHaveLength(1);
-    chat.mood = () => "take";
-    disk.isFull = false;
-    await clock.advance(1_000);
-    await quiet();
-    expect(row(first!.n).state).toBe("sent");
-    expect(chat.taken.toSorted()).toEqual(["1", "2", "b1"]);
-  });
-
-  test("when the service stops: what could not be noted is said, and the stop ends", async () => {
-    const disk = fullDisk();
-    using house = deliveryHouse({ wrap: disk.wrap });
-    const { post, chat, clock, dispatcher, log } = house;
-    chat.mood = () => void (disk.isFull = true);
-    await post(say("a", "1"));
-    const stopped = dispatcher.stop(5_000);
-    await clock.advance(5_000);
-    await stopped;
-    expect(log.text()).toContain("the next start sends it again");
-    expect(clock.waiting).toBe(0);
-  });
-
-  test("when a failure is to be noted: a dead letter stays in its place until it is one on disk too", async () => {
-    const disk = fullDisk();
-    using house = deliveryHouse({ wrap: disk.wrap });
-    const { post, chat, clock, row } = house;
-    chat.mood = ({ text }) => (text === "1" ? ((disk.isFull = true), refused) : "take");
-    const [first] = await post(say("a", "1"), say("a", "2"));
-    disk.isFull = false;
-    await clock.advance(1_000);
-    await quiet();
-    expect([row(first!.n).state, chat.taken, chat.asked.length]).toEqual(["dead", ["2"], 2]);
-  });
-});
-
-describe("a row that can't be read", () => {
-  test("holds its conversation up, is said once a minute, and goes when it can", async () => {
-    let isBroken = true;
-    const wrap = (store: Store): Store => ({
-      ...store,
-      outbox: new Proxy(store.outbox, {
-        get: (outbox, name) =>
-          name === "read" && isBroken
-            ? () => {
-                throw new Error("disk I/O error");
-              }
-            : (Reflect.get(outbox, name, outbox) as { bind?: (to: object) => unknown }).bind?.(outbox),
-      }),
-    });
-    using house = deliveryHouse({ wrap });
-    const { post, chat, clock, log } = house;
-    await post(say("a", "1"), say("a", "2"));
-    await clock.advance(59_999);
-    expect([chat.asked, log.lines.length]).toEqual([[], 1]);
-    isBroken = false;
-    await clock.advance(1);
-    await quiet();
-    expect(chat.taken).toEqual(["1", "2"]);
   });
 });

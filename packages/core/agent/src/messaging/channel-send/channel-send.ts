@@ -71,8 +71,7 @@ async function send(
     text: redact(text),
     files: kept,
     turnId,
-    // The part first: it has no colon, and a call's id may.
-    keyOf: (part) => `${turnId}:${part}:${callId}`,
+    keyOf: (part) => `${turnId}:${callId}:${part}`,
   });
   if (rows.length === 0) throw new SvcError("TOOL_BAD_INPUT", "There is nothing to send: no text and no files.");
   signal.throwIfAborted();

@@ -32,7 +32,7 @@ export class Lane {
   /** One that is there already is not added again. */
   add(n: number): void {
     const at = this.#placeOf(n);
-    if (n !== this.current?.n && this.#waiting[at] !== n) this.#waiting.splice(at, 0, n);
+    if (this.#waiting[at] !== n) this.#waiting.splice(at, 0, n);
   }
 
   /** Tells whether it was the first. */

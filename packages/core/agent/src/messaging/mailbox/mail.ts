@@ -11,7 +11,7 @@ export type Redact = (text: string) => string;
 /** Characters of a text that a list shows. */
 const SHOWN_CHARS = 200;
 
-export function incomingMail(message: InboxMessage, redact: Redact): Mail {
+export function mailOfMessage(message: InboxMessage, redact: Redact): Mail {
   const { n, state, channel, attempts, receivedAtMs, endedAtMs, error, turnId } = message;
   const inbound = inboundOf(message);
   return {
@@ -29,21 +29,21 @@ export function incomingMail(message: InboxMessage, redact: Redact): Mail {
   };
 }
 
-export function incomingDetail(message: InboxMessage, deliveries: readonly Delivery[], redact: Redact): MailDetail {
+export function detailOfMessage(message: InboxMessage, deliveries: readonly Delivery[], redact: Redact): MailDetail {
   const inbound = inboundOf(message);
   return {
-    ...incomingMail(message, redact),
+    ...mailOfMessage(message, redact),
     text: redact(inbound?.text ?? ""),
     kind: message.kind,
     files: (inbound?.media ?? []).map(({ kind, fileName }) => ({ kind, name: fileName ?? kind })),
-    deliveries: deliveries.map((delivery) => outgoingMail(delivery, redact)),
+    deliveries: deliveries.map((delivery) => mailOfDelivery(delivery, redact)),
     platformId: undefined,
     platformStatus: undefined,
     notice: inbound ? undefined : redactJson(message.body, redact),
   };
 }
 
-export function outgoingMail(delivery: Delivery, redact: Redact): Mail {
+export function mailOfDelivery(delivery: Delivery, redact: Redact): Mail {
   const { state, conversation, text, attempts, createdAtMs, endedAtMs, error, turnId } = delivery;
   return {
     id: mailIdOf(delivery),
@@ -60,10 +60,10 @@ export function outgoingMail(delivery: Delivery, redact: Redact): Mail {
   };
 }
 
-export function outgoingDetail(delivery: Delivery, redact: Redact): MailDetail {
+export function detailOfDelivery(delivery: Delivery, redact: Redact): MailDetail {
   const { text, files, platformId, platformStatus } = delivery;
   return {
-    ...outgoingMail(delivery, redact),
+    ...mailOfDelivery(delivery, redact),
     text: redact(text),
     kind: "delivery",
     files: files.map(({ kind, path }) => ({ kind, name: basename(path) })),

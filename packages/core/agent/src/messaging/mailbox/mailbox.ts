@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import type { Delivery, InboxMessage, Store } from "@svc/store";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { Mail, Mailbox, MailDetail } from "../types.ts";
-import { incomingDetail, incomingMail, outgoingDetail, outgoingMail, type Redact } from "./mail.ts";
+import { detailOfMessage, mailOfMessage, detailOfDelivery, mailOfDelivery, type Redact } from "./mail.ts";
 
 export interface MailboxOptions {
   readonly store: Pick<Store, "inbox" | "outbox" | "write">;
@@ -21,15 +21,16 @@ export function createMailbox(options: MailboxOptions): Mailbox {
   return {
     counts: () => inbox.counts(),
     list({ box, ...filter }, limit) {
-      const incoming = box === "out" ? [] : inbox.list(filter, limit).map((message) => incomingMail(message, redact));
-      const outgoing = box === "in" ? [] : outbox.list(filter, limit).map((delivery) => outgoingMail(delivery, redact));
+      const incoming = box === "out" ? [] : inbox.list(filter, limit).map((message) => mailOfMessage(message, redact));
+      const outgoing =
+        box === "in" ? [] : outbox.list(filter, limit).map((delivery) => mailOfDelivery(delivery, redact));
       // Of the same instant, the answer is the newer one.
       return [...outgoing, ...incoming].sort((a, b) => b.atMs - a.atMs).slice(0, limit);
     },
     show(id): MailDetail {
       const mail = found(options, id);
-      if (mail.box === "out") return outgoingDetail(mail.row, redact);
-      return incomingDetail(mail.row, outbox.ofTurn(mail.row.turnId), redact);
+      if (mail.box === "out") return detailOfDelivery(mail.row, redact);
+      return detailOfMessage(mail.row, outbox.ofTurn(mail.row.turnId), redact);
     },
     async replay(id) {
       const mail = found(options, id);
@@ -73,7 +74,7 @@ async function replayMessage(options: MailboxOptions, { n, turnId, state }: Inbo
   else if (deliveries.length === 0)
     throw stateError(state === "waiting" ? PENDING : "It is over, and nothing of it is dead.");
   dispatcher.wake(deliveries);
-  return incomingMail(message ?? store.inbox.read(n)!, redact);
+  return mailOfMessage(message ?? store.inbox.read(n)!, redact);
 }
 
 /** Inside a transaction. */
@@ -87,21 +88,21 @@ async function replayDelivery({ store, redact, dispatcher }: MailboxOptions, { n
   const delivery = await store.write(() => (store.outbox.reopen(n) ? store.outbox.read(n) : undefined));
   if (!delivery) throw stateError(state === "waiting" ? PENDING : "It was sent.");
   dispatcher.wake([delivery]);
-  return outgoingMail(delivery, redact);
+  return mailOfDelivery(delivery, redact);
 }
 
 async function dropMessage({ store, redact, stopTurn }: MailboxOptions, { n }: InboxMessage): Promise<Mail> {
   const message = await store.write(() => (store.inbox.end(n, "dropped") ? store.inbox.read(n) : undefined));
   if (!message) throw stateError(ENDED);
   stopTurn(message.turnId);
-  return incomingMail(message, redact);
+  return mailOfMessage(message, redact);
 }
 
 async function dropDelivery({ store, redact, dispatcher }: MailboxOptions, { n }: Delivery): Promise<Mail> {
   const delivery = await store.write(() => (store.outbox.drop(n) ? store.outbox.read(n) : undefined));
   if (!delivery) throw stateError(ENDED);
   dispatcher.forget(delivery);
-  return outgoingMail(delivery, redact);
+  return mailOfDelivery(delivery, redact);
 }
 
 const PENDING = "It waits, or is being worked on.";
