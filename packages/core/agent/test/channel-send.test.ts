@@ -116,15 +116,18 @@ describe("channel_send", () => {
     expect(rows()).toHaveLength(6);
   });
 
-  test("a long text becomes as many messages as the channel needs, all kept or none, the files with the last", async () => {
+  test("a long text becomes as many messages as the channel needs, then each file is one, all kept or none", async () => {
     using house = desk({ chat: { text: { maxChars: 20 }, media: pictures } });
     const { send, rows } = house;
     const text = "One sentence. Another sentence. And a third.";
-    expect((await send({ text, files: ["cat.png"] })).output).toMatchObject({ message: "out-1", parts: 3 });
+    const outcome = await send({ text, files: ["cat.png", "cat.png"] });
+    expect(outcome.output).toEqual({ message: "out-1", state: "waiting", parts: 5 });
     expect(rows().map(({ text, files }) => [text, files.length])).toEqual([
       ["One sentence.", 0],
       ["Another sentence.", 0],
-      ["And a third.", 1],
+      ["And a third.", 0],
+      ["", 1],
+      ["", 1],
     ]);
   });
 
@@ -138,8 +141,8 @@ describe("channel_send", () => {
   test("a kind of file that the channel does not take goes as a document where it takes those", async () => {
     using house = desk({ chat: { media: { ...pictures, sends: ["document", "image"] } } });
     const { send, rows } = house;
-    await send({ files: ["cat.png", "song.mp3", "notes.txt"] });
-    expect(rows()[0]!.files.map(({ kind }) => kind)).toEqual(["image", "document", "document"]);
+    await send({ text: "", files: ["cat.png", "song.mp3", "notes.txt"] });
+    expect(rows().map(({ files }) => files[0]!.kind)).toEqual(["image", "document", "document"]);
   });
 
   test.each<[string, Readonly<Record<string, Partial<Channel>>>, object, RegExp]>([

@@ -1,4 +1,4 @@
-/** One thing to say as rows of the outbox: as many messages as the channel's limit makes of its text. */
+/** One thing to say as rows of the outbox: as many messages as the channel's limit makes of its text, and its files. */
 import type { Channel, Conversation, Json } from "@svc/contract";
 import { laneOf, splitText } from "@svc/kit";
 import type { KeptFile, NewDelivery } from "@svc/store";
@@ -16,17 +16,22 @@ export interface Saying {
 /** What a platform takes of which nothing else is known. */
 const DEFAULT_MAX_CHARS = 4_000;
 
-/** Files follow the text: the last row has them all. Nothing comes of a blank text without files. */
+/**
+ * The text, then each file on its own: one that is tried again takes nothing along that has arrived. Nothing comes of a
+ * blank text without files.
+ */
 export function outgoingRows(channel: Pick<Channel, "text"> | undefined, saying: Saying): NewDelivery[] {
   const { conversation, text, files, replyData, turnId, keyOf } = saying;
-  const parts = splitText(text, channel?.text?.maxChars ?? DEFAULT_MAX_CHARS);
-  const texts = parts.length === 0 && files.length > 0 ? [""] : parts;
   const lane = laneOf(conversation);
-  return texts.map((part, index) => ({
+  const texts = splitText(text, channel?.text?.maxChars ?? DEFAULT_MAX_CHARS);
+  const parts = [
+    ...texts.map((part) => ({ text: part, files: [] })),
+    ...files.map((file) => ({ text: "", files: [file] })),
+  ];
+  return parts.map((part, index) => ({
+    ...part,
     conversation,
     lane,
-    text: part,
-    files: index === texts.length - 1 ? files : [],
     ...(replyData !== undefined && { replyData }),
     ...(turnId !== undefined && { turnId }),
     ...(keyOf && { key: keyOf(index + 1) }),
