@@ -21,5 +21,6 @@ test("no two channels, senders, or channel and sender are one", () => {
       expect(channel(a) === channel(c)).toBe(a === c);
       expect([sender(a, b), sender(a, a), ANONYMOUS]).not.toContain(channel(a));
     }),
+    { examples: [["a", "b", "ab", ""]] },
   );
 });

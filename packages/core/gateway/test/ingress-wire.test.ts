@@ -221,7 +221,13 @@ describe("while the service stops", () => {
     expect(gateway.arrivals).toEqual([]);
   });
 
-  test("a handshake is still answered; nothing is taken by it", async () => {
+  test("a handshake is still answered", async () => {
+    const gateway = await started();
+    gateway.gateway.drain();
+    expect((await call(gateway, { path: CHALLENGE })).text).toBe("c");
+  });
+
+  test("nothing is taken by a handshake either", async () => {
     const parse = () => ({ inbound: [{ conversation: { channel: "c", id: "i" }, sender: "s", text: "hi" }] });
     const gateway = await started({ ingress: [channelWith({ parse })] });
     expect((await call(gateway, { path: CHALLENGE })).status).toBe(200);

@@ -42,6 +42,8 @@ export const REPORTS = {
     sandbox: { effective: "none", warning: "nothing is confined" },
     pairing: { required: true, devices: 1 },
     turns: { running: 0, waiting: 0 },
+    channels: [],
+    messages: { waiting: 0, failed: 0, outgoing: 0, dead: 0, oldest_waiting_secs: null },
     memory_rss_bytes: 1,
     warnings: ["one"],
     database: { bytes: 4096, writable: true },

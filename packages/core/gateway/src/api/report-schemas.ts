@@ -21,6 +21,26 @@ const UNIT = v.object({
   restarts: integer(0),
 });
 
+const CHANNEL = v.object({
+  id: name("As in the names of its section and of its conversations."),
+  feature: v.string(),
+  state: UNIT.entries.state,
+  reason: v.nullable(v.string()),
+  callback_urls: v.pipe(
+    v.array(v.string()),
+    v.description("What its platform is told to call; a path while gateway.public_url is not set."),
+  ),
+  signed: v.pipe(v.nullable(v.boolean()), v.description("Deliveries prove who sent them; null: nobody calls it.")),
+});
+
+const MESSAGES = v.object({
+  waiting: v.pipe(integer(0), v.description("Came in, and not answered yet.")),
+  failed: v.pipe(integer(0), v.description("Came in, and could not be answered.")),
+  outgoing: v.pipe(integer(0), v.description("Not taken by their platform yet.")),
+  dead: v.pipe(integer(0), v.description("Could not be delivered; nobody tries again.")),
+  oldest_waiting_secs: v.pipe(v.nullable(integer(0)), v.description("How long the oldest waits; null: none does.")),
+});
+
 export const STATUS_REPORT = v.object({
   status: v.picklist(["ok", "degraded"]),
   instance: name("Random per start."),
@@ -38,6 +58,8 @@ export const STATUS_REPORT = v.object({
   sandbox: v.object({ effective: v.string(), warning: v.nullable(v.string()) }),
   pairing: v.object({ required: v.boolean(), devices: integer(0) }),
   turns: v.object({ running: integer(0), waiting: integer(0) }),
+  channels: v.array(CHANNEL),
+  messages: MESSAGES,
   memory_rss_bytes: integer(0),
   warnings: v.array(v.string()),
   database: v.object({ bytes: integer(0), writable: v.boolean() }),
@@ -70,18 +92,6 @@ const FEATURE = v.object({
 });
 
 export const FEATURE_REPORT = v.object({ profile: v.string(), features: v.array(FEATURE) });
-
-const CHANNEL = v.object({
-  id: name("As in the names of its section and of its conversations."),
-  feature: v.string(),
-  state: UNIT.entries.state,
-  reason: v.nullable(v.string()),
-  callback_urls: v.pipe(
-    v.array(v.string()),
-    v.description("What its platform is told to call; a path while gateway.public_url is not set."),
-  ),
-  signed: v.pipe(v.nullable(v.boolean()), v.description("Deliveries prove who sent them; null: nobody calls it.")),
-});
 
 export const CHANNEL_REPORT = v.object({ channels: v.array(CHANNEL) });
 
