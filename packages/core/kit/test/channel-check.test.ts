@@ -1,9 +1,9 @@
 // A channel with a wrong token that is started again for ever; one that is given up because its platform was away for a
 // minute; one that goes on after it was told to stop.
 import { type ErrorCode, SvcError } from "@svc/contract";
-import { captureLogger, settled } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { asCheckFailure, runChannel } from "../src/index.ts";
+import { captureLogger, settled } from "./log-lines.ts";
 
 test("what the platform says is told once, and run goes on until it is stopped", async () => {
   const log = captureLogger();

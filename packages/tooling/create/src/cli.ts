@@ -13,7 +13,7 @@ Makes a package in packages/features that passes types, lint, format, checks and
 
 Kinds:
   feature   anything with a place of its own in the service: an observer, routes below /api, a loop
-  channel   a place people are answered in; the template posts JSON to its api_url
+  channel   a place people are answered in; the template takes signed webhooks and answers over a JSON API
   tool      something the agent can call
 
   --dry-run   print what would be written, write nothing

@@ -25,6 +25,7 @@ export interface Planned {
   readonly flag?: string;
   readonly sections?: readonly string[];
   readonly tools?: readonly string[];
+  readonly ingress?: readonly string[];
   readonly platforms?: readonly string[];
   readonly native?: readonly string[];
 }

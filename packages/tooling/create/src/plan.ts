@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
+import { channelIdOf } from "@svc/kernel";
 import { adopt } from "./adopt.ts";
 import type { House, Planned } from "./house.ts";
 import { type Kind, PREFIX } from "./kinds.ts";
@@ -32,7 +33,9 @@ export function planPackage(request: Request, house: House): Plan {
   const bringer = request.kind === "tool" ? house.tools.get(tool) : undefined;
   if (bringer !== undefined) throw taken(`The tool ${tool} is brought by ${bringer}.`);
 
-  const words: Words = { id, name: request.name, owns, section, tool };
+  const channel = channelIdOf({ id, [owns]: section });
+  const path = planned?.ingress?.[0] ?? `/${request.name}`;
+  const words: Words = { id, name: request.name, owns, section, tool, channel, path };
   const files = new Map(
     [...readTemplate(request.kind)].map(([path, text]) => [fill(path, words), fill(text, words)] as const),
   );
@@ -59,6 +62,10 @@ interface Words {
   readonly owns: "section" | "extends";
   readonly section: string;
   readonly tool: string;
+  /** As in `Conversation.channel`. */
+  readonly channel: string;
+  /** Where a channel's platform posts. */
+  readonly path: string;
 }
 
 /** `__name__` in a template is a word of the request; an unknown one is a mistake in the template. */

@@ -19,6 +19,7 @@ kind = "channel"
 summary = "Two, a good one"
 sections = ["channels_config.second"]
 native = ["koffi"]
+ingress = ["/hooks/two"]
 
 # Tools
 
@@ -44,7 +45,13 @@ const house: House = {
     ["channel-one", { kind: "channel", summary: "One", sections: ["channels_config.one"] }],
     [
       "channel-two",
-      { kind: "channel", summary: "Two, a good one", sections: ["channels_config.second"], native: ["koffi"] },
+      {
+        kind: "channel",
+        summary: "Two, a good one",
+        sections: ["channels_config.second"],
+        native: ["koffi"],
+        ingress: ["/hooks/two"],
+      },
     ],
     ["rag-pdf", { kind: "tool", summary: "Text of PDF files", tools: ["pdf_read"] }],
     ["sandbox-x", { kind: "sandbox", summary: "X" }],
@@ -62,21 +69,29 @@ const plan = (kind: (typeof KINDS)[number], name: string) => planPackage({ kind,
 const manifest = (text: string | undefined): Record<string, unknown> =>
   (JSON.parse(text ?? "{}") as { svc: Record<string, unknown> }).svc;
 
-test.each(KINDS)("a %s is five files without a mark left in them", (kind) => {
+const FILES: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
+  feature: ["src/index.ts", "src/word-count.ts", "test/word-count.test.ts"],
+  channel: ["src/delivery.ts", "src/index.ts", "src/word-count.ts", "test/platform.ts", "test/word-count.test.ts"],
+  tool: ["src/index.ts", "src/word-count.ts", "test/word-count.test.ts"],
+};
+
+test.each(KINDS)("a %s is a few files without a mark left in them", (kind) => {
   const { id, folder, files, changes } = plan(kind, "word-count");
   expect(id).toBe({ feature: "word-count", channel: "channel-word-count", tool: "tool-word-count" }[kind]);
   expect(folder).toBe(`packages/features/${id}`);
-  expect([...files.keys()].toSorted()).toEqual([
-    "README.md",
-    "package.json",
-    "src/index.ts",
-    "src/word-count.ts",
-    "test/word-count.test.ts",
-  ]);
-  for (const text of files.values()) expect(text).not.toMatch(/__[a-z]+__/);
+  expect([...files.keys()].toSorted()).toEqual(["README.md", "package.json", ...FILES[kind]]);
+  for (const text of files.values()) expect(text).not.toMatch(/__[a-z]+__|\*\*[a-z]+\*\*/);
   expect(files.get("package.json")).toContain(`"@svc/${id}"`);
+  expect(files.get("README.md")).toMatch(new RegExp(`^# ${id}\n`));
   expect(files.get("README.md")).toContain("Not in a profile: ");
   expect(changes.size).toBe(0);
+});
+
+test("a channel carries its id and its path, in the manifest and in the code", () => {
+  const { files } = plan("channel", "word-count");
+  expect(manifest(files.get("package.json"))).toMatchObject({ ingress: ["/word-count"] });
+  expect(files.get("src/delivery.ts")).toContain('path: "/word-count"');
+  expect(files.get("src/delivery.ts")).toContain('channel: "word_count"');
 });
 
 test("sections and tools carry the name in the spelling of the config", () => {
@@ -111,6 +126,8 @@ describe("a planned feature", () => {
     });
     expect(files.get("src/index.ts")).toContain('section: "channels_config.second"');
     expect(files.get("README.md")).not.toContain("Not in a profile");
+    expect(files.get("src/delivery.ts")).toContain('channel: "second"');
+    expect(files.get("src/delivery.ts")).toContain('path: "/hooks/two"');
     expect([...changes]).toEqual([
       [
         "profiles/minimal.toml",

@@ -1,75 +1,55 @@
-// The channel against a platform that takes, refuses (quoting the token) and never answers: what every channel keeps,
-// and the request it makes.
-import type { FeatureContext, FetchOptions, FetchResult } from "@svc/contract";
-import { captureLogger, channelConformance, fakeClock, featureConformance, type ConformanceMood } from "@svc/testkit";
+// What every channel keeps, from a delivery at its door to a message on the platform; and how this one speaks to its own.
+import { createGuardedFetch } from "@svc/kit";
+import { captureLogger, channelConformance, fakeFeatureContext, featureConformance } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { create } from "../src/__name__.ts";
 import definition from "../src/index.ts";
+import { bodyOf, delivered, startChat, TOKEN } from "./platform.ts";
 
-const config = { api_url: "https://chat.example.org/messages", token: "token-1" };
-const message = {
-  conversation: { channel: "__name__", id: "room-1", thread: "t-1" },
-  text: "Hello",
-  deliveryId: "delivery-1",
-};
+const root = `${import.meta.dirname}/..`;
+const config = { api_url: "https://chat.example.org", token: TOKEN, signing_secret: "s-1", allowed_users: ["alice"] };
 
-featureConformance(definition, { root: `${import.meta.dirname}/..`, config });
+featureConformance(definition, { root, config });
 
-channelConformance(definition.id, { open: (mood) => Promise.resolve(open(mood)), message, secrets: [config.token] });
+channelConformance(definition, {
+  root,
+  platform: startChat,
+  config: ({ url }) => ({ ...config, api_url: url }),
+  conversation: () => ({ id: "room-1" }),
+  deliveries: {
+    person: "alice",
+    stranger: "mallory",
+    message: (message, section) => delivered(bodyOf(message), section["signing_secret"], message.atMs),
+    own: (message, section) => delivered(bodyOf(message, { from_bot: true }), section["signing_secret"], message.atMs),
+    signed: (body, section, atMs) => delivered(body, section["signing_secret"], atMs),
+    proves: "body",
+    freshness: { by: "timestamp", windowMs: 300_000 },
+  },
+  idempotent: true,
+});
 
-interface Request {
-  readonly url: string;
-  readonly options: FetchOptions;
-}
-
-/** A channel whose outgoing client is the platform. */
-function open(mood: ConformanceMood, answer: Partial<FetchResult> = {}) {
-  const log = captureLogger();
-  const requests: Request[] = [];
-  const fetch: FeatureContext["fetch"] = async (url, options = {}) => {
-    options.signal?.throwIfAborted();
-    if (mood === "hangs") return untilAborted(options.signal);
-    requests.push({ url, options });
-    const quoting = new TextEncoder().encode(`no, ${options.headers?.["authorization"]}`);
-    const refused = { status: 403, headers: {}, bytes: quoting, truncated: false, url };
-    const taken = { ...refused, status: 200, bytes: new TextEncoder().encode('{"id":"m-1"}') };
-    return { ...(mood === "takes" ? taken : refused), ...answer };
-  };
-  const { channel } = create({ config, log, clock: fakeClock(0), fetch });
-  if (channel === undefined) throw new Error("no channel");
-  return { channel, log, requests, received: () => requests.length };
-}
-
-const untilAborted = (signal: AbortSignal | undefined): Promise<never> =>
-  new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
-
-const never = new AbortController().signal;
-
-test("one reply is one authorized request with a key that is the same for every retry", async () => {
-  const { channel, requests } = open("takes");
-  expect(await channel.send(message, never)).toEqual({ platformId: "m-1" });
-  expect(requests).toMatchObject([
+test("one message is one authorized request with a key that is the same for every retry", async () => {
+  await using platform = await startChat();
+  const fetch = createGuardedFetch({ allowPrivate: [], exempt: [platform.url], log: captureLogger() });
+  const context = fakeFeatureContext({ ...config, api_url: platform.url }, { fetch });
+  const { channel } = create(context);
+  const conversation = { channel: "__channel__", id: "room-1" };
+  const receipt = await channel?.send({ conversation, text: "Hello", deliveryId: "d-1" }, new AbortController().signal);
+  expect(receipt).toEqual({ platformId: "m-1" });
+  expect(platform.requests).toMatchObject([
     {
-      url: config.api_url,
-      options: {
-        method: "POST",
-        headers: { "idempotency-key": "delivery-1", authorization: "Bearer token-1" },
-        body: '{"to":"room-1","thread":"t-1","text":"Hello"}',
-      },
+      method: "POST",
+      path: "/messages",
+      headers: { authorization: `Bearer ${TOKEN}`, "idempotency-key": "d-1" },
+      json: { room: "room-1", text: "Hello" },
     },
   ]);
 });
 
-test.each([
-  ["120", 120_000],
-  ["Thu, 01 Jan 1970 00:01:00 GMT", 60_000],
-  ["soon", undefined],
-])("a platform that says when to come back (%s) is kept to", async (header, retryAfterMs) => {
-  const { channel } = open("refuses", { status: 429, headers: { "retry-after": header } });
-  await expect(channel.send(message, never)).rejects.toMatchObject({ code: "RATE_LIMITED", retryAfterMs });
-});
-
-test.each(["", "not json", "[]", '{"id":7}'])("an acceptance without a usable id (%s) is one", async (body) => {
-  const { channel } = open("takes", { status: 202, bytes: new TextEncoder().encode(body) });
-  expect(await channel.send(message, never)).toEqual({});
+test.each([["1"], ["seven"], [1.5]])("an odd time (%j) loses no message", (sentAt) => {
+  const { ingress: [door] = [] } = create(fakeFeatureContext(config));
+  const message = { id: "1", from: "alice", text: "Hello", atMs: 0 };
+  const { method, headers, body } = delivered(bodyOf(message, { sent_at_ms: sentAt }), config.signing_secret, 0);
+  const request = { method, headers, body, query: new URLSearchParams(), receivedAtMs: 0 };
+  expect(door?.parse(request).inbound).toMatchObject([{ id: "1", sender: "alice", text: "Hello" }]);
 });

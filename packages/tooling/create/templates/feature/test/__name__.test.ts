@@ -1,6 +1,6 @@
 // Turns are counted once each, by how they ended and how long they took; other events are not turns.
 import type { SvcEvent } from "@svc/contract";
-import { captureLogger, fakeClock, featureConformance } from "@svc/testkit";
+import { fakeFeatureContext, featureConformance } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { create } from "../src/__name__.ts";
 import definition from "../src/index.ts";
@@ -20,8 +20,7 @@ const ended = (ok: boolean, durationMs: number): SvcEvent => ({
 });
 
 test("counts how turns ended and tells it at its route", async () => {
-  const fetch = () => Promise.reject(new Error("it sends nothing"));
-  const made = create({ config: { slow_turn_secs: 10 }, log: captureLogger(), clock: fakeClock(), fetch });
+  const made = create(fakeFeatureContext({ slow_turn_secs: 10 }));
   for (const event of [ended(true, 9_999), ended(true, 10_000), ended(false, 1)]) made.observer?.record(event);
   made.observer?.record({ type: "text-delta", turnId: "t", text: "x" });
 
