@@ -11,18 +11,23 @@ import { spaceFinding } from "../src/doctor/machine/disk.ts";
 import { libatomicFindings } from "../src/doctor/machine/libatomic.ts";
 import { holdersOf } from "../src/doctor/machine/lock-holder.ts";
 import { isWide } from "../src/doctor/settings/proxies.ts";
-import { settingsFindings } from "../src/doctor/settings/settings.ts";
+import { type Settings, settingsFindings } from "../src/doctor/settings/settings.ts";
 
 const NONE = { effective: "none", chosenNone: false } as const;
 const CONFINED = { effective: "userns", chosenNone: false } as const;
 
-async function judged(toml: string, sandbox: object = NONE, workspace?: string): Promise<Finding[]> {
+async function judged(
+  toml: string,
+  sandbox: object = NONE,
+  workspace?: string,
+  ingress?: Settings["ingress"],
+): Promise<Finding[]> {
   using folder = temporaryHome();
   const home = homeOf({ SVC_HOME: folder.path });
   writeFileSync(join(folder.path, "config.toml"), toml, { mode: 0o600 });
   const config = await loadConfig({ home, env: {}, features: [], catalogue: [] });
   const workspaces = new Map([["default", workspace === undefined ? home.workspace : join(home.root, workspace)]]);
-  const settings = { home, config, workspaces, catalogue: [], sandbox: sandbox as never };
+  const settings = { home, config, workspaces, catalogue: [], sandbox: sandbox as never, ingress };
   return settingsFindings(settings, { security: true });
 }
 

@@ -33,6 +33,7 @@ const entry = (id: string, kind: CatalogueEntry["kind"], rest: Partial<Catalogue
   summary: `summary of ${id}`,
   sections: [],
   tools: [],
+  ingress: [],
   platforms: [],
   native: [],
   included: true,

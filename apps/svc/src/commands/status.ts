@@ -36,6 +36,8 @@ interface Status {
   readonly sandbox: { effective: string; warning: string | null };
   readonly pairing: { required: boolean; devices: number };
   readonly turns: { running: number; waiting: number };
+  readonly channels: { id: string; state: string; callback_urls: string[]; signed: boolean | null }[];
+  readonly messages: { waiting: number; failed: number; outgoing: number; dead: number };
   readonly warnings: string[];
   readonly features: { id: string; state: string; reason: string | null; restarts: number }[];
 }
@@ -61,11 +63,21 @@ function lines(status: Status): string {
     `  sandbox   ${sandbox.effective}${sandbox.warning ? ` (${sandbox.warning})` : ""}`,
     `  pairing   ${pairing.required ? "required" : "not required"}, ${pairing.devices} paired`,
     `  turns     ${turns.running} running, ${turns.waiting} waiting`,
+    ...(status.channels.length === 0 ? [] : [messagesText(status.messages)]),
+    ...status.channels.map(
+      ({ id, state, callback_urls: urls, signed }) =>
+        `  channel   ${[id, state, ...urls, ...(signed === false ? ["NOT SIGNED"] : [])].join("  ")}`,
+    ),
     ...status.features.map(
       (feature) => `  feature   ${feature.id}: ${feature.state}${feature.reason ? ` (${feature.reason})` : ""}`,
     ),
     ...status.warnings.map((warning) => `  warning   ${warning}`),
   ].join("\n");
+}
+
+function messagesText({ waiting, failed, outgoing, dead }: Status["messages"]): string {
+  const stuck = failed + dead === 0 ? "" : `; ${failed} failed, ${dead} dead: svc inbox list`;
+  return `  messages  ${waiting} to answer, ${outgoing} to deliver${stuck}`;
 }
 
 /** The default agent is the model of `[model]`; the others go by their names. What was spent is said where it is known. */

@@ -4,6 +4,7 @@ import type { CatalogueEntry, Tool } from "@svc/contract";
 import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
 import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
+import { channelList } from "../channels/channel-list.ts";
 import { healthOf } from "./health.ts";
 import type { Service } from "./service.ts";
 
@@ -32,6 +33,8 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     sandbox: { effective: sandbox.effective, warning: sandbox.warning ?? null },
     pairing: { required: core.gateway.require_pairing, devices: store.devices.all().length },
     turns: { running: load.running, waiting: load.waiting },
+    channels: channelList(service),
+    messages: messageCounts(service),
     memory_rss_bytes: process.memoryUsage.rss(),
     warnings: [...config.warnings],
     database: { bytes: store.size(), writable: store.writable() },
@@ -39,6 +42,17 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     features: lifecycle
       .features()
       .map(({ id, state, reason, restarts }) => ({ id, state, reason: reason ?? null, restarts })),
+  };
+}
+
+function messageCounts({ messaging }: Service): StatusReport["messages"] {
+  const { inbox, outbox, oldestWaitingMs } = messaging.mailbox.counts();
+  return {
+    waiting: inbox.waiting,
+    failed: inbox.failed,
+    outgoing: outbox.waiting,
+    dead: outbox.dead,
+    oldest_waiting_secs: oldestWaitingMs === undefined ? null : Math.floor(oldestWaitingMs / 1000),
   };
 }
 

@@ -24,6 +24,10 @@ async function handlersOf(subject: string, store: Store, { home, config }: Place
     const { loneSessions } = await import("./lone-sessions.ts");
     return loneSessions(store, { home, config });
   }
+  if (config && subject.startsWith("inbox")) {
+    const { loneMail } = await import("./lone-mail.ts");
+    return loneMail(store, { home, config });
+  }
   if (config && subject.startsWith("secrets")) {
     const { file = home.config, features } = config;
     return secretHandlers({ home, file: () => file, features, vault });

@@ -1,0 +1,142 @@
+// A message that was taken and not answered, or answered twice, is what people leave a service like this for.
+import { providerADelivery, startDeliverer, verifyCallback } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { eventually, PERSON, startChannelHouse, VERIFY_TOKEN } from "./channel-house.ts";
+import { startBinary } from "@svc/testkit";
+
+interface Line {
+  readonly id: string;
+  readonly state: string;
+  readonly sender: string | null;
+  readonly text: string;
+  readonly error: string | null;
+}
+
+describe("a message from a platform", () => {
+  test("is answered there, once, however often it is delivered; strangers and forgers are not", async () => {
+    await using house = await startChannelHouse();
+    expect(await verifyCallback(`${house.daemon.url}/provider-a`, VERIFY_TOKEN)).toBe("verified");
+    expect(await verifyCallback(`${house.daemon.url}/provider-a`, "wrong")).toBe(403);
+
+    expect(await house.write({ id: "wamid.1", text: "hello there" })).toEqual([200]);
+    expect(await house.write({ id: "wamid.1", text: "hello there" })).toEqual([200]);
+    expect(await house.write({ id: "wamid.2", from: "+4915112345678", text: "let me in" })).toEqual([200]);
+    const forged = providerADelivery(
+      { phoneNumberId: "109876543210", appSecret: "guessed" },
+      { id: "wamid.3", from: PERSON, atMs: Date.now(), text: "forged" },
+    );
+    using forger = startDeliverer({ url: () => `${house.daemon.url}/provider-a`, attempts: 1 });
+    expect((await forger.deliver(forged)).statuses).toEqual([401]);
+    expect(await house.write({ id: "wamid.4", text: "and again" })).toEqual([200]);
+
+    const sent = await eventually(
+      () => house.platform.sent.map(({ to, text }) => [to, text]),
+      ({ length }) => length === 2,
+    );
+    expect(sent).toEqual([
+      [PERSON, expect.stringContaining("hello there")],
+      [PERSON, expect.stringContaining("and again")],
+    ]);
+    const { messages } = await house.json<{ messages: Line[] }>("inbox", "list", "--box", "in");
+    expect(messages.map(({ state, sender, text }) => [state, sender, text])).toEqual([
+      ["done", PERSON, "and again"],
+      ["done", PERSON, "hello there"],
+    ]);
+    expect(house.daemon.output()).not.toContain("forged");
+  });
+
+  test("taken before kill -9 is answered after it, and only once; the platform may deliver it again", async () => {
+    await using house = await startChannelHouse();
+    house.platform.mood = "hangs";
+    expect(await house.write({ id: "wamid.1", text: "do not forget me" })).toEqual([200]);
+    await eventually(
+      () => house.platform.requests.length,
+      (count) => count > 0,
+    );
+    await house.daemon.kill9();
+    house.platform.mood = "takes";
+    house.daemon = await startBinary({ home: house.home });
+    await eventually(
+      () => house.platform.sent.length,
+      (count) => count > 0,
+    );
+    expect(await house.write({ id: "wamid.1", text: "do not forget me" })).toEqual([200]);
+    expect(await house.write({ id: "wamid.2", text: "next" })).toEqual([200]);
+    await eventually(
+      () => house.platform.sent.length,
+      (count) => count > 1,
+    );
+    expect(house.platform.sent.map(({ text }) => text)).toEqual([
+      expect.stringContaining("do not forget me"),
+      expect.stringContaining("next"),
+    ]);
+  });
+
+  test("whose answer the platform refuses for good is a dead letter: seen, dropped, sent again", async () => {
+    await using house = await startChannelHouse();
+    house.platform.failNext(PERSON, [131026]);
+    await house.write({ text: "hello" });
+    const dead = await eventually(
+      async () => (await house.json<{ messages: Line[] }>("inbox", "list", "--state", "dead")).messages,
+      ({ length }) => length === 1,
+    );
+    expect(dead).toMatchObject([{ id: "out-1", state: "dead", error: "DELIVERY_REFUSED" }]);
+    expect(await house.svc("inbox", "show", "in-1")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("out-1"),
+    });
+    expect(await house.svc("inbox", "replay", "out-1")).toMatchObject({ code: 0 });
+    await eventually(
+      () => house.platform.sent.length,
+      (count) => count === 1,
+    );
+    expect(await house.svc("inbox", "replay", "out-1")).toMatchObject({ code: expect.any(Number) });
+    expect((await house.svc("inbox", "replay", "out-1")).stderr).toContain("MESSAGE_STATE");
+    expect((await house.svc("inbox", "show", "in-9")).stderr).toContain("MESSAGE_UNKNOWN");
+  });
+});
+
+describe("svc", () => {
+  test("channels list and test, status and webhook send", async () => {
+    await using house = await startChannelHouse(`[gateway]\npublic_url = "https://agent.example.org"\n`);
+    const { channels } = await house.json<{ channels: unknown[] }>("channels", "list");
+    expect(channels).toEqual([
+      {
+        id: "provider_a",
+        feature: "channel-provider-a",
+        state: "running",
+        reason: null,
+        callback_urls: ["https://agent.example.org/provider-a"],
+        signed: true,
+      },
+    ]);
+    expect(await house.svc("channels", "test", "provider-a")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Lucky Shrub"),
+    });
+    expect((await house.svc("channels", "test", "nobody")).stderr).toContain("CHANNEL_UNKNOWN");
+    expect(await house.svc("status")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("https://agent.example.org/provider-a"),
+    });
+    const sent = await house.svc("webhook", "send", "provider_a", "--text", "a try");
+    expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining("answered 200") });
+    await eventually(
+      () => house.platform.sent.length,
+      (count) => count === 1,
+    );
+    expect(house.platform.sent[0]).toMatchObject({ to: PERSON, text: expect.stringContaining("a try") });
+    expect((await house.svc("webhook", "send", "provider_b", "--text", "x")).stderr).toContain("CHANNEL_UNKNOWN");
+    expect((await house.svc("webhook", "send", "provider_a")).stderr).toContain("--text");
+  });
+
+  test("the inbox is there without a daemon too", async () => {
+    await using house = await startChannelHouse();
+    house.platform.mood = "hangs";
+    await house.write({ text: "hello" });
+    await house.daemon.stop();
+    expect(await house.json("inbox", "list", "--box", "in")).toMatchObject({ messages: [{ id: "in-1" }] });
+    expect(await house.json("channels", "list")).toMatchObject({ channels: [{ id: "provider_a" }] });
+    expect((await house.svc("webhook", "send", "provider_a", "--text", "x")).stderr).toContain("NOT_RUNNING");
+  });
+});
