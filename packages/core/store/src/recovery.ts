@@ -54,8 +54,8 @@ function recover(db: DatabaseSync, nowMs: number): void {
 
 function endLost(db: DatabaseSync, nowMs: number): void {
   const ended = db.prepare(
-    `INSERT INTO inbox_ended (n, state, attempts, error, ended_at)
-     SELECT n, 'failed', attempts, ?, ? FROM inbox_open WHERE crashes >= ${MAX_CRASHES}`,
+    `INSERT INTO inbox_ended (n, channel, state, attempts, error, ended_at)
+     SELECT n, channel, 'failed', attempts, ?, ? FROM inbox_open JOIN inbox USING (n) WHERE crashes >= ${MAX_CRASHES}`,
   );
   if (Number(ended.run(LOST, nowMs).changes) === 0) return;
   db.exec(`

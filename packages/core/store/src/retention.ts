@@ -2,9 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "./group-commit.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
-import type { Dedupe } from "./messages/dedupe.ts";
-import type { InboxStore } from "./messages/inbox.ts";
-import type { OutboxStore } from "./messages/outbox.ts";
+import type { MessageStores } from "./messages/messages.ts";
+import type { OldMessages } from "./messages/old-messages.ts";
 import type { Space } from "./space.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
 
@@ -16,9 +15,7 @@ const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576, toolCalls: 50, k
 /** Those that know themselves what of theirs is too old. */
 export interface Keepers {
   readonly keys: IdempotencyStore;
-  readonly inbox: InboxStore;
-  readonly outbox: OutboxStore;
-  readonly dedupe: Dedupe;
+  readonly messages: MessageStores;
   readonly space: Space;
 }
 
@@ -66,17 +63,17 @@ export class Retention {
   }
 
   async #prune(limits: RetentionLimits, nowMs: number): Promise<Pruned> {
-    const { keys, inbox, outbox, dedupe, space } = this.#keepers;
+    const { keys, space, messages: stores } = this.#keepers;
     const oldestCallMs = nowMs - limits.toolCallDays * DAY_MS;
     const oldestEndMs = nowMs - limits.messageDays * DAY_MS;
     const sessions = await this.#dropSessions(limits, nowMs);
     const turns = await this.#untilNone(() => this.#sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
     const idempotencyKeys = await this.#untilNone(() => keys.dropExpired(nowMs, STEP.keys));
-    const messages = await this.#untilNone(() => inbox.dropEnded(oldestEndMs));
-    const deliveries = await this.#untilNone(() => outbox.dropEnded(oldestEndMs));
-    await this.#untilNone(() => dedupe.raiseFloors(nowMs));
-    const seenIds = await this.#untilNone(() => dedupe.forget(nowMs));
+    const messages = await this.#walk((from) => stores.inbox.dropOld(oldestEndMs, from));
+    const deliveries = await this.#walk((from) => stores.outbox.dropOld(oldestEndMs, from));
+    await this.#untilNone(() => stores.dedupe.raiseFloors(nowMs));
+    const seenIds = await this.#untilNone(() => stores.dedupe.forget(nowMs));
     await this.#untilNone(() => space.release());
     return { sessions, turns, toolCalls, idempotencyKeys, messages, deliveries, seenIds };
   }
@@ -85,6 +82,18 @@ export class Retention {
   async #untilNone(step: () => number): Promise<number> {
     let sum = 0;
     for (let done = 1; done > 0 && !this.#stopped; sum += done) done = await this.#commits.write(step);
+    return sum;
+  }
+
+  /** Steps through all messages of a box; resolves with how many were deleted. */
+  async #walk(step: (from: number) => OldMessages): Promise<number> {
+    let sum = 0;
+    for (let from: number | undefined = 0; from !== undefined && !this.#stopped;) {
+      const start: number = from;
+      const { gone, next } = await this.#commits.write(() => step(start));
+      sum += gone.length;
+      from = next;
+    }
     return sum;
   }
 

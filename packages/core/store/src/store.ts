@@ -5,10 +5,10 @@ import { DeviceStore } from "./devices.ts";
 import { DiskProbe } from "./disk-probe.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { IdempotencyStore, type IdempotencyOptions } from "./idempotency.ts";
-import { Dedupe } from "./messages/dedupe.ts";
-import { InboxStore } from "./messages/inbox.ts";
-import { OutboxStore } from "./messages/outbox.ts";
-import { StepStore } from "./messages/steps.ts";
+import type { InboxStore } from "./messages/inbox.ts";
+import { MessageStores } from "./messages/messages.ts";
+import type { OutboxStore } from "./messages/outbox.ts";
+import type { StepStore } from "./messages/steps.ts";
 import { MetaStore } from "./meta.ts";
 import { type OpenDatabase, openDatabase } from "./open-database.ts";
 import { Recovery } from "./recovery.ts";
@@ -71,25 +71,23 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
   const recovery = new Recovery(db, clock);
   const keys = new IdempotencyStore(db, clock, recovery, idempotency);
   const usage = new UsageStore(db);
-  const dedupe = new Dedupe(db);
-  const outbox = new OutboxStore(db, clock);
-  const inbox = new InboxStore(db, clock, dedupe, outbox);
+  const messages = new MessageStores(db, clock);
   const commits = new GroupCommit(db, {
     refused,
     beforeBegin: () => recovery.ensure(),
     beforeCommit: () => {
       usage.flush();
-      dedupe.seen.flush();
+      messages.hooks.beforeCommit();
     },
-    afterCommit: () => dedupe.seen.settle(),
+    afterCommit: messages.hooks.afterCommit,
     onRollback: () => {
       keys.recount();
       usage.discard();
-      dedupe.seen.discard();
+      messages.hooks.onRollback();
     },
   });
   const space = new Space(db, file);
-  const retention = new Retention(db, commits, { keys, space, inbox, outbox, dedupe });
+  const retention = new Retention(db, commits, { keys, space, messages });
   const probe = new DiskProbe(db, commits, clock);
   return {
     meta: new MetaStore(db, commits),
@@ -100,9 +98,9 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     usage,
     vault: new VaultStore(db, commits),
     state: new StateTexts(db, commits),
-    inbox,
-    outbox,
-    steps: new StepStore(db),
+    inbox: messages.inbox,
+    outbox: messages.outbox,
+    steps: messages.steps,
     write: (change) => commits.write(change),
     writable: () => probe.writable(),
     prune: (limits, nowMs) => retention.prune(limits, nowMs),

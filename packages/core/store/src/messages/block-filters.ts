@@ -22,7 +22,10 @@ export class BlockFilters {
     const { words, blocks } = this.#groups.find(hasRoom) ?? this.#addGroup();
     const slot = blocks.indexOf(undefined);
     blocks[slot] = block;
-    for (let at = 0; at < FILTER_BITS; at += 1) words[at]! |= ((filter[at >> 3]! >> (at & 7)) & 1) << slot;
+    for (let at = 0; at < filter.length; at += 1) {
+      for (let bits = filter[at]!; bits !== 0; bits &= bits - 1)
+        words[at * 8 + 31 - Math.clz32(bits & -bits)]! |= 1 << slot;
+    }
   }
 
   #addGroup(): Group {

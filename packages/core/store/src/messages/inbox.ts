@@ -16,9 +16,19 @@ import type {
 import { Box } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
 import { INBOX, type InboxRow, messageOf } from "./inbox-row.ts";
+import { listMessages } from "./list-messages.ts";
+import { type OldMessages, OldMessageSweep } from "./old-messages.ts";
 import type { OutboxStore } from "./outbox.ts";
+import type { Tally } from "./tally.ts";
+
+export interface InboxParts {
+  readonly dedupe: Dedupe;
+  readonly outbox: OutboxStore;
+  readonly tally: Tally;
+}
 
 export class InboxStore {
+  readonly #db: DatabaseSync;
   readonly #clock: Clock;
   readonly #dedupe: Dedupe;
   readonly #outbox: OutboxStore;
@@ -31,13 +41,15 @@ export class InboxStore {
   readonly #failed;
   readonly #lost;
   readonly #told;
+  readonly #sweep: OldMessageSweep;
   readonly #dropSteps;
 
-  constructor(db: DatabaseSync, clock: Clock, dedupe: Dedupe, outbox: OutboxStore) {
+  constructor(db: DatabaseSync, clock: Clock, { dedupe, outbox, tally }: InboxParts) {
+    this.#db = db;
     this.#clock = clock;
     this.#dedupe = dedupe;
     this.#outbox = outbox;
-    this.#box = new Box(db, INBOX);
+    this.#box = new Box(db, INBOX, tally);
     this.#insert = db.prepare(
       "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -48,6 +60,7 @@ export class InboxStore {
     this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
     this.#lost = db.prepare("SELECT n FROM inbox_lost ORDER BY n");
     this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
+    this.#sweep = new OldMessageSweep(db, INBOX, tally);
     this.#dropSteps = db.prepare("DELETE FROM steps WHERE turn_id = ?");
   }
 
@@ -84,7 +97,7 @@ export class InboxStore {
 
   /** Newest first. */
   list(filter: MessageFilter, limit: number): InboxMessage[] {
-    return this.#box.list(filter, limit).map(messageOf);
+    return listMessages<InboxRow>(this.#db, INBOX, filter, limit).map(messageOf);
   }
 
   /**
@@ -127,14 +140,14 @@ export class InboxStore {
     this.#told.run(n);
   }
 
-  /** Inside a transaction: deletes some of those that ended before `beforeMs`, and what is left of their turns; tells how many. */
-  dropEnded(beforeMs: number): number {
-    const gone = this.#box.dropEnded(beforeMs);
-    for (const { n, turnId } of gone) {
+  /** Inside a transaction: deletes some of those that ended before `beforeMs`, with what is left of their turns. */
+  dropOld(beforeMs: number, from: number): OldMessages {
+    const old = this.#sweep.step(beforeMs, from);
+    for (const { n, turnId } of old.gone) {
       this.#told.run(n);
       this.#dropSteps.run(turnId);
     }
-    return gone.length;
+    return old;
   }
 
   /** Of both boxes. */

@@ -6,8 +6,12 @@ import type { Delivery, MessageCounts, MessageFilter, NewDelivery, WaitingDelive
 import { Box } from "./box.ts";
 import { deliveryOf, OUTBOX, type OutboxRow, UNTRIED } from "./delivery-row.ts";
 import { EarlyUpdates, isNews } from "./delivery-updates.ts";
+import { listMessages } from "./list-messages.ts";
+import { type OldMessages, OldMessageSweep } from "./old-messages.ts";
+import type { Tally } from "./tally.ts";
 
 export class OutboxStore {
+  readonly #db: DatabaseSync;
   readonly #clock: Clock;
   readonly #box: Box<OutboxRow>;
   readonly #early = new EarlyUpdates();
@@ -20,10 +24,12 @@ export class OutboxStore {
   readonly #receipt;
   readonly #byPlatformId;
   readonly #setStatus;
+  readonly #sweep;
 
-  constructor(db: DatabaseSync, clock: Clock) {
+  constructor(db: DatabaseSync, clock: Clock, tally: Tally) {
+    this.#db = db;
     this.#clock = clock;
-    this.#box = new Box(db, OUTBOX);
+    this.#box = new Box(db, OUTBOX, tally);
     this.#insert = db.prepare(
       `INSERT INTO outbox (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -37,9 +43,10 @@ export class OutboxStore {
     this.#retry = db.prepare("UPDATE outbox_open SET attempts = attempts + 1, error = ?, not_before = ? WHERE n = ?");
     this.#receipt = db.prepare("UPDATE outbox_ended SET platform_id = ?, platform_status = ? WHERE n = ?");
     this.#byPlatformId = db.prepare(
-      `SELECT n, platform_status AS status FROM outbox_ended JOIN outbox USING (n)
-       WHERE platform_id = ? AND channel = ? ORDER BY n DESC LIMIT 1`,
+      `SELECT n, platform_status AS status FROM outbox_ended
+       WHERE platform_id = ? AND +channel = ? ORDER BY n DESC LIMIT 1`,
     );
+    this.#sweep = new OldMessageSweep(db, OUTBOX, tally);
     this.#setStatus = db.prepare("UPDATE outbox_ended SET platform_status = ? WHERE n = ?");
   }
 
@@ -88,7 +95,7 @@ export class OutboxStore {
 
   /** Newest first. */
   list(filter: MessageFilter, limit: number): Delivery[] {
-    return this.#box.list(filter, limit).map(deliveryOf);
+    return listMessages<OutboxRow>(this.#db, OUTBOX, filter, limit).map(deliveryOf);
   }
 
   /** In the order they were added. */
@@ -134,9 +141,9 @@ export class OutboxStore {
     else if (isNews(row.status, status)) this.#setStatus.run(status, row.n);
   }
 
-  /** Inside a transaction: deletes some of those that ended before `beforeMs`; tells how many. */
-  dropEnded(beforeMs: number): number {
-    return this.#box.dropEnded(beforeMs).length;
+  /** Inside a transaction: deletes some of those that ended before `beforeMs`. */
+  dropOld(beforeMs: number, from: number): OldMessages {
+    return this.#sweep.step(beforeMs, from);
   }
 
   counts(): MessageCounts["outbox"] {

@@ -21,12 +21,13 @@ export const MESSAGES_STEP = `
   -- A row for each of the others.
   CREATE TABLE inbox_ended (
     n INTEGER PRIMARY KEY,
+    channel TEXT NOT NULL,
     state TEXT NOT NULL,
     attempts INTEGER NOT NULL,
     error TEXT,
     ended_at INTEGER NOT NULL
   );
-  CREATE INDEX inbox_by_end ON inbox_ended (ended_at);
+  CREATE INDEX inbox_by_channel ON inbox_ended (channel);
   CREATE INDEX inbox_unanswered ON inbox_ended (state) WHERE state <> 'done';
   -- Ended by a start, for the process had died of them; their senders are not told yet.
   CREATE TABLE inbox_lost (n INTEGER PRIMARY KEY);
@@ -55,6 +56,7 @@ export const MESSAGES_STEP = `
   );
   CREATE TABLE outbox_ended (
     n INTEGER PRIMARY KEY,
+    channel TEXT NOT NULL,
     state TEXT NOT NULL,
     attempts INTEGER NOT NULL,
     error TEXT,
@@ -62,9 +64,11 @@ export const MESSAGES_STEP = `
     platform_id TEXT,
     platform_status TEXT
   );
-  CREATE INDEX outbox_by_end ON outbox_ended (ended_at);
+  CREATE INDEX outbox_by_channel ON outbox_ended (channel);
   CREATE INDEX outbox_undelivered ON outbox_ended (state) WHERE state <> 'sent';
   CREATE INDEX outbox_by_platform_id ON outbox_ended (platform_id) WHERE platform_id IS NOT NULL;
+
+  CREATE TABLE ended_well (box TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 
   CREATE TABLE steps (
     turn_id TEXT NOT NULL,
