@@ -8,7 +8,8 @@ import {
   type Messaging,
   noneBackend,
 } from "@svc/agent";
-import { channelIdentity, CORE_PATHS } from "@svc/gateway";
+import { CORE_PATHS } from "@svc/gateway/core-paths";
+import { channelIdentity } from "@svc/gateway/identity";
 import { Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";

@@ -1,10 +1,9 @@
 /** `@svc/gateway`: the only package that speaks HTTP to the outside. */
 export type { ChannelReport, FeatureReport, StatusReport, ToolReport } from "./api/report-schemas.ts";
 export { startGateway } from "./gateway.ts";
-export { ANONYMOUS, channelIdentity, mintClientId } from "./identity.ts";
+export { ANONYMOUS, mintClientId } from "./identity.ts";
 export { type IngressPath, ingressPathsOf } from "./ingress/ingress-paths.ts";
 export { checkBind, isPublicBind } from "./net/bind.ts";
 export { isLocalOnly } from "./net/local-only.ts";
 export type { IssuedCode, Pairing } from "./pairing/pairing.ts";
-export { CORE_PATHS } from "./routes/core.ts";
 export type * from "./types.ts";

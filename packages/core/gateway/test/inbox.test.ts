@@ -1,6 +1,6 @@
 // Messages of channels over /api: other people's words, so only an operator's to see, to take up again and to give up.
 import { describe, expect, test } from "vitest";
-import { channelIdentity } from "../src/index.ts";
+import { channelIdentity } from "../src/identity.ts";
 import { Harness } from "./harness.ts";
 import { type Call, call } from "./http.ts";
 

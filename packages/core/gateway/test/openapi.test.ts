@@ -9,6 +9,7 @@ import { Reply } from "../src/http/reply.ts";
 import { CORE_ROUTES, openApiDocument } from "../src/openapi/index.ts";
 import { CONVERSION, inputSchema } from "../src/openapi/schemas.ts";
 import { DEVICE_NAME } from "../src/pairing/device-name.ts";
+import { CORE_PATHS } from "../src/routes/core-paths.ts";
 import { MESSAGE, messageOf } from "../src/webhook/message.ts";
 import { Harness, route } from "./harness.ts";
 import { call } from "./http.ts";
@@ -75,6 +76,10 @@ describe("the document", () => {
     expect((await call(gateway, { path: "/openapi.json" })).json.paths["/api/odd"].post.requestBody.content).toEqual({
       "application/json": { schema: {} },
     });
+  });
+
+  test("has exactly the paths that features must leave alone", () => {
+    expect([...new Set(CORE_ROUTES.map(({ path }) => path))].toSorted()).toEqual(CORE_PATHS.toSorted());
   });
 
   test("leaves out nothing that core's schemas demand", () => {

@@ -21,6 +21,3 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...DEVICE_SPECS,
   OPENAPI,
 ];
-
-/** What no feature may claim. */
-export const CORE_PATHS: readonly string[] = [...new Set(CORE_ROUTES.map(({ path }) => path))];
