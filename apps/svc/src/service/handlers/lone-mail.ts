@@ -1,7 +1,7 @@
 /** Both boxes of a service that does not run: what is taken up again here is worked on by the next start. */
 import { createMessaging, type MessagingSettings } from "@svc/agent";
 import { SvcError } from "@svc/contract";
-import { channelIdentity } from "@svc/gateway";
+import { channelIdentity } from "@svc/gateway/identity";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { systemClock } from "@svc/kernel";
 import type { Store } from "@svc/store";
