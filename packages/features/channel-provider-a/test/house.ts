@@ -1,5 +1,13 @@
 /** The channel as the tests set it up: the section, and the feature in this process, with or without its platform. */
-import type { Channel, Contributions, Ingress, Parsed, RawRequest } from "@svc/contract";
+import {
+  type Channel,
+  type Contributions,
+  type Ingress,
+  type OutgoingMessage,
+  type Parsed,
+  type RawRequest,
+  SvcError,
+} from "@svc/contract";
 import { createGuardedFetch } from "@svc/kit";
 import {
   captureLogger,
@@ -68,3 +76,22 @@ export const fixture = (name: string): string => readFileSync(`${import.meta.dir
 
 export const parsed = (body: string, section: Readonly<Record<string, unknown>> = {}): Parsed =>
   house(section).ingress.parse(post(body));
+
+export const PERSON = "+16505551234";
+
+export const message = (text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
+  conversation: { channel: "provider_a", id: PERSON },
+  text,
+  deliveryId: "delivery-1",
+  ...more,
+});
+
+/** What a send that has to fail fails with. */
+export async function failure(sending: Promise<unknown>): Promise<SvcError> {
+  const error: unknown = await sending.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof SvcError)) throw new Error(`no SvcError: ${String(error)}`);
+  return error;
+}
