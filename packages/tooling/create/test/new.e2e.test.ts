@@ -100,9 +100,11 @@ describe("pnpm new", () => {
 
 describe("what it made passes at once", () => {
   test("types", () => {
-    const { status, stdout } = run(tool("tsc"), ["-b"]);
-    expect(stdout).toBe("");
-    expect(status).toBe(0);
+    for (const args of [["-b"], ["-p", "tsconfig.tests.json"]]) {
+      const { status, stdout } = run(tool("tsc"), args);
+      expect(stdout).toBe("");
+      expect(status).toBe(0);
+    }
   });
 
   test("lint and format", () => {

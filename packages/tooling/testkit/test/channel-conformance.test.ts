@@ -1,7 +1,7 @@
 // channelConformance must fail for a channel that breaks a rule: one deliberately broken fake per rule, at least.
 import { afterAll, describe, expect, test } from "vitest";
 import { channelChecks, channelConformance, type Check, failures, temporaryHome } from "../src/index.ts";
-import { BROKEN_HEALTH } from "./channel-fakes/broken-health.ts";
+import { BROKEN_ASIDE, BROKEN_HEALTH } from "./channel-fakes/broken-health.ts";
 import { BROKEN_MEDIA } from "./channel-fakes/broken-media.ts";
 import { BROKEN_PROOF, BROKEN_SAMPLES } from "./channel-fakes/broken-proof.ts";
 import { BROKEN_READING } from "./channel-fakes/broken-reading.ts";
@@ -14,6 +14,7 @@ import { writePackage } from "./feature-package.ts";
 const BROKEN = [
   ...BROKEN_SENDING,
   ...BROKEN_HEALTH,
+  ...BROKEN_ASIDE,
   ...BROKEN_MEDIA,
   ...BROKEN_PROOF,
   ...BROKEN_READING,
@@ -56,6 +57,16 @@ const bare = without(fakeSubject(""), "deliveries", "media");
 channelConformance(fakeChannel(outgoing), { ...bare, root: writePackage(home.path, { id: "outgoing" }) });
 
 describe("a channel is held to what it has", () => {
+  test("one whose deliveries become notices must take them", async () => {
+    const subject = fakeSubject(root);
+    const notifying = { ...subject, deliveries: { ...subject.deliveries, notifies: true as const } };
+    const names = (await failures(channelChecks(fakeChannel(), notifying))).map(({ name }) => name);
+    expect(names).toEqual([
+      "onNotice takes whatever was kept, or fails with a code, and ends at once when it is aborted",
+      "a message is parsed: its text, who wrote it, where, and when",
+    ]);
+  });
+
   test("one with an ingress, or with files, can't leave out what they are judged by", async () => {
     const names = (await failures(channelChecks(fakeChannel(), { ...bare, root }))).map(({ name }) => name);
     expect(names).toEqual([

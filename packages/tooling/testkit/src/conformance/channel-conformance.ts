@@ -6,6 +6,7 @@
  */
 import type { FeatureDefinition } from "@svc/contract";
 import { type Check, describeChecks } from "../check.ts";
+import { asideChecks } from "./channel/aside-checks.ts";
 import { healthChecks } from "./channel/health-checks.ts";
 import { mediaChecks } from "./channel/media-checks.ts";
 import { benchOf } from "./channel/open.ts";
@@ -44,6 +45,7 @@ export function channelChecks<Platform extends ChannelPlatform>(
     ...sendChecks(bench),
     ...textChecks(bench),
     ...healthChecks(bench),
+    ...asideChecks(bench),
     ...mediaChecks(bench),
     ...(subject.deliveries === undefined
       ? []

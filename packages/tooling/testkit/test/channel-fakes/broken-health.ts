@@ -49,3 +49,35 @@ export const BROKEN_HEALTH: readonly Broken[] = [
     inChannel((_, { config }) => ({ typing: { lastsMs: 1, start: () => Promise.reject(new Error(config.token)) } })),
   ],
 ];
+
+const SETUP = "setup tells what was done, or fails with a code, and ends at once when it is aborted";
+const NOTICE = "onNotice takes whatever was kept, or fails with a code, and ends at once when it is aborted";
+
+export const BROKEN_ASIDE: readonly Broken[] = [
+  ["a setup that tells nothing", SETUP, inChannel(() => ({ setup: async () => "" }))],
+  [
+    "a setup that tells the token",
+    SETUP,
+    inChannel((_, { config }) => ({ setup: async () => `done with ${config.token}` })),
+  ],
+  [
+    "a setup that fails with the platform's words",
+    SETUP,
+    inChannel(() => ({ setup: async () => JSON.parse("<html>") as never })),
+  ],
+  [
+    "a setup that goes on",
+    SETUP,
+    inChannel(({ check }, { config }) => ({ setup: () => check?.(DEAF) ?? Promise.resolve(config.api_url) })),
+  ],
+  [
+    "an error for a strange notice",
+    NOTICE,
+    inChannel(() => ({ onNotice: async (notice) => void (notice as { a: string }).a.trim() })),
+  ],
+  [
+    "a notice that is followed up for ever",
+    NOTICE,
+    inChannel(({ check }) => ({ onNotice: async () => void (await check?.(DEAF)) })),
+  ],
+];

@@ -1,6 +1,6 @@
 /** Who we are to the platform: `check`, and `run` that begins with it. */
 import { type Check, demand, outcomeOf } from "../../check.ts";
-import { abortsOnTheWay, failsWith, LATER, NEVER, worksOut } from "./judge.ts";
+import { endsWhenAborted, failsWhenAborted, failsWith, LATER, NEVER, worksOut } from "./judge.ts";
 import { type Bench, type OpenChannel, withChannel } from "./open.ts";
 import { demandNoSecret, withOtherSecrets } from "./secrets.ts";
 
@@ -47,7 +47,7 @@ export function healthChecks(bench: Bench): Check[] {
       }
     }),
     check("check ends at once when it is aborted", (opened) =>
-      abortsOnTheWay(opened, "check", (signal) => asked(opened, signal), promptMs),
+      failsWhenAborted(opened, "check", (signal) => asked(opened, signal), promptMs),
     ),
     check("run goes on until it is stopped", async (opened) => {
       const { run } = opened.made;
@@ -89,13 +89,7 @@ export function healthChecks(bench: Bench): Check[] {
         const refused = await outcomeOf(() => give(NEVER), promptMs);
         if (refused.kind === "rejected") demandNoSecret(opened.secrets, `the error of ${what}`, refused.error);
         demandNoSecret(opened.secrets, "the log", opened.log.text());
-        platform.mood = "hangs";
-        const caller = new AbortController();
-        const asked = platform.arrived(platform.requests.length);
-        const going = outcomeOf(() => give(caller.signal), promptMs);
-        await Promise.race([asked, going]);
-        caller.abort(new Error("called off"));
-        demand((await going).kind !== "hung", `${what} goes on although it was aborted`);
+        await endsWhenAborted(opened, what, give, promptMs);
       }
     }),
   ];

@@ -51,14 +51,13 @@ export async function rejects(
   return outcome.error;
 }
 
-/** Begins `work` against a platform that never answers, and aborts it once the platform has been asked. */
-export async function abortsOnTheWay(
-  opened: OpenChannel,
+/** Begins `work` against a platform that never answers, and aborts it once the platform has been asked, if it is. */
+export async function endsWhenAborted(
+  { platform }: OpenChannel,
   what: string,
   work: (signal: AbortSignal) => unknown,
   limitMs: number,
-): Promise<void> {
-  const { platform } = opened;
+): Promise<"resolved" | "rejected"> {
   platform.mood = "hangs";
   const caller = new AbortController();
   const asked = platform.arrived(platform.requests.length);
@@ -67,11 +66,18 @@ export async function abortsOnTheWay(
   caller.abort(new Error("called off"));
   const { kind } = await going;
   demand(kind !== "hung", `${what} goes on although it was aborted`);
+  return kind;
+}
+
+/** Of what has to fail when it is aborted, on the way and before it begins. */
+export async function failsWhenAborted(
+  opened: OpenChannel,
+  what: string,
+  work: (signal: AbortSignal) => unknown,
+  limitMs: number,
+): Promise<void> {
+  const kind = await endsWhenAborted(opened, what, work, limitMs);
   demand(kind === "rejected", `${what} succeeds although it was aborted`);
-  await rejects(
-    opened,
-    `${what}, aborted before it begins,`,
-    () => work(AbortSignal.abort(new Error("called off"))),
-    limitMs,
-  );
+  const before = AbortSignal.abort(new Error("called off"));
+  await rejects(opened, `${what}, aborted before it begins,`, () => work(before), limitMs);
 }

@@ -3,7 +3,7 @@ import { type InboundMedia, type Media, SvcError } from "@svc/contract";
 import { randomBytes } from "node:crypto";
 import { type Check, demand, outcomeOf, told } from "../../check.ts";
 import { startPlatform } from "../../platforms/base.ts";
-import { abortsOnTheWay, failsWith, LATER, NEVER, rejects, worksOut } from "./judge.ts";
+import { failsWhenAborted, failsWith, LATER, NEVER, rejects, worksOut } from "./judge.ts";
 import { type Bench, type OpenChannel, withChannel } from "./open.ts";
 import type { MediaSubject } from "./subject.ts";
 
@@ -78,7 +78,7 @@ export function mediaChecks(bench: Bench): Check[] {
     }),
     check("media.fetch ends at once when it is aborted", async (opened, media) => {
       const file = await fileOf(opened, Buffer.from("file"));
-      await abortsOnTheWay(
+      await failsWhenAborted(
         opened,
         "media.fetch",
         (signal) => media.fetch(file, async () => undefined, signal),

@@ -26,7 +26,7 @@ export function parseChecks(bench: Bench): Check[] {
       const parsed = door.parsed(door.genuine());
       demand(countOf(parsed) === 1, `there are ${countOf(parsed)} messages in a delivery of one`);
       demandSound(door, parsed);
-      if (door.deliveries.notifies === true) return;
+      if (door.deliveries.notifies === true) return demand(parsed.notices?.length === 1, "it is no notice");
       const [one] = parsed.inbound ?? [];
       demand(one?.text === "Hello", "its text is another");
       demand(one.sentAtMs === undefined || one.sentAtMs === NOW_MS, "it was written at another time");

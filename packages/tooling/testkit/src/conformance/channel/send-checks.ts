@@ -2,7 +2,7 @@
 import { SvcError } from "@svc/contract";
 import { type Check, demand, outcomeOf, told } from "../../check.ts";
 import type { PlatformMood } from "../../platforms/mood.ts";
-import { abortsOnTheWay, failsWith, LATER, NEVER, worksOut } from "./judge.ts";
+import { failsWhenAborted, failsWith, LATER, NEVER, worksOut } from "./judge.ts";
 import { type Bench, type OpenChannel, withChannel } from "./open.ts";
 import { demandNoSecret } from "./secrets.ts";
 
@@ -80,7 +80,7 @@ export function sendChecks(bench: Bench): Check[] {
       }
     }),
     check("send ends at once when it is aborted, before or on the way", async (opened) => {
-      await abortsOnTheWay(opened, "send", (signal) => opened.channel.send(opened.message(), signal), promptMs);
+      await failsWhenAborted(opened, "send", (signal) => opened.channel.send(opened.message(), signal), promptMs);
       demandNoSecret(opened.secrets, "the log", opened.log.text());
     }),
     check("nothing is sent after shutdown", async (opened) => {
