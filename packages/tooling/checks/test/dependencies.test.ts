@@ -44,6 +44,26 @@ describe("dependencies", () => {
     ]);
   });
 
+  test("packages that depend on each other fail, also by their tests and over a third one", () => {
+    const uses = (name: string, group: string, on: string) => ({
+      [`packages/core/${name}/package.json`]: manifestFile(`@svc/${name}`, { [group]: { [`@svc/${on}`]: "1" } }),
+      [`packages/core/${name}/${group === "dependencies" ? "src" : "test"}/a.test.ts`]: `import "@svc/${on}";`,
+      [`packages/core/${name}/src/a.ts`]: group === "dependencies" ? `import "@svc/${on}";` : "",
+    });
+    const files = {
+      ...root,
+      ...uses("kit", "devDependencies", "testkit"),
+      ...uses("testkit", "dependencies", "kernel"),
+      ...uses("kernel", "dependencies", "kit"),
+      ...uses("app", "dependencies", "kit"),
+    };
+    expect(judge(dependencies, files)).toEqual([
+      "packages/core/kernel/package.json:4 @svc/kernel depends on @svc/kit, which depends on it.",
+      "packages/core/kit/package.json:4 @svc/kit depends on @svc/testkit, which depends on it.",
+      "packages/core/testkit/package.json:4 @svc/testkit depends on @svc/kernel, which depends on it.",
+    ]);
+  });
+
   test("a program started by its path, or resolved by name, is used", () => {
     const extra = { dependencies: { tsup: "1", esbuild: "1" } };
     const files = { "src/a.ts": 'run(`${root}/node_modules/.bin/tsup`); require.resolve("esbuild/package.json");' };

@@ -18,6 +18,7 @@ describe("manifests", () => {
 
   test("a good one passes", () => {
     expect(found(good)).toEqual([]);
+    expect(found({ ...good, ingress: ["/provider-a", "/webhook/mailpush"] })).toEqual([]);
   });
 
   test.each([
@@ -27,6 +28,7 @@ describe("manifests", () => {
     [{ kind: "tool" }, "svc.summary is missing."],
     [{ ...good, tols: [] }, "svc.tols is not a key of a manifest."],
     [{ ...good, platforms: ["beos"] }, "svc.platforms must be linux, darwin or win32."],
+    [{ ...good, ingress: ["provider-a"] }, "svc.ingress must be public paths such as /provider-a."],
     [{ ...good, id: "tool-b" }, "svc.id is not the folder's name tool-a."],
   ])("%j fails", (svc, message) => {
     expect(found(svc)).toHaveLength(1);

@@ -7,15 +7,36 @@ import type { Workspace } from "../workspace.ts";
 
 export const dependencies: Check = {
   id: "dependencies",
-  rule: "The dependencies in a package.json are those that the package's sources and tests import.",
+  rule: "A package.json names what the package's sources and tests import, and no packages depend on each other in a circle.",
   find(workspace) {
     const tools = rootTools(workspace);
-    return packagesOf(workspace).flatMap((one) => {
+    const packages = packagesOf(workspace);
+    const found = packages.flatMap((one) => {
       const sources = workspace.sources((file) => file.startsWith(`${one.folder}/`));
       return undeclared(one, sources, tools).concat(unused(one, sources, workspace));
     });
+    return [...found, ...circles(packages, workspace)];
   },
 };
+
+/** Tests count: a task runner orders packages by all their dependencies, and refuses to run anything when it can't. */
+function circles(packages: readonly PackageFile[], { files }: Workspace): Finding[] {
+  const byName = new Map(packages.map((one) => [one.name, one]));
+  const next = (one: PackageFile): PackageFile[] =>
+    [...one.dependencies, ...one.devDependencies].flatMap((name) => byName.get(name) ?? []);
+  const reaches = (from: PackageFile, to: PackageFile, seen = new Set<PackageFile>()): boolean =>
+    next(from).some((one) => one === to || (!seen.has(one) && reaches(one, to, seen.add(one))));
+  return packages.flatMap((one) =>
+    next(one)
+      .filter((other) => other === one || reaches(other, one))
+      .map((other) => ({
+        file: one.file,
+        line: lineWith(files.get(one.file) ?? "", `"${other.name}"`),
+        message: `${one.name} depends on ${other.name}, which depends on it.`,
+        fix: "Take what both need into a third package, or do without it in the tests of the lower one.",
+      })),
+  );
+}
 
 function undeclared(one: PackageFile, sources: readonly Source[], tools: ReadonlySet<string>): Finding[] {
   return sources.flatMap(({ file, imports }) =>
