@@ -47,8 +47,8 @@ export interface Agent extends TurnRunner {
   /** Stops what runs and waits in a conversation, for the reason that `by` completes. False: nothing could be stopped. */
   stop(owner: ClientId, session: string, by: string): boolean;
   /**
-   * Ends a resumable turn that does not run. What acted in it stays in the conversation. Rejects with STORE_*, and then
-   * nothing has changed.
+   * Ends a resumable turn that does not run. What acted in it stays in the conversation, unless that was removed. Rejects
+   * with STORE_*, and then nothing has changed.
    */
   abandon(turn: AbandonedTurn): Promise<void>;
   /** Conversations were removed from disk by somebody else (retention): no model must be told of them any more. */
@@ -155,12 +155,12 @@ class RunningAgent implements Agent {
     return this.#active.stop(conversationKey(owner, session), by);
   }
 
-  async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, alongside }: AbandonedTurn): Promise<void> {
+  async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, error, alongside }: AbandonedTurn): Promise<void> {
     // A reload may have removed the agent, which is why nobody tries again.
     const profile = this.#agents.profiles.get(agent) ?? this.#profileOf(DEFAULT_AGENT);
     const abandon = (): Promise<void> => {
       const conversation = this.#history.open(owner, session);
-      return abandonTurn(this.#turns, { turnId, profile, conversation, alongside });
+      return abandonTurn(this.#turns, { turnId, profile, conversation, error, alongside });
     };
     // In the lane, as whoever removes the conversation is.
     await this.#lanes.alone(conversationKey(owner, session), abandon);

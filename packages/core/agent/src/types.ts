@@ -1,5 +1,5 @@
 /** What the agent offers to whoever brings messages. */
-import type { ClientId, Json, TurnEvent } from "@svc/contract";
+import type { ClientId, Json, SvcError, TurnEvent } from "@svc/contract";
 import type { IdempotencyClaim } from "@svc/store";
 
 export interface TurnRequest {
@@ -41,6 +41,8 @@ export interface AbandonedTurn extends Pick<TurnRequest, "agent"> {
   readonly turnId: string;
   readonly owner: ClientId;
   readonly session: string;
+  /** What its last attempt ended with. */
+  readonly error?: SvcError;
   /** Runs inside the transaction that ends it. */
   readonly alongside: () => void;
 }

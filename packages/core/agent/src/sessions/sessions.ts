@@ -1,7 +1,7 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
 import { SvcError } from "@svc/contract";
 import type { SessionSummary, Store } from "@svc/store";
-import type { ActiveTurn, ActiveTurns } from "../turn/active-turns.ts";
+import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
 import { type Conversation, conversationKey, type History } from "../turn/history.ts";
 import type { Lanes } from "../turn/lanes.ts";
 import { messagePage } from "./message-page.ts";
@@ -62,7 +62,7 @@ export class Sessions implements SessionService {
     const session = this.find(id);
     if (!session) return false;
     const key = conversationKey(session.clientId, session.name);
-    active.stop(key, by);
+    active.stop(key, by, REMOVED);
     // In the lane: what was stopped is at its end then, with whatever it still had to write, and what comes after begins
     // anew. Nothing can write the removed conversation back.
     return lanes.alone(key, async () => {

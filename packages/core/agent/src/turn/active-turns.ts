@@ -5,6 +5,9 @@ import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
 import { TimeLimit } from "./time-limit.ts";
 
+/** Why a turn was stopped of which nothing may stay, not even what it did. */
+export const REMOVED = "its conversation was removed";
+
 export class ActiveTurn {
   readonly id: string;
   readonly request: TurnRequest;
@@ -34,10 +37,10 @@ export class ActiveTurn {
     this.limit = new TimeLimit(clock, signal);
   }
 
-  /** Tells whether it can still be stopped; if so, it will end with TURN_CANCELLED. */
-  stop(by: string): boolean {
+  /** Tells whether it can still be stopped; if so, it will end with TURN_CANCELLED, for this `cause`. */
+  stop(by: string, cause?: unknown): boolean {
     if (this.#isClosing || this.limit.signal.aborted) return false;
-    this.limit.stop(new SvcError("TURN_CANCELLED", `The turn was stopped by ${by}.`));
+    this.limit.stop(new SvcError("TURN_CANCELLED", `The turn was stopped by ${by}.`, { cause }));
     return true;
   }
 
@@ -81,8 +84,8 @@ export class ActiveTurns {
   }
 
   /** Stops what runs and what waits behind it. Tells whether there was anything that could be stopped. */
-  stop(key: string, by: string): boolean {
-    const stopped = this.#turns.filter((turn) => turn.key === key).map((turn) => turn.stop(by));
+  stop(key: string, by: string, cause?: unknown): boolean {
+    const stopped = this.#turns.filter((turn) => turn.key === key).map((turn) => turn.stop(by, cause));
     return stopped.includes(true);
   }
 

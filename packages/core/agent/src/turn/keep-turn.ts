@@ -90,17 +90,21 @@ export class TurnKeeper {
   }
 
   /**
-   * A turn that nobody takes up again: what acted in it stays in the conversation, its steps go. Rejects with STORE_*, and
-   * then nothing has changed.
+   * A turn that nobody takes up again. Its steps go; whether what acted in it stays in the conversation is for the caller to
+   * say. Rejects with STORE_*, and then nothing has changed.
    */
-  async abandon(turn: EndedTurn & { readonly steps: KeptSteps }, alongside: () => void): Promise<void> {
+  async abandon(
+    turn: EndedTurn & { readonly steps: KeptSteps },
+    acts: "kept" | "forgotten",
+    alongside: () => void,
+  ): Promise<void> {
     const { store, spending } = this.#options;
     const { progress, profile, steps } = turn;
     for (const call of steps.takeUp(progress).calls) {
       const result = steps.resultOf(call);
       if (result) progress.messages.push(result);
     }
-    if (progress.acted) {
+    if (progress.acted && acts === "kept") {
       progress.messages = closed(progress.messages, FAILED);
       return this.keep(turn, alongside);
     }

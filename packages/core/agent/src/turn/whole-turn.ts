@@ -8,7 +8,7 @@ import { Meter } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { AbandonedTurn, TurnResult } from "../types.ts";
-import type { ActiveTurn } from "./active-turns.ts";
+import { type ActiveTurn, REMOVED } from "./active-turns.ts";
 import type { Conversation } from "./history.ts";
 import type { EndedTurn, TurnKeeper } from "./keep-turn.ts";
 import { KeptSteps } from "./kept-steps.ts";
@@ -75,16 +75,18 @@ export async function wholeTurn(
 export interface AbandonedParts extends Pick<AbandonedTurn, "turnId" | "alongside"> {
   readonly profile: AgentProfile;
   readonly conversation: Conversation;
+  readonly error: SvcError | undefined;
 }
 
 /** Ends a turn that is nowhere but on disk. */
 export async function abandonTurn(deps: TurnDeps, abandoned: AbandonedParts): Promise<void> {
-  const { turnId, profile, conversation, alongside } = abandoned;
+  const { turnId, profile, conversation, error, alongside } = abandoned;
   // What it cost is recorded already.
   const meter = new Meter(profile.model, () => {});
   const progress: TurnProgress = { id: turnId, messages: [], meter, acted: false };
   const steps = new KeptSteps(deps.store, turnId, () => undefined);
-  await deps.keeper.abandon({ request: {}, conversation, progress, profile, steps }, alongside);
+  const turn = { request: {}, conversation, progress, profile, steps };
+  await deps.keeper.abandon(turn, error?.cause === REMOVED ? "forgotten" : "kept", alongside);
 }
 
 async function answerOf(

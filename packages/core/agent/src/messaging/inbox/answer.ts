@@ -80,7 +80,7 @@ async function failed(parts: InboxParts, attempt: Attempt, error: SvcError): Pro
   if (code === "TURN_CANCELLED") {
     // Whoever said /stop has an answer to that.
     const words = calledOff === "stop" ? undefined : STOPPED;
-    return over(endTurn(parts, message, { note: () => (inbox.end(n, "done") ? words : undefined) }));
+    return over(endTurn(parts, message, { note: () => (inbox.end(n, "done") ? words : undefined), error }));
   }
   const verdict = judge(error, attempts);
   log.warn("a message could not be answered", {

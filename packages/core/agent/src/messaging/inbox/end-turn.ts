@@ -1,5 +1,5 @@
 /** The end of a message that gets no answer: its turn, what became of it and what its sender is told, in one transaction. */
-import type { ErrorCode, Inbound } from "@svc/contract";
+import type { ErrorCode, Inbound, SvcError } from "@svc/contract";
 import type { Delivery, InboxMessage } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
@@ -10,10 +10,16 @@ export interface UnansweredEnd {
   readonly note: () => string | undefined;
   /** Of one that failed. */
   readonly code?: ErrorCode;
+  /** What its last attempt ended with. */
+  readonly error?: SvcError;
 }
 
 /** Resolves once it is on disk. Rejects only when the service stops before that. */
-export async function endTurn(parts: InboxParts, message: InboxMessage, { note, code }: UnansweredEnd): Promise<void> {
+export async function endTurn(
+  parts: InboxParts,
+  message: InboxMessage,
+  { note, code, error }: UnansweredEnd,
+): Promise<void> {
   const { store, agent, clock, identity, dispatcher, publish, settings, stopping } = parts;
   const { n, channel, lane, turnId } = message;
   const { conversation, replyData } = message.body as unknown as Inbound;
@@ -23,12 +29,13 @@ export async function endTurn(parts: InboxParts, message: InboxMessage, { note, 
     const text = note();
     if (text === undefined) return void (deliveries = []);
     // Named, so that a message that is tried again, and fails again, has one word said to it.
-    const keyOf = (part: number): string => `${turnId}:failed:${part}`;
+    const keyOf = (part: number): string => `failed:${turnId}:${part}`;
     const saying = { conversation, replyData, turnId, text, files: [], keyOf };
     deliveries = store.outbox.add(outgoingRows(settings().channels.get(channel), saying), clock.now());
   };
   const owner = identity.channel(channel);
-  const turn = { turnId, owner, session: lane, alongside, ...(name !== undefined && { agent: name }) };
+  const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
+  const turn = { turnId, owner, session: lane, alongside, ...more };
   await untilKept(parts, incomingId(n), stopping, () => agent.abandon(turn));
   dispatcher.wake(deliveries);
   if (code !== undefined && deliveries.length > 0) {

@@ -173,7 +173,10 @@ export class Inbox {
 
   /** A `/stop` that the last process had no time for does not wait behind what it is to stop either. */
   async #findStops(): Promise<void> {
-    for (const { n, lane } of this.#turns.behindOthers()) {
+    for (const [looked, { n, lane }] of this.#turns.behindOthers().entries()) {
+      // A hundred thousand may wait, and others want to be served.
+      if (looked % 100 === 99) await new Promise(setImmediate);
+      if (this.#stopping.signal.aborted) return;
       const message = this.#parts.store.inbox.read(n);
       if (message?.kind !== "message" || !isStopCommand((message.body as unknown as Inbound).text)) continue;
       if (this.#turns.take(lane, (waiting) => waiting.n === n).length > 0) this.#stopConversation(n);

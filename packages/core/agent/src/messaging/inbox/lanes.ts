@@ -30,6 +30,8 @@ interface Lane {
   isQueued: boolean;
   /** While it rests. */
   cancelRest: (() => void) | undefined;
+  /** Those who want it to wait. */
+  holds: number;
 }
 
 export class InboxLanes {
@@ -75,8 +77,7 @@ export class InboxLanes {
   }
 
   add(message: WaitingMessage): void {
-    let lane = this.#lanes.get(message.lane);
-    if (!lane) this.#lanes.set(message.lane, (lane = emptyLane(message)));
+    const lane = this.#laneOf(message);
     lane.messages.add(message);
     this.#size += 1;
     this.#queue(lane);
@@ -98,13 +99,30 @@ export class InboxLanes {
     return all.filter((message) => !stays.has(message));
   }
 
+  /** Begins nothing more in this lane until the result is called. */
+  hold(of: Pick<WaitingMessage, "lane" | "channel">): () => void {
+    const lane = this.#laneOf(of);
+    lane.holds += 1;
+    return () => {
+      lane.holds -= 1;
+      this.#queue(lane);
+      this.#forget(lane);
+    };
+  }
+
   /** Those that have others before them in their lane. */
   behindOthers(): WaitingMessage[] {
     return [...this.#lanes.values()].flatMap(({ messages }) => (messages.size > 1 ? messages.items().slice(1) : []));
   }
 
+  #laneOf({ lane: key, channel }: Pick<WaitingMessage, "lane" | "channel">): Lane {
+    let lane = this.#lanes.get(key);
+    if (!lane) this.#lanes.set(key, (lane = emptyLane(key, channel)));
+    return lane;
+  }
+
   #queue(lane: Lane): void {
-    if (lane.isRunning || lane.isQueued || lane.cancelRest || lane.messages.size === 0) return;
+    if (lane.isRunning || lane.isQueued || lane.cancelRest || lane.holds > 0 || lane.messages.size === 0) return;
     lane.isQueued = true;
     this.#ready.add(lane);
     this.#fillSoon();
@@ -124,18 +142,19 @@ export class InboxLanes {
     while (this.#running < this.#maxParallel) {
       const lane = this.#ready.shift();
       if (!lane) return;
-      if (this.#held.has(lane.channel) || !this.#options.canBegin(lane.channel)) {
-        this.#hold(lane);
+      // What it had may have been taken out, or somebody wants it to wait.
+      const canRun = lane.messages.size > 0 && lane.holds === 0;
+      if (canRun && (this.#held.has(lane.channel) || !this.#options.canBegin(lane.channel))) {
+        this.#wait(lane);
         continue;
       }
       lane.isQueued = false;
-      // What it had may have been taken out.
-      if (lane.messages.size === 0) this.#forget(lane);
-      else void this.#run(lane);
+      if (canRun) void this.#run(lane);
+      else this.#forget(lane);
     }
   }
 
-  #hold(lane: Lane): void {
+  #wait(lane: Lane): void {
     const held = this.#held.get(lane.channel);
     if (held) held.push(lane);
     else this.#held.set(lane.channel, [lane]);
@@ -182,15 +201,17 @@ export class InboxLanes {
   }
 
   #forget(lane: Lane): void {
-    if (!lane.isRunning && !lane.isQueued && lane.messages.size === 0) this.#lanes.delete(lane.key);
+    const isInUse = lane.isRunning || lane.isQueued || lane.holds > 0;
+    if (!isInUse && lane.messages.size === 0) this.#lanes.delete(lane.key);
   }
 }
 
-const emptyLane = ({ lane: key, channel }: WaitingMessage): Lane => ({
+const emptyLane = (key: string, channel: string): Lane => ({
   key,
   channel,
   messages: new LinkedList(),
   isRunning: false,
   isQueued: false,
   cancelRest: undefined,
+  holds: 0,
 });

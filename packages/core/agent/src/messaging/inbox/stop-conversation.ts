@@ -22,6 +22,8 @@ export async function stopConversation(parts: InboxParts, { lanes, attempts }: A
   const message = store.inbox.read(n);
   if (message?.state !== "waiting") return;
   const { lane, channel, turnId } = message;
+  // What comes after it is answered after it.
+  const release = lanes.hold(message);
   const before = lanes.take(lane, (waiting) => waiting.n < n);
   const current = [...attempts.values()].find((attempt) => attempt.message.lane === lane && attempt.message.n < n);
   const isStopped = current !== undefined && stop(parts, current);
@@ -33,12 +35,16 @@ export async function stopConversation(parts: InboxParts, { lanes, attempts }: A
     deliveries = store.inbox.end(n, "done") ? store.outbox.add(rows, clock.now()) : [];
   };
   // First those before it: a kill in between leaves a /stop that finds the rest.
-  for (const waiting of before) {
-    const stopped = store.inbox.read(waiting.n);
-    if (stopped) await endTurn(parts, stopped, { note: () => void store.inbox.end(waiting.n, "done") });
+  try {
+    for (const waiting of before) {
+      const stopped = store.inbox.read(waiting.n);
+      if (stopped) await endTurn(parts, stopped, { note: () => void store.inbox.end(waiting.n, "done") });
+    }
+    await untilKept(parts, incomingId(n), stopping, () => store.write(end));
+    dispatcher.wake(deliveries);
+  } finally {
+    release();
   }
-  await untilKept(parts, incomingId(n), stopping, () => store.write(end));
-  dispatcher.wake(deliveries);
 }
 
 /** False: there is an answer already, and it is being kept. */
