@@ -3,7 +3,7 @@ import type { SampleDelivery } from "@svc/contract";
 import type { ChannelSubject, DeliverySubject, PlatformMessage, Section } from "../../src/index.ts";
 import { type ChatPlatform, startChatPlatform, TOKEN } from "./platform.ts";
 
-export const SIGNING_SECRET = "signing-secret-51c2";
+const SIGNING_SECRET = "signing-secret-51c2";
 
 const signed: DeliverySubject["signed"] = (body, { signing_secret: secret }: Section, atMs): SampleDelivery => {
   const timestamp = String(Math.floor(atMs / 1000));
