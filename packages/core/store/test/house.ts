@@ -1,27 +1,51 @@
 /** Shared by the store's tests: a folder, a store in it, and rows to put there. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ClientId } from "@svc/contract";
+import { type ClientId, DEDUPE_MS } from "@svc/contract";
 import { type FakeClock, fakeClock } from "@svc/testkit";
-import { openStore, type SessionPlace, type Store, type StoredTurn } from "../src/index.ts";
+import {
+  type Arrival,
+  type Arrived,
+  type KeptMessage,
+  type NewDelivery,
+  type NewMessage,
+  openStore,
+  type SessionPlace,
+  type Store,
+  type StoredTurn,
+} from "../src/index.ts";
 
 export interface House extends Disposable {
   readonly folder: string;
   readonly file: string;
   readonly clock: FakeClock;
   open(): Store;
+  /** Opens what a killed process would leave behind now; the old one is of no use any more. */
+  crash(store: Store): Store;
 }
+
+/** What of a database is on disk; the index of the log is made anew. */
+const LEFT_BEHIND = ["", "-wal"] as const;
 
 export function house(): House {
   const folder = mkdtempSync(join(tmpdir(), "svc-store-"));
   const file = join(folder, "svc.db");
   const clock = fakeClock();
+  const open = (): Store => openStore({ file, clock, idempotency: { ttlMs: 300_000, maxKeys: 100 } });
   return {
     folder,
     file,
     clock,
-    open: () => openStore({ file, clock, idempotency: { ttlMs: 300_000, maxKeys: 100 } }),
+    open,
+    crash: (store) => {
+      const left = LEFT_BEHIND.filter((name) => existsSync(file + name));
+      for (const name of left) cpSync(file + name, `${file}-left${name}`);
+      store.close();
+      for (const name of [...LEFT_BEHIND, "-shm"]) rmSync(file + name, { force: true });
+      for (const name of left) renameSync(`${file}-left${name}`, file + name);
+      return open();
+    },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -57,3 +81,30 @@ export function speak(
     return place!;
   });
 }
+
+/** A message of a lane; with a key, it is told from others by it. */
+export const message = (lane: string, key?: string, more: Partial<NewMessage> = {}): NewMessage => ({
+  kind: "message",
+  lane,
+  body: { text: key ?? lane },
+  ...(key !== undefined && { dedupe: { key, forMs: DEDUPE_MS } }),
+  ...more,
+});
+
+export const arrive = (store: Store, clock: FakeClock, ...messages: NewMessage[]): Promise<Arrived> =>
+  arriveAt(store, clock, { channel: "chat", messages });
+
+export const arriveAt = (store: Store, clock: FakeClock, arrival: Arrival): Promise<Arrived> =>
+  store.write(() => store.inbox.arrive(arrival, clock.now()));
+
+/** Of what became of the messages of an arrival: the kept ones. */
+export const keptOf = (arrived: Arrived): KeptMessage[] =>
+  arrived.state === "kept" ? arrived.messages.filter((each) => each !== "duplicate") : [];
+
+export const delivery = (id: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
+  conversation: { channel: "chat", id },
+  lane: id,
+  text: `to ${id}`,
+  files: [],
+  ...more,
+});

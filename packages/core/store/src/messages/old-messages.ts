@@ -66,6 +66,8 @@ export class OldMessageSweep {
   #delete(n: number): { turnId: string | null; size: number } {
     const { state } = this.#deleteEnd.get(n) as { state: string };
     if (state === this.#shape.well) this.#tally.add(this.#shape.table, -1);
-    return this.#deleteMessage.get(n) as { turnId: string | null; size: number };
+    const gone = this.#deleteMessage.get(n) as { turnId: string | null; size: number } | undefined;
+    // In a damaged database an end may belong to no message; the others go all the same.
+    return gone ?? { turnId: null, size: 0 };
   }
 }

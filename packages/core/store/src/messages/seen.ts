@@ -54,17 +54,20 @@ export class SeenStore {
   flush(): void {
     if (this.#added.length === 0) return;
     const recent = this.#loaded();
-    if (recent.size < BLOCK_SIZE) {
-      const entries = this.#added.map((digest): SeenEntry => [digest, recent.get(digest)!]);
-      this.#insert.run(lastExpiry(entries), pack(entries));
-      return;
-    }
-    const adopt = this.#blocks.seal([...recent]);
+    if (recent.size < BLOCK_SIZE) return this.#append(this.#added.map((digest) => [digest, recent.get(digest)!]));
+    const entries = [...recent];
+    const whole = entries.splice(0, entries.length - (entries.length % BLOCK_SIZE));
+    const adopt = this.#blocks.seal(whole);
     this.#deleteAll.run();
+    if (entries.length > 0) this.#append(entries);
     this.#afterCommit = () => {
       adopt();
-      recent.clear();
+      for (const [digest] of whole) recent.delete(digest);
     };
+  }
+
+  #append(entries: readonly SeenEntry[]): void {
+    this.#insert.run(lastExpiry(entries), pack(entries));
   }
 
   /** The transaction is on disk. */

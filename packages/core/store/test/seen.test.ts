@@ -1,0 +1,202 @@
+// An id that is forgotten too early is a message answered twice; one that is taken for another's is a message lost.
+import { DatabaseSync } from "node:sqlite";
+import { hash } from "node:crypto";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { checkDatabase, type Store } from "../src/index.ts";
+import { GroupCommit } from "../src/group-commit.ts";
+import { BLOCK_SIZE, BlockFilters, filterOf } from "../src/messages/block-filters.ts";
+import { MessageStores } from "../src/messages/messages.ts";
+import { openDatabase } from "../src/open-database.ts";
+import { arrive, house, type House, keptOf, message } from "./house.ts";
+
+let home: House;
+let store: Store;
+beforeEach(() => {
+  home = house();
+  store = home.open();
+});
+afterEach(() => {
+  store.close();
+  home[Symbol.dispose]();
+});
+
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const id = (key: string, forMs = 8 * DAY) => message("lane", key, { kind: "reaction", dedupe: { key, forMs } });
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
+/** How many of these ids were new. */
+const give = async (from: number, to: number, forMs?: number): Promise<number> =>
+  keptOf(await arrive(store, home.clock, ...range(from, to).map((n) => id(`id-${n}`, forMs)))).length;
+const prune = (): Promise<{ seenIds: number }> =>
+  store.prune({ sessionDays: 0, maxSessions: 0, toolCallDays: 30, messageDays: 30 }, home.clock.now());
+
+function rows(table: string): number {
+  const db = new DatabaseSync(home.file, { readOnly: true });
+  const { n } = db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number };
+  db.close();
+  return n;
+}
+
+test("ids beyond what is held in memory are known, before a kill and after it", async () => {
+  for (let n = 0; n < 5 * BLOCK_SIZE; n += 4000) expect(await give(n, n + 4000)).toBe(4000);
+  expect(rows("seen_blocks")).toBeGreaterThan(3);
+  const total = 4000 * Math.ceil((5 * BLOCK_SIZE) / 4000);
+  expect(await give(0, total)).toBe(0);
+  store = home.crash(store);
+  expect(await give(0, total + 5)).toBe(5);
+});
+
+test("a commit that brings several blocks at once forgets none", async () => {
+  await give(0, BLOCK_SIZE - 1);
+  const more = range(1, 4).map((part) => give(part * BLOCK_SIZE, (part + 1) * BLOCK_SIZE));
+  expect(await Promise.all(more)).toEqual([BLOCK_SIZE, BLOCK_SIZE, BLOCK_SIZE]);
+  store = home.crash(store);
+  expect(await give(0, 4 * BLOCK_SIZE)).toBe(1);
+  expect((await checkDatabase(home.file, { quick: false, clock: home.clock })).problems).toEqual([]);
+});
+
+test("a block whose commit fails is written by the next one, without what was undone", async () => {
+  store.close();
+  const { db } = openDatabase(home.file);
+  const stores = new MessageStores(db, home.clock);
+  let fails = false;
+  const commits = new GroupCommit(db, {
+    ...stores.hooks,
+    beforeCommit: () => {
+      stores.hooks.beforeCommit();
+      if (fails) throw new Error("no");
+    },
+  });
+  const keep = async (from: number, to: number): Promise<number> => {
+    const messages = range(from, to).map((n) => id(`id-${n}`));
+    const arrival = { channel: "chat", messages };
+    return keptOf(await commits.write(() => stores.inbox.arrive(arrival, home.clock.now()))).length;
+  };
+  await keep(0, BLOCK_SIZE - 10);
+  fails = true;
+  await expect(keep(BLOCK_SIZE - 10, BLOCK_SIZE + 10)).rejects.toMatchObject({ code: "STORE_FAILED" });
+  fails = false;
+  expect([rows("seen_blocks"), stores.inbox.counts().inbox.done]).toEqual([0, BLOCK_SIZE - 10]);
+  expect(await keep(BLOCK_SIZE - 5, BLOCK_SIZE + 10)).toBe(15);
+  expect(await keep(0, BLOCK_SIZE + 10)).toBe(5);
+  expect([rows("seen_blocks"), stores.inbox.counts().inbox.done]).toEqual([1, BLOCK_SIZE + 10]);
+  db.close();
+  store = home.open();
+  expect(await give(0, BLOCK_SIZE + 20)).toBe(10);
+});
+
+describe("once their time is over", () => {
+  test("ids go, young and old ones, and nothing of them stays on disk", async () => {
+    await give(0, BLOCK_SIZE, DAY);
+    await give(BLOCK_SIZE, BLOCK_SIZE + 300, DAY);
+    await home.clock.advance(DAY - 1);
+    expect((await prune()).seenIds).toBe(0);
+    await home.clock.advance(1);
+    expect((await prune()).seenIds).toBe(BLOCK_SIZE + 300);
+    expect(["seen_recent", "seen_blocks", "seen_rows"].map(rows)).toEqual([0, 0, 0]);
+    expect(await give(0, 10)).toBe(10);
+  });
+
+  test("a short one is new again though it lies among long ones", async () => {
+    await give(0, 100, HOUR);
+    await give(100, BLOCK_SIZE);
+    await home.clock.advance(HOUR);
+    await prune();
+    expect(await give(0, 200)).toBe(100);
+    store = home.crash(store);
+    expect(await give(0, BLOCK_SIZE)).toBe(0);
+  });
+});
+
+test("whatever comes in which order, over kills: an id is new once, until its time is over", async () => {
+  const batch = fc.record({
+    ids: fc.array(fc.nat({ max: 60 }), { maxLength: 12 }),
+    forMs: fc.constantFrom(HOUR, DAY),
+    // Many others at once, so that blocks are made on the way.
+    crowd: fc.constantFrom(0, 0, 0, 3000),
+    then: fc.constantFrom("go on", "go on", "kill", "restart", "prune", "wait an hour", "wait half a day", "undo"),
+  });
+  let crowd = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(batch, { minLength: 5, maxLength: 25 }), async (batches) => {
+      using at = house();
+      let own = at.open();
+      const known = new Map<number, number>();
+      for (const { ids, forMs, crowd: others, then } of batches) {
+        const nowMs = at.clock.now();
+        const messages = [
+          ...ids.map((n) => id(`${n}`, forMs)),
+          ...range(crowd, (crowd += others)).map((n) => id(`crowd-${n}`)),
+        ];
+        const kept = own.write(() => {
+          const arrived = own.inbox.arrive({ channel: "chat", messages }, nowMs);
+          if (then === "undo") throw new Error("undone");
+          return arrived;
+        });
+        if (then === "undo") {
+          await expect(kept).rejects.toThrow();
+          continue;
+        }
+        const expected = ids.map((n) => {
+          const isNew = (known.get(n) ?? -Infinity) <= nowMs;
+          if (isNew) known.set(n, nowMs + forMs);
+          return isNew;
+        });
+        const arrived = await kept;
+        if (arrived.state === "replayed") throw new Error("nothing here may be used once only");
+        expect(arrived.messages.slice(0, ids.length).map((each) => each !== "duplicate")).toEqual(expected);
+        expect(arrived.messages.slice(ids.length)).not.toContain("duplicate");
+        if (then === "kill") own = at.crash(own);
+        if (then === "restart") (own.close(), (own = at.open()));
+        if (then === "prune")
+          await own.prune({ sessionDays: 0, maxSessions: 0, toolCallDays: 1, messageDays: 1 }, nowMs);
+        if (then === "wait an hour") await at.clock.advance(HOUR);
+        if (then === "wait half a day") await at.clock.advance(DAY / 2);
+      }
+      own.close();
+    }),
+    { numRuns: 25 },
+  );
+}, 60_000);
+
+describe("filters", () => {
+  const digest = (text: string): string => hash("sha256", text, "latin1").slice(0, 16);
+  const digests = (block: number): string[] => range(0, BLOCK_SIZE).map((n) => digest(`${block}:${n}`));
+  const candidates = (filters: BlockFilters, one: string): number[] => {
+    const found: number[] = [];
+    filters.some(one, (block) => (found.push(block), false));
+    return found;
+  };
+
+  test("always name the block that holds a digest, and seldom another", () => {
+    const filters = new BlockFilters();
+    // More than one group of them.
+    for (const block of range(100, 140)) filters.add(block, filterOf(digests(block)));
+    for (const block of [100, 131, 132, 139]) {
+      for (const one of digests(block)) expect(candidates(filters, one)).toContain(block);
+    }
+    const wrong = range(0, 20_000).map((n) => candidates(filters, digest(`stranger ${n}`)).length);
+    expect(wrong.reduce((sum, n) => sum + n, 0) / (20_000 * 40)).toBeLessThan(1 / 1000);
+  });
+
+  test("a block that is removed is named no more, and its place is taken by the next", () => {
+    const filters = new BlockFilters();
+    for (const block of [1, 2, 3]) filters.add(block, filterOf(digests(block)));
+    filters.remove(2);
+    filters.remove(7);
+    filters.add(9, filterOf(digests(9)));
+    const named = (block: number): number[] => [...new Set(digests(block).flatMap((one) => candidates(filters, one)))];
+    expect(named(2)).not.toContain(2);
+    for (const block of [1, 3, 9]) expect(named(block)).toContain(block);
+  });
+
+  test("stop at the first block that holds it", () => {
+    const filters = new BlockFilters();
+    filters.add(1, filterOf(["0123456789abcdef"]));
+    filters.add(2, filterOf(["0123456789abcdef"]));
+    const asked: number[] = [];
+    expect(filters.some("0123456789abcdef", (block) => asked.push(block) > 0)).toBe(true);
+    expect(asked).toEqual([1]);
+  });
+});
