@@ -1,0 +1,142 @@
+// Order over lanes that rest, are held and lose messages: one that is passed, begun twice, or forgotten with its lane.
+import type { WaitingMessage } from "@svc/store";
+import { fakeClock } from "@svc/testkit";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Attempted, InboxLanes } from "../src/messaging/inbox/lanes.ts";
+import { quiet } from "./delivery-house.ts";
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), lane: fc.nat(3) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("end" as const, "rest" as const), which: fc.nat(5) }) },
+  fc.record({ do: fc.constant("take" as const), n: fc.nat(20) }),
+  fc.record({ do: fc.constant("hold" as const), lane: fc.nat(3), for: fc.nat(4) }),
+  fc.record({ do: fc.constant("resize" as const), to: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ do: fc.constant("switch" as const), channel: fc.nat(1) }),
+  fc.record({ do: fc.constant("time" as const), ms: fc.constantFrom(10, 1_000, 5_000) }),
+);
+
+const isEqual = (got: number, expected: number): void => expect(got).toBe(expected);
+
+describe("lanes", () => {
+  test(
+    "whatever happens to them: in order, one at a time, all of them, within the limit",
+    { timeout: 60_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+          const clock = fakeClock();
+          const running = new Map<number, { message: WaitingMessage; end: (attempted: Attempted) => void }>();
+          const begun: number[] = [];
+          const isDown = new Set<string>();
+          const holds = new Map<string, number>();
+          const hold = (lane: string, channel: string): (() => void) => {
+            const release = lanes.hold({ lane, channel });
+            holds.set(lane, (holds.get(lane) ?? 0) + 1);
+            return () => {
+              holds.set(lane, holds.get(lane)! - 1);
+              release();
+            };
+          };
+          let limit = 2;
+          const lanes = new InboxLanes({
+            clock,
+            maxParallel: limit,
+            canBegin: (channel) => !isDown.has(channel),
+            attempt: (message) => {
+              expect([...running.values()].some((other) => other.message.lane === message.lane)).toBe(false);
+              expect(isDown.has(message.channel)).toBe(false);
+              expect(running.size).toBeLessThan(limit);
+              expect(holds.get(message.lane) ?? 0).toBe(0);
+              begun.push(message.n);
+              const { promise, resolve } = Promise.withResolvers<Attempted>();
+              running.set(message.n, { message, end: resolve });
+              return promise;
+            },
+          });
+          lanes.start();
+          const left = new Map<number, string>();
+          const releases: { at: number; release: () => void }[] = [];
+          let n = 0;
+          const finish = (which: number, attempted: Attempted): void => {
+            const [one] = [...running.values()].slice(which % (running.size || 1));
+            if (!one) return;
+            // Nothing before it in its lane is left.
+            const lane = [...left].filter(([, name]) => name === one.message.lane).map(([number]) => number);
+            expect(Math.min(...lane)).toBe(one.message.n);
+            running.delete(one.message.n);
+            if (attempted === "over") left.delete(one.message.n);
+            one.end(attempted);
+          };
+          for (const [at, each] of steps.entries()) {
+            if (each.do === "add") {
+              const message: WaitingMessage = {
+                n: ++n,
+                lane: `l${each.lane}`,
+                channel: `c${each.lane % 2}`,
+                kind: "message",
+              };
+              left.set(message.n, message.lane);
+              lanes.add(message);
+            } else if (each.do === "end") finish(each.which, "over");
+            else if (each.do === "rest") finish(each.which, { restMs: 1_000 });
+            else if (each.do === "take" && left.has(each.n)) {
+              const taken = lanes.take(left.get(each.n)!, (message) => message.n === each.n);
+              isEqual(taken.length, running.has(each.n) ? 0 : 1);
+              for (const message of taken) left.delete(message.n);
+            } else if (each.do === "hold") {
+              releases.push({ at: at + each.for, release: hold(`l${each.lane}`, `c${each.lane % 2}`) });
+            } else if (each.do === "resize") {
+              limit = Math.max(each.to, running.size);
+              lanes.resize(limit);
+            } else if (each.do === "switch") {
+              const channel = `c${each.channel}`;
+              if (!isDown.delete(channel)) isDown.add(channel);
+            } else if (each.do === "time") await clock.advance(each.ms);
+            for (const due of releases.splice(0)) {
+              if (at >= due.at) due.release();
+              else releases.push(due);
+            }
+            await quiet();
+            expect(lanes.size).toBe(left.size);
+          }
+          isDown.clear();
+          for (const { release } of releases) release();
+          while (left.size > 0) {
+            await clock.advance(1_000);
+            await quiet();
+            finish(0, "over");
+            await quiet();
+          }
+          expect([lanes.size, lanes.behindOthers()]).toEqual([0, []]);
+          lanes.stop();
+          await clock.advance(10_000);
+          expect(clock.waiting).toBe(0);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  test("a lane that lost all it had while it was ready is the same lane when more comes", async () => {
+    const begun: WaitingMessage[] = [];
+    const ends: ((attempted: Attempted) => void)[] = [];
+    const attempt = (message: WaitingMessage) => (begun.push(message), new Promise<Attempted>((end) => ends.push(end)));
+    const lanes = new InboxLanes({ clock: fakeClock(), maxParallel: 1, canBegin: () => true, attempt });
+    const add = (n: number, lane: string) => lanes.add({ n, lane, channel: "c", kind: "message" });
+    lanes.start();
+    add(1, "other");
+    await quiet();
+    add(2, "lane");
+    lanes.take("lane", () => true);
+    add(3, "lane");
+    lanes.resize(3);
+    await quiet();
+    add(4, "lane");
+    await quiet();
+    expect(begun.map(({ n }) => n)).toEqual([1, 3]);
+    for (const end of ends) end("over");
+    await quiet();
+    expect(begun.map(({ n }) => n)).toEqual([1, 3, 4]);
+  });
+});
