@@ -1,10 +1,9 @@
 // Order over lanes that rest, are held and lose messages: one that is passed, begun twice, or forgotten with its lane.
 import type { WaitingMessage } from "@svc/store";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock, settled } from "@svc/testkit";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Attempted, InboxLanes } from "../src/messaging/inbox/lanes.ts";
-import { quiet } from "./delivery-house.ts";
 
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), lane: fc.nat(3) }) },
@@ -15,6 +14,11 @@ const step = fc.oneof(
   fc.record({ do: fc.constant("switch" as const), channel: fc.nat(1) }),
   fc.record({ do: fc.constant("time" as const), ms: fc.constantFrom(10, 1_000, 5_000) }),
 );
+
+/** Lanes begin a turn of the event loop later. */
+const quiet = async (): Promise<void> => {
+  for (let turn = 0; turn < 4; turn += 1) await settled();
+};
 
 const isEqual = (got: number, expected: number): void => expect(got).toBe(expected);
 

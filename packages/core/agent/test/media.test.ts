@@ -1,13 +1,10 @@
 // A file that somebody sends: kept outside of its folder, hidden, larger than allowed, fetched twice, or in the way of an answer.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type InboundMedia, type Media, SvcError, type Workspace } from "@svc/contract";
 import { fakeWorkspace, temporaryHome } from "@svc/testkit";
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "../src/index.ts";
-import { mediaPath } from "../src/messaging/media/file-name.ts";
-import { withMedia } from "../src/messaging/media/placeholders.ts";
 import { hang } from "./house.ts";
 import {
   afterKill,
@@ -252,85 +249,5 @@ describe("a recording", () => {
       await new Promise(setImmediate);
     }
     expect([heard, made.chat.taken[0]]).toEqual([1, expect.stringContaining("Buy milk.")]);
-  });
-});
-
-describe("whatever a stranger calls a file", () => {
-  const name = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 300 }),
-    fc.constantFrom(
-      "../../etc/passwd",
-      "..\\..\\x",
-      ".ssh",
-      "a/../../b",
-      "\0",
-      "con.",
-      "x]\n[IMAGE:y",
-      "a\u202Egpj.exe",
-      ".",
-      "-",
-      "",
-    ),
-  );
-
-  test("it lies where it belongs, under a name that can be shown and opened", async () => {
-    using own = await desk();
-    await fc.assert(
-      fc.asyncProperty(name, fc.option(fc.string(), { nil: undefined }), async (fileName, mimeType) => {
-        const path = await mediaPath({ ...cat, fileName, mimeType } as InboundMedia, 12, 0, Date.UTC(2026, 0, 1));
-        expect(path).toMatch(/^media\/2026-01-01\/12-[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}._-]*\.[A-Za-z0-9]+$/u);
-        expect(path.length).toBeLessThan(200);
-        await own.workspace.write(path, new Uint8Array(), "replace");
-        expect(existsSync(join(own.root, path))).toBe(true);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  test.each([
-    ["cat.jpg", "image/png", "12-cat.jpg"],
-    ["Übersicht 2026.PDF", undefined, "12-Übersicht-2026.PDF"],
-    ["notes", "text/plain", "12-notes.txt"],
-    ["", "application/pdf", "12-image.pdf"],
-    ["", "audio/mpeg; x=1", "12-image.mp3"],
-    ["", "nonsense", "12-image.jpg"],
-    ["archive.tar.gz", undefined, "12-archive.tar.gz"],
-  ])("%j of type %j is %s", async (fileName, mimeType, expected) => {
-    const path = await mediaPath({ ...cat, fileName, mimeType } as InboundMedia, 12, 0, Date.UTC(2026, 0, 1));
-    expect(path).toBe(`media/2026-01-01/${expected}`);
-  });
-});
-
-describe("placeholders", () => {
-  const placed = (...words: string[]) => words.map((text) => ({ placeholder: "[F]", text }));
-
-  test.each([
-    ["a [F] b [F] c", placed("1", "2"), "a 1 b 2 c"],
-    ["[F]", placed("[F]", "2"), "[F]\n2"],
-    ["no place", placed("1", "2"), "no place\n1\n2"],
-    ["", placed("1"), "1"],
-    ["[F] [F]", placed("1"), "1 [F]"],
-    ["x", [{ placeholder: "", text: "1" }], "x\n1"],
-  ])("of %j with %j are %j", (text, media, expected) => {
-    expect(withMedia(text, media)).toBe(expected);
-  });
-
-  test("every file is told of once, and the rest of the text stays", () => {
-    const word = fc.constantFrom("[F]", "[G]", "a", " ", "\n");
-    const file = fc.record({
-      placeholder: fc.constantFrom("[F]", "[G]"),
-      text: fc.constantFrom("{1}", "{[F]}", "{[G]}"),
-    });
-    fc.assert(
-      fc.property(
-        fc.array(word).map((words) => words.join("")),
-        fc.array(file, { maxLength: 5 }),
-        (text, media) => {
-          const result = withMedia(text, media);
-          expect(result.match(/\{/g)?.length ?? 0).toBe(media.length);
-          expect(result.match(/a/g)?.length ?? 0).toBe(text.match(/a/g)?.length ?? 0);
-        },
-      ),
-    );
   });
 });

@@ -2,23 +2,18 @@
  * Who comes next: one message of a lane at a time and in order, lanes side by side up to a limit, in the order in which
  * they became ready. Of a message only its number is here; what it says is read from disk when its turn has come.
  */
-import type { Clock } from "@svc/contract";
 import { LinkedList } from "@svc/kernel";
 import type { WaitingMessage } from "@svc/store";
+import { HeldLanes, type HoldOptions } from "./held-lanes.ts";
 
 /** What comes of an attempt: the message is over, or it is tried again after a rest. */
 export type Attempted = "over" | { readonly restMs: number };
 
-export interface LaneOptions {
-  readonly clock: Clock;
+export interface LaneOptions extends HoldOptions {
   /** Never rejects. */
   readonly attempt: (message: WaitingMessage) => Promise<Attempted>;
-  /** Whether an attempt can begin; asked again every second while it can't. */
-  readonly canBegin: (channel: string) => boolean;
   readonly maxParallel: number;
 }
-
-const LOOK_AGAIN_MS = 1_000;
 
 interface Lane {
   readonly key: string;
@@ -38,18 +33,20 @@ export class InboxLanes {
   readonly #options: LaneOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #ready = new LinkedList<Lane>();
-  /** By channel: those that wait for it. */
-  readonly #held = new Map<string, Lane[]>();
+  readonly #held: HeldLanes<Lane>;
   #maxParallel: number;
   #running = 0;
   #size = 0;
   #isStarted = false;
   #isFilling = false;
-  #cancelLook: (() => void) | undefined;
 
   constructor(options: LaneOptions) {
     this.#options = options;
     this.#maxParallel = options.maxParallel;
+    this.#held = new HeldLanes(options, (lanes) => {
+      for (const lane of lanes) this.#ready.add(lane);
+      this.#fillSoon();
+    });
   }
 
   /** Messages that wait, those that run included. */
@@ -66,14 +63,15 @@ export class InboxLanes {
   /** Begins nothing more. */
   stop(): void {
     this.#isStarted = false;
-    this.#cancelLook?.();
+    this.#held.stop();
     for (const lane of this.#lanes.values()) lane.cancelRest?.();
   }
 
   /** What runs beyond a smaller limit runs on. What is held is looked at now. */
   resize(maxParallel: number): void {
     this.#maxParallel = maxParallel;
-    this.#lookAgain();
+    this.#held.look();
+    this.#fillSoon();
   }
 
   add(message: WaitingMessage): void {
@@ -144,37 +142,11 @@ export class InboxLanes {
       if (!lane) return;
       // What it had may have been taken out, or somebody wants it to wait.
       const canRun = lane.messages.size > 0 && lane.holds === 0;
-      if (canRun && (this.#held.has(lane.channel) || !this.#options.canBegin(lane.channel))) {
-        this.#wait(lane);
-        continue;
-      }
+      if (canRun && this.#held.holds(lane)) continue;
       lane.isQueued = false;
       if (canRun) void this.#run(lane);
       else this.#forget(lane);
     }
-  }
-
-  #wait(lane: Lane): void {
-    const held = this.#held.get(lane.channel);
-    if (held) held.push(lane);
-    else this.#held.set(lane.channel, [lane]);
-    this.#lookLater();
-  }
-
-  #lookAgain(): void {
-    this.#cancelLook?.();
-    this.#cancelLook = undefined;
-    for (const [channel, lanes] of this.#held) {
-      if (!this.#options.canBegin(channel)) continue;
-      this.#held.delete(channel);
-      for (const lane of lanes) this.#ready.add(lane);
-    }
-    if (this.#held.size > 0) this.#lookLater();
-    this.#fillSoon();
-  }
-
-  #lookLater(): void {
-    this.#cancelLook ??= this.#options.clock.after(LOOK_AGAIN_MS, () => this.#lookAgain());
   }
 
   async #run(lane: Lane): Promise<void> {
