@@ -5,7 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "@svc/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, copyDatabase, type DatabaseReport, SCHEMA_VERSION } from "../src/index.ts";
-import { house, type House, speak } from "./house.ts";
+import { BLOCK_SIZE } from "../src/messages/block-filters.ts";
+import { arrive, delivery, house, type House, message, speak } from "./house.ts";
 
 let home: House;
 beforeEach(() => (home = house()));
@@ -91,6 +92,34 @@ describe("a check", () => {
     expect(await check({ limitMs: 100_000 }, impatient)).toEqual(SOUND);
     store.close();
   });
+});
+
+test.each([
+  ["DELETE FROM inbox_open WHERE n = 1", "1 messages that came in neither wait nor have ended"],
+  [
+    "INSERT INTO inbox_ended VALUES (1, 'chat', 'done', 0, NULL, 1)",
+    "1 messages that came in neither wait nor have ended, or both",
+  ],
+  ["DELETE FROM inbox WHERE n = 2", "1 notes of messages that came in belong to none"],
+  ["DELETE FROM outbox_ended WHERE n = 1", "1 messages that go out neither wait nor have ended"],
+  ["INSERT INTO outbox_open (n) VALUES (7)", "1 notes of messages that go out belong to none"],
+  ["DELETE FROM seen_rows WHERE n = 130", "1 blocks of ids that were seen before are not whole"],
+])("a check finds what %s did to the messages", async (sql, problem) => {
+  const store = home.open();
+  const clock = fakeClock();
+  const crowd = Array.from({ length: BLOCK_SIZE }, (_, n) => message("lane", `id-${n}`, { kind: "reaction" }));
+  await arrive(store, clock, message("lane", "first"), message("lane", "second"), ...crowd);
+  await store.write(() => {
+    store.inbox.end(2, "done");
+    store.outbox.add([delivery("room")], 1);
+    store.outbox.sent(1, "p", 1);
+  });
+  store.close();
+  expect((await check()).problems).toEqual([]);
+  const db = new DatabaseSync(home.file);
+  db.exec(sql);
+  db.close();
+  expect((await check()).problems).toEqual([expect.stringContaining(problem)]);
 });
 
 describe("a copy", () => {

@@ -125,6 +125,55 @@ describe("a disk that is full", () => {
     expect(told).toEqual({ full: true, refused: true, after: "ok" });
   });
 
+  test("an accepted message is kept; one that was refused is new when the platform sends it again", (context) => {
+    const told = onSmallDisk(
+      context,
+      `let store = open();
+       const arrive = (n, text = "x") => store.write(() => store.inbox.arrive({ channel: "c", once: "o" + n, messages: [
+         { kind: "message", lane: "l", body: { text }, dedupe: { key: "id" + n, forMs: 1e6 } }] }, clock.now()));
+       await arrive(0);
+       fill();
+       const codes = [];
+       for (let n = 1; n < 100; n += 1) codes.push(await codeOf(arrive(n, "x".repeat(3000))));
+       const refused = codes.indexOf("STORE_FULL") + 1;
+       const waiting = store.inbox.waiting().length;
+       const accepted = codes.filter((code) => code === "ok").length + 1;
+       store.close();
+       store = open();
+       const again = store.inbox.waiting().length;
+       rmSync("ballast");
+       const kept = await arrive(refused);
+       const replayed = await arrive(refused);
+       store.close();
+       console.log(JSON.stringify({ refused: refused > 0, lost: accepted - waiting, again: again - waiting,
+         kept: kept.messages?.[0] !== "duplicate" && kept.state, replayed: replayed.state }));`,
+    );
+    expect(told).toEqual({ refused: true, lost: 0, again: 0, kept: "kept", replayed: "replayed" });
+  });
+
+  test("at start after a crash: the attempt is counted once, as soon as it can be, and before the next one begins", (context) => {
+    const told = onSmallDisk(
+      context,
+      `let store = open("first/svc.db");
+       await store.write(() => store.inbox.arrive({ channel: "c", messages: [{ kind: "message", lane: "l", body: {} }] }, 1));
+       await store.write(() => store.inbox.begin(1));
+       // What a killed process leaves behind.
+       mkdirSync("state");
+       for (const name of ["svc.db", "svc.db-wal"]) cpSync("first/" + name, "state/" + name);
+       store.close();
+       fill();
+       store = open();
+       const attempts = () => store.inbox.read(1).attempts;
+       const full = [store.inbox.waiting().length, attempts(), await codeOf(store.write(() => store.inbox.begin(1)))];
+       rmSync("ballast");
+       await store.write(() => store.inbox.begin(1));
+       const begun = attempts();
+       await store.write(() => store.inbox.failed(1, "TURN_FAILED"));
+       console.log(JSON.stringify([...full, begun, attempts()]));`,
+    );
+    expect(told).toEqual([1, 0, "STORE_FULL", 1, 2]);
+  });
+
   test("with no home yet: said in words, and nothing half-made stops the next start", (context) => {
     const told = onSmallDisk(
       context,

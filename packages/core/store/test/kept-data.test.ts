@@ -173,6 +173,27 @@ describe("the vault", () => {
   });
 });
 
+test("state is plain text by owner and name, and is there after a kill", async () => {
+  await store.state.set("a", "cursor", "1");
+  await store.state.set("a", "cursor", "2");
+  await store.state.set("a", "%b", "3");
+  await store.state.set("b", "cursor", "4");
+  store = home.crash(store);
+  expect([store.state.get("a", "cursor"), store.state.get("b", "cursor"), store.state.get("c", "x")]).toEqual([
+    "2",
+    "4",
+    undefined,
+  ]);
+  expect([store.state.list("a", ""), store.state.list("a", "%"), store.state.list("a", "_")]).toEqual([
+    ["%b", "cursor"],
+    ["%b"],
+    [],
+  ]);
+  expect([await store.state.delete("a", "cursor"), await store.state.delete("a", "cursor")]).toEqual([true, false]);
+  store = home.crash(store);
+  expect([store.state.list("a", ""), store.state.get("b", "cursor")]).toEqual([["%b"], "4"]);
+});
+
 describe("devices", () => {
   const device = (id: string): Device => ({
     id,

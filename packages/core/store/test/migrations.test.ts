@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClientId } from "@svc/contract";
 import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/migrations.ts";
-import { house, type House } from "./house.ts";
+import { checkDatabase } from "../src/index.ts";
+import { arrive, delivery, house, type House, message } from "./house.ts";
 
 let home: House;
 beforeEach(() => (home = house()));
@@ -26,6 +27,18 @@ function firstRelease(): void {
   db.close();
 }
 
+/** What the second release added, with a row in each. */
+function secondRelease(): void {
+  firstRelease();
+  const db = new DatabaseSync(home.file);
+  db.exec(`BEGIN; ${STEPS[1]} PRAGMA user_version = 2; COMMIT;
+    INSERT INTO vault VALUES ('feature', 'token', 'sealed');
+    INSERT INTO idempotency VALUES (2, 'cl-2', 'ran', 99999999999999, 't-3', 'running');
+    INSERT INTO tool_calls VALUES ('t-3', 'c-1', 'shell', 1, '{}', 'started', NULL, 17, NULL, 'clerk');
+    INSERT INTO dropped_chains VALUES (99);`);
+  db.close();
+}
+
 /** Runs TypeScript in a process of its own, with the store's code and this test's file. */
 const child = (code: string): [string, string[]] => [
   process.execPath,
@@ -39,10 +52,11 @@ const child = (code: string): [string, string[]] => [
   ],
 ];
 
-test("the first step is as it was released", () => {
-  expect(createHash("sha256").update(STEPS[0]!).digest("hex")).toBe(
-    "b17ca66fb4ed800173aa3705efe40655bcba99133051b792f3b78cd80edb0100",
-  );
+test.each([
+  [0, "b17ca66fb4ed800173aa3705efe40655bcba99133051b792f3b78cd80edb0100"],
+  [1, "bf3baa3a0f90981312074ae7410b4713353372efdc12a11b7d04c2dbef3fb645"],
+])("step %i is as it was released", (step, digest) => {
+  expect(createHash("sha256").update(STEPS[step]!).digest("hex")).toBe(digest);
 });
 
 test("a database of the first release keeps everything, and what it used is summed up", () => {
@@ -70,6 +84,28 @@ test("a database of the first release keeps everything, and what it used is summ
   expect(db.prepare("PRAGMA auto_vacuum").get()).toEqual({ auto_vacuum: 2 });
   expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   db.close();
+});
+
+test("a database of the second release keeps everything, judges what it left running, and takes messages", async () => {
+  secondRelease();
+  const store = home.open();
+  expect(store.vault.all()).toEqual([{ owner: "feature", name: "token", sealed: "sealed" }]);
+  expect(store.usage.list("2026-01-01").map(({ turns }) => turns)).toEqual([1, 1]);
+  expect(store.idempotency.claim({ scope: "cl-2", key: "ran" })).toBe("duplicate");
+  expect(store.toolCalls.of("t-3")).toMatchObject([{ callId: "c-1", state: "interrupted" }]);
+  expect(store.sessions.byId("s-1")).toMatchObject({ turns: 2 });
+  expect([store.inbox.waiting(), store.outbox.waiting(), store.inbox.lost()]).toEqual([[], [], []]);
+  await arrive(store, home.clock, message("lane", "1"));
+  await store.write(() => store.outbox.add([delivery("room")], 1));
+  store.close();
+  const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(report).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
+});
+
+test("a backup of the second release is sound as it is", async () => {
+  secondRelease();
+  const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(report).toEqual({ schema: 2, problems: [], complete: true });
 });
 
 test("killed in the middle of a step: the old schema is whole, and the next start takes the step", () => {

@@ -15,6 +15,8 @@ export class SeenStore {
   #recent: Map<string, number> | undefined;
   /** Of the open transaction. */
   #added: string[] = [];
+  /** Those of them that had been there, and were over. */
+  #replaced: SeenEntry[] = [];
   #afterCommit: (() => void) | undefined;
   readonly #all;
   readonly #insert;
@@ -39,6 +41,7 @@ export class SeenStore {
     const recent = this.#loaded();
     const expiresAtMs = recent.get(digest);
     if ((expiresAtMs !== undefined && expiresAtMs > untilMs) || this.#blocks.has(digest, untilMs)) return false;
+    if (expiresAtMs !== undefined) this.#replaced.push([digest, expiresAtMs]);
     recent.set(digest, nowMs + forMs);
     this.#added.push(digest);
     return true;
@@ -73,15 +76,20 @@ export class SeenStore {
   /** The transaction is on disk. */
   settle(): void {
     this.#afterCommit?.();
-    this.#afterCommit = undefined;
-    this.#added = [];
+    this.#reset();
   }
 
   /** The transaction was undone. */
   discard(): void {
     for (const digest of this.#added) this.#recent?.delete(digest);
+    for (const [digest, expiresAtMs] of this.#replaced) this.#recent?.set(digest, expiresAtMs);
+    this.#reset();
+  }
+
+  #reset(): void {
     this.#afterCommit = undefined;
     this.#added = [];
+    this.#replaced = [];
   }
 
   /** Inside a transaction: forgets some of those whose time is over; tells how many. 0: there are no more. */
