@@ -3,7 +3,6 @@
  * nothing wrong all the while; and then the question whether anything of it is left.
  */
 import { DatabaseSync } from "node:sqlite";
-import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit";
 import { HIDDEN } from "./attacks/framing.ts";
@@ -15,6 +14,7 @@ import { type Bystander, startBystander } from "./place/bystander-process.ts";
 import { startVictim, type Victim, type VictimOptions } from "./place/daemon.ts";
 import { judgeLog } from "./place/log.ts";
 import { type Held, heldBy, settled } from "./place/process.ts";
+import { standApart } from "./place/processor.ts";
 import type { Patience } from "./wire/exchange.ts";
 
 export interface CampaignOptions extends VictimOptions {
@@ -34,6 +34,8 @@ export interface CampaignOptions extends VictimOptions {
   /** How long what was taken may take to come back. */
   readonly settleMs: number;
   readonly patience: Patience;
+  /** The paces are to be those of a daemon that is attacked from elsewhere. This process keeps what it gets for that. */
+  readonly measured?: boolean;
   readonly say?: (line: string) => void;
 }
 
@@ -50,6 +52,8 @@ export interface CampaignReport {
   readonly endpoints: readonly EndpointReport[];
   readonly slow: readonly EndpointReport[];
   readonly idle: IdleReport | undefined;
+  /** The attacker had a processor of its own, so that the paces are the daemon's doing. */
+  readonly apart: boolean;
   /** Of the client that does nothing wrong, by phase. */
   readonly paces: Readonly<Record<string, Pace>>;
   readonly before: Held | undefined;
@@ -60,14 +64,6 @@ export interface CampaignReport {
 
 /** Long enough for the well-behaved client's slowest hundredth to be more than one request. */
 const HOARDED_MS = 5_000;
-
-/**
- * An attacker's requests are made and judged on a machine of its own. Here that work would take the processor from the
- * daemon and from the well-behaved client, and what they wait for would be it.
- */
-function yieldProcessor(): void {
-  setPriority(constants.priority.PRIORITY_LOW);
-}
 
 /** What may stay: caches with a bound, and what the C library keeps of the room that ten thousand connections took. */
 const KEPT_MB = 100;
@@ -86,7 +82,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   };
   // Everything that is loaded late is loaded now, or it would count as what the attack left behind.
   for (const endpoint of endpoints) await attackEndpoint(endpoint, victim, { ...run, count: 20 });
-  yieldProcessor();
+  const apart = options.measured === true && standApart([victim.daemon.pid, bystander.pid]);
   bystander.phase("quiet");
   await new Promise((resolve) => setTimeout(resolve, options.quietMs));
   const before = heldBy(victim.daemon.pid);
@@ -108,7 +104,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const paces = await bystander.end();
   const after = before && (await settled(victim.daemon.pid, before, options.settleMs));
   const problems = [...judgeAfter(before, after, idle, paces), ...(await judgeEnd(victim))];
-  return { seed: options.seed, endpoints: done, slow: slowDone, idle, paces, before, after, problems };
+  return { seed: options.seed, endpoints: done, slow: slowDone, idle, apart, paces, before, after, problems };
 }
 
 async function hoard(victim: Victim, bystander: Bystander, { idle }: CampaignOptions): Promise<IdleReport | undefined> {

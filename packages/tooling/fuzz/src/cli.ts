@@ -45,6 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
     quietMs: 5_000,
     settleMs: 30_000,
     patience: PATIENCE,
+    measured: true,
     say,
     ...(only !== undefined && { only }),
   };
