@@ -18,6 +18,8 @@ export type { Violation } from "./io-guard/guard.ts";
 export * from "./memory-secrets.ts";
 export * from "./platforms/base.ts";
 export * from "./platforms/deliverer.ts";
+export * from "./platforms/mailpush/push.ts";
+export * from "./platforms/mailpush/server.ts";
 export { type PlatformMood } from "./platforms/mood.ts";
 export * from "./platforms/provider-a/delivery.ts";
 export * from "./platforms/provider-a/hub.ts";

@@ -1,0 +1,86 @@
+import { allowlist, apiUrl, channelKeys, httpUrl, secret } from "@svc/contract";
+import * as v from "valibot";
+
+const optionalUrl = (description: string, standard: string) =>
+  v.optional(v.pipe(httpUrl(), v.description(description)), standard);
+
+const keys = v.strictObject({
+  ...channelKeys,
+  enabled: v.optional(v.pipe(v.boolean(), v.description("The channel is on only when this is true.")), false),
+  topic: v.pipe(
+    v.string(),
+    v.regex(
+      /^projects\/[\w.:-]{1,100}\/topics\/[\w.~+%-]{3,255}$/,
+      "a topic's path: projects/<project>/topics/<topic>",
+    ),
+    v.description("Pub/Sub topic to which the mailbox tells that there is new mail."),
+  ),
+  oauth_token: v.optional(
+    v.pipe(
+      secret({ env: "MAILPUSH_OAUTH_TOKEN", envMode: "fallback" }),
+      v.description(
+        "Access token of the mailbox. Ends after an hour unless the three keys of the refresh token are set.",
+      ),
+    ),
+  ),
+  refresh_token: v.optional(
+    v.pipe(
+      secret(),
+      v.description("Refresh token of the mailbox, with which access tokens are got as they are needed."),
+    ),
+  ),
+  client_id: v.optional(v.pipe(v.string(), v.description("OAuth client of refresh_token."))),
+  client_secret: v.optional(v.pipe(secret(), v.description("Secret of the OAuth client."))),
+  label_filter: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.nonEmpty())),
+      v.description("Labels, by name or id; mail with any of them is read. Empty: all mail but spam and what is sent."),
+    ),
+    ["INBOX"],
+  ),
+  allowed_senders: allowlist("Addresses, domains or @domains"),
+  webhook_url: v.optional(
+    v.pipe(httpUrl(), v.description("URL for the push subscription; default: gateway.public_url and the path.")),
+  ),
+  webhook_secret: v.optional(
+    v.pipe(
+      secret({ generate: true, env: "MAILPUSH_WEBHOOK_SECRET", envMode: "fallback" }),
+      v.description("Bearer secret that a push may present. Pub/Sub itself can't; it signs: see push_audience."),
+    ),
+  ),
+  push_audience: v.optional(
+    v.pipe(v.string(), v.nonEmpty(), v.description("Audience of the tokens with which Pub/Sub signs its pushes.")),
+  ),
+  push_service_account: v.optional(
+    v.pipe(v.string(), v.nonEmpty(), v.description("Service account for which Pub/Sub signs its pushes; its address.")),
+  ),
+  jwks_url: optionalUrl("Where the keys of those tokens are.", "https://www.googleapis.com/oauth2/v3/certs"),
+  api_url: apiUrl("https://gmail.googleapis.com"),
+  pubsub_url: optionalUrl("Base URL of Pub/Sub's API, for the set-up.", "https://pubsub.googleapis.com"),
+  token_url: optionalUrl("Where a refresh token is exchanged.", "https://oauth2.googleapis.com/token"),
+});
+
+export type Config = v.InferOutput<typeof keys>;
+
+const filled = (value: string | undefined): boolean => value !== undefined && value.trim() !== "";
+
+export const config = v.pipe(
+  keys,
+  v.forward(
+    v.partialCheck(
+      [["push_audience"], ["push_service_account"]],
+      (section) => filled(section.push_audience) === filled(section.push_service_account),
+      "belongs together with push_service_account: set both or none",
+    ),
+    ["push_audience"],
+  ),
+  v.forward(
+    v.partialCheck(
+      [["refresh_token"], ["client_id"], ["client_secret"]],
+      ({ refresh_token: token, client_id: id, client_secret: clientSecret }) =>
+        filled(token) === filled(id) && filled(id) === filled(clientSecret),
+      "belongs together with client_id and client_secret: set all three or none",
+    ),
+    ["refresh_token"],
+  ),
+);

@@ -1,0 +1,89 @@
+/** What of a mail goes to the agent: those of people who may write, in conversations of their own. */
+import type { FeatureContext, Inbound } from "@svc/contract";
+import { senderGate } from "@svc/kit";
+import type { Config } from "../config.ts";
+import { replyDataOf } from "../reply/reply-data.ts";
+import { attachmentsOf } from "./attachments.ts";
+import { isProven } from "./authenticity.ts";
+import { automaticBy } from "./automatic.ts";
+import { bodyText } from "./body.ts";
+import { readable } from "./headers.ts";
+import type { Mail } from "./mail.ts";
+import { withoutQuote } from "./quoted.ts";
+import { addressOf, mailboxOf, nameOf } from "./sender.ts";
+import { toldOnce } from "./told-once.ts";
+
+const CHANNEL = "mailpush";
+
+export type InboundOf = (mail: Mail, labelIds: readonly string[], signal: AbortSignal) => Promise<Inbound | undefined>;
+
+export function inboundReader(
+  { config, log }: Pick<FeatureContext<Config>, "config" | "log">,
+  ownAddress: (signal: AbortSignal) => Promise<string>,
+): InboundOf {
+  const mayWrite = senderGate({ allowed: config.allowed_senders, mode: "email", log, channel: CHANNEL });
+  const tellUnproven = toldOnce((sender) =>
+    log.warn("A mail's sender is not proven by DMARC, DKIM or SPF of the domain; it is not answered.", { sender }),
+  );
+  const isForAll = config.allowed_senders.includes("*");
+
+  return async (mail, labelIds, signal) => {
+    const from = mail.headers.get("from");
+    const sender = mailboxOf(addressOf(from));
+    const isOwn = mail.labelIds.some((label) => OWN.has(label));
+    if (sender === undefined || isOwn || !isWanted(mail.labelIds, labelIds)) return undefined;
+    if (sender === (await ownAddress(signal)).toLowerCase()) return undefined;
+    const automatic = automaticBy(mail.headers, sender);
+    if (automatic !== undefined) {
+      log.debug("An automatic mail is not answered.", { because: automatic });
+      return undefined;
+    }
+    if (!mayWrite(sender)) return undefined;
+    // Where everybody may write, a made-up sender gets nowhere that its writer could not get without.
+    if (!isForAll && !isProven(mail.headers, sender)) {
+      tellUnproven(sender);
+      return undefined;
+    }
+    return messageOf(mail, sender, nameOf(from));
+  };
+}
+
+const OWN = new Set(["SENT", "DRAFT", "CHAT"]);
+const NEVER = new Set(["SPAM", "TRASH"]);
+
+const isWanted = (has: readonly string[], wanted: readonly string[]): boolean =>
+  wanted.length === 0 ? !has.some((label) => NEVER.has(label)) : wanted.some((label) => has.includes(label));
+
+function messageOf(mail: Mail, sender: string, senderName: string | undefined): Inbound | undefined {
+  const { media, placeholders } = attachmentsOf(mail);
+  const text = [subjectOf(mail), textOf(mail), ...placeholders].filter((part) => part !== "").join("\n\n");
+  if (text === "") return undefined;
+  return {
+    id: mail.id,
+    // Of a thread with several people each has a conversation: whoever gets hold of a thread's id must not read there what
+    // somebody else was answered.
+    conversation: { channel: CHANNEL, id: sender, thread: mail.threadId },
+    sender,
+    ...(senderName !== undefined && { senderName }),
+    text,
+    ...(media.length > 0 && { media }),
+    ...(mail.internalDateMs > 0 && { sentAtMs: mail.internalDateMs }),
+    replyData: replyDataOf(mail),
+  };
+}
+
+const isReply = ({ headers }: Mail): boolean =>
+  headers.get("in-reply-to").trim() !== "" && !/^\s*(?:fwd?|wg|tr|rv|enc|i):/i.test(headers.get("subject"));
+
+/** In a reply it is the one that the conversation began with. */
+function subjectOf(mail: Mail): string {
+  const subject = readable(mail.headers.get("subject")).replaceAll(/\s+/g, " ").trim();
+  return subject === "" || isReply(mail) ? "" : `Subject: ${subject.slice(0, MAX_SUBJECT_CHARS).toWellFormed()}`;
+}
+
+const MAX_SUBJECT_CHARS = 998;
+
+function textOf(mail: Mail): string {
+  const text = bodyText(mail);
+  return isReply(mail) ? withoutQuote(text) : text;
+}

@@ -1,0 +1,54 @@
+/** What a reply carries of the mail it answers. The conversation has it already, and a model would answer it again. */
+
+/**
+ * `text` without a quote at its end, and without the signature. Answers between quoted lines stay with them; a text that is
+ * a quote as a whole stays whole.
+ */
+export function withoutQuote(text: string): string {
+  const lines = text.split("\n").map((line) => line.trimEnd());
+  const kept = lines.slice(0, endOfAnswer(lines));
+  const signature = kept.indexOf("--");
+  const said = (signature > 0 ? kept.slice(0, signature) : kept).join("\n").trim();
+  return said === "" ? text.trim() : said;
+}
+
+function endOfAnswer(lines: readonly string[]): number {
+  const separator = lines.findIndex((line, index) => SEPARATOR.test(line) || isHeaderBlock(lines, index));
+  let end = separator > 0 ? separator : lines.length;
+  const back = (is: (line: string) => boolean): boolean => {
+    const before = end;
+    while (end > 0 && is(lines[end - 1] as string)) end -= 1;
+    return end < before;
+  };
+  const isBlank = (line: string): boolean => line === "";
+  back(isBlank);
+  const hadQuote = back((line) => line === "" || line.startsWith(">"));
+  if (hadQuote) end = withoutAttribution(lines, end);
+  return end;
+}
+
+/** "On Tue, 1 Dec 2026 at 10:00, Ada <ada@example.org> wrote:", which mail programs break into up to three lines. */
+function withoutAttribution(lines: readonly string[], end: number): number {
+  for (let count = 1; count <= 3 && count <= end; count += 1) {
+    const line = lines.slice(end - count, end).join(" ");
+    if (line.length <= MAX_ATTRIBUTION_CHARS && ATTRIBUTION.test(line)) return end - count;
+  }
+  return end;
+}
+
+const MAX_ATTRIBUTION_CHARS = 400;
+const ATTRIBUTION =
+  /^(?:On|Am|Le|El|Il|Em|Op|Den|Dnia|W dniu)\s.*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał(?:\(a\))?)\b.{0,200}:$/iu;
+
+const SEPARATOR =
+  /^-{2,}\s?(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Oorspronkelijk bericht)\s?-{2,}$/iu;
+
+/** Outlook quotes by the headers of what it quotes: From, Sent, To, Subject, within a few lines. */
+function isHeaderBlock(lines: readonly string[], index: number): boolean {
+  if (!/^\*?(?:From|Von|De|Da|Van):\*?\s/i.test(lines[index] as string)) return false;
+  const next = lines.slice(index + 1, index + 6);
+  return [
+    /^\*?(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|Inviato|Verzonden):/i,
+    /^\*?(?:Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto):/i,
+  ].every((pattern) => next.some((line) => pattern.test(line)));
+}

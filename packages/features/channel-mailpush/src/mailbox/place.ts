@@ -1,0 +1,31 @@
+/** How far the mailbox has been read; kept over restarts. */
+import type { StateStore } from "@svc/contract";
+import * as v from "valibot";
+
+export interface Place {
+  /** Everything up to this history id was read. */
+  readonly historyId: string;
+  /** When the newest mail that was read, or the mailbox's first watch, came. Milliseconds since the epoch. */
+  readonly newestMs: number;
+}
+
+const KEY = "place";
+const place = v.object({ historyId: v.pipe(v.string(), v.regex(/^\d{1,20}$/)), newestMs: v.number() });
+
+/** Undefined before the first watch. */
+export async function readPlace(state: StateStore): Promise<Place | undefined> {
+  const parsed = v.safeParse(place, jsonOf(await state.get(KEY)));
+  return parsed.success ? parsed.output : undefined;
+}
+
+export async function keepPlace(state: StateStore, { historyId, newestMs }: Place): Promise<void> {
+  await state.set(KEY, JSON.stringify({ historyId, newestMs }));
+}
+
+export function jsonOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+/** `users.watch`: the platform tells the topic of changes for seven days, unless it is asked again before that. */
+import { type Clock, type Json, type StateStore, SvcError } from "@svc/contract";
+import type { PlatformAnswer } from "@svc/kit";
+import * as v from "valibot";
+import { unlessAborted } from "../api/abort.ts";
+import type { MailApi } from "../api/mail-api.ts";
+import { refusalOf } from "../api/refusal.ts";
+import type { Labels } from "./labels.ts";
+import { jsonOf, keepPlace, readPlace } from "./place.ts";
+
+export interface Watch {
+  /** Watches when it is due. Resolves with when it is due again, milliseconds since the epoch. */
+  keep(signal: AbortSignal): Promise<number>;
+  /** When it ends; undefined: there is none. */
+  endsAtMs(): Promise<number | undefined>;
+  /** Watches now, due or not; resolves with when it ends. */
+  renew(signal: AbortSignal): Promise<number>;
+}
+
+export interface WatchOptions {
+  readonly api: MailApi;
+  readonly labels: Labels;
+  readonly topic: string;
+  readonly state: StateStore;
+  readonly clock: Clock;
+}
+
+const DAY_MS = 86_400_000;
+const BEFORE_END_MS = 3_600_000;
+/** However soon it ends, it is not asked for all the time. */
+const MIN_MS = 60_000;
+const KEY = "watch";
+
+const kept = v.object({ request: v.string(), atMs: v.number(), endsAtMs: v.number() });
+const answer = v.object({
+  historyId: v.pipe(v.string(), v.regex(/^\d{1,20}$/)),
+  expiration: v.pipe(
+    v.union([v.string(), v.number()]),
+    v.transform(Number),
+    v.check((ms) => Number.isSafeInteger(ms) && ms > 0),
+  ),
+});
+
+export function createWatch({ api, labels, topic, state, clock }: WatchOptions): Watch {
+  const last = async (): Promise<v.InferOutput<typeof kept> | undefined> => {
+    const parsed = v.safeParse(kept, jsonOf(await state.get(KEY)));
+    return parsed.success ? parsed.output : undefined;
+  };
+
+  const requestOf = async (signal: AbortSignal): Promise<Json> => {
+    const labelIds = await labels.ids(signal);
+    return { topicName: topic, ...(labelIds.length > 0 && { labelIds, labelFilterBehavior: "INCLUDE" }) };
+  };
+
+  async function ask(request: Json, signal: AbortSignal): Promise<number> {
+    const said = await api.call({ path: "watch", json: request, answers: [400, 403, 404] }, signal);
+    if (said.status !== 200) throw refused(said, clock.now());
+    const told = v.safeParse(answer, said.json);
+    if (!told.success) throw new SvcError("REMOTE_UNREACHABLE", "The answer to a watch is none.");
+    const { historyId, expiration: endsAtMs } = told.output;
+    // Only the first time: later ones would leave out the mail that came since the last push was worked off.
+    if ((await readPlace(state)) === undefined) await keepPlace(state, { historyId, newestMs: clock.now() });
+    await state.set(KEY, JSON.stringify({ request: JSON.stringify(request), atMs: clock.now(), endsAtMs }));
+    return endsAtMs;
+  }
+
+  /** One after the other: of two first watches the later one must not decide where reading begins. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = (work: () => Promise<number>, signal: AbortSignal): Promise<number> => {
+    const mine = turn.then(work);
+    turn = mine.catch(() => undefined);
+    return unlessAborted(mine, signal);
+  };
+
+  const keep = async (signal: AbortSignal): Promise<number> => {
+    const request = await requestOf(signal);
+    const before = await last();
+    const now = clock.now();
+    const isSame = before?.request === JSON.stringify(request) && (await readPlace(state)) !== undefined;
+    if (before !== undefined && isSame && before.atMs <= now && now < dueAt(before)) return dueAt(before);
+    return dueAt({ atMs: now, endsAtMs: await ask(request, signal) });
+  };
+
+  return {
+    keep: (signal) => inTurn(() => keep(signal), signal),
+    endsAtMs: async () => (await last())?.endsAtMs,
+    renew: (signal) => inTurn(async () => ask(await requestOf(signal), signal), signal),
+  };
+}
+
+const dueAt = ({ atMs, endsAtMs }: { readonly atMs: number; readonly endsAtMs: number }): number =>
+  Math.max(atMs + MIN_MS, Math.min(atMs + DAY_MS, endsAtMs - BEFORE_END_MS));
+
+/** Nearly always the topic's permissions; credentials that are wrong were refused before. */
+function refused(said: PlatformAnswer, nowMs: number): SvcError {
+  const refusal = refusalOf(said, nowMs);
+  if (said.status === 403 && refusal.code === "DELIVERY_FAILED") return refusal;
+  return new SvcError("CHANNEL_CANNOT", "The platform refuses to tell the topic of new mail.", {
+    hint:
+      "Check `topic` and that the token has the scope gmail.modify, and grant " +
+      "gmail-api-push@system.gserviceaccount.com the role Pub/Sub Publisher on the topic.",
+  });
+}

@@ -1,0 +1,67 @@
+/** One mailbox: pushes say that there is mail, its history says which, answers are mails in the thread. */
+import type { Channel, Contributions, FeatureContext } from "@svc/contract";
+import { asCheckFailure } from "@svc/kit";
+import { createMailApi } from "./api/mail-api.ts";
+import { createAccessTokens } from "./api/tokens.ts";
+import type { Config } from "./config.ts";
+import { createMedia } from "./mail/attachments.ts";
+import { inboundReader } from "./mail/inbound.ts";
+import { createLabels } from "./mailbox/labels.ts";
+import { readPlace } from "./mailbox/place.ts";
+import { ownAddress, readProfile } from "./mailbox/profile.ts";
+import { createSync } from "./mailbox/sync.ts";
+import { createWatch } from "./mailbox/watch.ts";
+import { createIngress } from "./push/ingress.ts";
+import { createSigningKeys } from "./push/keys.ts";
+import { historyIdOf } from "./push/notification.ts";
+import { sender } from "./reply/send.ts";
+import { runLoop } from "./run.ts";
+import { setUp } from "./setup.ts";
+
+/** Mail has no limit of its own; more than this nobody reads. */
+const MAX_TEXT_CHARS = 200_000;
+
+export function create(context: FeatureContext<Config>): Contributions {
+  const { config, state, clock } = context;
+  const tokens = createAccessTokens(context);
+  const api = createMailApi(context, tokens);
+  const address = ownAddress(api);
+  const labels = createLabels(api, config.label_filter);
+  const watch = createWatch({ api, labels, topic: config.topic, state, clock });
+  const sync = createSync({ api, labels, context, inboundOf: inboundReader(context, address) });
+  const keys = createSigningKeys(context);
+
+  const check = async (signal: AbortSignal): Promise<string> => {
+    const profile = await readProfile(api, signal).catch(asCheckFailure);
+    const endsAtMs = await watch.endsAtMs();
+    const until = endsAtMs === undefined ? "" : ` until ${new Date(endsAtMs).toISOString().slice(0, 16)}Z`;
+    return `${profile.address}, ${until === "" ? "not watched yet" : `watched${until}`}`;
+  };
+
+  const channel: Channel = {
+    send: sender(api, address),
+    text: { maxChars: MAX_TEXT_CHARS },
+    readMarks: {
+      async mark(_conversation, messageId, signal) {
+        const path = `messages/${encodeURIComponent(messageId)}/modify`;
+        await api.call({ path, json: { removeLabelIds: ["UNREAD"] } }, signal);
+      },
+    },
+    media: createMedia(api, context),
+    check,
+    setup: ({ url }, signal) => setUp({ config, api, watch }, url, signal).catch(asCheckFailure),
+    async onNotice(notice, signal) {
+      const upTo = historyIdOf(notice);
+      if (upTo === undefined) return;
+      // A push may be here before the loop has watched for the first time.
+      if ((await readPlace(state)) === undefined) await watch.keep(signal);
+      await sync.run(signal, upTo);
+    },
+  };
+
+  return {
+    channel,
+    ingress: [createIngress(context, keys)],
+    run: (signal) => runLoop({ context, tokens, check, watch, sync, keys }, signal),
+  };
+}

@@ -1,0 +1,67 @@
+/** Sends an answer as a mail in the thread, once. */
+import { hash } from "node:crypto";
+import { type Channel, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import * as v from "valibot";
+import type { MailApi } from "../api/mail-api.ts";
+import { mailboxOf } from "../mail/sender.ts";
+import { compose } from "./compose.ts";
+import { keptReply } from "./reply-data.ts";
+import { readThread } from "./thread.ts";
+
+export function sender(api: MailApi, ownAddress: (signal: AbortSignal) => Promise<string>): Channel["send"] {
+  return async (message, signal) => {
+    signal.throwIfAborted();
+    const to = recipientOf(message);
+    const { thread: threadId } = message.conversation;
+    const key = hash("sha256", message.deliveryId);
+    // The platform takes no key by which it would know a mail that it sent already; the thread has one.
+    const thread = threadId === undefined ? undefined : await readThread(api, threadId, signal);
+    const already = thread?.sentAs(key);
+    if (already !== undefined) return { platformId: already };
+    const replyTo = keptReply(message.replyData) ?? thread?.newest;
+    const files = await readFiles(message);
+    const from = await ownAddress(signal);
+    const mail = await compose({ from, to, text: message.text, replyTo, key, files });
+    return post(api, mail, thread === undefined ? undefined : threadId, files.length > 0, signal);
+  };
+}
+
+function recipientOf({ conversation }: OutgoingMessage): string {
+  const address = mailboxOf(conversation.id);
+  if (address !== undefined) return address;
+  throw new SvcError("DELIVERY_REFUSED", "A conversation's id is one mail address.");
+}
+
+const readFiles = ({ files = [] }: OutgoingMessage) =>
+  Promise.all(files.map(async ({ name, mimeType, read }) => ({ name, mimeType, bytes: await read() })));
+
+const answer = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
+
+async function post(
+  api: MailApi,
+  mail: Buffer,
+  threadId: string | undefined,
+  isLarge: boolean,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  const where = threadId === undefined ? {} : { threadId };
+  const request = isLarge
+    ? { query: { uploadType: "multipart" }, upload: upload(mail, where) }
+    : { json: { raw: mail.toString("base64url"), ...where } };
+  const { json } = await api.call({ path: "messages/send", method: "POST", ...request }, signal);
+  const parsed = v.safeParse(answer, json);
+  return parsed.success ? { platformId: parsed.output.id } : {};
+}
+
+/** The mail beside its thread, as it is; inside of JSON the platform takes a few megabytes only. */
+function upload(mail: Buffer, where: { readonly threadId?: string }) {
+  const boundary = `svc-${hash("sha256", mail)}`;
+  const part = (type: string, content: string | Buffer) => [
+    `--${boundary}\r\nContent-Type: ${type}\r\n\r\n`,
+    content,
+    "\r\n",
+  ];
+  const pieces = [...part("application/json; charset=UTF-8", JSON.stringify(where)), ...part("message/rfc822", mail)];
+  const body = Buffer.concat([...pieces.map((piece) => Buffer.from(piece)), Buffer.from(`--${boundary}--\r\n`)]);
+  return { contentType: `multipart/related; boundary=${boundary}`, body };
+}

@@ -1,0 +1,196 @@
+// Answers as mail: in the thread, once, readable by every mail program, and nobody's way to write headers of their own.
+import type { OutgoingMessage } from "@svc/contract";
+import * as fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { compose } from "../src/reply/compose.ts";
+import { keptReply, replyToOf } from "../src/reply/reply-data.ts";
+import { headersOf } from "../src/mail/headers.ts";
+import { closePlatforms, connected, never, NEWEST, OWN } from "./open-channel.ts";
+
+afterEach(closePlatforms);
+
+async function asked(mail: object = {}) {
+  const opened = await connected();
+  const headers = { "Message-ID": "<m1@example.org>", References: "<root@example.org> <m0@example.org>" };
+  const { mail: theirs } = opened.platform.arrive({
+    from: "Ada <ada@example.org>",
+    subject: "Grüße",
+    text: "Hi",
+    headers,
+    ...mail,
+  });
+  await opened.channel.onNotice(NEWEST, never);
+  const [inbound] = opened.context.received;
+  const answer: OutgoingMessage = {
+    conversation: inbound!.conversation,
+    text: "Hello Ada,\n\nà bientôt 👋\n.\nFrom here on",
+    deliveryId: "delivery-1",
+    ...(inbound!.replyData !== undefined && { replyData: inbound!.replyData }),
+  };
+  return { ...opened, theirs, answer };
+}
+
+test("an answer lands in the thread, here and in every mail program", async () => {
+  const { platform, channel, theirs, answer } = await asked();
+  const { platformId } = await channel.send(answer, never);
+  expect(platform.sent).toMatchObject([
+    {
+      messageId: platformId,
+      threadId: theirs.threadId,
+      from: OWN,
+      to: ["ada@example.org"],
+      subject: "Re: Grüße",
+      text: answer.text,
+      inReplyTo: "<m1@example.org>",
+      references: ["<root@example.org>", "<m0@example.org>", "<m1@example.org>"],
+    },
+  ]);
+  const { headers } = platform.sent[0]!;
+  expect(headers.get("auto-submitted")).toBe("auto-replied");
+  expect(headers.get("content-type")).toMatch(/^text\/plain; charset=utf-8/);
+});
+
+test("what was sent and not told is not sent again, in this process or another", async () => {
+  const { platform, channel, answer } = await asked();
+  platform.mood = ({ path }) => (path.endsWith("/send") ? "loses answers" : "takes");
+  await expect(channel.send(answer, never)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
+  platform.mood = "takes";
+  const { platformId } = await channel.send(answer, never);
+  expect(platform.sent).toHaveLength(1);
+  expect(platformId).toBe(platform.sent[0]?.messageId);
+  await channel.send({ ...answer, deliveryId: "delivery-2" }, never);
+  expect(platform.sent).toHaveLength(2);
+});
+
+test("our own answers are in the thread, and not in the way of the next one", async () => {
+  const { platform, channel, context, answer } = await asked();
+  await channel.send(answer, never);
+  await channel.onNotice(NEWEST, never);
+  expect(context.received).toHaveLength(1);
+  const { replyData: _, ...unsolicited } = { ...answer, deliveryId: "delivery-2", text: "And one more" };
+  await channel.send(unsolicited, never);
+  expect(platform.sent[1]).toMatchObject({
+    inReplyTo: "<m1@example.org>",
+    subject: "Re: Grüße",
+    threadId: platform.sent[0]?.threadId,
+  });
+});
+
+test("a thread that is gone, or none at all, begins a new one", async () => {
+  const { platform, channel, answer } = await asked();
+  const gone = { ...answer.conversation, thread: "0000" };
+  await channel.send({ ...answer, conversation: gone }, never);
+  expect(platform.sent[0]).toMatchObject({ inReplyTo: "<m1@example.org>", subject: "Re: Grüße" });
+  const conversation = { channel: "mailpush", id: "bob@example.net" };
+  await channel.send({ conversation, text: `\n  ${"A long first line ".repeat(9)}\nmore`, deliveryId: "d" }, never);
+  expect(platform.sent[1]?.to).toEqual(["bob@example.net"]);
+  expect(platform.sent[1]?.subject).toMatch(/^A long first line .{40,60}…$/);
+  expect(platform.sent[1]?.headers.get("auto-submitted")).toBe("auto-generated");
+  expect(platform.sent[1]?.inReplyTo).toBeUndefined();
+});
+
+test("a subject is answered with one Re:, and a mail without one too", async () => {
+  const subjectOf = async (subject: string) => {
+    const { platform, channel, answer } = await asked({ subject });
+    await channel.send(answer, never);
+    return platform.sent[0]?.subject;
+  };
+  expect(await subjectOf("RE: It")).toBe("RE: It");
+  expect(await subjectOf("")).toBe("Re:");
+});
+
+test.each([
+  "",
+  "ada",
+  "ada@example.org, bob@example.net",
+  "ada@example.org\r\nBcc: bob@example.net",
+  "<ada@example.org>",
+  "a b@example.org",
+])("%j is nobody to write to", async (id) => {
+  const { platform, channel } = await connected();
+  const before = platform.requests.length;
+  const sending = channel.send({ conversation: { channel: "mailpush", id }, text: "x", deliveryId: "d" }, never);
+  await expect(sending).rejects.toMatchObject({ code: "DELIVERY_REFUSED" });
+  expect(platform.requests).toHaveLength(before);
+});
+
+test("headers of a stranger's mail become no headers of ours", async () => {
+  const evil = "x\r\nBcc: victim@example.net\r\n\r\ntext";
+  const headers = { "Message-ID": `<m1@example.org>${evil}`, References: `<a@b>\r\nBcc: v@w <${evil}> <c@d>` };
+  const { platform, channel, answer } = await asked({ subject: evil, headers });
+  await channel.send(answer, never);
+  expect(platform.sent).toMatchObject([{ to: ["ada@example.org"], inReplyTo: "<m1@example.org>", text: answer.text }]);
+  expect(platform.sent[0]?.headers.has("bcc")).toBe(false);
+});
+
+test("whatever text, subject and ids there are, the mail is one that RFC 5322 allows, to one person", async () => {
+  const { startMailpush } = await import("@svc/testkit");
+  await using platform = await startMailpush({ address: OWN, topics: [], token: "t", now: () => 0 });
+  const wild = fc.string({
+    unit: fc.oneof(
+      fc.constantFrom("\r", "\n", "\r\n", ":", "<", ">", "Bcc: a@b", "=?", "?=", "."),
+      fc.string({ unit: "binary", maxLength: 3 }),
+    ),
+  });
+  await fc.assert(
+    fc.asyncProperty(wild, wild, wild, wild, async (text, subject, ids, name) => {
+      const fields = { Subject: subject, "Message-ID": `<${ids}@x>`, References: `${ids} <${ids}@y> <a@b>` };
+      const theirs = headersOf({ headers: Object.entries(fields).map(([key, value]) => ({ name: key, value })) });
+      const replyTo = replyToOf({ headers: theirs, threadId: "t" });
+      const files = [{ name, mimeType: "text/plain", bytes: Buffer.from(text) }];
+      const raw = await compose({ from: OWN, to: "ada@example.org", text, replyTo, key: "k", files });
+      const answer = await fetch(`${platform.url}/gmail/v1/users/me/messages/send`, {
+        method: "POST",
+        headers: { authorization: "Bearer t", "content-type": "application/json" },
+        body: JSON.stringify({ raw: raw.toString("base64url") }),
+      });
+      expect(await answer.json()).toMatchObject({ labelIds: ["SENT"] });
+      expect(platform.sent.at(-1)?.to).toEqual(["ada@example.org"]);
+      expect(platform.sent.at(-1)?.headers.has("bcc")).toBe(false);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("of a long thread the root and the newest ids are kept", () => {
+  const ids = Array.from({ length: 50 }, (_, index) => `<m${index}@example.org>`);
+  const fields = [
+    { name: "References", value: ids.join(" ") },
+    { name: "Message-ID", value: "<last@example.org>" },
+  ];
+  const { references, messageId } = replyToOf({ headers: headersOf({ headers: fields }), threadId: "t" });
+  expect(references).toEqual([ids[0], ...ids.slice(-19)]);
+  expect(messageId).toBe("<last@example.org>");
+});
+
+test.each([null, [], "x", {}, { messageId: 7 }, { references: [], subject: "x" }])("%j is no reply data", (data) => {
+  expect(keptReply(data)).toBeUndefined();
+});
+
+test("files go along, as an upload of their own", async () => {
+  const { platform, channel, answer } = await asked();
+  const bytes = new Uint8Array(300_000).map((_, index) => index % 251);
+  const file = {
+    kind: "document" as const,
+    name: "päper \r\n.pdf",
+    mimeType: "application/pdf",
+    read: async () => bytes,
+  };
+  await channel.send({ ...answer, text: "", files: [file] }, never);
+  const [sent] = platform.sent;
+  expect(sent?.files).toMatchObject([{ mimeType: "application/pdf" }]);
+  expect(Buffer.from(sent!.files[0]!.bytes).equals(bytes)).toBe(true);
+  expect(sent?.files[0]?.name).toBe("päper .pdf");
+  expect(sent).toMatchObject({
+    subject: "Re: Grüße",
+    inReplyTo: "<m1@example.org>",
+    threadId: answer.conversation.thread,
+  });
+  expect(platform.requests.at(-1)).toMatchObject({ path: "/upload/gmail/v1/users/me/messages/send" });
+});
+
+test("the mark of a mail that was read is taken off", async () => {
+  const { platform, channel, theirs, answer } = await asked();
+  await channel.readMarks.mark(answer.conversation, theirs.id, never);
+  expect(platform.mail(theirs.id)?.labelIds).not.toContain("UNREAD");
+});

@@ -1,0 +1,122 @@
+/** A mail as the API shows it: headers, a tree of parts, large parts by an id that is another one each time. */
+import type { Json } from "@svc/contract";
+
+export interface MailFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What somebody writes to the mailbox. */
+export interface ArrivingMail {
+  readonly from: string;
+  readonly subject?: string;
+  readonly text?: string;
+  readonly html?: string;
+  readonly files?: readonly MailFile[];
+  /** Further headers, before and instead of those that are made. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly labelIds?: readonly string[];
+  /** Default: a thread of its own. */
+  readonly threadId?: string;
+  /** When the platform took it. */
+  readonly atMs: number;
+  /** In place of the parts that are made. */
+  readonly payload?: Json;
+}
+
+export interface StoredMail extends ArrivingMail {
+  readonly id: string;
+  readonly threadId: string;
+  labelIds: readonly string[];
+  readonly historyId: string;
+  readonly messageId: string;
+}
+
+export interface Shown {
+  readonly format: string;
+  /** Of `metadata`; empty: all. */
+  readonly headers: readonly string[];
+  /** A new id for the bytes of an attachment. */
+  readonly attach: (bytes: Uint8Array) => string;
+}
+
+export function resourceOf(mail: StoredMail, { format, headers, attach }: Shown): Json {
+  const { text = "", html = "", labelIds, id, threadId, historyId, atMs } = mail;
+  const shown = {
+    id,
+    threadId,
+    labelIds: [...labelIds],
+    snippet: snippetOf(text || html),
+    historyId,
+    internalDate: String(atMs),
+  };
+  const whole = { ...shown, sizeEstimate: text.length + html.length };
+  if (format === "minimal") return whole;
+  const wanted = new Set(headers.map((name) => name.toLowerCase()));
+  const fields = fieldsOf(mail).filter(({ name }) => wanted.size === 0 || wanted.has(name.toLowerCase()));
+  if (format === "metadata") return { ...whole, payload: { headers: fields } };
+  const tree = mail.payload ?? treeOf(mail, attach);
+  return { ...whole, payload: { ...(tree as Record<string, Json>), partId: "", headers: fields } };
+}
+
+const snippetOf = (text: string): string => text.slice(0, 100).replaceAll("&", "&amp;").replaceAll("'", "&#39;");
+
+function fieldsOf({ from, subject, headers = {}, atMs, messageId }: StoredMail): { name: string; value: string }[] {
+  const made = {
+    From: from,
+    To: "me@example.com",
+    Subject: subject ?? "",
+    Date: new Date(atMs).toUTCString(),
+    "Message-ID": messageId,
+    "MIME-Version": "1.0",
+  };
+  return Object.entries({ ...made, ...headers }).map(([name, value]) => ({ name, value }));
+}
+
+function treeOf({ text, html, files = [] }: StoredMail, attach: Shown["attach"]): Json {
+  const texts = [
+    ...(text === undefined ? [] : [["text/plain", text]]),
+    ...(html === undefined ? [] : [["text/html", html]]),
+  ] as [string, string][];
+  const bodies = texts.map(([mimeType, content], index) =>
+    textPart(files.length > 0 ? `0.${index}` : `${index}`, mimeType, content),
+  );
+  const said =
+    bodies.length === 1 && bodies[0]
+      ? bodies[0]
+      : { mimeType: "multipart/alternative", filename: "", body: { size: 0 }, parts: bodies };
+  if (files.length === 0) return said;
+  const attached = files.map((file, index) => filePart(String(index + 1), file, attach));
+  return {
+    mimeType: "multipart/mixed",
+    filename: "",
+    body: { size: 0 },
+    parts: [{ ...said, partId: "0" }, ...attached],
+  };
+}
+
+function textPart(partId: string, mimeType: string, content: string): Record<string, Json> {
+  const bytes = Buffer.from(content);
+  return {
+    partId,
+    mimeType,
+    filename: "",
+    headers: [{ name: "Content-Type", value: `${mimeType}; charset="UTF-8"` }],
+    body: { size: bytes.length, data: bytes.toString("base64url") },
+  };
+}
+
+function filePart(partId: string, { name, mimeType, bytes }: MailFile, attach: Shown["attach"]): Json {
+  return {
+    partId,
+    mimeType,
+    filename: name,
+    headers: [
+      { name: "Content-Type", value: `${mimeType}; name="${name}"` },
+      { name: "Content-Disposition", value: `attachment; filename="${name}"` },
+      { name: "Content-Transfer-Encoding", value: "base64" },
+    ],
+    body: { attachmentId: attach(bytes), size: bytes.length },
+  };
+}
