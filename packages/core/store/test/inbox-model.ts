@@ -1,0 +1,176 @@
+/** What the inbox does, as a list and a map: the properties hold the real one against it. */
+import { DEDUPE_MS } from "@svc/contract";
+import * as fc from "fast-check";
+import type { Arrival, InboxState, NewMessage } from "../src/index.ts";
+
+export const DAY_MS = 86_400_000;
+
+const which = fc.nat({ max: 30 });
+const newMessage = fc
+  .record({
+    key: fc.option(fc.nat({ max: 9 }), { nil: undefined }),
+    isNumbered: fc.constantFrom(true, true, false),
+    lane: fc.constantFrom("a", "a", "b"),
+    kind: fc.constantFrom<NewMessage["kind"]>("message", "message", "message", "reaction", "notice"),
+  })
+  .map(({ key, isNumbered, lane, kind }): NewMessage => {
+    const dedupe = { key: `${key}`, forMs: DEDUPE_MS, ...(isNumbered && key !== undefined && { sequence: key }) };
+    return { kind, lane, body: { key: key ?? null }, ...(key !== undefined && { dedupe }) };
+  });
+const arrival = fc
+  .record({
+    channel: fc.constantFrom("chat", "chat", "chat", "mail"),
+    once: fc.option(fc.nat({ max: 9 }), { nil: undefined, freq: 1 }),
+    messages: fc.array(newMessage, { minLength: 1, maxLength: 5 }),
+  })
+  .map(({ once, ...rest }): Arrival => ({ ...rest, ...(once !== undefined && { once: `${once}` }) }));
+
+export const inboxStep = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("arrive" as const),
+      arrival,
+      isUndone: fc.constantFrom(true, false, false, false),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constantFrom("begin", "calledOff", "failed", "reopen", "told" as const), which }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("end" as const),
+      which,
+      state: fc.constantFrom("done", "failed", "dropped" as const),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("kill", "restart", "prune", "forget" as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("die of" as const), which, times: fc.integer({ min: 1, max: 5 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1000, DAY_MS, DEDUPE_MS / 2) }),
+  },
+);
+export type InboxStep = typeof inboxStep extends fc.Arbitrary<infer Value> ? Value : never;
+
+export interface Known {
+  readonly n: number;
+  readonly lane: string;
+  readonly channel: string;
+  state: InboxState;
+  attempts: number;
+  crashes: number;
+  isBegun: boolean;
+  isUntold: boolean;
+  endedAtMs: number | undefined;
+}
+
+const FRESH = { attempts: 0, crashes: 0, isBegun: false, isUntold: false };
+
+interface Id {
+  readonly untilMs: number;
+  readonly floor?: { readonly place: string; readonly sequence: number };
+}
+
+export class InboxModel {
+  /** How often what the properties are there for came up. */
+  readonly reached = { lost: 0, belowFloor: 0 };
+  #messages: Known[] = [];
+  #last = 0;
+  readonly #ids = new Map<string, Id>();
+  readonly #floors = new Map<string, number>();
+
+  /** By the number that a step brings; undefined when there is none. */
+  pick(number: number): Known | undefined {
+    return this.#messages[number % Math.max(1, this.#messages.length)];
+  }
+
+  /** The numbers of what is kept, as `arrive` tells them. */
+  arrive({ channel, once, messages }: Arrival, nowMs: number): "replayed" | (number | "duplicate")[] {
+    if (once !== undefined && !this.#remember(`once ${channel} ${once}`, nowMs)) return "replayed";
+    return messages.map((each) => (this.#isNew(channel, each, nowMs) ? this.#keep(channel, each, nowMs) : "duplicate"));
+  }
+
+  #isNew(channel: string, { lane, dedupe }: NewMessage, nowMs: number): boolean {
+    if (dedupe === undefined) return true;
+    const id = `id ${channel} ${dedupe.key}`;
+    const { sequence } = dedupe;
+    if (sequence === undefined) return this.#remember(id, nowMs);
+    const place = `${channel} ${lane}`;
+    const isBelow = sequence <= (this.#floors.get(place) ?? -1);
+    if (isBelow && !this.#ids.has(id)) this.reached.belowFloor += 1;
+    if (isBelow || this.#ids.has(id)) return false;
+    this.#ids.set(id, { untilMs: nowMs + DEDUPE_MS, floor: { place, sequence } });
+    return true;
+  }
+
+  #remember(id: string, nowMs: number): boolean {
+    const known = this.#ids.get(id);
+    if (known && nowMs < known.untilMs) return false;
+    this.#ids.set(id, { ...known, untilMs: nowMs + DEDUPE_MS });
+    return true;
+  }
+
+  #keep(channel: string, { lane, kind }: NewMessage, nowMs: number): number {
+    const n = (this.#last += 1);
+    const isDone = kind === "reaction";
+    const state = isDone ? "done" : "waiting";
+    const endedAtMs = isDone ? nowMs : undefined;
+    this.#messages.push({ n, lane, channel, state, endedAtMs, ...FRESH });
+    return n;
+  }
+
+  /** As the method of this name tells it; undefined: it tells nothing. */
+  attempt(what: "begin" | "calledOff" | "failed" | "reopen" | "told", known: Known): boolean | undefined {
+    const isWaiting = known.state === "waiting";
+    if (what === "begin") known.isBegun = isWaiting;
+    if (what === "calledOff") known.isBegun = false;
+    if (what === "told" || what === "reopen") known.isUntold = false;
+    if (what === "failed" && isWaiting) Object.assign(known, { isBegun: false, attempts: known.attempts + 1 });
+    if (what === "failed") return isWaiting;
+    if (what !== "reopen") return undefined;
+    const mayWait = known.state === "failed" || known.state === "dropped";
+    if (mayWait) Object.assign(known, { state: "waiting", attempts: 0, crashes: 0, endedAtMs: undefined });
+    return mayWait;
+  }
+
+  end(known: Known, state: InboxState, nowMs: number): boolean {
+    if (known.state !== "waiting") return false;
+    const attempts = known.attempts + (state === "failed" ? 1 : 0);
+    Object.assign(known, { state, attempts, isBegun: false, endedAtMs: nowMs });
+    return true;
+  }
+
+  /** A start: nobody called the attempts off that ran. */
+  recover(nowMs: number): void {
+    for (const known of this.#messages.filter(({ isBegun }) => isBegun)) {
+      Object.assign(known, { attempts: known.attempts + 1, crashes: known.crashes + 1, isBegun: false });
+      if (known.crashes < 5) continue;
+      this.reached.lost += 1;
+      Object.assign(known, { state: "failed", endedAtMs: nowMs, isUntold: true });
+    }
+  }
+
+  /** How many messages go. */
+  prune(nowMs: number): number {
+    const before = this.#messages.length;
+    this.#messages = this.#messages.filter(
+      ({ n, endedAtMs }) => n === this.#last || endedAtMs === undefined || endedAtMs >= nowMs - DAY_MS,
+    );
+    for (const [id, { untilMs, floor }] of this.#ids) {
+      if (untilMs > nowMs) continue;
+      this.#ids.delete(id);
+      if (floor) this.#floors.set(floor.place, Math.max(floor.sequence, this.#floors.get(floor.place) ?? -1));
+    }
+    return before - this.#messages.length;
+  }
+
+  get messages(): readonly Known[] {
+    return this.#messages;
+  }
+}
