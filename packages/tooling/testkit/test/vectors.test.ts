@@ -7,7 +7,6 @@ import { vectorCases, vectorGroup, vectorGroups } from "../src/index.ts";
 
 /** Group (or its first word) → title of the issue that brings it. Remove the line when a test runs the group. */
 const LATER: Readonly<Record<string, string>> = {
-  mailpush: "3. Provider webhooks",
   sop: "4. Events, approvals, SOPs and the dashboard",
   approval: "4. Events, approvals, SOPs and the dashboard",
   cron: "4. Events, approvals, SOPs and the dashboard",
