@@ -117,7 +117,7 @@ describe("lanes", () => {
           await clock.advance(10_000);
           expect(clock.waiting).toBe(0);
         }),
-        { numRuns: 60 },
+        { numRuns: 300 },
       );
     },
   );

@@ -7,6 +7,7 @@ export async function within<T>(signal: AbortSignal, work: () => Promise<T>): Pr
   try {
     return await Promise.race([work(), aborted]);
   } finally {
+    // The runtime keeps a signal made of others for ever while anybody listens to it.
     signal.removeEventListener("abort", onAbort);
   }
 }

@@ -1,6 +1,7 @@
 /** One try to send one delivery. */
 import { type Channel, type Clock, type ErrorCode, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
 import type { Delivery } from "@svc/store";
+import { within } from "../within.ts";
 import type { FileOpener } from "./outgoing-file.ts";
 
 /** `unknown`: it was called off from outside, and stays as it is. */
@@ -29,11 +30,8 @@ export async function attempt(
   const limit = new AbortController();
   const signal = AbortSignal.any([called, limit.signal]);
   const cancel = parts.clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
-  const ended = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
   try {
-    const { platformId } = await Promise.race([send(parts.openFile, channel, delivery, signal), ended]);
+    const { platformId } = await within(signal, () => send(parts.openFile, channel, delivery, signal));
     return { state: "sent", platformId };
   } catch (error) {
     if (called.aborted) return { state: "unknown" };
