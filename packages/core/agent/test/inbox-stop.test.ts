@@ -143,6 +143,21 @@ describe("a message that is dropped", () => {
     expect([made.chat.taken, statesOf(made, 3)]).toEqual([["echo next"], ["dropped", "dropped", "done"]]);
   });
 
+  test("while it rests between two attempts holds nobody back, and what it did is remembered", async () => {
+    const think: Think = (options) => {
+      if (lastAsked(options) !== "bad") return [text(String(options.prompt.length))];
+      if (options.prompt.length === 1) return [call("act")];
+      throw new SvcError("MODEL_UNREACHABLE");
+    };
+    using made = messagingHouse({ think, tools: [act], config: { model: { max_retries: 0 } } });
+    await made.receive(said("bad"));
+    await made.receive(said("next"));
+    await made.messaging.mailbox.drop("in-1");
+    await quiet();
+    expect([made.chat.taken, statesOf(made, 2), made.clock.waiting]).toEqual([["5"], ["dropped", "done"], 0]);
+    expect(made.store.steps.of(made.row(1).turnId)).toEqual([]);
+  });
+
   test("in the instant in which it is answered has an answer, or none and no trace of one", async () => {
     const outcomes = new Set<string>();
     for (let ticks = 0; ticks < 16; ticks += 1) {

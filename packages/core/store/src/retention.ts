@@ -47,6 +47,7 @@ export class Retention {
     this.#deleteCalls = db.prepare(
       `DELETE FROM tool_calls WHERE (turn_id, call_id) IN
          (SELECT turn_id, call_id FROM tool_calls WHERE started_at < ? AND state <> 'started'
+            AND turn_id NOT IN (SELECT turn_id FROM steps)
           ORDER BY started_at LIMIT ${STEP.toolCalls})`,
     );
   }

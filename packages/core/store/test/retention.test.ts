@@ -106,7 +106,7 @@ describe("conversations", () => {
   });
 });
 
-test("the journal of tool calls goes by age; what has not ended stays", async () => {
+test("the journal of tool calls goes by age; what has not ended stays, and what its turn still needs", async () => {
   const call = (turnId: string): Promise<void> =>
     store.write(() =>
       store.toolCalls.start({ turnId, callId: "1", agent: "default", tool: "x", acting: true, input: {} }),
@@ -116,12 +116,19 @@ test("the journal of tool calls goes by age; what has not ended stays", async ()
     for (let n = 0; n < 120; n += 1) store.toolCalls.finish(`old${n}`, "1", "finished", "x");
   });
   await call("running");
+  // Of a turn that will be taken up again: without its result it would be made a second time.
+  await call("begun");
+  await store.write(() => {
+    store.toolCalls.finish("begun", "1", "finished", "x");
+    store.steps.add("begun", { message: {}, inputTokens: 0, outputTokens: 0 });
+  });
   await home.clock.advance(31 * DAY);
   await call("young");
   expect(await store.prune({ ...KEEP_ALL, toolCallDays: 30 }, home.clock.now())).toEqual({ ...NONE, toolCalls: 120 });
-  expect([store.toolCalls.statesOf("running"), store.toolCalls.statesOf("young")]).toMatchObject([
-    [{ state: "started" }],
-    [{ state: "started" }],
+  expect(["running", "young", "begun"].map((turn) => store.toolCalls.statesOf(turn)[0]?.state)).toEqual([
+    "started",
+    "started",
+    "finished",
   ]);
 });
 

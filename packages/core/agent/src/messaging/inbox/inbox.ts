@@ -1,13 +1,12 @@
 /** What came in, from the moment it is on disk to its end. */
 import { type Inbound, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
-import type { Arrival, Arrived, InboxMessage, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
+import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { isStopCommand } from "../../turn/stop-command.ts";
 import { answer } from "./answer.ts";
 import { Attempt } from "./attempt.ts";
-import { endTurn } from "./end-turn.ts";
-import { apologyFor } from "./failure.ts";
 import { type Attempted, InboxLanes, type LaneOptions } from "./lanes.ts";
+import { passOver, tellLost } from "./no-attempt.ts";
 import { handOver } from "./notice.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
 import { stopConversation } from "./stop-conversation.ts";
@@ -18,6 +17,8 @@ const MAX_WAITING = 100_000;
 const PARALLEL_NOTICES = 8;
 /** What the disk refused is tried again. */
 const REFUSED_REST_MS = 1_000;
+/** What can't even be read is a matter for a person. */
+const BROKEN_REST_MS = 60_000;
 /** After a shutdown's patience is over: what was called off gets so long to note it. */
 const LAST_WORDS_MS = 2_000;
 
@@ -84,7 +85,7 @@ export class Inbox {
     const waiting = store.inbox.waiting();
     this.#known = waiting.at(-1)?.n ?? 0;
     for (const message of waiting) this.#lanesOf(message.kind).add(message);
-    for (const message of store.inbox.lost()) this.#background(() => this.#tellLost(message));
+    for (const message of store.inbox.lost()) this.#background(() => tellLost(this.#parts, message));
     this.#background(() => this.#findStops());
     this.#turns.start();
     this.#notices.start();
@@ -104,6 +105,9 @@ export class Inbox {
   /** The message of this turn was dropped. */
   stopTurn(turnId: string): void {
     for (const attempt of this.#attempts.values()) if (attempt.message.turnId === turnId) attempt.callOff("drop");
+    // One that rests has those behind it rest too.
+    const isIt = ({ n }: WaitingMessage): boolean => this.#parts.store.inbox.read(n)?.turnId === turnId;
+    for (const lanes of [this.#turns, this.#notices]) lanes.endRests(isIt);
   }
 
   /** Begins nothing more. What runs has `graceMs` to end, is called off then, and goes on in the next process. */
@@ -138,7 +142,7 @@ export class Inbox {
     const { store, log, settings } = this.#parts;
     try {
       const message = store.inbox.read(n);
-      if (message?.state !== "waiting") return "over";
+      if (message?.state !== "waiting") return await passOver(this.#parts, message);
       const channel = settings().channels.get(message.channel);
       if (!channel) return { restMs: REFUSED_REST_MS };
       const attempt = new Attempt(message);
@@ -154,21 +158,10 @@ export class Inbox {
         code,
         error: String(error),
       });
-      return { restMs: REFUSED_REST_MS };
+      return { restMs: code.startsWith("STORE_") ? REFUSED_REST_MS : BROKEN_REST_MS };
     } finally {
       this.#attempts.delete(n);
     }
-  }
-
-  async #tellLost(message: InboxMessage): Promise<void> {
-    const { inbox } = this.#parts.store;
-    const { n, kind, error: code = "TURN_CRASHED" } = message;
-    if (kind !== "message") return this.#parts.store.write(() => inbox.told(n));
-    const note = (): string => {
-      inbox.told(n);
-      return apologyFor(code);
-    };
-    await endTurn(this.#parts, message, { note, code });
   }
 
   /** A `/stop` that the last process had no time for does not wait behind what it is to stop either. */

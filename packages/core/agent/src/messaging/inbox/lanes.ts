@@ -97,6 +97,13 @@ export class InboxLanes {
     return all.filter((message) => !stays.has(message));
   }
 
+  /** Of those that rest between two attempts: these are attempted now. */
+  endRests(isWanted: (message: WaitingMessage) => boolean): void {
+    for (const lane of this.#lanes.values()) {
+      if (lane.cancelRest && isWanted(lane.messages.first!)) this.#endRest(lane);
+    }
+  }
+
   /** Begins nothing more in this lane until the result is called. */
   hold(of: Pick<WaitingMessage, "lane" | "channel">): () => void {
     const lane = this.#laneOf(of);

@@ -1,0 +1,25 @@
+/** Messages that have ended before an attempt at them begins. */
+import type { InboxMessage } from "@svc/store";
+import { endTurn } from "./end-turn.ts";
+import { apologyFor } from "./failure.ts";
+import type { Attempted } from "./lanes.ts";
+import type { InboxParts } from "./parts.ts";
+
+/** It was dropped while it waited. If its turn had begun, the conversation remembers what acted in it. */
+export async function passOver(parts: InboxParts, message: InboxMessage | undefined): Promise<Attempted> {
+  const hasBegun = message?.kind === "message" && parts.store.steps.of(message.turnId).length > 0;
+  if (hasBegun) await endTurn(parts, message, { note: () => undefined });
+  return "over";
+}
+
+/** The process died of it, again and again, and a start gave it up. */
+export async function tellLost(parts: InboxParts, message: InboxMessage): Promise<void> {
+  const { store } = parts;
+  const { n, kind, error: code = "TURN_CRASHED" } = message;
+  if (kind !== "message") return store.write(() => store.inbox.told(n));
+  const note = (): string => {
+    store.inbox.told(n);
+    return apologyFor(code);
+  };
+  await endTurn(parts, message, { note, code });
+}
