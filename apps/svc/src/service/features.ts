@@ -18,8 +18,9 @@ export interface FeatureDoors {
 export function enabledFeatures(
   { composition, home, log }: Pick<ServiceContext, "composition" | "home" | "log">,
   config: LoadedConfig,
-  { store, receive }: FeatureDoors,
+  doors: FeatureDoors,
 ): EnabledFeature[] {
+  const store = (): Store => doors.store();
   const allowPrivate = config.core["security.net"].allow_private;
   return composition.features
     .filter((definition) => config.enabled(definition))
@@ -31,7 +32,7 @@ export function enabledFeatures(
         fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), log, clock: systemClock }),
         secrets: featureSecrets(definition.id, home, store),
         state: featureState(definition.id, store),
-        receive: (messages) => receive(channelIdOf(definition), messages),
+        receive: (messages) => doors.receive(channelIdOf(definition), messages),
       };
     });
 }
