@@ -3,7 +3,7 @@
  * fsync for all of it, and only then is everybody told. One row per transaction costs about 20 times as much.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { isDiskError, storeError } from "./sqlite-error.ts";
+import { isBusy, isDiskError, storeError } from "./sqlite-error.ts";
 
 /** Rows beyond this wait for the next transaction, so that one commit never holds the loop for long. */
 const MAX_BATCH = 64;
@@ -40,7 +40,7 @@ export class GroupCommit {
     this.#writable = hooks.refused !== true;
   }
 
-  /** Whether the last transaction could be written, as far as that was the disk's doing. */
+  /** Whether the last transaction could be written, as far as that was the disk's doing, or another process's. */
   get writable(): boolean {
     return this.#writable;
   }
@@ -76,8 +76,9 @@ export class GroupCommit {
     try {
       values = this.#transaction(batch);
     } catch (error) {
-      // One bad job, or a full disk: each job gets a transaction of its own, so that nobody pays for a neighbour.
-      if (batch.length === 1) batch[0]!.reject(storeError(error));
+      // One bad job, or a full disk: each job gets a transaction of its own, so that nobody pays for a neighbour. Of a lock
+      // no job can be the cause, and each try would hold the whole process for as long as SQLite waits.
+      if (batch.length === 1 || isBusy(error)) for (const job of batch) job.reject(storeError(error));
       else for (const job of batch) this.#commit([job]);
       return;
     }
@@ -95,7 +96,7 @@ export class GroupCommit {
       this.#writable = true;
       return values;
     } catch (error) {
-      if (isDiskError(error)) this.#writable = false;
+      if (isDiskError(error) || isBusy(error)) this.#writable = false;
       // After a full disk SQLite may have rolled back already; a second ROLLBACK would hide the first error.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
       this.#hooks.onRollback?.();

@@ -1,5 +1,7 @@
 // One bad write must not take its neighbours down, and nobody is told before the commit is on disk.
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { temporaryHome } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { GroupCommit } from "../src/group-commit.ts";
 
@@ -59,6 +61,31 @@ describe("group commit", () => {
     db.exec("PRAGMA max_page_count = 10000");
     await commits.write(() => blob.run(many));
     expect(rows(db)).toHaveLength(20_000);
+  });
+
+  test("a lock that another process holds is waited for once for all, and writing works again when it lets go", async () => {
+    using home = temporaryHome();
+    const file = join(home.path, "db");
+    using other = new DatabaseSync(file);
+    other.exec("CREATE TABLE t (n INTEGER PRIMARY KEY)");
+    using db = new DatabaseSync(file, { timeout: 1 });
+    let transactions = 0;
+    const commits = new GroupCommit(db, { onRollback: () => (transactions += 1) });
+    const insert = db.prepare("INSERT INTO t VALUES (?)");
+    const write = (n: number): Promise<unknown> => commits.write(() => insert.run(n));
+    other.exec("BEGIN IMMEDIATE");
+    const results = await Promise.allSettled([write(1), write(2), write(3)]);
+    expect(results.map((result) => (result as PromiseRejectedResult).reason)).toMatchObject([
+      { code: "STORE_FAILED" },
+      { code: "STORE_FAILED" },
+      { code: "STORE_FAILED" },
+    ]);
+    expect(transactions).toBe(1);
+    expect(commits.writable).toBe(false);
+    other.exec("ROLLBACK");
+    await Promise.all([write(1), write(2)]);
+    expect(commits.writable).toBe(true);
+    expect(rows(db)).toEqual([1, 2]);
   });
 
   test("more than a batch goes on in the next turns of the loop, in order", async () => {

@@ -175,7 +175,7 @@ describe("filters", () => {
       for (const one of digests(block)) expect(candidates(filters, one)).toContain(block);
     }
     const wrong = range(0, 5000).map((n) => candidates(filters, digest(`stranger ${n}`)).length);
-    expect(wrong.reduce((sum, n) => sum + n, 0) / (5000 * 35)).toBeLessThan(1 / 1000);
+    expect(wrong.reduce((sum, n) => sum + n, 0) / (5000 * 35)).toBeLessThan(1 / 5000);
   });
 
   test("a block that is removed is named no more, and its place is taken by the next", () => {

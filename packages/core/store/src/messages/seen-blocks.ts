@@ -1,6 +1,6 @@
 /**
  * Digests that were seen a while ago, thousands in a block, written once and never changed. In memory a block is a filter
- * of two bytes a digest; where that says "maybe", one small row is read.
+ * of 21 bits a digest; where that says "maybe", one small row is read.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { BLOCK_SIZE, BlockFilters, filterOf } from "./block-filters.ts";

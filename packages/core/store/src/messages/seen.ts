@@ -1,7 +1,7 @@
 /**
  * What was seen before: ids of platforms' messages, and values that may be used once. Ids are random, and in a B-tree each
  * of them would write a page of its own with every commit. So a commit appends its ids in one row, and some thousands
- * of them are kept in memory; then they are written together (bench/README.md has the numbers).
+ * of them are kept in memory; then they are written together (the numbers: ../../bench/README.md).
  */
 import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
