@@ -201,7 +201,7 @@ describe("at a terminal", () => {
     using home = temporaryHome();
     const key = "channels_config.provider_a";
     const { screen } = await atTerminal(home.path, "init --model builtin --sandbox auto", [
-      ["messages come from first?", `${DOWN}${ENTER}`],
+      ["messages come from first?", `${DOWN.repeat(await downTo("channel-provider-a"))}${ENTER}`],
       [`${key}.access_token`, `${KEY}${ENTER}`],
       [`${key}.phone_number_id`, `+15551234567${ENTER}`],
       ["which is not the phone number", `${CLEAR}106540352242922${ENTER}`],
@@ -248,3 +248,13 @@ describe("at a terminal", () => {
     expect([code, screen]).toEqual([73, expect.stringContaining("CONFIG_EXISTS")]);
   });
 });
+
+/** How often the arrow is pressed from "none" to this channel: each build has others before it. */
+async function downTo(feature: string): Promise<number> {
+  using home = temporaryHome();
+  const { stdout } = await runBinary(["features", "--json"], { home: home.path });
+  const { features } = JSON.parse(stdout) as { features: { id: string; kind: string; included: boolean }[] };
+  return (
+    features.filter(({ kind, included }) => kind === "channel" && included).findIndex(({ id }) => id === feature) + 1
+  );
+}

@@ -24,7 +24,7 @@ export async function run(context: CommandContext): Promise<number> {
   return report.ok ? EXIT.ok : EXIT.unavailable;
 }
 
-const NONE = "no channel is configured\nWhich there are: svc features list";
+const NONE = "no channel is configured\nWhich there are: svc features";
 
 interface ChannelLine {
   readonly id: string;
