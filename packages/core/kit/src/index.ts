@@ -7,6 +7,7 @@ export * from "./json.ts";
 export * from "./media-download.ts";
 export * from "./multipart.ts";
 export * from "./outgoing/guarded-fetch.ts";
+export * from "./path-part.ts";
 export * from "./platform-call.ts";
 export * from "./retry-after.ts";
 export * from "./sender-gate.ts";

@@ -12,6 +12,7 @@ const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 const GROUP_ID = /^[A-Za-z0-9_+/=-]{20,256}$/;
 
 export const isUserId = (text: string): boolean => USER_ID.test(text);
+export const isGroupId = (text: string): boolean => GROUP_ID.test(text);
 
 /** With the `+`, which the platform leaves out; undefined for what is no phone number. */
 export const phoneOf = (text: string): string | undefined =>
@@ -30,7 +31,7 @@ export function recipientOf(conversationId: string): Recipient {
   const phone = phoneOf(conversationId.replaceAll(/[\s().-]/g, ""));
   if (phone !== undefined) return { recipient_type: "individual", to: phone };
   if (isUserId(conversationId)) return { recipient_type: "individual", recipient: conversationId };
-  if (GROUP_ID.test(conversationId)) return { recipient_type: "group", to: conversationId };
+  if (isGroupId(conversationId)) return { recipient_type: "group", to: conversationId };
   throw new SvcError("DELIVERY_REFUSED", "This is no phone number, user id or group of the platform.", {
     hint: "Write phone numbers with the country code, like +4915112345678.",
   });

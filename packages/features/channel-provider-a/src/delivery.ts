@@ -3,6 +3,7 @@
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
  */
 import type { Inbound, Json, Parsed } from "@svc/contract";
+import { contactNames } from "./contacts.ts";
 import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
 import { inboundOf } from "./message.ts";
 import { updatesOf } from "./status.ts";
@@ -33,6 +34,6 @@ function isOurs(value: Fields, phoneNumberId: string): boolean {
 }
 
 function messagesOf(value: Fields, receivedAtMs: number): Inbound[] {
-  const contacts = listOf(value["contacts"]).map(fieldsOf);
-  return listOf(value["messages"]).flatMap((message) => inboundOf(fieldsOf(message), contacts, receivedAtMs) ?? []);
+  const nameOf = contactNames(value["contacts"]);
+  return listOf(value["messages"]).flatMap((message) => inboundOf(fieldsOf(message), nameOf, receivedAtMs) ?? []);
 }

@@ -1,8 +1,9 @@
 /** One message of a delivery. */
 import type { Inbound, Json } from "@svc/contract";
-import { phoneOf, userIdOf } from "./address.ts";
-import { CHANNEL } from "./names.ts";
+import { isGroupId, phoneOf, userIdOf } from "./address.ts";
+import type { NameOf } from "./contacts.ts";
 import { contentOf } from "./content.ts";
+import { CHANNEL } from "./names.ts";
 import { type Fields, fieldsOf, textOf } from "./fields.ts";
 
 /** What `send` is handed back with the answer. */
@@ -14,14 +15,16 @@ export interface ReplyData {
 }
 
 /** Undefined for a kind that nobody can answer, and for one without a sender. */
-export function inboundOf(message: Fields, contacts: readonly Fields[], receivedAtMs: number): Inbound | undefined {
+export function inboundOf(message: Fields, nameOf: NameOf, receivedAtMs: number): Inbound | undefined {
   const sender = senderOf(message);
   const content = contentOf(message);
   if (sender === undefined || content === undefined) return undefined;
   const { contextId, ...said } = content;
   const id = textOf(message["id"]);
   const groupId = textOf(message["group_id"]);
-  const name = nameOf(message, contacts);
+  // It names the conversation wherever that is kept: one of a megabyte would be kept a dozen times, and nobody could answer.
+  if (groupId !== undefined && !isGroupId(groupId)) return undefined;
+  const name = nameOf(message);
   const quoted = contextId ?? textOf(fieldsOf(message["context"])["id"]);
   const replyData: (ReplyData & { readonly [key: string]: Json }) | undefined =
     id !== undefined && quoted !== undefined ? { messageId: id, contextId: quoted } : undefined;
@@ -40,15 +43,6 @@ export function inboundOf(message: Fields, contacts: readonly Fields[], received
 /** The number where there is one: what is sent to a number is answered from that number. */
 function senderOf({ from, from_user_id: userId }: Fields): string | undefined {
   return phoneOf(textOf(from) ?? "") ?? userIdOf(textOf(userId) ?? "");
-}
-
-/** The only contact is the sender's, even where its id differs from the number, as in some countries. */
-function nameOf({ from, from_user_id: userId }: Fields, contacts: readonly Fields[]): string | undefined {
-  const isSender = ({ wa_id, user_id }: Fields): boolean =>
-    (wa_id !== undefined && wa_id === from) || (user_id !== undefined && user_id === userId);
-  const contact = contacts.find(isSender) ?? (contacts.length === 1 ? contacts[0] : undefined);
-  const { name, username } = fieldsOf(contact?.["profile"]);
-  return textOf(name) ?? textOf(username);
 }
 
 /** Seconds, as text. Beyond what a date can hold it is no time. */

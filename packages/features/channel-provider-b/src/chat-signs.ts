@@ -1,5 +1,6 @@
 /** What shows that somebody is there: "… is writing", and that a message was read. */
 import type { Channel } from "@svc/contract";
+import { pathPart } from "@svc/kit";
 import type { Api } from "./api.ts";
 
 /** Only iMessage chats of two have either; of others the platform says 403 or 409, which is no failure of ours. */
@@ -9,13 +10,13 @@ const NOT_THERE = [403, 404, 409];
 export const typing = (api: Api): NonNullable<Channel["typing"]> => ({
   lastsMs: 60_000,
   async start({ id }, _messageId, signal) {
-    await api(`/chats/${encodeURIComponent(id)}/typing`, { answers: NOT_THERE, signal });
+    await api(`/chats/${pathPart(id)}/typing`, { answers: NOT_THERE, signal });
   },
 });
 
 /** https://docs.linqapp.com/api/resources/chats/ – the platform marks all of a chat, not one message. */
 export const readMarks = (api: Api): NonNullable<Channel["readMarks"]> => ({
   async mark({ id }, _messageId, signal) {
-    await api(`/chats/${encodeURIComponent(id)}/read`, { answers: NOT_THERE, signal });
+    await api(`/chats/${pathPart(id)}/read`, { answers: NOT_THERE, signal });
   },
 });

@@ -1,5 +1,6 @@
 /** A message goes into its chat; when the platform knows no such chat, a new one with the sender is begun. */
 import { type Json, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import { pathPart } from "@svc/kit";
 import * as v from "valibot";
 import { type Api, errorCodeOf, refusalOf } from "./api.ts";
 import { isHandle } from "./handle.ts";
@@ -26,7 +27,7 @@ export async function sendMessage(
 
   // `channel_send` may be told a number instead of a chat.
   if (isHandle(conversation.id)) return begin(conversation.id);
-  const path = `/chats/${encodeURIComponent(conversation.id)}/messages`;
+  const path = `/chats/${pathPart(conversation.id)}/messages`;
   const answer = await api(path, { json: { message }, answers: [404], signal });
   if (answer.status !== 404) return receiptOf(answer);
   // It says 404 of other things too: of a key whose message was deleted meanwhile, which must not be sent again.

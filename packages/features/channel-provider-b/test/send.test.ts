@@ -45,6 +45,13 @@ test("a reply goes into its chat, with the delivery's id as its key", async () =
   ]);
 });
 
+test.each(["..", ".", "../../attachments?x=#", "\ud800"])("a chat %j leads to no other path of the API", async (id) => {
+  expect(await failure({ conversation: { channel: "provider_b", id }, replyData: {} })).toMatchObject({
+    code: "DELIVERY_REFUSED",
+  });
+  for (const { path } of platform.requests) expect(path).toMatch(/\/chats\/[^/]+\/messages$/);
+});
+
 describe("a chat that is gone", () => {
   test("is begun anew from our line with who wrote", async () => {
     const receipt = await channel.send(message({ conversation: gone }), never);

@@ -1,5 +1,6 @@
 /** Files are fetched with our token: from the platform itself and nobody else, whatever a delivery says. */
 import type { InboundMedia, MediaKind } from "@svc/contract";
+import { pathPart } from "@svc/kit";
 
 /** Judged by the parsed URL: `https://platform@elsewhere` begins like one of the platform's. */
 export function isOwnFile(apiUrl: string, link: string): boolean {
@@ -34,7 +35,7 @@ export function mediaOf(
 /** https://docs.wati.io/reference/conversations_getmediafilebymessageid */
 export function addressOf(apiUrl: string, ref: string): string {
   if (!ref.startsWith(BY_MESSAGE)) return ref;
-  return `${apiUrl}/api/ext/v3/conversations/messages/file/${encodeURIComponent(ref.slice(BY_MESSAGE.length))}`;
+  return `${apiUrl}/api/ext/v3/conversations/messages/file/${pathPart(ref.slice(BY_MESSAGE.length), "MEDIA_REFUSED")}`;
 }
 
 const BY_MESSAGE = "message:";

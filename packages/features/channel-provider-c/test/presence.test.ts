@@ -80,6 +80,8 @@ describe("a file that came", () => {
   test("an id of a message leads to no other path of the API", async () => {
     await expect(fetched("message:../../channels?x=#")).rejects.toMatchObject({ code: "MEDIA_REFUSED" });
     expect(platform.requests[0]?.path).toMatch(/\/messages\/file\/[^/]+$/);
+    await expect(fetched("message:..")).rejects.toMatchObject({ code: "MEDIA_REFUSED" });
+    expect(platform.requests).toHaveLength(1);
   });
 
   test("does not take the token to another host that it leads on to", async () => {
