@@ -1,6 +1,6 @@
 /** One mailbox: pushes say that there is mail, its history says which, answers are mails in the thread. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { asCheckFailure } from "@svc/kit";
+import { asCheckFailure, pathPart } from "@svc/kit";
 import { createMailApi } from "./api/mail-api.ts";
 import { createAccessTokens } from "./api/tokens.ts";
 import type { Config } from "./config.ts";
@@ -13,7 +13,7 @@ import { createSync } from "./mailbox/sync.ts";
 import { createWatch } from "./mailbox/watch.ts";
 import { createIngress } from "./push/ingress.ts";
 import { createSigningKeys } from "./push/keys.ts";
-import { historyIdOf } from "./push/notification.ts";
+import { toldOf } from "./push/notification.ts";
 import { sender } from "./reply/send.ts";
 import { runLoop } from "./run.ts";
 import { setUp } from "./setup.ts";
@@ -28,14 +28,17 @@ export function create(context: FeatureContext<Config>): Contributions {
   const address = ownAddress(api);
   const labels = createLabels(api, config.label_filter);
   const watch = createWatch({ api, labels, topic: config.topic, state, clock });
-  const sync = createSync({ api, labels, context, inboundOf: inboundReader(context, address) });
+  const historyNow = async (signal: AbortSignal): Promise<string> =>
+    (await readProfile(api, signal))?.historyId ?? (await watch.renew(signal)).historyId;
+  const sync = createSync({ api, labels, historyNow, context, inboundOf: inboundReader(context, address) });
   const keys = createSigningKeys(context);
 
   const check = async (signal: AbortSignal): Promise<string> => {
     const profile = await readProfile(api, signal).catch(asCheckFailure);
     const endsAtMs = await watch.endsAtMs();
     const until = endsAtMs === undefined ? "" : ` until ${new Date(endsAtMs).toISOString().slice(0, 16)}Z`;
-    return `${profile.address}, ${until === "" ? "not watched yet" : `watched${until}`}`;
+    const who = profile?.address ?? "a mailbox";
+    return `${who}, ${until === "" ? "not watched yet" : `watched${until}`}`;
   };
 
   const channel: Channel = {
@@ -43,7 +46,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     text: { maxChars: MAX_TEXT_CHARS },
     readMarks: {
       async mark(_conversation, messageId, signal) {
-        const path = `messages/${encodeURIComponent(messageId)}/modify`;
+        const path = `messages/${pathPart(messageId)}/modify`;
         await api.call({ path, json: { removeLabelIds: ["UNREAD"] } }, signal);
       },
     },
@@ -51,11 +54,12 @@ export function create(context: FeatureContext<Config>): Contributions {
     check,
     setup: ({ url }, signal) => setUp({ config, api, watch }, url, signal).catch(asCheckFailure),
     async onNotice(notice, signal) {
-      const upTo = historyIdOf(notice);
-      if (upTo === undefined) return;
+      const told = toldOf(notice);
+      if (told === undefined) return;
+      address.heard(told.emailAddress);
       // A push may be here before the loop has watched for the first time.
       if ((await readPlace(state)) === undefined) await watch.keep(signal);
-      await sync.run(signal, upTo);
+      await sync.run(signal, told.historyId);
     },
   };
 

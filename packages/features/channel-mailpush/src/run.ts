@@ -24,10 +24,12 @@ export async function runLoop(loop: Loop, signal: AbortSignal): Promise<void> {
   try {
     // First of all, so that pushes can be told apart even when the mailbox is out of reach.
     await fetchKeys(loop, signal);
-    log.info("the platform knows this channel", { account: await check(signal) });
+    let account: string | undefined;
     while (!signal.aborted) {
       const dueAtMs = await watch.keep(signal);
       await sync.run(signal);
+      if (account === undefined)
+        log.info("the platform knows this channel", { account: (account = await check(signal)) });
       await fetchKeys(loop, signal);
       const nextMs = Math.min(dueAtMs, keys.dueAtMs, clock.now() + LOOK_MS);
       await pause(loop, Math.max(1000, nextMs - clock.now()), signal);

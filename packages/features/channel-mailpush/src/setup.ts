@@ -18,7 +18,7 @@ export async function setUp(
   }
   const subscription = subscriptionOf(config.topic);
   const made = await subscribe(config, api, subscription, url, signal);
-  const endsAtMs = await watch.renew(signal);
+  const { endsAtMs } = await watch.renew(signal);
   return [
     `${subscription} ${made} and pushes to ${url}.`,
     `The mailbox is watched until ${new Date(endsAtMs).toISOString().slice(0, 16)}Z; svc renews that by itself.`,

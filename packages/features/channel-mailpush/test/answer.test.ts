@@ -194,3 +194,16 @@ test("the mark of a mail that was read is taken off", async () => {
   await channel.readMarks.mark(answer.conversation, theirs.id, never);
   expect(platform.mail(theirs.id)?.labelIds).not.toContain("UNREAD");
 });
+
+test("a platform that does not say whose the mailbox is gets mail without a sender to fill in", async () => {
+  const raw = await compose({
+    from: undefined,
+    to: "ada@example.org",
+    text: "x",
+    replyTo: undefined,
+    key: "k",
+    files: [],
+  });
+  expect(raw.toString()).not.toMatch(/^From:/m);
+  expect(raw.toString()).toMatch(/^Message-ID: <k@svc\.invalid>/m);
+});

@@ -283,3 +283,17 @@ test("it ends at once when it is called off, also in the queue", async () => {
   stop.abort(new Error("called off"));
   expect([await first, await second]).toEqual([stop.signal.reason, stop.signal.reason]);
 });
+
+test("where the platform does not say whose the mailbox is, the push does; the history goes on where a watch is", async () => {
+  const { platform, channel, context } = await connected({ allowed_senders: ["*"] });
+  platform.mood = ({ path }) => (path.endsWith("/profile") ? { refuses: 404 } : "takes");
+  await expect(channel.check(never)).resolves.toMatch(/^a mailbox, watched until/);
+  platform.arrive({ from: OWN, text: "my own" });
+  platform.arrive({ from, text: "one", atMs: NOW_MS + 1000 });
+  platform.forgetHistory();
+  context.clock.setWallClock(NOW_MS + 5000);
+  await channel.onNotice(NEWEST, never);
+  platform.arrive({ from, text: "two" });
+  await channel.onNotice(NEWEST, never);
+  expect(context.received.map(({ text }) => text)).toEqual(["one", "two"]);
+});

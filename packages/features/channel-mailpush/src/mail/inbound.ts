@@ -2,6 +2,7 @@
 import type { FeatureContext, Inbound } from "@svc/contract";
 import { senderGate } from "@svc/kit";
 import type { Config } from "../config.ts";
+import type { OwnAddress } from "../mailbox/profile.ts";
 import { replyDataOf } from "../reply/reply-data.ts";
 import { attachmentsOf } from "./attachments.ts";
 import { isProven } from "./authenticity.ts";
@@ -19,7 +20,7 @@ export type InboundOf = (mail: Mail, labelIds: readonly string[], signal: AbortS
 
 export function inboundReader(
   { config, log }: Pick<FeatureContext<Config>, "config" | "log">,
-  ownAddress: (signal: AbortSignal) => Promise<string>,
+  address: Pick<OwnAddress, "get">,
 ): InboundOf {
   const mayWrite = senderGate({ allowed: config.allowed_senders, mode: "email", log, channel: CHANNEL });
   const tellUnproven = toldOnce((sender) =>
@@ -32,7 +33,7 @@ export function inboundReader(
     const sender = mailboxOf(addressOf(from));
     const isOwn = mail.labelIds.some((label) => OWN.has(label));
     if (sender === undefined || isOwn || !isWanted(mail.labelIds, labelIds)) return undefined;
-    if (sender === (await ownAddress(signal)).toLowerCase()) return undefined;
+    if (sender === (await address.get(signal))?.toLowerCase()) return undefined;
     const automatic = automaticBy(mail.headers, sender);
     if (automatic !== undefined) {
       log.debug("An automatic mail is not answered.", { because: automatic });

@@ -1,5 +1,6 @@
 /** One mail as the platform tells it. */
 import { type Logger, SvcError } from "@svc/contract";
+import { pathPart } from "@svc/kit";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
 import { type Headers, headersOf } from "./headers.ts";
@@ -11,7 +12,7 @@ export interface Mail {
   readonly labelIds: readonly string[];
   /** The beginning of its text, as HTML. */
   readonly snippet: string;
-  /** When the platform took it. */
+  /** When the platform took it; 0: it does not say. */
   readonly internalDateMs: number;
   readonly headers: Headers;
   /** Its parts that hold no others, in their order. */
@@ -20,7 +21,7 @@ export interface Mail {
 
 const answer = v.object({
   id: v.pipe(v.string(), v.nonEmpty()),
-  threadId: v.pipe(v.string(), v.nonEmpty()),
+  threadId: v.optional(v.pipe(v.string(), v.nonEmpty())),
   labelIds: v.fallback(v.array(v.string()), []),
   snippet: v.fallback(v.string(), ""),
   internalDate: v.pipe(
@@ -58,7 +59,7 @@ async function asked(
   signal: AbortSignal,
 ): Promise<Mail | "gone" | undefined> {
   const request = {
-    path: `messages/${encodeURIComponent(id)}`,
+    path: `messages/${pathPart(id)}`,
     query: { format },
     answers: [404],
     maxBytes: MAX_BYTES,
@@ -67,6 +68,6 @@ async function asked(
   if (status === 404) return "gone";
   const parsed = v.safeParse(answer, json);
   if (!parsed.success) return undefined;
-  const { payload, internalDate: internalDateMs, ...rest } = parsed.output;
-  return { ...rest, internalDateMs, headers: headersOf(payload), leaves: leavesOf(payload) };
+  const { payload, internalDate: internalDateMs, threadId = parsed.output.id, ...rest } = parsed.output;
+  return { ...rest, threadId, internalDateMs, headers: headersOf(payload), leaves: leavesOf(payload) };
 }

@@ -6,15 +6,14 @@ import { SvcError } from "@svc/contract";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
 import type { Place } from "./place.ts";
-import { readProfile } from "./profile.ts";
 
 export interface Missed {
   /** Oldest first. */
   readonly ids: readonly string[];
   /** Mail that came too long ago to be answered now. */
   readonly skipped: number;
-  /** Where to go on from. */
-  readonly historyId: string;
+  /** Nothing that came before is to be read. */
+  readonly notBeforeMs: number;
 }
 
 /** Less than message ids are remembered, so that what was answered is not answered again. */
@@ -29,13 +28,11 @@ export async function missedSince(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Missed> {
-  // First of all: what comes while the list is read is after this.
-  const { historyId } = await readProfile(api, signal);
   const fromMs = Math.max(newestMs, nowMs - LONGEST_MS);
   const ids = await listed(api, `after:${seconds(fromMs)}`, labelIds, signal);
   const tooOld = `after:${seconds(newestMs + 1000)} before:${seconds(fromMs)}`;
   const skipped = fromMs > newestMs ? await listed(api, tooOld, labelIds, signal) : [];
-  return { ids: ids.toReversed(), skipped: skipped.length, historyId };
+  return { ids: ids.toReversed(), skipped: skipped.length, notBeforeMs: Math.floor(fromMs / 1000) * 1000 };
 }
 
 /** The search knows seconds; of the second itself what was read before is known by its id. */

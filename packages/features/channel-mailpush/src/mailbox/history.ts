@@ -1,6 +1,7 @@
 /** `users.history.list`: which mail came since a history id, page by page, oldest first. */
 import { SvcError } from "@svc/contract";
 import * as v from "valibot";
+import { historyIdSchema } from "../api/history-id.ts";
 import type { MailApi } from "../api/mail-api.ts";
 
 export interface HistoryPage {
@@ -10,19 +11,18 @@ export interface HistoryPage {
   readonly upTo: string;
 }
 
-const historyId = v.pipe(v.string(), v.regex(/^\d{1,20}$/));
 const answer = v.object({
   history: v.optional(
     v.array(
       v.object({
-        id: historyId,
+        id: historyIdSchema,
         messagesAdded: v.fallback(v.array(v.object({ message: v.object({ id: v.string() }) })), []),
       }),
     ),
     [],
   ),
   nextPageToken: v.optional(v.string()),
-  historyId: v.optional(historyId),
+  historyId: v.optional(historyIdSchema),
 });
 
 /** The largest that the platform gives. */

@@ -1,6 +1,7 @@
 /** How far the mailbox has been read; kept over restarts. */
 import type { StateStore } from "@svc/contract";
 import * as v from "valibot";
+import { historyIdSchema } from "../api/history-id.ts";
 
 export interface Place {
   /** Everything up to this history id was read. */
@@ -10,7 +11,7 @@ export interface Place {
 }
 
 const KEY = "place";
-const place = v.object({ historyId: v.pipe(v.string(), v.regex(/^\d{1,20}$/)), newestMs: v.number() });
+const place = v.object({ historyId: historyIdSchema, newestMs: v.number() });
 
 /** Undefined before the first watch. */
 export async function readPlace(state: StateStore): Promise<Place | undefined> {

@@ -1,6 +1,7 @@
 /** Whose mailbox it is. */
 import { SvcError } from "@svc/contract";
 import * as v from "valibot";
+import { historyIdSchema } from "../api/history-id.ts";
 import type { MailApi } from "../api/mail-api.ts";
 
 export interface Profile {
@@ -11,18 +12,39 @@ export interface Profile {
 
 const answer = v.object({
   emailAddress: v.pipe(v.string(), v.regex(/^[^\s@<>"]{1,64}@[^\s@<>"]{1,255}$/)),
-  historyId: v.pipe(v.string(), v.regex(/^\d{1,20}$/)),
+  historyId: historyIdSchema,
 });
 
-export async function readProfile(api: MailApi, signal: AbortSignal): Promise<Profile> {
-  const { json } = await api.call({ path: "profile" }, signal);
+/** Undefined: what stands in for the platform does not say. */
+export async function readProfile(api: MailApi, signal: AbortSignal): Promise<Profile | undefined> {
+  const { status, json } = await api.call({ path: "profile", answers: [404] }, signal);
+  if (status === 404) return undefined;
   const parsed = v.safeParse(answer, json);
   if (parsed.success) return { address: parsed.output.emailAddress, historyId: parsed.output.historyId };
   throw new SvcError("REMOTE_UNREACHABLE", "What answers at api_url is no mailbox.");
 }
 
-/** The address of the mailbox, asked for once. */
-export function ownAddress(api: MailApi): (signal: AbortSignal) => Promise<string> {
-  let known: string | undefined;
-  return async (signal) => (known ??= (await readProfile(api, signal)).address);
+export interface OwnAddress {
+  /** Asked for once. */
+  get(signal: AbortSignal): Promise<string | undefined>;
+  /** As a push calls the mailbox; counts where the platform does not say. */
+  heard(address: string): void;
+}
+
+export function ownAddress(api: MailApi): OwnAddress {
+  let known: Promise<string | undefined> | undefined;
+  let heard: string | undefined;
+  return {
+    async get(signal) {
+      known ??= readProfile(api, signal).then((profile) => profile?.address);
+      const address = await known.catch((error: unknown) => {
+        known = undefined;
+        throw error;
+      });
+      return address ?? heard;
+    },
+    heard(address) {
+      heard = address;
+    },
+  };
 }

@@ -11,6 +11,8 @@ import { keepPlace, type Place, readPlace } from "./place.ts";
 export interface SyncOptions {
   readonly api: MailApi;
   readonly labels: Labels;
+  /** Where the history is. */
+  readonly historyNow: (signal: AbortSignal) => Promise<string>;
   readonly context: Pick<FeatureContext, "state" | "receive" | "clock" | "log">;
   /** What a mail says to the agent; undefined: nothing, because of who wrote it or what it is. */
   readonly inboundOf: (mail: Mail, labelIds: readonly string[], signal: AbortSignal) => Promise<Inbound | undefined>;
@@ -50,9 +52,12 @@ async function sync(options: SyncOptions, signal: AbortSignal, upTo: bigint | un
     await move(context, place, { historyId: page.value.upTo, newestMs });
   }
   if (page.value) return;
+  // First of all: what comes while the list is read is after this.
+  const historyId = await options.historyNow(signal);
   const missed = await missedSince(api, place, labelIds, context.clock.now(), signal);
-  newestMs = await take(options, missed.ids, labelIds, newestMs, signal, place.newestMs);
-  await keepPlace(context.state, { historyId: missed.historyId, newestMs });
+  const notBeforeMs = Math.max(place.newestMs, missed.notBeforeMs);
+  newestMs = await take(options, missed.ids, labelIds, newestMs, signal, notBeforeMs);
+  await keepPlace(context.state, { historyId, newestMs });
   tellMissed(context.log, missed);
 }
 
@@ -70,13 +75,16 @@ async function take(
     const mails = await Promise.all(
       ids.slice(from, from + AT_ONCE).map((id) => readMail(api, id, context.log, signal)),
     );
-    const there = mails.filter((mail) => mail !== undefined && mail.internalDateMs >= notBeforeMs) as Mail[];
+    const there = mails.filter((mail) => mail !== undefined && isNew(mail, notBeforeMs)) as Mail[];
     const said = await Promise.all(there.map((mail) => inboundOf(mail, labelIds, signal)));
     await hand(context, said);
     newest = Math.max(newest, ...there.map(({ internalDateMs }) => internalDateMs));
   }
   return newest;
 }
+
+const isNew = ({ internalDateMs }: Mail, notBeforeMs: number): boolean =>
+  internalDateMs === 0 || internalDateMs >= notBeforeMs;
 
 /** The platform slows down who asks for more. */
 const AT_ONCE = 5;

@@ -3,6 +3,7 @@ import { type Clock, type Json, type StateStore, SvcError } from "@svc/contract"
 import type { PlatformAnswer } from "@svc/kit";
 import * as v from "valibot";
 import { unlessAborted } from "../api/abort.ts";
+import { historyIdSchema } from "../api/history-id.ts";
 import type { MailApi } from "../api/mail-api.ts";
 import { refusalOf } from "../api/refusal.ts";
 import type { Labels } from "./labels.ts";
@@ -13,8 +14,14 @@ export interface Watch {
   keep(signal: AbortSignal): Promise<number>;
   /** When it ends; undefined: there is none. */
   endsAtMs(): Promise<number | undefined>;
-  /** Watches now, due or not; resolves with when it ends. */
-  renew(signal: AbortSignal): Promise<number>;
+  /** Watches now, due or not. */
+  renew(signal: AbortSignal): Promise<Watched>;
+}
+
+export interface Watched {
+  /** Where the history was at that moment. */
+  readonly historyId: string;
+  readonly endsAtMs: number;
 }
 
 export interface WatchOptions {
@@ -33,12 +40,8 @@ const KEY = "watch";
 
 const kept = v.object({ request: v.string(), atMs: v.number(), endsAtMs: v.number() });
 const answer = v.object({
-  historyId: v.pipe(v.string(), v.regex(/^\d{1,20}$/)),
-  expiration: v.pipe(
-    v.union([v.string(), v.number()]),
-    v.transform(Number),
-    v.check((ms) => Number.isSafeInteger(ms) && ms > 0),
-  ),
+  historyId: historyIdSchema,
+  expiration: v.fallback(v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.safeInteger()), 0),
 });
 
 export function createWatch({ api, labels, topic, state, clock }: WatchOptions): Watch {
@@ -52,21 +55,22 @@ export function createWatch({ api, labels, topic, state, clock }: WatchOptions):
     return { topicName: topic, ...(labelIds.length > 0 && { labelIds, labelFilterBehavior: "INCLUDE" }) };
   };
 
-  async function ask(request: Json, signal: AbortSignal): Promise<number> {
+  async function ask(request: Json, signal: AbortSignal): Promise<Watched> {
     const said = await api.call({ path: "watch", json: request, answers: [400, 403, 404] }, signal);
     if (said.status !== 200) throw refused(said, clock.now());
     const told = v.safeParse(answer, said.json);
     if (!told.success) throw new SvcError("REMOTE_UNREACHABLE", "The answer to a watch is none.");
-    const { historyId, expiration: endsAtMs } = told.output;
+    const { historyId, expiration } = told.output;
+    const endsAtMs = expiration > 0 ? expiration : clock.now() + DAY_MS;
     // Only the first time: later ones would leave out the mail that came since the last push was worked off.
     if ((await readPlace(state)) === undefined) await keepPlace(state, { historyId, newestMs: clock.now() });
     await state.set(KEY, JSON.stringify({ request: JSON.stringify(request), atMs: clock.now(), endsAtMs }));
-    return endsAtMs;
+    return { historyId, endsAtMs };
   }
 
   /** One after the other: of two first watches the later one must not decide where reading begins. */
   let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<number>, signal: AbortSignal): Promise<number> => {
+  const inTurn = <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     const mine = turn.then(work);
     turn = mine.catch(() => undefined);
     return unlessAborted(mine, signal);
@@ -78,7 +82,8 @@ export function createWatch({ api, labels, topic, state, clock }: WatchOptions):
     const now = clock.now();
     const isSame = before?.request === JSON.stringify(request) && (await readPlace(state)) !== undefined;
     if (before !== undefined && isSame && before.atMs <= now && now < dueAt(before)) return dueAt(before);
-    return dueAt({ atMs: now, endsAtMs: await ask(request, signal) });
+    const { endsAtMs } = await ask(request, signal);
+    return dueAt({ atMs: now, endsAtMs });
   };
 
   return {

@@ -2,6 +2,7 @@
 import type { Json } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import * as v from "valibot";
+import { historyIdSchema } from "../api/history-id.ts";
 
 export interface Notification {
   readonly emailAddress: string;
@@ -22,10 +23,9 @@ const envelope = v.object({
   }),
 });
 
-const historyId = v.pipe(v.string(), v.regex(/^\d{1,20}$/));
 const notification = v.object({
   emailAddress: v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(320)),
-  historyId,
+  historyId: historyIdSchema,
 });
 
 /** Undefined for anything but a notification of a mailbox. */
@@ -49,8 +49,13 @@ function exactJson(bytes: Uint8Array): unknown {
 /** What is kept of it until the mailbox was read. */
 export const noticeOf = ({ emailAddress, historyId: id }: Notification): Json => ({ emailAddress, historyId: id });
 
-/** The history that a kept notification tells of; undefined for what is none. */
-export function historyIdOf(notice: Json): bigint | undefined {
-  const kept = v.safeParse(v.object({ historyId }), notice);
-  return kept.success ? BigInt(kept.output.historyId) : undefined;
+export interface Told {
+  readonly emailAddress: string;
+  readonly historyId: bigint;
+}
+
+/** What a kept notification says; undefined for what is none. */
+export function toldOf(notice: Json): Told | undefined {
+  const kept = v.safeParse(notification, notice);
+  return kept.success ? { ...kept.output, historyId: BigInt(kept.output.historyId) } : undefined;
 }

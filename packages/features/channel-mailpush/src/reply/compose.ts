@@ -3,7 +3,8 @@ import { headerText } from "../mail/headers.ts";
 import type { ReplyTo } from "./reply-data.ts";
 
 export interface Outgoing {
-  readonly from: string;
+  /** Undefined: the platform puts it there. */
+  readonly from: string | undefined;
   readonly to: string;
   readonly text: string;
   /** What this answers; without it, a new thread is begun. */
@@ -22,12 +23,12 @@ export async function compose({ from, to, text, replyTo, key, files }: Outgoing)
   const ids = replyTo === undefined ? [] : [...replyTo.references, ...(replyTo.messageId ? [replyTo.messageId] : [])];
   const composer = new MailComposer({
     // As objects: an address is an address, whatever it looks like.
-    from: { name: "", address: from },
+    ...(from !== undefined && { from: { name: "", address: from } }),
     to: { name: "", address: to },
     subject: headerText(replyTo === undefined ? subjectFor(text) : answering(replyTo.subject)),
     // A mail has no line breaks but CRLF, and no NUL.
     text: text.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll("\0", ""),
-    messageId: `<${key}@${from.slice(from.lastIndexOf("@") + 1)}>`,
+    messageId: `<${key}@${from?.split("@").at(-1) ?? "svc.invalid"}>`,
     ...(replyTo?.messageId && { inReplyTo: replyTo.messageId }),
     ...(ids.length > 0 && { references: ids }),
     headers: {

@@ -1,14 +1,16 @@
 /** Sends an answer as a mail in the thread, once. */
 import { hash } from "node:crypto";
-import { type Channel, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import { type Channel, type Json, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import type { PlatformAnswer } from "@svc/kit";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
+import type { OwnAddress } from "../mailbox/profile.ts";
 import { mailboxOf } from "../mail/sender.ts";
 import { compose } from "./compose.ts";
 import { keptReply } from "./reply-data.ts";
 import { readThread } from "./thread.ts";
 
-export function sender(api: MailApi, ownAddress: (signal: AbortSignal) => Promise<string>): Channel["send"] {
+export function sender(api: MailApi, address: Pick<OwnAddress, "get">): Channel["send"] {
   return async (message, signal) => {
     signal.throwIfAborted();
     const to = recipientOf(message);
@@ -20,9 +22,14 @@ export function sender(api: MailApi, ownAddress: (signal: AbortSignal) => Promis
     if (already !== undefined) return { platformId: already };
     const replyTo = keptReply(message.replyData) ?? thread?.newest;
     const files = await readFiles(message);
-    const from = await ownAddress(signal);
+    const from = await address.get(signal);
     const mail = await compose({ from, to, text: message.text, replyTo, key, files });
-    return post(api, mail, thread === undefined ? undefined : threadId, files.length > 0, signal);
+    if (threadId !== undefined) {
+      const { status, json } = await post(api, mail, { threadId }, files.length > 0, [404], signal);
+      if (status !== 404) return receiptOf(json);
+      // The thread was deleted meanwhile; by its headers the answer is still one.
+    }
+    return receiptOf((await post(api, mail, {}, files.length > 0, [], signal)).json);
   };
 }
 
@@ -37,20 +44,23 @@ const readFiles = ({ files = [] }: OutgoingMessage) =>
 
 const answer = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
 
-async function post(
-  api: MailApi,
-  mail: Buffer,
-  threadId: string | undefined,
-  isLarge: boolean,
-  signal: AbortSignal,
-): Promise<Receipt> {
-  const where = threadId === undefined ? {} : { threadId };
-  const request = isLarge
-    ? { query: { uploadType: "multipart" }, upload: upload(mail, where) }
-    : { json: { raw: mail.toString("base64url"), ...where } };
-  const { json } = await api.call({ path: "messages/send", method: "POST", ...request }, signal);
+function receiptOf(json: Json | undefined): Receipt {
   const parsed = v.safeParse(answer, json);
   return parsed.success ? { platformId: parsed.output.id } : {};
+}
+
+function post(
+  api: MailApi,
+  mail: Buffer,
+  where: { readonly threadId?: string },
+  isLarge: boolean,
+  answers: readonly number[],
+  signal: AbortSignal,
+): Promise<PlatformAnswer> {
+  const content = isLarge
+    ? { query: { uploadType: "multipart" }, upload: upload(mail, where) }
+    : { json: { raw: mail.toString("base64url"), ...where } };
+  return api.call({ path: "messages/send", method: "POST", answers, ...content }, signal);
 }
 
 /** The mail beside its thread, as it is; inside of JSON the platform takes a few megabytes only. */

@@ -1,7 +1,8 @@
 /** What is in a thread already. */
+import { pathPart } from "@svc/kit";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
-import { headersOf } from "../mail/headers.ts";
+import { type Headers, headersOf } from "../mail/headers.ts";
 import { KEY_HEADER } from "./compose.ts";
 import { type ReplyTo, replyToOf } from "./reply-data.ts";
 
@@ -27,7 +28,7 @@ const MAX_BYTES = 4_194_304;
 export async function readThread(api: MailApi, threadId: string, signal: AbortSignal): Promise<Thread | undefined> {
   const { status, json } = await api.call(
     {
-      path: `threads/${encodeURIComponent(threadId)}`,
+      path: `threads/${pathPart(threadId)}`,
       query: { format: "metadata", metadataHeaders: HEADERS },
       answers: [404],
       maxBytes: MAX_BYTES,
@@ -39,7 +40,11 @@ export async function readThread(api: MailApi, threadId: string, signal: AbortSi
   const mails = parsed.output.messages.map((mail) => ({ ...mail, headers: headersOf(mail.payload), threadId }));
   const theirs = mails.findLast(({ labelIds }) => !labelIds.includes("SENT") && !labelIds.includes("DRAFT"));
   return {
-    sentAs: (key) => mails.find(({ headers }) => headers.get(KEY_HEADER) === key)?.id,
+    sentAs: (key) => mails.find(({ headers }) => isSentAs(headers, key))?.id,
     newest: theirs && replyToOf(theirs),
   };
 }
+
+/** Either may be changed on its way: a platform may write Message-IDs of its own, or drop headers that it does not know. */
+const isSentAs = (headers: Headers, key: string): boolean =>
+  headers.get(KEY_HEADER) === key || headers.get("message-id").startsWith(`<${key}@`);
