@@ -93,6 +93,9 @@ export const MESSAGES_STEP = `
   CREATE INDEX sequences_by_age ON sequences (expires_at);
   CREATE TABLE floors (lane TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
 
+  -- What a start looks for among all the calls of a month.
+  CREATE INDEX tool_calls_started ON tool_calls (turn_id) WHERE state = 'started';
+
   CREATE TABLE state (
     owner TEXT NOT NULL,
     name TEXT NOT NULL,
