@@ -175,4 +175,24 @@ describe("a sign of life", () => {
     await made.pass(30_000);
     expect(made.clock.waiting).toBe(0);
   });
+
+  test("of a platform that hangs takes no connection for each message, and holds up no shutdown", async () => {
+    const open = new Set<AbortSignal>();
+    const mark = (_: unknown, id: string, signal: AbortSignal): Promise<void> => {
+      open.add(signal);
+      signal.addEventListener("abort", () => open.delete(signal));
+      return new Promise(() => {});
+    };
+    const chat = platform({ readMarks: { mark } });
+    using made = messagingHouse({ chat });
+    for (let n = 0; n < 20; n += 1) await made.receive(said("hi", { id: `m-${n}` }));
+    expect([chat.taken.length, open.size]).toEqual([20, 16]);
+    await made.pass(30_000);
+    expect(open.size).toBe(0);
+    await made.receive(said("hi", { id: "m-last" }));
+    expect(open.size).toBe(1);
+    await made.messaging.stop(0);
+    await quiet();
+    expect([open.size, made.clock.waiting]).toEqual([0, 0]);
+  });
 });

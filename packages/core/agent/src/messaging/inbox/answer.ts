@@ -13,14 +13,13 @@ import { endTurn } from "./end-turn.ts";
 import { apologyFor, judge, STOPPED } from "./failure.ts";
 import type { Attempted } from "./lanes.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
-import { markRead, showTyping } from "./presence.ts";
 import { questionOf } from "./question.ts";
 
 /** Rejects with STORE_* while what became of the attempt can't be kept, and the message waits as it did. */
 export async function answer(parts: InboxParts, attempt: Attempt, channel: Channel): Promise<Attempted> {
   const { inbound, message } = attempt;
-  const endTyping = showTyping(parts, channel, inbound);
-  if (message.attempts === 0) markRead(parts, channel, inbound);
+  const endTyping = parts.presence.showTyping(channel, inbound);
+  if (message.attempts === 0) parts.presence.markRead(channel, inbound);
   try {
     await runTurn(parts, attempt, channel);
     return "over";

@@ -9,6 +9,7 @@ import { type Attempted, InboxLanes, type LaneOptions } from "./lanes.ts";
 import { passOver, tellLost } from "./no-attempt.ts";
 import { handOver } from "./notice.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
+import { Presence } from "./presence.ts";
 import { stopConversation } from "./stop-conversation.ts";
 
 /** Beyond it the platforms are told to come again: they keep what we can't. */
@@ -34,9 +35,10 @@ export class Inbox {
   #known: number | undefined;
   readonly #stopping = new AbortController();
 
-  constructor(parts: Omit<InboxParts, "stopping">) {
-    this.#parts = { ...parts, stopping: this.#stopping.signal };
-    const { clock } = parts;
+  constructor(parts: Omit<InboxParts, "stopping" | "presence">) {
+    const { clock, log } = parts;
+    const stopping = this.#stopping.signal;
+    this.#parts = { ...parts, stopping, presence: new Presence({ clock, log, stopping }) };
     const options: Omit<LaneOptions, "maxParallel"> = {
       clock,
       attempt: (waiting) => this.#ongoing.during(() => this.#attempt(waiting)),

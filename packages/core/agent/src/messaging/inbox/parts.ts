@@ -4,6 +4,7 @@ import type { Store } from "@svc/store";
 import type { Agent } from "../../agent.ts";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { ChannelIdentity, MessagingSettings } from "../types.ts";
+import type { Presence } from "./presence.ts";
 
 export interface InboxParts {
   readonly store: Pick<Store, "inbox" | "outbox" | "steps" | "write" | "writable">;
@@ -19,6 +20,7 @@ export interface InboxParts {
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
   readonly dispatcher: Pick<OutboxDispatcher, "wake">;
+  readonly presence: Presence;
   /** Those in force now. */
   readonly settings: () => MessagingSettings;
   /** Aborted when nothing is waited for any more. */
