@@ -188,4 +188,11 @@ describe("what a platform says later", () => {
     await sent(2, "late");
     expect([read(1).platformStatus, read(2).platformStatus]).toEqual([undefined, "read"]);
   });
+
+  test("is not remembered under an id that no platform has", async () => {
+    for (const chars of [512, 513]) await update("x".repeat(chars), "read");
+    await sent(1, "x".repeat(512));
+    await sent(2, "x".repeat(513));
+    expect([read(1).platformStatus, read(2).platformStatus]).toEqual(["read", undefined]);
+  });
 });

@@ -11,6 +11,8 @@ export const isNews = (known: Status | null | undefined, next: Status): boolean 
 
 /** Most that are remembered; an account that others send from too brings many that are never asked for. */
 const MAX_EARLY = 1000;
+/** No platform has longer ids; where deliveries are not signed, a stranger would fill the memory with a thousand of a megabyte. */
+const MAX_ID_CHARS = 512;
 
 /** Updates of messages that nobody here is known to have sent: the platform may be quicker than our commit. */
 export class EarlyUpdates {
@@ -21,6 +23,7 @@ export class EarlyUpdates {
   }
 
   add(channel: string, platformId: string, status: Status): void {
+    if (platformId.length > MAX_ID_CHARS) return;
     const key = `${channel}\n${platformId}`;
     if (!isNews(this.#statuses.get(key), status)) return;
     this.#statuses.set(key, status);
