@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { type Attempted, InboxLanes } from "../src/messaging/inbox/lanes.ts";
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), lane: fc.nat(3) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), lane: fc.nat(3), crashes: fc.nat(3) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("end" as const, "rest" as const), which: fc.nat(5) }) },
   fc.record({ do: fc.constant("take" as const), n: fc.nat(20) }),
   fc.record({ do: fc.constant("hold" as const), lane: fc.nat(3), for: fc.nat(4) }),
@@ -19,6 +19,8 @@ const step = fc.oneof(
 const quiet = async (): Promise<void> => {
   for (let turn = 0; turn < 4; turn += 1) await settled();
 };
+
+const isSuspect = ({ crashes = 0 }: WaitingMessage): boolean => crashes >= 2;
 
 const isEqual = (got: number, expected: number): void => expect(got).toBe(expected);
 
@@ -51,6 +53,7 @@ describe("lanes", () => {
               expect([...running.values()].some((other) => other.message.lane === message.lane)).toBe(false);
               expect(isDown.has(message.channel)).toBe(false);
               expect(running.size).toBeLessThan(limit);
+              expect(isSuspect(message) && [...running.values()].some((other) => isSuspect(other.message))).toBe(false);
               expect(holds.get(message.lane) ?? 0).toBe(0);
               begun.push(message.n);
               const { promise, resolve } = Promise.withResolvers<Attempted>();
@@ -79,6 +82,7 @@ describe("lanes", () => {
                 lane: `l${each.lane}`,
                 channel: `c${each.lane % 2}`,
                 kind: "message",
+                crashes: each.crashes,
               };
               left.set(message.n, message.lane);
               lanes.add(message);

@@ -55,7 +55,10 @@ export interface InboxMessage extends KeptMessage {
 }
 
 /** What stays of it in memory while it waits. */
-export type WaitingMessage = Pick<InboxMessage, "n" | "channel" | "kind" | "lane">;
+export interface WaitingMessage extends Pick<InboxMessage, "n" | "channel" | "kind" | "lane"> {
+  /** Of one that an earlier process left: how often a process died while it was answered. */
+  readonly crashes?: number;
+}
 
 export interface NewDelivery {
   readonly conversation: Conversation;

@@ -27,7 +27,7 @@ describe("what is kept", () => {
     await Promise.all([arrive(store, home.clock, message("a"), message("b")), arrive(store, home.clock, message("c"))]);
     crash();
     expect(lanes(store.inbox.waiting())).toEqual(["a", "b", "c"]);
-    expect(store.inbox.waiting()[0]).toEqual({ n: 1, channel: "chat", kind: "message", lane: "a" });
+    expect(store.inbox.waiting()[0]).toEqual({ n: 1, channel: "chat", kind: "message", lane: "a", crashes: 0 });
     expect(new Set([1, 2, 3].map((n) => read(n).turnId)).size).toBe(3);
     expect(read(2)).toEqual({
       n: 2,

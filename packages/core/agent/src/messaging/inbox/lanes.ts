@@ -5,6 +5,8 @@
 import { LinkedList } from "@svc/kernel";
 import type { WaitingMessage } from "@svc/store";
 import { HeldLanes, type HoldOptions } from "./held-lanes.ts";
+import { emptyLane, type Lane } from "./lane.ts";
+import { Suspects } from "./suspects.ts";
 
 /** What comes of an attempt: the message is over, or it is tried again after a rest. */
 export type Attempted = "over" | { readonly restMs: number };
@@ -15,25 +17,12 @@ export interface LaneOptions extends HoldOptions {
   readonly maxParallel: number;
 }
 
-interface Lane {
-  readonly key: string;
-  readonly channel: string;
-  /** The one that runs is the first. */
-  readonly messages: LinkedList<WaitingMessage>;
-  isRunning: boolean;
-  /** Stands among those that are ready, or are held. */
-  isQueued: boolean;
-  /** While it rests. */
-  cancelRest: (() => void) | undefined;
-  /** Those who want it to wait. */
-  holds: number;
-}
-
 export class InboxLanes {
   readonly #options: LaneOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #ready = new LinkedList<Lane>();
   readonly #held: HeldLanes<Lane>;
+  readonly #suspects = new Suspects<Lane>();
   #maxParallel: number;
   #running = 0;
   #size = 0;
@@ -43,10 +32,7 @@ export class InboxLanes {
   constructor(options: LaneOptions) {
     this.#options = options;
     this.#maxParallel = options.maxParallel;
-    this.#held = new HeldLanes(options, (lanes) => {
-      for (const lane of lanes) this.#ready.add(lane);
-      this.#fillSoon();
-    });
+    this.#held = new HeldLanes(options, (lanes) => this.#readyAgain(lanes));
   }
 
   /** Messages that wait, those that run included. */
@@ -133,6 +119,11 @@ export class InboxLanes {
     this.#fillSoon();
   }
 
+  #readyAgain(lanes: readonly Lane[]): void {
+    for (const lane of lanes) this.#ready.add(lane);
+    this.#fillSoon();
+  }
+
   /** Not at once: whoever waits for the commit, the platform above all, is answered before turns begin. */
   #fillSoon(): void {
     if (!this.#isStarted || this.#isFilling) return;
@@ -149,7 +140,7 @@ export class InboxLanes {
       if (!lane) return;
       // What it had may have been taken out, or somebody wants it to wait.
       const canRun = lane.messages.size > 0 && lane.holds === 0;
-      if (canRun && this.#held.holds(lane)) continue;
+      if (canRun && (this.#held.holds(lane) || this.#suspects.holds(lane, lane.messages.first!))) continue;
       lane.isQueued = false;
       if (canRun) void this.#run(lane);
       else this.#forget(lane);
@@ -157,9 +148,12 @@ export class InboxLanes {
   }
 
   async #run(lane: Lane): Promise<void> {
+    const message = lane.messages.first!;
     lane.isRunning = true;
     this.#running += 1;
-    const attempted = await this.#options.attempt(lane.messages.first!);
+    this.#suspects.begin(message);
+    const attempted = await this.#options.attempt(message);
+    this.#readyAgain(this.#suspects.end(message));
     this.#running -= 1;
     lane.isRunning = false;
     if (attempted === "over") {
@@ -184,13 +178,3 @@ export class InboxLanes {
     if (!isInUse && lane.messages.size === 0) this.#lanes.delete(lane.key);
   }
 }
-
-const emptyLane = (key: string, channel: string): Lane => ({
-  key,
-  channel,
-  messages: new LinkedList(),
-  isRunning: false,
-  isQueued: false,
-  cancelRest: undefined,
-  holds: 0,
-});
