@@ -90,7 +90,7 @@ test("the commands of its page: test tells the server, send posts a delivery tha
   await using at = await surroundings([{ text: "to nobody" }]);
   const { platform, home } = at;
   const tested = await runBinary(["channels", "test", "provider_d"], { home: home.path });
-  expect(tested).toMatchObject({ code: 0, stdout: expect.stringContaining("Nextcloud 31.0.2, Talk 21.0.1 with bots") });
+  expect(tested).toMatchObject({ code: 0, stdout: expect.stringContaining("31.0.2, Talk 21.0.1 with bots") });
   const env = { SVC_PROVIDER_D_WEBHOOK_SECRET: SECRET };
   const posted = await runBinary(["webhook", "send", "provider_d", "--text", "Hello", "--from", "ada"], {
     home: home.path,
@@ -101,5 +101,5 @@ test("the commands of its page: test tells the server, send posts a delivery tha
     () => platform.sent.length,
     (count) => count > 0,
   );
-  expect(platform.sent).toMatchObject([{ room: "sample", text: "to nobody" }]);
+  expect(platform.sent).toMatchObject([{ room: "svc-sample", text: "to nobody" }]);
 });

@@ -1,4 +1,4 @@
-import { allowlist, apiUrl, channelKeys, httpUrl, secret } from "@svc/contract";
+import { allowlist, apiUrl, channelKeys, httpUrl, type Marks, secret } from "@svc/contract";
 import * as v from "valibot";
 
 const optionalUrl = (description: string, standard: string) =>
@@ -25,12 +25,14 @@ const keys = v.strictObject({
   ),
   refresh_token: v.optional(
     v.pipe(
-      secret(),
+      secret({ ask: true }),
       v.description("Refresh token of the mailbox, with which access tokens are got as they are needed."),
     ),
   ),
-  client_id: v.optional(v.pipe(v.string(), v.description("OAuth client of refresh_token."))),
-  client_secret: v.optional(v.pipe(secret(), v.description("Secret of the OAuth client."))),
+  client_id: v.optional(
+    v.pipe(v.string(), v.metadata({ ask: true } satisfies Marks), v.description("OAuth client of refresh_token.")),
+  ),
+  client_secret: v.optional(v.pipe(secret({ ask: true }), v.description("Secret of the OAuth client."))),
   label_filter: v.optional(
     v.pipe(
       v.array(v.pipe(v.string(), v.nonEmpty())),

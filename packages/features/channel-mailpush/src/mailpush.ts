@@ -27,7 +27,7 @@ export function create(context: FeatureContext<Config>): Contributions {
   const api = createMailApi(context, tokens);
   const address = ownAddress(api);
   const labels = createLabels(api, config.label_filter);
-  const watch = createWatch({ api, labels, topic: config.topic, state, clock });
+  const watch = createWatch({ api, address, labels, topic: config.topic, state, clock });
   const historyNow = async (signal: AbortSignal): Promise<string> =>
     (await readProfile(api, signal))?.historyId ?? (await watch.renew(signal)).historyId;
   const sync = createSync({ api, labels, historyNow, context, inboundOf: inboundReader(context, address) });

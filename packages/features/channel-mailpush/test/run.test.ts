@@ -64,6 +64,20 @@ test("a watch that ends sooner is renewed an hour before its end, whatever the c
   expect(platform.watches).toHaveLength(4);
 });
 
+test("another mailbox is read from its own beginning, not from where the last one was", async () => {
+  const state = memorySecrets();
+  await running({}, state);
+  const other = await startPlatform({ address: "other@example.com" });
+  other.arrive({ from, text: "before" });
+  const { context } = await running({}, state, Promise.resolve(other));
+  expect(other.watches).toHaveLength(1);
+  other.arrive({ from, text: "after" });
+  await soon(() => context.clock.waiting).toBe(1);
+  await context.clock.advance(HOUR_MS / 2);
+  await soon(() => context.received.length).toBe(1);
+  expect(context.received).toMatchObject([{ text: "after" }]);
+});
+
 test("mail that came while nobody ran is read at start", async () => {
   const state = memorySecrets();
   const first = await running({}, state);

@@ -110,6 +110,21 @@ test("a room that the bot was taken out of, and a secret that is wrong, are refu
   expect(String(error)).not.toContain(SECRET);
 });
 
+test("the answer to a sample is tried once, so that it does not look like an attack", async () => {
+  const { platform, channel, ingress } = await connected({ rooms: ["n3xtc10ud"] });
+  const { body } = ingress.sample!({ text: "Hello", id: "sample-1", atMs: 0 });
+  const [message] = ingress.parse({
+    method: "POST",
+    query: new URLSearchParams(),
+    headers: {},
+    body,
+    receivedAtMs: 0,
+  }).inbound!;
+  const sending = channel.send({ conversation: message!.conversation, text: "Hi", deliveryId: "d" }, never);
+  await expect(sending).rejects.toMatchObject({ code: "DELIVERY_REFUSED" });
+  expect(platform.requests).toHaveLength(1);
+});
+
 test("a busy or broken server is tried again later, when it says so", async () => {
   const { platform, channel } = await connected();
   platform.mood = { rateLimits: 7 };

@@ -23,6 +23,17 @@ export async function keepPlace(state: StateStore, { historyId, newestMs }: Plac
   await state.set(KEY, JSON.stringify({ historyId, newestMs }));
 }
 
+const OWNER = "owner";
+
+/** A place in one mailbox means nothing in another. Resolves with whether there was one of another mailbox. */
+export async function forgetOthers(state: StateStore, address: string | undefined): Promise<boolean> {
+  const owner = await state.get(OWNER);
+  if (address === undefined || owner === address) return false;
+  if (owner !== undefined) await state.delete(KEY);
+  await state.set(OWNER, address);
+  return owner !== undefined;
+}
+
 export function jsonOf(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);

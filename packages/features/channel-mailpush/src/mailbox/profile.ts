@@ -25,7 +25,9 @@ export async function readProfile(api: MailApi, signal: AbortSignal): Promise<Pr
 }
 
 export interface OwnAddress {
-  /** Asked for once. */
+  /** As the platform says; asked for once. */
+  told(signal: AbortSignal): Promise<string | undefined>;
+  /** As the platform says, else as heard. */
   get(signal: AbortSignal): Promise<string | undefined>;
   /** As a push calls the mailbox; counts where the platform does not say. */
   heard(address: string): void;
@@ -34,15 +36,16 @@ export interface OwnAddress {
 export function ownAddress(api: MailApi): OwnAddress {
   let known: Promise<string | undefined> | undefined;
   let heard: string | undefined;
+  const told = (signal: AbortSignal): Promise<string | undefined> => {
+    known ??= readProfile(api, signal).then((profile) => profile?.address);
+    return known.catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    });
+  };
   return {
-    async get(signal) {
-      known ??= readProfile(api, signal).then((profile) => profile?.address);
-      const address = await known.catch((error: unknown) => {
-        known = undefined;
-        throw error;
-      });
-      return address ?? heard;
-    },
+    told,
+    get: async (signal) => (await told(signal)) ?? heard,
     heard(address) {
       heard = address;
     },

@@ -7,7 +7,8 @@ import { historyIdSchema } from "../api/history-id.ts";
 import type { MailApi } from "../api/mail-api.ts";
 import { refusalOf } from "../api/refusal.ts";
 import type { Labels } from "./labels.ts";
-import { jsonOf, keepPlace, readPlace } from "./place.ts";
+import { forgetOthers, jsonOf, keepPlace, readPlace } from "./place.ts";
+import type { OwnAddress } from "./profile.ts";
 
 export interface Watch {
   /** Watches when it is due. Resolves with when it is due again, milliseconds since the epoch. */
@@ -26,6 +27,7 @@ export interface Watched {
 
 export interface WatchOptions {
   readonly api: MailApi;
+  readonly address: Pick<OwnAddress, "told">;
   readonly labels: Labels;
   readonly topic: string;
   readonly state: StateStore;
@@ -44,7 +46,7 @@ const answer = v.object({
   expiration: v.fallback(v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.safeInteger()), 0),
 });
 
-export function createWatch({ api, labels, topic, state, clock }: WatchOptions): Watch {
+export function createWatch({ api, address, labels, topic, state, clock }: WatchOptions): Watch {
   const last = async (): Promise<v.InferOutput<typeof kept> | undefined> => {
     const parsed = v.safeParse(kept, jsonOf(await state.get(KEY)));
     return parsed.success ? parsed.output : undefined;
@@ -77,6 +79,7 @@ export function createWatch({ api, labels, topic, state, clock }: WatchOptions):
   };
 
   const keep = async (signal: AbortSignal): Promise<number> => {
+    if (await forgetOthers(state, await address.told(signal))) await state.delete(KEY);
     const request = await requestOf(signal);
     const before = await last();
     const now = clock.now();
