@@ -1,11 +1,11 @@
 // An id that is forgotten too early is a message answered twice; one that is taken for another's is a message lost.
 import { DatabaseSync } from "node:sqlite";
-import { hash } from "node:crypto";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, type Store } from "../src/index.ts";
 import { GroupCommit } from "../src/group-commit.ts";
-import { BLOCK_SIZE, BlockFilters, filterOf } from "../src/messages/block-filters.ts";
+import { BLOCK_SIZE } from "../src/messages/block-filters.ts";
+import { Dedupe } from "../src/messages/dedupe.ts";
 import { MessageStores } from "../src/messages/messages.ts";
 import { openDatabase } from "../src/open-database.ts";
 import { arrive, house, type House, keptOf, message } from "./house.ts";
@@ -158,43 +158,42 @@ test("whatever comes in which order, over kills: an id is new once, until its ti
   );
 }, 60_000);
 
-describe("filters", () => {
-  const digest = (text: string): string => hash("sha256", text, "latin1").slice(0, 16);
-  const digests = (block: number): string[] => range(0, BLOCK_SIZE).map((n) => digest(`${block}:${n}`));
-  const candidates = (filters: BlockFilters, one: string): number[] => {
-    const found: number[] = [];
-    filters.some(one, (block) => (found.push(block), false));
-    return found;
-  };
+describe("an id of a numbered message that is over", () => {
+  const HOUR_LATER = 2 * HOUR;
+  const numbered = message("lane", "7", { dedupe: { key: "7", forMs: HOUR, sequence: 7 } });
 
-  test("always name the block that holds a digest, and seldom another", () => {
-    const filters = new BlockFilters();
-    // More than one group of them.
-    for (const block of range(100, 135)) filters.add(block, filterOf(digests(block)));
-    for (const block of [100, 132, 134]) {
-      for (const one of digests(block)) expect(candidates(filters, one)).toContain(block);
-    }
-    const wrong = range(0, 5000).map((n) => candidates(filters, digest(`stranger ${n}`)).length);
-    expect(wrong.reduce((sum, n) => sum + n, 0) / (5000 * 35)).toBeLessThan(1 / 5000);
+  /** What remembers ids, in transactions of its own. */
+  function dedupeOn(db: DatabaseSync): { dedupe: Dedupe; inTransaction: <T>(change: () => T, end?: "undo") => T } {
+    const dedupe = new Dedupe(db);
+    return {
+      dedupe,
+      inTransaction: (change, end) => {
+        db.exec("BEGIN");
+        const value = change();
+        dedupe.seen.flush();
+        db.exec(end === "undo" ? "ROLLBACK" : "COMMIT");
+        if (end === "undo") dedupe.seen.discard();
+        else dedupe.seen.settle();
+        return value;
+      },
+    };
+  }
+
+  test("is forgotten in no other transaction than the one that raises the floor", () => {
+    const { db } = openDatabase(":memory:");
+    const { dedupe, inTransaction } = dedupeOn(db);
+    expect(inTransaction(() => dedupe.isNew("chat", numbered, 0))).toBe(true);
+    expect(inTransaction(() => dedupe.forget(HOUR_LATER))).toBe(1);
+    expect(inTransaction(() => dedupe.isNew("chat", numbered, HOUR_LATER))).toBe(false);
+    db.close();
   });
 
-  test("a block that is removed is named no more, and its place is taken by the next", () => {
-    const filters = new BlockFilters();
-    for (const block of [1, 2, 3]) filters.add(block, filterOf(digests(block)));
-    filters.remove(2);
-    filters.remove(7);
-    filters.add(9, filterOf(digests(9)));
-    const named = (block: number): number[] => [...new Set(digests(block).flatMap((one) => candidates(filters, one)))];
-    expect(named(2)).not.toContain(2);
-    for (const block of [1, 3, 9]) expect(named(block)).toContain(block);
-  });
-
-  test("stop at the first block that holds it", () => {
-    const filters = new BlockFilters();
-    filters.add(1, filterOf(["0123456789abcdef"]));
-    filters.add(2, filterOf(["0123456789abcdef"]));
-    const asked: number[] = [];
-    expect(filters.some("0123456789abcdef", (block) => asked.push(block) > 0)).toBe(true);
-    expect(asked).toEqual([1]);
+  test("is known as before when its second coming is undone", () => {
+    const { db } = openDatabase(":memory:");
+    const { dedupe, inTransaction } = dedupeOn(db);
+    inTransaction(() => dedupe.seen.add("id", 0, HOUR));
+    expect(inTransaction(() => dedupe.seen.add("id", HOUR_LATER, HOUR), "undo")).toBe(true);
+    expect(inTransaction(() => dedupe.seen.add("id", HOUR_LATER, HOUR, "even expired"))).toBe(false);
+    db.close();
   });
 });
