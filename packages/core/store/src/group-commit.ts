@@ -33,11 +33,15 @@ export class GroupCommit {
   #queue: Job[] = [];
   #scheduled = false;
   #writable: boolean;
+  /** How long SQLite waits for another process's lock. It waits with the thread, and with it waits everybody. */
+  readonly #patienceMs: number;
+  #isPatient = true;
 
   constructor(db: DatabaseSync, hooks: CommitHooks = {}) {
     this.#db = db;
     this.#hooks = hooks;
     this.#writable = hooks.refused !== true;
+    this.#patienceMs = (db.prepare("PRAGMA busy_timeout").get() as { timeout: number }).timeout;
   }
 
   /** Whether the last transaction could be written, as far as that was the disk's doing, or another process's. */
@@ -77,7 +81,7 @@ export class GroupCommit {
       values = this.#transaction(batch);
     } catch (error) {
       // One bad job, or a full disk: each job gets a transaction of its own, so that nobody pays for a neighbour. Of a lock
-      // no job can be the cause, and each try would hold the whole process for as long as SQLite waits.
+      // no job is the cause.
       if (batch.length === 1 || isBusy(error)) for (const job of batch) job.reject(storeError(error));
       else for (const job of batch) this.#commit([job]);
       return;
@@ -94,13 +98,22 @@ export class GroupCommit {
       this.#db.exec("COMMIT");
       this.#hooks.afterCommit?.();
       this.#writable = true;
+      this.#wait(true);
       return values;
     } catch (error) {
       if (isDiskError(error) || isBusy(error)) this.#writable = false;
+      // Once it was waited for in vain, it is only looked whether it is gone.
+      if (isBusy(error)) this.#wait(false);
       // After a full disk SQLite may have rolled back already; a second ROLLBACK would hide the first error.
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
       this.#hooks.onRollback?.();
       throw error;
     }
+  }
+
+  #wait(isPatient: boolean): void {
+    if (isPatient === this.#isPatient) return;
+    this.#isPatient = isPatient;
+    this.#db.exec(`PRAGMA busy_timeout = ${isPatient ? this.#patienceMs : 0}`);
   }
 }

@@ -9,6 +9,9 @@ import { allowRelease } from "./space.ts";
 /** Pages of the write-ahead log after which it is written back, and the size it is cut to then. */
 const CHECKPOINT_PAGES = 4000;
 const LOG_BYTES = CHECKPOINT_PAGES * 4096;
+/** For a lock of another process: at the start, when nobody is served yet, and later, when everybody waits with it. */
+const FIRST_LOCK_WAIT_MS = 5000;
+const LOCK_WAIT_MS = 1000;
 
 export interface OpenDatabase {
   readonly db: DatabaseSync;
@@ -32,7 +35,7 @@ export function openDatabase(file: string): OpenDatabase {
 }
 
 function open(file: string, first = ""): DatabaseSync {
-  const db = new DatabaseSync(file, { timeout: 5000 });
+  const db = new DatabaseSync(file, { timeout: FIRST_LOCK_WAIT_MS });
   try {
     db.exec(first);
     // It has a say only before the first table, and would be written each time.
@@ -43,6 +46,7 @@ function open(file: string, first = ""): DatabaseSync {
        PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES};`,
     );
     if (migrate(db)) allowRelease(db, file);
+    db.exec(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`);
     return db;
   } catch (error) {
     db.close();

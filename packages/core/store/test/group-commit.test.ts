@@ -82,9 +82,12 @@ describe("group commit", () => {
     ]);
     expect(transactions).toBe(1);
     expect(commits.writable).toBe(false);
+    // From then on nobody stands still for it.
+    expect(db.prepare("PRAGMA busy_timeout").get()).toEqual({ timeout: 0 });
     other.exec("ROLLBACK");
     await Promise.all([write(1), write(2)]);
     expect(commits.writable).toBe(true);
+    expect(db.prepare("PRAGMA busy_timeout").get()).toEqual({ timeout: 1 });
     expect(rows(db)).toEqual([1, 2]);
   });
 
