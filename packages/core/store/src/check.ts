@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type Clock, SvcError } from "@svc/contract";
 import { checkChains } from "./check-chains.ts";
 import { checkMessages } from "./messages/check-messages.ts";
-import { migrate, newer, SCHEMA_VERSION, schemaVersion } from "./migrations.ts";
+import { FIRST_WITH_MESSAGES, migrate, newer, SCHEMA_VERSION, schemaVersion } from "./migrations.ts";
 import { isBusy, isDamage, storeError } from "./sqlite-error.ts";
 
 export interface DatabaseReport {
@@ -26,8 +26,6 @@ export interface DatabaseCheck {
 /** What a slow disk reads. SQLite's own check can't be stopped half-way: it is begun only if it will end in time. */
 const BYTES_PER_MS = 100_000;
 const MAX_PROBLEMS = 10;
-/** A backup of an older svc has none. */
-const FIRST_WITH_MESSAGES = 3;
 const NOTHING_FOUND = { problems: [], complete: true };
 
 /** Rejects with STORE_FAILED when the file can't be opened, and with STORE_NEWER. */

@@ -128,6 +128,8 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
 
 /** The schema this build writes. */
 export const SCHEMA_VERSION = STEPS.length;
+/** A backup of an older svc has none. */
+export const FIRST_WITH_MESSAGES = 3;
 
 export const schemaVersion = (db: DatabaseSync): number =>
   (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
