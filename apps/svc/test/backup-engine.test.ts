@@ -29,7 +29,7 @@ describe("a backup", () => {
     expect(statSync(archive()).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder.path).toSorted()).toEqual(["backup.tar.gz", "home"]);
     const other = homeOf({ SVC_HOME: join(folder.path, "other") });
-    using restore = await prepareRestore(other, archive(), systemClock);
+    using restore = await prepareRestore(other, archive(), { clock: systemClock });
     restore.apply();
     expect(markOf(other)).toBe("old");
     expect(readFileSync(other.secretKey, "utf8")).toBe("old");
@@ -82,7 +82,9 @@ describe("a backup", () => {
     fillHome(home, "old");
     await backUp(home, archive());
     const getuid = vi.spyOn(process, "getuid").mockReturnValue(statSync(home.database).uid + 1);
-    await expect(prepareRestore(home, archive(), systemClock)).rejects.toMatchObject({ code: "HOME_UNWRITABLE" });
+    await expect(prepareRestore(home, archive(), { clock: systemClock })).rejects.toMatchObject({
+      code: "HOME_UNWRITABLE",
+    });
     getuid.mockRestore();
     expect(readdirSync(home.root)).not.toContain("run");
   });

@@ -76,7 +76,7 @@ describe("an archive that is not what it should be", () => {
   /** Refused, with everything as it was; resolves with the error. */
   async function refused(): Promise<{ code: string; message: string }> {
     const before = { inside: filesBelow(home.root), beside: readdirSync(folder.path) };
-    const error: unknown = await prepareRestore(home, archive(), systemClock).then(
+    const error: unknown = await prepareRestore(home, archive(), { clock: systemClock }).then(
       (prepared) => prepared[Symbol.dispose](),
       (reason: unknown) => reason,
     );
@@ -91,7 +91,7 @@ describe("an archive that is not what it should be", () => {
 
   test("a sound one made the same way is taken", async () => {
     await archiveOf([config, file("state/svc.db", database())]);
-    using prepared = await prepareRestore(home, archive(), systemClock);
+    using prepared = await prepareRestore(home, archive(), { clock: systemClock });
     expect(prepared.applied()).toBe(false);
   });
 

@@ -3,43 +3,64 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, SvcError } from "@svc/contract";
 import { type Home, replaceFile } from "@svc/kernel";
-import { checkDatabase, lockHome } from "@svc/store";
+import { checkDatabase, lockHome, type SetAside, setAsideWaiting } from "@svc/store";
 import { damaged, DATABASE, type Manifest, MANIFEST, WORKSPACE } from "./manifest.ts";
 import { type RestoredFiles, restoredFiles } from "./restored-files.ts";
 import { isRestoreFolder, journalFile, keptFolder } from "./swap.ts";
 import { unpack } from "./unpack.ts";
 
 /** Disposed of without `apply`, it leaves no trace. */
-export interface PreparedRestore extends RestoredFiles, Disposable {}
+export interface PreparedRestore extends RestoredFiles, Disposable {
+  readonly setAside: SetAside;
+}
+
+export interface RestoreOptions {
+  readonly clock: Clock;
+  /** What waited when the backup was made is answered and sent. Default: set aside, as it may have been since. */
+  readonly withWaiting?: boolean;
+}
 
 /** Throws BACKUP_INVALID, STORE_NEWER, STORE_FULL, HOME_UNWRITABLE, ALREADY_RUNNING; nothing was changed then. */
-export async function prepareRestore(home: Home, file: string, clock: Clock): Promise<PreparedRestore> {
+export async function prepareRestore(
+  home: Home,
+  file: string,
+  { clock, withWaiting = false }: RestoreOptions,
+): Promise<PreparedRestore> {
   demandOwner(home);
   const unlock = lockHome(join(home.runDir, "restore.lock"));
   let name: string | undefined;
+  let setAside = NOTHING;
   try {
     removeLeftOver(home);
     name = makeFolder(home.root, clock.now());
     const folder = join(home.root, name);
     const manifest = await unpack(file, folder);
     await checkRestored(folder, manifest, clock);
+    if (!withWaiting && manifest.schema_version !== null) setAside = setAsideWaiting(join(folder, DATABASE), clock);
+    removeLog(join(folder, DATABASE));
     demandOneDisk(home, manifest);
     // Written last: a folder that has it is whole.
     replaceFile(join(folder, MANIFEST), JSON.stringify(manifest));
   } catch (error) {
-    if (name !== undefined) remove(home, name);
-    unlock();
+    try {
+      if (name !== undefined) remove(home, name);
+    } finally {
+      unlock();
+    }
     throw error;
   }
   const prepared = restoredFiles(home, name);
   return {
     ...prepared,
+    setAside,
     [Symbol.dispose]: () => {
       if (!prepared.applied()) remove(home, name);
       unlock();
     },
   };
 }
+
+const NOTHING: SetAside = { messages: 0, deliveries: 0 };
 
 /** Of one that was killed before it changed anything. With the restore's lock, and no journal: nobody needs it. */
 function removeLeftOver(home: Home): void {
@@ -52,9 +73,12 @@ async function checkRestored(folder: string, { schema_version: wanted }: Manifes
   if (existsSync(database) !== (wanted !== null)) throw damaged("its list of files is malformed");
   if (wanted === null) return;
   const { schema, problems } = await checkDatabase(database, { quick: false, clock });
-  // Reading a database that says it has a log makes one.
-  for (const extra of ["-wal", "-shm"]) rmSync(`${database}${extra}`, { force: true });
   if (problems.length > 0 || schema !== wanted) throw damaged("its database is damaged");
+}
+
+/** Whoever opens a database that says it has a log makes one. */
+function removeLog(database: string): void {
+  for (const extra of ["-wal", "-shm"]) rmSync(`${database}${extra}`, { force: true });
 }
 
 /** Restored by root, the files would be root's, and a daemon of another user could not read its own config. */

@@ -23,12 +23,14 @@ export async function unpack(archive: string, folder: string): Promise<Manifest>
   const broken = new AbortController();
   const { signal } = broken;
   const feeding = pipeline(createReadStream(archive), createGunzip(), meter.measure, decoder.writable, { signal });
+  const taking = take(decoder.readable, folder, meter);
   try {
-    const [manifest] = await Promise.all([take(decoder.readable, folder, meter), feeding]);
+    const [manifest] = await Promise.all([taking, feeding]);
     return manifest;
   } catch (error) {
     broken.abort();
-    await feeding.catch(() => {});
+    // Whoever removes the folder must not meet a file that is still being written there.
+    await Promise.allSettled([taking, feeding]);
     throw error instanceof SvcError ? error : damaged(reasonOf(error), error);
   }
 }

@@ -17,7 +17,8 @@ export async function run(context: CommandContext): Promise<number> {
   if (!sure && !atTerminal()) {
     throw new SvcError("USAGE", "svc restore replaces what the home holds.", { hint: "Say so with --yes." });
   }
-  using restore = await prepareRestore(home, resolve(context.args[0]!), systemClock);
+  const withWaiting = context.options.flag("with-waiting");
+  using restore = await prepareRestore(home, resolve(context.args[0]!), { clock: systemClock, withWaiting });
   if (!sure && !(await confirmed(question(home, restore.manifest)))) {
     context.print("nothing was changed");
     return EXIT.failure;
@@ -115,6 +116,7 @@ function tell(
       svc_version,
       files: files.length,
       kept,
+      set_aside: { ...restore.setAside },
       url: url ?? null,
       warning,
     });
@@ -122,6 +124,13 @@ function tell(
   }
   context.print(`restored ${files.length} files of ${created_at}`);
   if (kept !== null) context.print(`what was there before: ${kept}`);
+  const { messages, deliveries } = restore.setAside;
+  if (messages + deliveries > 0) {
+    context.print(
+      `messages that waited then may have been answered since, and are set aside: ${messages} in, ${deliveries} out`,
+    );
+    context.print("take one up: svc inbox list --state dropped, svc inbox replay <id>");
+  }
   context.print("paired is who was paired then, a device revoked since included; look at: svc devices list");
   if (problem) context.print(`warning: the restored config can't be used yet: ${problem.message}`);
   context.print(url === undefined ? "Next: svc daemon" : `the daemon listens on ${url}`);

@@ -17,7 +17,11 @@ export const data: readonly CommandEntry[] = [
   {
     usage: "restore <file>",
     summary: "Put back a backup; what is there is kept aside",
-    options: [["--yes", "Do not ask"], JSON_OPTION],
+    options: [
+      ["--with-waiting", "Answer and send what waited then; else it is set aside, as it may have been since"],
+      ["--yes", "Do not ask"],
+      JSON_OPTION,
+    ],
     examples: ["svc restore svc-backup-20260101T120000Z.tar.gz"],
     load: () => import("../../commands/restore.ts"),
   },
