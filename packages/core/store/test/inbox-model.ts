@@ -3,7 +3,7 @@ import { DEDUPE_MS } from "@svc/contract";
 import * as fc from "fast-check";
 import type { Arrival, InboxState, NewMessage } from "../src/index.ts";
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 const which = fc.nat({ max: 30 });
 const newMessage = fc
