@@ -1,0 +1,42 @@
+/** Whether what was promised held, from what the platforms saw and what the database has. */
+import { checkDatabase } from "@svc/store";
+import type { House } from "../house/house.ts";
+import type { Postings } from "../house/poster.ts";
+import type { Facts } from "../scenarios/scenario.ts";
+import { judgeActs } from "./acts.ts";
+import { judgeAnswers } from "./answers.ts";
+import { judgeArrivals } from "./arrivals.ts";
+import { databaseOf, readDatabase } from "./database.ts";
+import { judgeOrder } from "./order.ts";
+import { judgeReplies } from "./replies.ts";
+
+export interface Judgement {
+  readonly problems: readonly string[];
+  readonly facts: Facts;
+}
+
+/** Ends the daemon, in order. */
+export async function judge(house: House, postings: Postings, { wasUnwritable = false } = {}): Promise<Judgement> {
+  const { home, lives, modelProblems } = house;
+  await lives.end();
+  const kept = readDatabase(home);
+  const clock = { monotonic: () => performance.now() };
+  const { problems } = await checkDatabase(databaseOf(home), { quick: false, clock });
+  const parts = [
+    judgeArrivals(kept, postings),
+    judgeAnswers(kept),
+    judgeActs(kept, { home, wasUnwritable }),
+    judgeReplies(kept, house),
+    judgeOrder(kept, house, postings),
+  ];
+  return {
+    problems: [
+      ...lives.problems,
+      ...parts.flatMap((part) => part.problems),
+      ...modelProblems,
+      ...kept.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
+      ...problems.map((problem) => `database: ${problem}`),
+    ],
+    facts: { ...Object.assign({}, ...parts.map(({ facts }) => facts)), integrity_check: kept.integrity.join("; ") },
+  };
+}

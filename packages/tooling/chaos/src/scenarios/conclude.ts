@@ -1,0 +1,39 @@
+/** The end of every scenario: the daemon is ended, everything is judged, and what is wrong can be looked at. */
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { House } from "../house/house.ts";
+import type { Poster } from "../house/poster.ts";
+import { judge } from "../judge/judge.ts";
+import type { Facts, Report, ScenarioOptions } from "./scenario.ts";
+
+export interface Conclusion {
+  readonly scenario: string;
+  /** What was found on the way. */
+  readonly problems: readonly string[];
+  readonly facts?: Facts;
+  /** Nothing could be written for a while. */
+  readonly wasUnwritable?: boolean;
+}
+
+export async function conclude(
+  house: House,
+  { postings }: Poster,
+  { seed, evidence }: ScenarioOptions,
+  { scenario, problems, facts = {}, wasUnwritable = false }: Conclusion,
+): Promise<Report> {
+  const judged = await judge(house, postings, { wasUnwritable });
+  const report = {
+    scenario,
+    seed,
+    problems: [...problems, ...judged.problems],
+    facts: { ...judged.facts, ...facts },
+  };
+  // The same seed is not the same run: what a kill hit depends on the machine.
+  if (report.problems.length > 0 && evidence !== undefined) keep(house, join(evidence, scenario));
+  return report;
+}
+
+function keep({ home, lives }: House, folder: string): void {
+  cpSync(home, folder, { recursive: true });
+  writeFileSync(join(folder, "output-of-all-lives.log"), lives.output());
+}

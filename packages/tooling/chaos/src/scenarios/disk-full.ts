@@ -1,0 +1,51 @@
+/** The disk of the home is full: 503 and nothing of it kept, over a kill too; with room again everything goes on. */
+import { drained } from "../house/drained.ts";
+import { openHouse } from "../house/house.ts";
+import { Poster } from "../house/poster.ts";
+import { planOf } from "../plan/plan.ts";
+import { conclude } from "./conclude.ts";
+import { firstLife } from "./first-life.ts";
+import { oddAnswers, Refused, refusedWith } from "./refusals.ts";
+import { notRun, type Report, type ScenarioOptions } from "./scenario.ts";
+import { fill, mountSmallDisk, NO_SMALL_DISK } from "./small-disk.ts";
+
+const DELIVERIES = 90;
+const SIZE_MB = 32;
+
+export async function diskFull(options: ScenarioOptions): Promise<Report> {
+  const { seed, binary, say = () => {} } = options;
+  using disk = mountSmallDisk(SIZE_MB);
+  if (!disk) return notRun("disk-full", seed, NO_SMALL_DISK);
+  // Those that come again until they are told 200.
+  await using house = await openHouse({ seed, binary, home: disk.path, providers: ["provider_a", "provider_c"] });
+  const { lives, providers } = house;
+  const { deliveries } = planOf({ seed, deliveries: DELIVERIES, kills: 0, writers: providers });
+  const [before, meanwhile, after] = [0, 1, 2].map((third) => deliveries.slice(third * 30, third * 30 + 30));
+  const refused = new Refused();
+  using poster = new Poster(house, { pause: () => refused.pause() });
+  const problems: string[] = [];
+  const check = async (found: Promise<readonly string[]>): Promise<void> => void problems.push(...(await found));
+
+  const view = await firstLife(house);
+  await poster.post(before!, { width: 4 });
+  await check(drained(view, { say }));
+
+  const ballast = fill(disk.path);
+  say("the disk is full");
+  const posted = poster.post(meanwhile!, { width: meanwhile!.length });
+  await check(refused.decided(meanwhile!, poster.postings));
+  await check(refusedWith("STORE_FULL", house));
+  await lives.kill();
+  await lives.begin();
+  say("killed, and started on the full disk");
+  await check(refusedWith("STORE_FULL", house));
+  ballast.remove();
+  refused.comeAgain();
+  say("there is room again");
+  await posted;
+  await poster.post(after!, { width: 4 });
+  await check(drained(view, { say }));
+
+  problems.push(...oddAnswers(poster.postings));
+  return await conclude(house, poster, options, { scenario: "disk-full", problems, wasUnwritable: true });
+}

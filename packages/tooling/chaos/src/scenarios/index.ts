@@ -1,0 +1,15 @@
+/** All scenarios, in the order in which they run. */
+import { clock } from "./clock.ts";
+import { diskFull } from "./disk-full.ts";
+import { kills } from "./kills.ts";
+import { locked } from "./locked.ts";
+import { outage } from "./outage.ts";
+import type { Report, ScenarioOptions } from "./scenario.ts";
+
+export const SCENARIOS: Readonly<Record<string, (options: ScenarioOptions) => Promise<Report>>> = {
+  kills,
+  outage,
+  "disk-full": diskFull,
+  locked,
+  clock,
+};

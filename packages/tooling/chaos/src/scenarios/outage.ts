@@ -1,0 +1,59 @@
+/** A platform can't be reached for longer than the first retries, over a restart too; the others are served meanwhile. */
+import { drained } from "../house/drained.ts";
+import { openHouse } from "../house/house.ts";
+import type { InboxView } from "../house/inbox.ts";
+import { Poster } from "../house/poster.ts";
+import { eventually } from "../house/sleep.ts";
+import { planOf } from "../plan/plan.ts";
+import { conclude } from "./conclude.ts";
+import { firstLife } from "./first-life.ts";
+import { unacknowledged } from "./at-once.ts";
+import type { Report, ScenarioOptions } from "./scenario.ts";
+
+const DOWN = "provider_a";
+/** Attempts that fail: they take one second, then two, then four. */
+const FAILED_ATTEMPTS = 3;
+const DELIVERIES = 60;
+
+export async function outage(options: ScenarioOptions): Promise<Report> {
+  const { seed, binary, say = () => {} } = options;
+  await using house = await openHouse({ seed, binary, providers: [DOWN, "provider_b", "provider_d"] });
+  const { lives, providers } = house;
+  const { posts } = planOf({ seed, deliveries: DELIVERIES, kills: 0, writers: providers });
+  using poster = new Poster(house);
+  const problems: string[] = [];
+
+  const view = await firstLife(house);
+  await lives.cut(DOWN);
+  await poster.post(posts.slice(0, posts.length / 2), { width: 4 });
+  const othersAreServed = async (): Promise<boolean> => {
+    const { inbox, outbox } = await view.counts();
+    return inbox["waiting"] === 0 && outbox["waiting"] === (await view.waitingFor(DOWN)).length;
+  };
+  if (!(await eventually(othersAreServed))) problems.push("one platform that is down holds up the others");
+  say("the others are served");
+  if (!(await eventually(() => haveFailed(view)))) problems.push("what a platform did not take is not tried again");
+  say(`every conversation has failed ${FAILED_ATTEMPTS} times`);
+
+  await lives.end();
+  await lives.begin();
+  await poster.post(posts.slice(posts.length / 2), { width: 4 });
+  problems.push(...unacknowledged(poster.postings));
+  const isDegraded = async (): Promise<boolean> => {
+    const health = await lives.daemon.request("/health");
+    return health.status === 200 && ((await health.json()) as { status: string }).status === "degraded";
+  };
+  if (!(await eventually(isDegraded))) problems.push("/health is not degraded while a platform can't be reached");
+  say("restarted, and degraded");
+
+  await lives.mend(DOWN);
+  problems.push(...(await drained(view, { say })));
+  return await conclude(house, poster, options, { scenario: "outage", problems });
+}
+
+/** The first of each conversation; the others wait behind it. */
+async function haveFailed(view: InboxView): Promise<boolean> {
+  const waiting = await view.waitingFor(DOWN);
+  const lanes = Map.groupBy(waiting, ({ conversation }) => conversation?.id);
+  return [...lanes.values()].every((lane) => lane.some(({ attempts }) => attempts >= FAILED_ATTEMPTS));
+}
