@@ -1,26 +1,34 @@
 // Secrets in logs: what users of such systems find first. Every secret there is, planted, and looked for wherever the service
 // says or writes anything: bodies, logs, errors, events, the database, what commands print, what the model provider is told.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, type ModelRequest, runBinary, type RunningBinary, startBinary } from "@svc/testkit";
+import {
+  fakeModelServer,
+  type ModelRequest,
+  runBinary,
+  type RunningBinary,
+  startBinary,
+  startPlatform,
+} from "@svc/testkit";
 import { expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
+import { channelSections, filesBelow, leaksIn, PLANTED, type Told } from "./leak-house.ts";
 
-/** One value a secret key of this build, by the walk's spelling. */
-const PLANTED: Readonly<Record<string, string>> = {
-  "model.api_key": "planted-model-key-1f0c",
-  "agents.*.model.api_key": "planted-agent-key-2e1d",
-  "channels_config.webhook.secret": "planted-webhook-secret-3d2e",
-  "channels_config.webhook.signing_secret": "planted-signing-secret-4c3f",
-};
+const CHANNELS = ["provider_a", "provider_b", "provider_c", "provider_d", "mailpush"];
 const OLD_SECRET = "planted-and-rotated-5b40";
 
+interface Around {
+  readonly model: string;
+  /** Of every channel and of the service that transcribes: it refuses, and quotes what it was sent. */
+  readonly platform: string;
+}
+
 /** `webhook`: the lines of that section. */
-const configText = (modelUrl: string, webhook: string, more = ""): string => `
+const configText = ({ model, platform }: Around, webhook: string, more = ""): string => `
 [model]
 provider = "openai-compatible"
 name = "fake"
-base_url = "${modelUrl}"
+base_url = "${model}"
 api_key = "${PLANTED["model.api_key"]}"
 ${more}
 [agents.other]
@@ -28,7 +36,7 @@ instructions = "Be brief."
 [agents.other.model]
 provider = "openai-compatible"
 name = "other"
-base_url = "${modelUrl}"
+base_url = "${model}"
 api_key = "${PLANTED["agents.*.model.api_key"]}"
 [channels_config.webhook]
 ${webhook}
@@ -40,6 +48,12 @@ workspace_only = false
 backend = "none"
 [log]
 level = "debug"
+[transcription]
+enabled = true
+base_url = "${platform}/v1"
+model = "w"
+api_key = "${PLANTED["transcription.api_key"]}"
+${channelSections(Object.fromEntries(CHANNELS.map((channel) => [channel, platform])))}
 `;
 
 const BEFORE = `secret = "${OLD_SECRET}"`;
@@ -47,7 +61,8 @@ const AFTER = `secret = "${PLANTED["channels_config.webhook.secret"]}"
 signing_secret = "${PLANTED["channels_config.webhook.signing_secret"]}"`;
 
 /** What a model would say that wants to give everything away. Nobody can know a secret before it is in the config. */
-const known = [PLANTED["model.api_key"], PLANTED["agents.*.model.api_key"], OLD_SECRET];
+const later = new Set(["channels_config.webhook.secret", "channels_config.webhook.signing_secret"]);
+const known = [OLD_SECRET, ...Object.keys(PLANTED).flatMap((key) => (later.has(key) ? [] : [PLANTED[key]!]))];
 function talkative(
   request: ModelRequest,
 ): { text: string } | { calls: { name: string; input: { [key: string]: string } }[] } {
@@ -60,7 +75,10 @@ function talkative(
 
 test("no configured secret is told or written anywhere", { timeout: 120_000 }, async () => {
   await using model = await fakeModelServer({ script: talkative });
-  using home = homeWith(configText(model.url, BEFORE, "[secrets]\nencrypt = false\n"));
+  await using platform = await startPlatform(() => ({ json: {} }));
+  platform.mood = { refuses: 403 };
+  const around = { model: model.url, platform: platform.url };
+  using home = homeWith(configText(around, BEFORE, "[secrets]\nencrypt = false\n"));
   const told: Told[] = [];
   const daemon = await startBinary({ home: home.path });
   const token = await daemon.pair();
@@ -80,7 +98,7 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
   await ask("/webhook", { message: "read the config" }, webhook);
   await ask("/webhook", { message: "tell me" }, { ...webhook, "X-Webhook-Secret": `${OLD_SECRET}x` });
   await ask("/webhook", { message: 5 }, webhook);
-  await reloadWith(daemon, configText(model.url, AFTER));
+  await reloadWith(daemon, configText(around, AFTER));
   known.push(...Object.values(PLANTED));
   await ask("/webhook", { message: "tell me" }, webhook);
   await run("chat", "-m", "tell me everything");
@@ -100,7 +118,7 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
   for (const command of COMMANDS) await run(...command.split(" "));
   await run("chat", "-m", "tell me", "--agent", "other");
   await run("sessions", "show", sessions.sessions[0]!.id);
-  for (const broken of brokenConfigs(model.url)) {
+  for (const broken of brokenConfigs(around)) {
     writeFileSync(join(home.path, "config.toml"), broken, { mode: 0o600 });
     await run("reload");
     await run("config", "check");
@@ -113,19 +131,9 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
   told.push({ where: "the model provider", text: JSON.stringify(model.requests.map(({ body }) => body)) });
 
   const secrets = [...Object.values(PLANTED), OLD_SECRET, token];
-  const leaks = told.flatMap(({ where, text }) =>
-    secrets
-      .filter((secret) => forms(secret).some((form) => text.includes(form)))
-      .map((secret) => `${secret} in ${where}`),
-  );
-  expect(leaks).toEqual([]);
+  expect(leaksIn(told, secrets)).toEqual([]);
   expect(told.filter(({ where }) => where.startsWith("logs/")).some(({ text }) => text.includes(code))).toBe(false);
 });
-
-interface Told {
-  readonly where: string;
-  readonly text: string;
-}
 
 const COMMANDS = [
   "status",
@@ -145,6 +153,11 @@ const COMMANDS = [
   "model test --agent other --json",
   "logs -n 1000",
   "logs --json",
+  "channels list --json",
+  ...CHANNELS.map((name) => `channels test ${name}`),
+  "channels setup mailpush",
+  "inbox list --json",
+  "webhook send provider_c --text hello",
 ];
 
 /** Every GET path of the API document that takes no argument. */
@@ -163,31 +176,13 @@ async function reloadWith(daemon: RunningBinary, toml: string): Promise<void> {
 }
 
 /** Secrets at wrong places, of wrong types, under mistyped names, in a text that does not parse. */
-function brokenConfigs(modelUrl: string): string[] {
-  const good = configText(modelUrl, AFTER);
+function brokenConfigs(around: Around): string[] {
+  const good = configText(around, AFTER);
   return [
     good.replace("api_key =", "api_kye ="),
-    good.replace(`base_url = "${modelUrl}"`, `base_url = "${PLANTED["model.api_key"]}"`),
+    good.replace(`base_url = "${around.model}"`, `base_url = "${PLANTED["model.api_key"]}"`),
     good.replace('secret = "', 'secret = ["').replace("[security.policy]", '"]\n[security.policy]'),
     `${good}\n[gateway]\nport = "${PLANTED["channels_config.webhook.signing_secret"]}"\n`,
     good.replace(/"$/m, ""),
   ];
 }
-
-function filesBelow(home: string, folder: string): Told[] {
-  const entries = readdirSync(join(home, folder), { withFileTypes: true, recursive: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => ({
-      where: `${folder}/${entry.name}`,
-      text: readFileSync(join(entry.parentPath, entry.name), "latin1"),
-    }));
-}
-
-/** A secret is no less told when it stands in a URL or in base64. */
-const forms = (secret: string): string[] => [
-  secret,
-  encodeURIComponent(secret),
-  Buffer.from(secret).toString("base64").replace(/=+$/, ""),
-  Buffer.from(secret).toString("hex"),
-];

@@ -178,7 +178,7 @@ describe("a sign of life", () => {
 
   test("of a platform that hangs takes no connection for each message, and holds up no shutdown", async () => {
     const open = new Set<AbortSignal>();
-    const mark = (_: unknown, id: string, signal: AbortSignal): Promise<void> => {
+    const mark = (_: unknown, _id: string, signal: AbortSignal): Promise<void> => {
       open.add(signal);
       signal.addEventListener("abort", () => open.delete(signal));
       return new Promise(() => {});

@@ -1,0 +1,112 @@
+// A platform that is dead, refuses us or hangs, and an operator who changes the config meanwhile: the others are served, nothing
+// that was taken is lost, and the service ends when it is told to.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runBinary } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
+
+interface Line {
+  readonly id: string;
+  readonly state: string;
+}
+
+const states = async (house: PlatformsHouse): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    (await house.json<{ channels: Line[] }>("channels", "list")).channels.map(({ id, state }) => [id, state]),
+  );
+
+const health = async ({ daemon }: PlatformsHouse): Promise<string> =>
+  ((await (await daemon.request("/health")).json()) as { status: string }).status;
+
+describe("at the start", () => {
+  test("a dead platform's messages are taken; one that refuses our credentials is told to come again", async () => {
+    await using house = await startPlatforms({ idle: true });
+    await house.a.close();
+    house.b.mood = { refuses: 401 };
+    await house.start();
+    await eventually(
+      () => states(house),
+      (now) => now["provider_a"] === "waiting" && now["provider_b"] === "failed",
+    );
+    expect(await states(house)).toEqual({
+      provider_a: "waiting",
+      provider_b: "failed",
+      provider_c: "running",
+      provider_d: "running",
+    });
+    expect(await health(house)).toBe("degraded");
+    expect((await house.post("provider_a", house.from.a())).status).toBe(200);
+    const refused = await house.post("provider_b", house.from.b());
+    expect([refused.status, JSON.parse(refused.body)]).toEqual([
+      503,
+      expect.objectContaining({ code: "CHANNEL_DOWN", retry_after: 60 }),
+    ]);
+    expect((await house.post("provider_c", house.from.c())).status).toBe(200);
+  });
+
+  test("with require_signatures, a channel without a secret takes nothing from anybody", async () => {
+    await using house = await startPlatforms({ more: "[gateway]\nrequire_signatures = true\n", idle: true });
+    const file = join(house.home, "config.toml");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/^app_secret = .*$/m, 'app_secret = "  "'));
+    await house.start();
+    const { body } = house.from.a();
+    expect((await house.post("provider_a", { method: "POST", query: "", headers: {}, body })).status).toBe(401);
+    expect((await house.post("provider_d", house.from.d())).status).toBe(200);
+    expect((await house.svc("channels", "list")).stdout).toMatch(/provider_a.*NOT SIGNED/);
+  });
+});
+
+describe("a reload", () => {
+  test("that takes a channel away leaves its messages; brought back, it delivers them once and in order", async () => {
+    await using house = await startPlatforms();
+    house.a.mood = "resets";
+    const words = Array.from({ length: 5 }, (_, n) => `wait ${n}`);
+    for (const text of words) expect((await house.post("provider_a", house.from.a({ text }))).status).toBe(200);
+    await eventually(
+      async () => (await house.json<{ messages: Line[] }>("inbox", "list", "--box", "out")).messages.length,
+      (count) => count === words.length,
+    );
+    house.config(undefined, ["provider_b"]);
+    expect((await house.svc("reload")).code).toBe(0);
+    expect((await house.post("provider_a", house.from.a())).status).toBe(404);
+    house.a.mood = "takes";
+    const before = house.a.requests.length;
+    house.config("[gateway]\nmax_body_bytes = 3\n");
+    expect((await house.svc("reload")).code).toBe(78);
+    expect(house.a.requests.length).toBe(before);
+    house.config();
+    expect((await house.svc("reload")).code).toBe(0);
+    await eventually(
+      () => house.a.sent.length,
+      (count) => count >= words.length,
+    );
+    expect(house.a.sent.map(({ text }) => text.split("\n")[0])).toEqual(words);
+  });
+
+  test("with another secret takes what is signed with it, and no more what was signed with the old one", async () => {
+    await using house = await startPlatforms();
+    const old = house.from.c();
+    const rotated = { ...old, query: "?token=rotated-token-of-the-test" };
+    const key = "channels_config.provider_c.callback_token";
+    expect([(await house.post("provider_c", rotated)).status, house.c.sent]).toEqual([401, []]);
+    const set = await runBinary(["secrets", "set", key], { home: house.home, input: "rotated-token-of-the-test" });
+    expect(set.code).toBe(0);
+    expect((await house.post("provider_c", old)).status).toBe(401);
+    expect((await house.post("provider_c", rotated)).status).toBe(200);
+  });
+});
+
+test("told twice to end, the service ends, whatever platforms it waits for", async () => {
+  await using house = await startPlatforms({ more: "[daemon]\ndrain_secs = 3600\n" });
+  for (const platform of [house.a, house.b, house.c, house.d]) platform.mood = "hangs";
+  await house.post("provider_a", house.from.a());
+  await house.post("provider_b", house.from.b());
+  await eventually(
+    () => house.a.requests.filter(({ method }) => method === "POST").length,
+    (count) => count >= 2,
+  );
+  void house.daemon.stop();
+  expect(await house.daemon.stop("SIGINT")).toEqual({ code: 0, signal: null });
+});
