@@ -89,9 +89,9 @@ class RunningAgent implements Agent {
     this.#spending = new Spending(store, budget);
     const profileOf = (name: string): AgentProfile | undefined => this.#agents.profiles.get(name);
     const spending = this.#spending;
-    const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending });
-    this.#turns = { store, clock, models: this.#models, budget, spending, keeper, redaction, publish, profileOf };
     const { redact } = redaction;
+    const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending, redact });
+    this.#turns = { store, clock, models: this.#models, budget, spending, keeper, redaction, publish, profileOf };
     this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
   }
 

@@ -2,6 +2,7 @@
 import { defineTool, type Json } from "@svc/contract";
 import { createRedactor, DOTS } from "@svc/kernel";
 import * as fc from "fast-check";
+import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { RedactedStream } from "../src/turn/redacted-stream.ts";
 import { redactJson } from "../src/tools/redact-json.ts";
@@ -55,6 +56,29 @@ describe("what a model says", () => {
     await ask(house({ model: scripted([text("as it is")]) }).agent, "tell me", { onEvent });
     expect(deltas).toEqual([..."as it is"]);
   });
+});
+
+test("what is asked of a tool reaches it as it was said, and is kept, and told to the next turn, without a secret", async () => {
+  const input = { what: `use ${SECRET}`, pin: 1234567 };
+  const given: Json[] = [];
+  const anything = v.object({ what: v.string(), pin: v.number() });
+  const tool = defineTool({ ...read, input: anything, run: async (what) => (given.push(what), "done") });
+  const model = scripted([call("read", input)], [text("thanks")], [text("ok")]);
+  const { agent, store } = house({ ...guarded, model, tools: [tool] });
+  const journalled: unknown[] = [];
+  const start = store.toolCalls.start.bind(store.toolCalls);
+  store.toolCalls.start = (record) => (journalled.push(record.input), start(record));
+  await ask(agent, "do it", { session: "s" });
+  await ask(agent, "and?", { session: "s" });
+  expect(given).toEqual([input]);
+  expect(journalled).toEqual([{ what: `use ${DOTS}`, pin: DOTS }]);
+  const { place } = store.sessions.byId(store.sessions.list({}, 1)[0]!.id)!;
+  for (const seen of [store.sessions.recentTurns(place, 1e6), model.asked[2]!.prompt].map((one) =>
+    JSON.stringify(one),
+  )) {
+    expect(seen).toContain(`use ${DOTS}`);
+    expect(seen).not.toMatch(/sk-live|1234567/);
+  }
 });
 
 describe("what a tool gives", () => {

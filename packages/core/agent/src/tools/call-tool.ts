@@ -63,10 +63,11 @@ export function approvalOf(tool: Tool, input: unknown): "auto" | "ask" {
 async function runJournalled(call: PermittedCall, request: CallRequest): Promise<CallOutcome> {
   const { environment, tool, input } = call;
   const { agent, store } = environment;
-  const { turnId, callId } = request;
+  const { turnId, callId, redact } = request;
   const acting = approvalOf(tool, input) === "ask";
+  const noted = redact ? redactJson(input as Json, redact) : (input as Json);
   await store.write(() => {
-    store.toolCalls.start({ turnId, callId, agent, tool: tool.name, acting, input: input as Json });
+    store.toolCalls.start({ turnId, callId, agent, tool: tool.name, acting, input: noted });
     request.alsoOnStart?.(acting);
   });
   request.onStarted?.(acting);

@@ -9,7 +9,7 @@ import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
 import type { Conversation, History } from "./history.ts";
 import type { KeptSteps } from "./kept-steps.ts";
-import { INTERRUPTED } from "./messages.ts";
+import { INTERRUPTED, redactInputs } from "./messages.ts";
 import type { TurnProgress } from "./turn.ts";
 
 export interface TurnKeeperOptions {
@@ -18,6 +18,8 @@ export interface TurnKeeperOptions {
   readonly log: Logger;
   readonly history: History;
   readonly spending: Spending;
+  /** Takes the configured secrets out of what is kept. */
+  readonly redact: (text: string) => string;
 }
 
 /** What there is to keep. */
@@ -40,17 +42,18 @@ export class TurnKeeper {
 
   /** The turn, its idempotency key and its cost, on disk together before anybody is answered. */
   async keep({ request, conversation, progress, profile, steps }: EndedTurn, alongside?: () => void): Promise<void> {
-    const { store, clock, history, spending } = this.#options;
+    const { store, clock, history, spending, redact } = this.#options;
     const { claim } = request;
     const { meter } = progress;
-    const tokens = tokensOf(progress.messages);
+    const messages = redactInputs(progress.messages, redact);
+    const tokens = tokensOf(messages);
     const spent = spending.toRecord(profile, meter);
     const place = await store.write(() => {
       const kept = store.sessions.append(conversation, conversation.place, {
         id: progress.id,
         at: clock.now(),
         model: modelName(profile.model),
-        messages: progress.messages as unknown as Json,
+        messages: messages as unknown as Json,
         tokens,
         inputTokens: meter.inputTokens,
         outputTokens: meter.outputTokens,
@@ -64,7 +67,7 @@ export class TurnKeeper {
     });
     spent?.settle();
     if (claim) store.idempotency.release(claim);
-    history.append(conversation, place, progress.messages, tokens);
+    history.append(conversation, place, messages, tokens);
   }
 
   /**

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
 import type { Json } from "@svc/contract";
+import { redactJson } from "../tools/redact-json.ts";
 
 /** What the model is told of a call that started, and of which nobody knows how it ended. */
 export const INTERRUPTED = "interrupted, outcome unknown";
@@ -90,6 +91,23 @@ export function redactText(
   return content.flatMap((part, index): LanguageModelV4Content[] => {
     if (part.type !== "text") return [part];
     return index === first ? [{ ...part, text: clean }] : [];
+  });
+}
+
+/**
+ * What was asked of tools, as it is kept. The tools got it as it was said: somebody may have told the model a secret so that it
+ * uses it. Messages in which there is nothing to take out are the same ones.
+ */
+export function redactInputs(
+  messages: readonly LanguageModelV4Message[],
+  redact: (text: string) => string,
+): LanguageModelV4Message[] {
+  return messages.map((message) => {
+    if (message.role !== "assistant" || !message.content.some(({ type }) => type === "tool-call")) return message;
+    const content = message.content.map((part) =>
+      part.type === "tool-call" ? { ...part, input: redactJson(part.input as Json, redact) } : part,
+    );
+    return { ...message, content };
   });
 }
 

@@ -1,0 +1,111 @@
+// Files as a way out of the workspace: links that lead to our own network, names that lead elsewhere, a folder that is a link,
+// bodies without an end; and answers that name what nobody may have.
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type FakePlatform, type ModelRequest, startPlatform, temporaryHome } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
+
+const lastAsked = ({ body }: ModelRequest): string =>
+  (body["messages"] as { content: string }[]).at(-1)!.content as string;
+
+/** What the model is asked about a message with this file. */
+async function askedOf(house: PlatformsHouse, url: string, filename?: string): Promise<string> {
+  const { requests } = house.model!;
+  const before = requests.length;
+  const part = { type: "media", url, mime_type: "image/png", ...(filename !== undefined && { filename }) };
+  expect((await house.post("provider_b", house.from.b({ parts: [part] }))).status).toBe(200);
+  await eventually(
+    () => requests.length,
+    (count) => count > before,
+  );
+  return lastAsked(requests[before]!);
+}
+
+/** A server in the public, as far as the guard goes. */
+async function fileServer(): Promise<FakePlatform> {
+  return startPlatform(({ path }) => {
+    if (path === "/to-metadata") return { status: 302, headers: { location: "http://169.254.169.254/latest" } };
+    if (path === "/home") return { status: 302, headers: { location: "http://127.0.0.1:1/" } };
+    return (response) => {
+      const megabyte = Buffer.alloc(1_048_576, 7);
+      const go = (): void => {
+        while (!response.destroyed && response.write(megabyte));
+      };
+      response.on("drain", go);
+      go();
+    };
+  });
+}
+
+test("no link leads to our own network, nor does a body without an end stay here", async () => {
+  await using server = await fileServer();
+  const more = `[security.net]\nallow_private = ["${new URL(server.url).host}"]\n`;
+  await using house = await startPlatforms({ more, script: () => ({ text: "ok" }) });
+  for (const url of [
+    "http://169.254.169.254/latest/meta-data/",
+    "http://localhost/",
+    "http://2130706433/",
+    "http://[::ffff:127.0.0.1]/",
+    "file:///etc/passwd",
+    `${house.daemon.url}/health`,
+    `${server.url}/to-metadata`,
+    `${server.url}/home`,
+    `${server.url}/endless`,
+  ]) {
+    expect([url, await askedOf(house, url)]).toEqual([url, "hello\n[IMAGE: could not be fetched]"]);
+  }
+  const left = readdirSync(join(house.home, "workspace"), { recursive: true, withFileTypes: true });
+  expect(left.filter((entry) => entry.isFile())).toEqual([]);
+});
+
+test("whatever a file is called, it lies below media in the workspace, or nowhere", async () => {
+  await using house = await startPlatforms({ script: () => ({ text: "ok" }) });
+  const url = house.b.host(Buffer.from("picture"), "image/png");
+  for (const name of ["../../x", ".ssh", "..", "/etc/passwd", "a\u0000b\n\u001b[31m", "C:\\x\\y.exe", "-rf", "~root"]) {
+    expect(await askedOf(house, url, name)).toMatch(
+      /^hello\n\[IMAGE:media\/\d{4}-\d\d-\d\d\/\d+-[A-Za-z0-9][\w-]*\.\w+\]$/,
+    );
+  }
+  using outside = temporaryHome();
+  const media = join(house.home, "workspace", "media");
+  for (const target of [outside.path, join(house.home, "state")]) {
+    rmSync(media, { recursive: true, force: true });
+    symlinkSync(target, media);
+    expect(await askedOf(house, url)).toBe("hello\n[IMAGE: could not be fetched]");
+  }
+  expect(readdirSync(outside.path)).toEqual([]);
+  expect(readdirSync(join(house.home, "state")).filter((name) => !name.startsWith("svc.db"))).toEqual([]);
+});
+
+test("an answer sends no file but those of the workspace, and says so", async () => {
+  const lines = [
+    "../../etc/passwd",
+    "link.txt",
+    "own.txt",
+    "../config.toml",
+    "/etc/passwd",
+    "dir",
+    "/dev/zero",
+    "ok.txt",
+  ];
+  const text = lines.map((path) => `[DOCUMENT:${path}]`).join("\n");
+  await using house = await startPlatforms({ script: [{ text }] });
+  const workspace = join(house.home, "workspace");
+  writeFileSync(join(workspace, "ok.txt"), "fine");
+  symlinkSync("/etc/passwd", join(workspace, "link.txt"));
+  symlinkSync(join(house.home, "config.toml"), join(workspace, "own.txt"));
+  mkdirSync(join(workspace, "dir"));
+  await house.post("provider_a", house.from.a());
+  await eventually(
+    () => house.a.sent.length,
+    (count) => count >= 2,
+  );
+  const [words, file] = house.a.sent;
+  expect(words!.text.split("\n")).toEqual(
+    lines.slice(0, -1).map((path) => expect.stringMatching(new RegExp(`^\\[DOCUMENT:${path}\\] \\(not sent: `))),
+  );
+  expect(Buffer.from(file!.file!.bytes).toString()).toBe("fine");
+  expect(house.a.sent).toHaveLength(2);
+});
