@@ -1,0 +1,86 @@
+// A message that kills the process, again and again: it must not take the service down for ever, nor the messages of others with
+// it. And a backup that is put back must not answer a second time.
+import { join } from "node:path";
+import { type ModelRequest, type ModelStep, temporaryHome } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
+
+interface Line {
+  readonly state: string;
+  readonly text: string;
+  readonly error: string | null;
+}
+
+const incoming = async (house: PlatformsHouse): Promise<Record<string, string>> => {
+  const { messages } = await house.json<{ messages: Line[] }>("inbox", "list", "--box", "in");
+  return Object.fromEntries(messages.map(({ text, state, error }) => [text, error ?? state]));
+};
+
+const lastWords = ({ body }: ModelRequest): string => JSON.stringify((body["messages"] as object[]).at(-1));
+
+test("a message that kills the process is given up; those that were answered at the same moment are answered", async () => {
+  const people = ["+15550000001", "+15550000002", "+15550000003"];
+  let deaths = 0;
+  let asked = 0;
+  const die = (): void => {
+    deaths += 1;
+    asked = 0;
+    void house.daemon.kill9();
+  };
+  // The others are never done when it strikes. Twice all of them run; from then on it should run alone.
+  const script = (request: ModelRequest): ModelStep => {
+    if (deaths === 5) return { text: "an answer" };
+    asked += 1;
+    const isPoison = lastWords(request).includes("poison");
+    if (deaths < 2 ? asked === people.length + 1 : isPoison) setTimeout(die, 200);
+    return { fault: "hang" };
+  };
+  await using house: PlatformsHouse = await startPlatforms({ script, allowed: "*" });
+  await house.post("provider_a", house.from.a({ text: "poison" }));
+  for (const from of people) await house.post("provider_a", house.from.a({ from, text: `of ${from}` }));
+  for (let lives = 0; lives < 5; lives += 1) {
+    await house.daemon.exited;
+    await house.start();
+  }
+  const sent = await eventually(
+    () => new Set(house.a.sent.map(({ to, text }) => `${to} ${text.slice(0, 5)}`)),
+    ({ size }) => size > people.length,
+  );
+  expect(sent).toEqual(new Set(["+15551234567 Sorry", ...people.map((from) => `${from} an an`)]));
+  expect(await incoming(house)).toEqual({
+    ...Object.fromEntries(people.map((from) => [`of ${from}`, "done"])),
+    poison: "TURN_CRASHED",
+  });
+});
+
+test.each([
+  { words: [], again: [] },
+  { words: ["--with-waiting"], again: ["stuck"] },
+])("a backup that is put back %j answers nothing twice unless it is told to", async ({ words, again }) => {
+  await using house = await startPlatforms();
+  using folder = temporaryHome();
+  const file = join(folder.path, "backup.tar.gz");
+  house.a.mood = "resets";
+  await house.post("provider_a", house.from.a({ text: "stuck" }));
+  await eventually(
+    () => incoming(house),
+    (messages) => messages["stuck"] === "done",
+  );
+  expect((await house.svc("backup", file)).code).toBe(0);
+  house.a.mood = "takes";
+  await house.daemon.stop();
+  await house.start();
+  await house.post("provider_a", house.from.a({ text: "after it" }));
+  const sent = (): string[] => house.a.sent.map(({ text }) => text.split("\n")[0]!);
+  await eventually(sent, ({ length }) => length === 2);
+  await house.daemon.stop();
+  const restored = await house.json<{ set_aside: object }>("restore", file, "--yes", ...words);
+  expect(restored.set_aside).toEqual({ messages: 0, deliveries: words.length === 0 ? 1 : 0 });
+  await house.start();
+  await house.post("provider_a", house.from.a({ text: "a new one" }));
+  await eventually(sent, (all) => all.includes("a new one"));
+  expect(sent()).toEqual(["stuck", "after it", ...again, "a new one"]);
+  const { messages } = await house.json<{ messages: Line[] }>("inbox", "list", "--state", "dropped");
+  expect(messages).toHaveLength(1 - again.length);
+});
