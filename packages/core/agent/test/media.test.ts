@@ -150,6 +150,43 @@ describe("a file that comes with a message", () => {
   });
 });
 
+describe("a server of files that hangs", () => {
+  const never = { "r-1": () => new Promise<never>(() => {}) };
+  const from = (room: string, media: InboundMedia[]) =>
+    said(`of ${room}`, { conversation: { channel: "chat", id: room }, media });
+
+  test("holds up nobody else's turn", async () => {
+    using own = await desk();
+    const { media, asked } = files(never);
+    using made = await mediaHouse(own, media, { settings: { maxParallelTurns: 2 } });
+    const rooms = Array.from({ length: 10 }, (_, n) => from(`room ${n}`, [cat]));
+    await made.messaging.receive("chat", rooms);
+    while (asked.length < 10) await new Promise(setImmediate);
+    await made.messaging.receive("chat", [from("elsewhere", [])]);
+    await answered(made, 1);
+    expect(made.chat.taken).toEqual(["echo of elsewhere"]);
+  });
+
+  test("is waited for ten minutes, however many files of one message it has", async () => {
+    using own = await desk();
+    const { media } = files(never);
+    using made = await mediaHouse(own, media);
+    await made.messaging.receive("chat", [
+      from(
+        "room",
+        Array.from({ length: 20 }, () => cat),
+      ),
+    ]);
+    while (made.chat.taken.length === 0) {
+      await made.pass(5_000);
+      await new Promise(setImmediate);
+    }
+    expect(made.chat.taken[0]!.match(/could not be fetched/g)).toHaveLength(20);
+    // Three tries of three minutes for the first one, and less than a fourth for all others.
+    expect(asked.length).toBeLessThanOrEqual(4);
+  });
+});
+
 describe("a turn that is taken up", () => {
   test("asks in the words of the first time, and fetches nothing again", async () => {
     using own = await desk();

@@ -1,19 +1,22 @@
 /** One attempt at one message, from its beginning to its end in this process. */
 import { type Inbound, SvcError } from "@svc/contract";
 import type { InboxMessage } from "@svc/store";
+import type { Aside } from "./asides.ts";
 
 /** `shutdown`: it goes on in the next process. `stop`: by `/stop`, which has an answer of its own. `drop`: by the operator. */
 export type CalledOff = "shutdown" | "stop" | "drop";
 
 export class Attempt {
   readonly message: InboxMessage;
+  readonly aside: Aside;
   /** The agent has it. */
   isTurn = false;
   calledOff: CalledOff | undefined;
   readonly #controller = new AbortController();
 
-  constructor(message: InboxMessage) {
+  constructor(message: InboxMessage, aside: Aside) {
     this.message = message;
+    this.aside = aside;
   }
 
   get signal(): AbortSignal {

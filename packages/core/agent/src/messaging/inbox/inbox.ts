@@ -4,6 +4,7 @@ import { Ongoing } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { isStopCommand } from "../../turn/stop-command.ts";
 import { answer } from "./answer.ts";
+import type { Aside } from "./asides.ts";
 import { Attempt } from "./attempt.ts";
 import { type Attempted, InboxLanes, type LaneOptions } from "./lanes.ts";
 import { passOver, tellLost } from "./no-attempt.ts";
@@ -41,7 +42,7 @@ export class Inbox {
     this.#parts = { ...parts, stopping, presence: new Presence({ clock, log, stopping }) };
     const options: Omit<LaneOptions, "maxParallel"> = {
       clock,
-      attempt: (waiting) => this.#ongoing.during(() => this.#attempt(waiting)),
+      attempt: (waiting, aside) => this.#ongoing.during(() => this.#attempt(waiting, aside)),
       canBegin: (channel) => this.#canBegin(channel),
     };
     this.#turns = new InboxLanes({ ...options, maxParallel: parts.settings().maxParallelTurns });
@@ -140,14 +141,14 @@ export class Inbox {
     return channels.has(channel) && isUp(channel) && store.writable();
   }
 
-  async #attempt({ n }: WaitingMessage): Promise<Attempted> {
+  async #attempt({ n }: WaitingMessage, aside: Aside): Promise<Attempted> {
     const { store, log, settings } = this.#parts;
     try {
       const message = store.inbox.read(n);
       if (message?.state !== "waiting") return await passOver(this.#parts, message);
       const channel = settings().channels.get(message.channel);
       if (!channel) return { restMs: REFUSED_REST_MS };
-      const attempt = new Attempt(message);
+      const attempt = new Attempt(message, aside);
       this.#attempts.set(n, attempt);
       // Not waited for: a process that dies before it is on disk has not come far.
       store.write(() => store.inbox.begin(n)).catch(() => undefined);

@@ -4,6 +4,7 @@
  */
 import { LinkedList } from "@svc/kernel";
 import type { WaitingMessage } from "@svc/store";
+import { type Aside, Asides } from "./asides.ts";
 import { HeldLanes, type HoldOptions } from "./held-lanes.ts";
 import { emptyLane, type Lane } from "./lane.ts";
 import { Suspects } from "./suspects.ts";
@@ -13,7 +14,7 @@ export type Attempted = "over" | { readonly restMs: number };
 
 export interface LaneOptions extends HoldOptions {
   /** Never rejects. */
-  readonly attempt: (message: WaitingMessage) => Promise<Attempted>;
+  readonly attempt: (message: WaitingMessage, aside: Aside) => Promise<Attempted>;
   readonly maxParallel: number;
 }
 
@@ -23,6 +24,7 @@ export class InboxLanes {
   readonly #ready = new LinkedList<Lane>();
   readonly #held: HeldLanes<Lane>;
   readonly #suspects = new Suspects<Lane>();
+  readonly #asides = new Asides();
   #maxParallel: number;
   #running = 0;
   #size = 0;
@@ -152,7 +154,7 @@ export class InboxLanes {
     lane.isRunning = true;
     this.#running += 1;
     this.#suspects.begin(message);
-    const attempted = await this.#options.attempt(message);
+    const attempted = await this.#options.attempt(message, (work) => this.#aside(lane.channel, work));
     this.#readyAgain(this.#suspects.end(message));
     this.#running -= 1;
     lane.isRunning = false;
@@ -165,6 +167,19 @@ export class InboxLanes {
     this.#queue(lane);
     this.#forget(lane);
     this.#fillSoon();
+  }
+
+  /** What goes on after it may for a moment be more than the limit; turns have a limit of their own. */
+  async #aside<T>(channel: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#asides.enter(channel)) return work();
+    this.#running -= 1;
+    this.#fillSoon();
+    try {
+      return await work();
+    } finally {
+      this.#asides.leave(channel);
+      this.#running += 1;
+    }
   }
 
   #endRest(lane: Lane): void {

@@ -12,7 +12,7 @@ const NAME_CHARS = 80;
 /** Rejects with STORE_*, and when the attempt is called off. */
 export async function questionOf(parts: InboxParts, attempt: Attempt, channel: Channel): Promise<string> {
   const { store } = parts;
-  const { message, inbound, signal } = attempt;
+  const { message, inbound, signal, aside } = attempt;
   const { n, turnId, receivedAtMs, attempts } = message;
   const { media = [] } = inbound;
   // An earlier attempt has asked: whoever takes the turn up asks in the words that are kept.
@@ -22,7 +22,7 @@ export async function questionOf(parts: InboxParts, attempt: Attempt, channel: C
   const workspace = workspaceOf(agentOf(message.channel) ?? DEFAULT_AGENT);
   const isAgain = attempts > 0;
   const about = { n, receivedAtMs, isAgain, channel, workspace, transcription };
-  const placed = await incomingFiles({ ...about, clock, log, fetch, signal }, media);
+  const placed = await incomingFiles({ ...about, clock, log, fetch, signal, aside }, media);
   const text = spoken(inbound, withMedia(inbound.text, placed));
   // Files and transcripts cost time and money, and must be the same for whoever takes the turn up.
   await store.write(() => keepQuestion(store, turnId, text));

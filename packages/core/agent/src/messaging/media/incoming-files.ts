@@ -1,6 +1,7 @@
 /** The files of a message, each as the model is told of it: where it is kept, what was said in it, or that it is not there. */
 import type { Channel, Clock, FetchOptions, FetchResult, InboundMedia, Logger, Workspace } from "@svc/contract";
 import { SvcError } from "@svc/contract";
+import type { Aside } from "../inbox/asides.ts";
 import { mediaTypeOf } from "../media-type.ts";
 import { tooLarge, transcribe } from "../transcription/transcribe.ts";
 import type { TranscriptionSettings } from "../types.ts";
@@ -17,6 +18,8 @@ export interface IncomingFiles {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Waits for the platform's server without holding up others. */
+  readonly aside: Aside;
   /** Of the message. */
   readonly n: number;
   readonly receivedAtMs: number;
@@ -26,14 +29,28 @@ export interface IncomingFiles {
 
 /** One after the other. Rejects only with the signal's reason: a message is answered without a file that can't be had. */
 export async function incomingFiles(parts: IncomingFiles, media: readonly InboundMedia[]): Promise<Placed[]> {
-  const placed: Placed[] = [];
-  for (const [place, file] of media.entries()) {
-    placed.push({ placeholder: file.placeholder, text: await told(parts, file, place) });
+  const limit = new AbortController();
+  const cancel = parts.clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
+  const until = AbortSignal.any([parts.signal, limit.signal]);
+  try {
+    const placed: Placed[] = [];
+    for (const [place, file] of media.entries()) {
+      placed.push({ placeholder: file.placeholder, text: await told({ ...parts, until }, file, place) });
+    }
+    return placed;
+  } finally {
+    cancel();
   }
-  return placed;
 }
 
-async function told(parts: IncomingFiles, file: InboundMedia, place: number): Promise<string> {
+/** Of all files of a message. A hundred, each fetched three times in vain, would take until tomorrow. */
+const LIMIT_MS = 600_000;
+
+interface Files extends IncomingFiles {
+  readonly until: AbortSignal;
+}
+
+async function told(parts: Files, file: InboundMedia, place: number): Promise<string> {
   const label = file.kind.toUpperCase();
   const path = await fetched(parts, file, place);
   if (path === undefined) return `[${label}: could not be fetched]`;
@@ -45,15 +62,15 @@ async function told(parts: IncomingFiles, file: InboundMedia, place: number): Pr
 }
 
 /** Where it is now; undefined: nowhere. */
-async function fetched(parts: IncomingFiles, file: InboundMedia, place: number): Promise<string | undefined> {
-  const { channel, workspace, clock, signal, n, receivedAtMs, isAgain } = parts;
+async function fetched(parts: Files, file: InboundMedia, place: number): Promise<string | undefined> {
+  const { channel, workspace, clock, signal, aside, until, n, receivedAtMs, isAgain } = parts;
   try {
     const { media } = channel;
     if (!media) throw new SvcError("CHANNEL_CANNOT", "This channel can't fetch files.");
     if (!workspace) throw new SvcError("AGENT_UNKNOWN");
     const path = await mediaPath(file, n, place, receivedAtMs);
     if (isAgain && (await isThere(workspace, path))) return path;
-    await fetchFile({ media, file, workspace, path, clock, signal });
+    await aside(() => fetchFile({ media, file, workspace, path, clock, signal: until }));
     return path;
   } catch (error) {
     signal.throwIfAborted();
@@ -68,19 +85,14 @@ const isThere = (workspace: Workspace, path: string): Promise<boolean> =>
     () => false,
   );
 
-async function heard(
-  parts: IncomingFiles,
-  settings: TranscriptionSettings,
-  file: InboundMedia,
-  path: string,
-): Promise<string> {
-  const { fetch, clock, signal } = parts;
+async function heard(parts: Files, settings: TranscriptionSettings, file: InboundMedia, path: string): Promise<string> {
+  const { fetch, clock, signal, until } = parts;
   try {
     const { bytes, truncated } = await parts.workspace!.read(path, settings.maxBytes);
     if (truncated) throw tooLarge();
     const name = path.slice(path.lastIndexOf("/") + 1);
     const mimeType = file.mimeType?.split(";")[0]!.trim() || (await mediaTypeOf(path));
-    const text = await transcribe({ fetch, clock, signal }, settings, { name, mimeType, bytes });
+    const text = await transcribe({ fetch, clock, signal: until }, settings, { name, mimeType, bytes });
     return text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
   } catch (error) {
     signal.throwIfAborted();
