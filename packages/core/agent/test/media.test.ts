@@ -169,7 +169,7 @@ describe("a server of files that hangs", () => {
 
   test("is waited for ten minutes, however many files of one message it has", async () => {
     using own = await desk();
-    const { media } = files(never);
+    const { media, asked } = files(never);
     using made = await mediaHouse(own, media);
     await made.messaging.receive("chat", [
       from(
