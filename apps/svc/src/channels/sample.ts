@@ -63,9 +63,7 @@ function ingressOf(registry: Registry, channel: string): RegisteredIngress {
 export function unknownChannel(channel: string, registry: Registry): SvcError {
   const names = registry.channels.names().toSorted();
   const hint =
-    names.length === 0
-      ? "No channel is configured. See: svc features"
-      : `Configured are: ${names.join(", ")}.`;
+    names.length === 0 ? "No channel is configured. See: svc features" : `Configured are: ${names.join(", ")}.`;
   return new SvcError("CHANNEL_UNKNOWN", `There is no channel ${JSON.stringify(channel)} in the config.`, { hint });
 }
 

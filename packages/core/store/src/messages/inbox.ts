@@ -53,7 +53,9 @@ export class InboxStore {
     this.#insert = db.prepare(
       "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body) VALUES (?, ?, ?, ?, ?, ?)",
     );
-    this.#waiting = db.prepare("SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) ORDER BY n");
+    this.#waiting = db.prepare(
+      "SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) ORDER BY n",
+    );
     this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
     this.#begin = db.prepare("UPDATE inbox_open SET begun = 1 WHERE n = ?");
     this.#calledOff = db.prepare("UPDATE inbox_open SET begun = 0 WHERE n = ?");
