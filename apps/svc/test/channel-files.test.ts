@@ -12,15 +12,11 @@ const lastAsked = ({ body }: ModelRequest): string =>
 
 /** What the model is asked about a message with this file. */
 async function askedOf(house: PlatformsHouse, url: string, filename?: string): Promise<string> {
-  const { requests } = house.model!;
+  const { requests, arrived } = house.model!;
   const before = requests.length;
   const part = { type: "media", url, mime_type: "image/png", ...(filename !== undefined && { filename }) };
   expect((await house.post("provider_b", house.from.b({ parts: [part] }))).status).toBe(200);
-  await eventually(
-    () => requests.length,
-    (count) => count > before,
-  );
-  return lastAsked(requests[before]!);
+  return lastAsked(await arrived(before));
 }
 
 /** A server in the public, as far as the guard goes. */

@@ -80,7 +80,7 @@ api_url = "${apiUrl}"
 export async function eventually<T>(look: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const value = await look();
-    if (holds(value) || tries === 400) return value;
+    if (holds(value) || tries === 2_400) return value;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
