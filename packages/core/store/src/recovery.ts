@@ -1,7 +1,7 @@
 /** What the last process left behind is judged once, before anything new is written. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock, ErrorCode } from "@svc/contract";
-import { isDiskError } from "./sqlite-error.ts";
+import { isBusy, isDiskError } from "./sqlite-error.ts";
 
 /** A message whose turns the process did not survive so often is not tried again: it would take the service down for ever. */
 const MAX_CRASHES = 5;
@@ -19,7 +19,7 @@ export class Recovery {
       this.ensure();
     } catch (error) {
       // Reading goes on without it; whoever wants to write tries again.
-      if (!isDiskError(error)) throw error;
+      if (!isDiskError(error) && !isBusy(error)) throw error;
     }
   }
 

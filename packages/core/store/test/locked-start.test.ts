@@ -1,0 +1,22 @@
+// A backup program that holds the lock for a minute must not keep the service from starting.
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fakeClock, temporaryHome } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { STEPS } from "../src/migrations.ts";
+import { Recovery } from "../src/recovery.ts";
+
+test("what the last process left is judged when the lock is free, and nothing is written before", () => {
+  using home = temporaryHome();
+  const file = join(home.path, "db");
+  using other = new DatabaseSync(file);
+  for (const step of STEPS) other.exec(step);
+  other.exec("INSERT INTO idempotency (scope, key, expires_at, turn_id, state) VALUES ('s', 'k', 1, 't', 'running')");
+  other.exec("BEGIN IMMEDIATE");
+  using db = new DatabaseSync(file, { timeout: 1 });
+  const recovery = new Recovery(db, fakeClock());
+  expect(() => recovery.ensure()).toThrow("locked");
+  other.exec("ROLLBACK");
+  recovery.ensure();
+  expect(db.prepare("SELECT count(*) AS n FROM idempotency").get()).toEqual({ n: 0 });
+});
