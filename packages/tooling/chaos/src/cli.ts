@@ -116,4 +116,6 @@ function whole(text: string): number {
   return Number(text);
 }
 
+// What was started ends with this process.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(EXIT.failure));
 process.exitCode = await main(process.argv.slice(2));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { seededRandom, temporaryHome } from "@svc/testkit";
 import { PROVIDERS, type ProviderName } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
+import { atExit } from "./at-exit.ts";
 import { configOf } from "./config.ts";
 import { Happenings } from "./happenings.ts";
 import { Ledger } from "./ledger.ts";
@@ -35,7 +36,8 @@ export interface House extends AsyncDisposable {
 export async function openHouse(options: HouseOptions): Promise<House> {
   const { seed, binary, env = {} } = options;
   await using stack = new AsyncDisposableStack();
-  const home = options.home ?? stack.use(temporaryHome()).path;
+  const own = options.home === undefined ? stack.use(temporaryHome()) : undefined;
+  const home = options.home ?? own?.path ?? "";
   const happenings = new Happenings();
   const modelProblems: string[] = [];
   const onAsked = (): void => happenings.note("asked");
@@ -48,6 +50,8 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     writeFileSync(join(home, "config.toml"), configOf(providers, originOf, model.url), { mode: 0o600 });
   const lives = await Lives.of({ home, providers, configure, binary, env });
   stack.defer(() => lives.close());
+  // After the daemon, which ends first.
+  stack.defer(atExit(() => own?.remove()));
   const ledger = new Ledger({
     lifeOf: (channel, port) => lives.lifeOf(channel, port),
     onSending: () => happenings.note("sending"),

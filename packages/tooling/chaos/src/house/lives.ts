@@ -1,6 +1,7 @@
 /** The daemon, from start to kill to start. Each life has its own wires to the platforms, and all of them the same address. */
 import { type Exit, type RunningBinary, startBinary } from "@svc/testkit";
 import type { Provider } from "../providers/provider.ts";
+import { atExit } from "./at-exit.ts";
 import { freePort } from "./free-port.ts";
 import { killedAtStart } from "./killed-at-start.ts";
 import { startWire, type Wire } from "./wire.ts";
@@ -30,6 +31,7 @@ export class Lives {
   readonly #cut = new Set<string>();
   #longestStartMs = 0;
   readonly #problems: string[] = [];
+  readonly #forget = atExit(() => void this.#daemon?.stop("SIGKILL"));
 
   private constructor(options: LivesOptions, port: number) {
     this.#options = options;
@@ -107,6 +109,7 @@ export class Lives {
   async beginAndKill(afterMs: number): Promise<void> {
     await this.#next();
     this.#said += await killedAtStart(this.#binary, afterMs);
+    this.#endedAtMs.set(this.#count, performance.now());
   }
 
   async kill(): Promise<void> {
@@ -122,6 +125,7 @@ export class Lives {
 
   async close(): Promise<void> {
     await this.#daemon?.close();
+    this.#forget();
     for (const wire of this.#wires.values()) await wire.cut();
   }
 

@@ -1,4 +1,7 @@
-/** Another process holds the database's lock for longer than the daemon waits for it: 503, and all goes on when it lets go. */
+/**
+ * Another process holds the database's lock for longer than the daemon waits for it: 503, over a kill too; and all goes on
+ * when it lets go.
+ */
 import { DatabaseSync } from "node:sqlite";
 import { drained } from "../house/drained.ts";
 import { openHouse } from "../house/house.ts";
@@ -15,7 +18,7 @@ const DELIVERIES = 60;
 export async function locked(options: ScenarioOptions): Promise<Report> {
   const { seed, binary, say = () => {} } = options;
   await using house = await openHouse({ seed, binary, providers: ["provider_a", "provider_c"] });
-  const { providers } = house;
+  const { lives, providers } = house;
   const { deliveries } = planOf({ seed, deliveries: DELIVERIES, kills: 0, writers: providers });
   const [before, meanwhile] = [deliveries.slice(0, 20), deliveries.slice(20)];
   const refused = new Refused();
@@ -33,6 +36,10 @@ export async function locked(options: ScenarioOptions): Promise<Report> {
   const posted = poster.post(meanwhile, { width: meanwhile.length });
   await check(refused.decided(meanwhile, poster.postings));
   const refusedMs = performance.now() - lockedAt;
+  await check(refusedWith("STORE_FAILED", house));
+  await lives.kill();
+  await lives.begin();
+  say("killed, and started without the lock");
   await check(refusedWith("STORE_FAILED", house));
   lock.exec("ROLLBACK");
   lock.close();

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type MissingPart, temporaryHome } from "@svc/testkit";
+import { atExit } from "../house/at-exit.ts";
 
 export interface SmallDisk extends Disposable {
   readonly path: string;
@@ -16,13 +17,13 @@ export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
     folder.remove();
     return undefined;
   }
-  return {
-    path: folder.path,
-    [Symbol.dispose]() {
-      spawnSync("umount", ["--lazy", folder.path]);
-      folder.remove();
-    },
+  const unmount = (): void => {
+    forget();
+    spawnSync("umount", ["--lazy", folder.path]);
+    folder.remove();
   };
+  const forget = atExit(unmount);
+  return { path: folder.path, [Symbol.dispose]: unmount };
 }
 
 export const NO_SMALL_DISK: MissingPart = {
