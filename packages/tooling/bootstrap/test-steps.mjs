@@ -9,7 +9,7 @@ import { readReport } from "./tally.mjs";
 import { progressMark, reportVariable } from "./vitest-reporter.mjs";
 
 /** A step that hangs is a failure, not a job that somebody has to cancel. */
-const limitMs = 9 * 60_000;
+const limitMs = 30 * 60_000;
 
 /**
  * @typedef {object} Outcome
