@@ -9,7 +9,7 @@ import type { Report, ScenarioOptions } from "./scenarios/scenario.ts";
 
 const NAMES = Object.keys(SCENARIOS);
 
-const HELP = `Usage: pnpm chaos [--scenario name] [--deliveries 5000] [--kills 30] [--seed n] [--json]
+const HELP = `Usage: pnpm chaos [--scenario name] [--deliveries 5000] [--kills 30] [--failing-reads 0] [--seed n] [--json]
 
 Runs the built binary (SVC_BINARY, or dist/minimal/svc) between fake platforms on loopback that deliver, repeat themselves
 and fail, does to it what can happen to a service, and judges in the end: every delivery that was answered 200 has one
@@ -26,6 +26,7 @@ Options:
   --scenario name    only this one; may be given several times
   --deliveries n     of kills
   --kills n          of kills
+  --failing-reads n  of kills and clock: percent of the requests that send nothing which fail too
   --seed n           of an earlier run: the same messages, kills and failures; what a kill hits is never the same
   --json             the whole report as JSON
 
@@ -35,6 +36,7 @@ Examples:
   pnpm chaos                                                everything
   pnpm chaos --scenario kills --deliveries 300 --kills 3    a look
   pnpm chaos --scenario kills --seed 7                      an earlier run, again
+  pnpm chaos --scenario kills --failing-reads 1             what is asked of the platforms fails as well
   pnpm chaos --scenario outage --scenario locked --json     two of them, for a program
 `;
 
@@ -44,7 +46,8 @@ const MOST_SHOWN = 30;
 async function main(argv: readonly string[]): Promise<number> {
   const args = readArgs(argv);
   if (args === undefined) return EXIT.usage;
-  const { seed, deliveries, kills, names, json, help } = args;
+  const { names, json, help, ...numbers } = args;
+  const { seed } = numbers;
   if (help) {
     process.stdout.write(HELP);
     return EXIT.ok;
@@ -55,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const reports: Report[] = [];
   for (const name of names) {
     say(`\n${name}`);
-    const report = await run(name, { seed, deliveries, kills, evidence, say: (line) => say(`  ${line}`) });
+    const report = await run(name, { ...numbers, evidence, say: (line) => say(`  ${line}`) });
     tell(report, say);
     reports.push(report);
   }
@@ -91,6 +94,7 @@ function readArgs(argv: readonly string[]) {
         scenario: { type: "string", multiple: true, default: NAMES },
         deliveries: { type: "string", default: "5000" },
         kills: { type: "string", default: "30" },
+        "failing-reads": { type: "string", default: "0" },
         seed: { type: "string", default: String(randomInt(2 ** 31)) },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
@@ -99,12 +103,15 @@ function readArgs(argv: readonly string[]) {
     const { scenario: names, json, help } = values;
     const unknown = names.find((name) => !NAMES.includes(name));
     if (unknown !== undefined) throw new Error(`--scenario is one of ${NAMES.join(", ")}.`);
-    const [deliveries, kills, seed] = [values.deliveries, values.kills, values.seed].map(whole) as [
-      number,
-      number,
-      number,
-    ];
-    return { names, deliveries, kills, seed, json, help };
+    return {
+      names,
+      deliveries: whole(values.deliveries),
+      kills: whole(values.kills),
+      failingReads: whole(values["failing-reads"]) / 100,
+      seed: whole(values.seed),
+      json,
+      help,
+    };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
     return undefined;
@@ -112,7 +119,8 @@ function readArgs(argv: readonly string[]) {
 }
 
 function whole(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error("--deliveries, --kills and --seed take whole numbers.");
+  if (!/^\d{1,10}$/.test(text))
+    throw new Error("--deliveries, --kills, --failing-reads and --seed take whole numbers.");
   return Number(text);
 }
 

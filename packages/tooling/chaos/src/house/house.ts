@@ -14,6 +14,8 @@ import { startModel } from "./model.ts";
 export interface HouseOptions {
   readonly seed: number;
   readonly providers: readonly ProviderName[];
+  /** As `LedgerOptions`. Default: none. */
+  readonly failingReads?: number | undefined;
   /** Default: as all tests of the binary have it. */
   readonly binary?: string | undefined;
   /** Default: a temporary one. */
@@ -34,7 +36,7 @@ export interface House extends AsyncDisposable {
 
 /** Nothing runs yet. */
 export async function openHouse(options: HouseOptions): Promise<House> {
-  const { seed, binary, env = {} } = options;
+  const { seed, binary, env = {}, failingReads = 0 } = options;
   await using stack = new AsyncDisposableStack();
   const own = options.home === undefined ? stack.use(temporaryHome()) : undefined;
   const home = options.home ?? own?.path ?? "";
@@ -55,6 +57,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const ledger = new Ledger({
     lifeOf: (channel, port) => lives.lifeOf(channel, port),
     onSending: () => happenings.note("sending"),
+    failingReads,
   });
   for (const [index, provider] of providers.entries()) ledger.watch(provider, seededRandom(seed + 100 + index));
   const kept = stack.move();

@@ -21,11 +21,12 @@ export interface LedgerOptions {
   /** Whose life a port belongs to. */
   readonly lifeOf: (channel: string, port: number) => number;
   readonly onSending: () => void;
+  /** Share of the requests that send nothing, from 0 to 1, that fail too. */
+  readonly failingReads: number;
 }
 
-/** Share of sends that fail, and of other requests, unless the platforms are calm. */
+/** Share of sends that fail, unless the platforms are calm. */
 const FAILING_SENDS = 0.1;
-const FAILING_OTHERS = 0.01;
 /** As often as it says. */
 const FAILURES: readonly PlatformMood[] = [
   { refuses: 500 },
@@ -49,7 +50,7 @@ export class Ledger implements Noted {
   watch(provider: Provider, random: () => number): void {
     provider.platform.mood = (request) => {
       const sending = provider.sendingOf(request);
-      const mood = this.#moodFor(random(), sending ? FAILING_SENDS : FAILING_OTHERS);
+      const mood = this.#moodFor(random(), sending ? FAILING_SENDS : this.#options.failingReads);
       if (sending) {
         const life = this.#options.lifeOf(provider.channel, portOf(request));
         this.entries.push({ ...sending, channel: provider.channel, life, fate: fateOf(mood), atMs: performance.now() });

@@ -16,10 +16,10 @@ const DELIVERIES = 160;
 const SIGNING_TIME = "provider_b";
 
 export async function clock(options: ScenarioOptions): Promise<Report> {
-  const { seed, binary, say = () => {} } = options;
+  const { seed, binary, failingReads, say = () => {} } = options;
   using wall = movableClock();
   if (!wall) return notRun("clock", seed, NO_MOVABLE_CLOCK);
-  await using house = await openHouse({ seed, binary, providers: ALL_PROVIDERS, env: wall.env });
+  await using house = await openHouse({ seed, binary, failingReads, providers: ALL_PROVIDERS, env: wall.env });
   const { lives, ledger, providers } = house;
   const writers = providers.filter(({ channel }) => channel !== SIGNING_TIME);
   const signing = providers.find(({ channel }) => channel === SIGNING_TIME)!;

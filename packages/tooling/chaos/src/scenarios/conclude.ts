@@ -34,6 +34,7 @@ export async function conclude(
 }
 
 function keep({ home, lives }: House, folder: string): void {
-  cpSync(home, folder, { recursive: true });
+  // Sockets can't be copied.
+  cpSync(home, folder, { recursive: true, filter: (path) => path !== join(home, "run") });
   writeFileSync(join(folder, "output-of-all-lives.log"), lives.output());
 }

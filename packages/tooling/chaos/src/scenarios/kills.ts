@@ -17,8 +17,8 @@ const WIDTH = 16;
 const LONGEST_WAIT_MS = 3_000;
 
 export async function kills(options: ScenarioOptions): Promise<Report> {
-  const { seed, deliveries, kills: count, binary, say = () => {} } = options;
-  await using house = await openHouse({ seed, binary, providers: ALL_PROVIDERS });
+  const { seed, deliveries, kills: count, binary, failingReads, say = () => {} } = options;
+  await using house = await openHouse({ seed, binary, failingReads, providers: ALL_PROVIDERS });
   const { lives, ledger, providers } = house;
   const plan = planOf({ seed, deliveries, kills: count, writers: providers });
   const release = new Release();

@@ -5,6 +5,8 @@ export interface ScenarioOptions {
   readonly seed: number;
   readonly deliveries: number;
   readonly kills: number;
+  /** Share of the platforms' other requests, from 0 to 1, that fail beside a tenth of the sends. Default: none. */
+  readonly failingReads?: number | undefined;
   /** Default: as all tests of the binary have it. */
   readonly binary?: string | undefined;
   /** Where the home is left when something does not hold. Default: nowhere. */
