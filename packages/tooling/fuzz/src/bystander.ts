@@ -1,8 +1,8 @@
 /**
- * A client that does nothing wrong, in a process of its own: one request after the other on one connection, and how long
- * each took. Told "quiet", "storm" … by its parent it counts under that name; told "end" it prints what it counted.
+ * Clients that do nothing wrong, in a process of their own: one request after the other, by turns, each on a connection of
+ * its own, and how long each took. Told "quiet", "storm" … by its parent it counts under that name; told "end" it prints what it counted.
  *
- *   node bystander.ts '{"host":"127.0.0.1","port":1,"request":"GET /health HTTP/1.1\\r\\nhost: localhost\\r\\n\\r\\n"}'
+ *   node bystander.ts '{"host":"127.0.0.1","port":1,"request":"GET /health HTTP/1.1\\r\\n…","addresses":[]}'
  */
 import { connect, type Socket } from "node:net";
 
@@ -10,6 +10,8 @@ export interface BystanderOptions {
   readonly host: string;
   readonly port: number;
   readonly request: string;
+  /** Where they come from, one client for each; nothing: one client, wherever it comes from. */
+  readonly addresses: readonly string[];
 }
 
 export interface Pace {
@@ -41,36 +43,46 @@ class Phase {
 
 class Client {
   readonly #options: BystanderOptions;
+  readonly #address: string | undefined;
   #socket: Socket | undefined;
 
-  constructor(options: BystanderOptions) {
+  constructor(options: BystanderOptions, address: string | undefined) {
     this.#options = options;
+    this.#address = address;
   }
 
   /** Resolves with the status, or 0 when the connection ended. */
   ask(): Promise<number> {
-    const { host, port, request } = this.#options;
-    const socket = (this.#socket ??= connect({ host, port, noDelay: true }).on("error", () => {}));
+    const socket = (this.#socket ??= this.#connect());
     return new Promise((resolve) => {
       let text = "";
+      const onEnd = (): void => settle(0);
       const settle = (status: number): void => {
-        socket.removeAllListeners("data").removeAllListeners("close");
-        if (status === 0) this.#socket = undefined;
+        socket.removeAllListeners("data").off("close", onEnd);
         resolve(status);
       };
-      socket.on("close", () => settle(0));
+      socket.on("close", onEnd);
       socket.on("data", (chunk: Buffer) => {
         text += chunk.toString("latin1");
         const end = text.indexOf("\r\n\r\n");
         const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
         if (end >= 0 && text.length >= end + 4 + length) settle(Number(text.slice(9, 12)));
       });
-      socket.write(request);
+      socket.write(this.#options.request);
     });
   }
 
   end(): void {
     this.#socket?.destroy();
+  }
+
+  /** One that the service closes while nothing is asked is no failure: the next request opens another. */
+  #connect(): Socket {
+    const { host, port } = this.#options;
+    const from = this.#address === undefined ? {} : { localAddress: this.#address };
+    return connect({ host, port, noDelay: true, ...from })
+      .on("error", () => {})
+      .once("close", () => (this.#socket = undefined));
   }
 }
 
@@ -78,15 +90,17 @@ async function run(options: BystanderOptions): Promise<Record<string, Pace>> {
   const phases = new Map<string, Phase>();
   const now = { phase: "warm-up" };
   process.on("message", (told) => (now.phase = String(told)));
-  const client = new Client(options);
-  while (now.phase !== "end") {
+  const { addresses } = options;
+  const clients = (addresses.length > 0 ? addresses : [undefined]).map((address) => new Client(options, address));
+  for (let turn = 0; now.phase !== "end"; turn += 1) {
+    const client = clients[turn % clients.length]!;
     const phase = phases.get(now.phase) ?? new Phase();
     phases.set(now.phase, phase);
     const startedAt = performance.now();
     phase.note(await client.ask(), performance.now() - startedAt);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
-  client.end();
+  for (const client of clients) client.end();
   return Object.fromEntries([...phases].map(([name, phase]) => [name, phase.pace()]));
 }
 

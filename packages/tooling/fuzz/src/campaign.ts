@@ -14,7 +14,7 @@ import { type Bystander, startBystander } from "./place/bystander-process.ts";
 import { startVictim, type Victim, type VictimOptions } from "./place/daemon.ts";
 import { judgeLog } from "./place/log.ts";
 import { type Held, heldBy, settled } from "./place/process.ts";
-import { standApart } from "./place/processor.ts";
+import { standBack } from "./place/processor.ts";
 import type { Patience } from "./wire/exchange.ts";
 
 export interface CampaignOptions extends VictimOptions {
@@ -34,7 +34,7 @@ export interface CampaignOptions extends VictimOptions {
   /** How long what was taken may take to come back. */
   readonly settleMs: number;
   readonly patience: Patience;
-  /** The paces are to be those of a daemon that is attacked from elsewhere. This process keeps what it gets for that. */
+  /** The paces are to be those of a daemon that is attacked from elsewhere. This process stands back for that. */
   readonly measured?: boolean;
   readonly say?: (line: string) => void;
 }
@@ -52,7 +52,7 @@ export interface CampaignReport {
   readonly endpoints: readonly EndpointReport[];
   readonly slow: readonly EndpointReport[];
   readonly idle: IdleReport | undefined;
-  /** The attacker had a processor of its own, so that the paces are the daemon's doing. */
+  /** The attacker took only what nobody else wanted, so that the paces are the daemon's doing. */
   readonly apart: boolean;
   /** Of the client that does nothing wrong, by phase. */
   readonly paces: Readonly<Record<string, Pace>>;
@@ -82,7 +82,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   };
   // Everything that is loaded late is loaded now, or it would count as what the attack left behind.
   for (const endpoint of endpoints) await attackEndpoint(endpoint, victim, { ...run, count: 20 });
-  const apart = options.measured === true && standApart([victim.daemon.pid, bystander.pid]);
+  using stoodBack = options.measured ? standBack() : undefined;
   bystander.phase("quiet");
   await new Promise((resolve) => setTimeout(resolve, options.quietMs));
   const before = heldBy(victim.daemon.pid);
@@ -104,13 +104,27 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const paces = await bystander.end();
   const after = before && (await settled(victim.daemon.pid, before, options.settleMs));
   const problems = [...judgeAfter(before, after, idle, paces), ...(await judgeEnd(victim))];
-  return { seed: options.seed, endpoints: done, slow: slowDone, idle, apart, paces, before, after, problems };
+  return {
+    seed: options.seed,
+    endpoints: done,
+    slow: slowDone,
+    idle,
+    apart: stoodBack?.apart ?? false,
+    paces,
+    before,
+    after,
+    problems,
+  };
 }
 
-async function hoard(victim: Victim, bystander: Bystander, { idle }: CampaignOptions): Promise<IdleReport | undefined> {
+async function hoard(
+  victim: Victim,
+  bystander: Bystander,
+  { idle, width }: CampaignOptions,
+): Promise<IdleReport | undefined> {
   if (idle === 0) return undefined;
   bystander.phase("opening");
-  using connections = await openIdle(victim.place, idle);
+  using connections = await openIdle(victim.place, idle, width);
   bystander.phase("hoarded");
   const served = await isServed(victim);
   await new Promise((resolve) => setTimeout(resolve, HOARDED_MS));

@@ -8,7 +8,7 @@ import { attackControl, type ControlReport } from "./control/campaign.ts";
 const HELP = `Usage: pnpm fuzz [--count 10000] [--width 8] [--slow 10] [--idle 10000] [--seed n] [--endpoint text] [--json]
 
 Sends generated hostile requests to every endpoint of the built binary (SVC_BINARY, or dist/minimal/svc) and judges each
-answer. Beside them run slow clients, idle connections and one client that does nothing wrong and must not notice.
+answer. Beside them run slow clients, idle connections and clients that do nothing wrong and must not notice.
 
   --count n        requests to each endpoint
   --width n        of them at the same time
@@ -74,7 +74,7 @@ function tell(
     for (const [phase, { served, p50Ms, p99Ms }] of Object.entries(report.paces)) {
       const ratio = quiet && phase !== "quiet" ? `, ${(p99Ms / quiet.p99Ms).toFixed(1)} × quiet` : "";
       say(
-        `well-behaved client, ${phase}: ${served} served, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms${ratio}`,
+        `well-behaved clients, ${phase}: ${served} served, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms${ratio}`,
       );
     }
     const { before, after, idle } = report;

@@ -9,8 +9,8 @@ export interface IdleConnections extends Disposable {
   readonly reached: number;
 }
 
-/** Opens them a few at a time, so that no listen queue overflows. Stops early when this process can have no more. */
-export async function openIdle(place: Place, count: number): Promise<IdleConnections> {
+/** Opens so many at a time, fewer than a listen queue holds. Stops early when this process can have no more. */
+export async function openIdle(place: Place, count: number, width = 8): Promise<IdleConnections> {
   const sockets = new Set<Socket>();
   let begun = 0;
   let reached = 0;
@@ -34,7 +34,7 @@ export async function openIdle(place: Place, count: number): Promise<IdleConnect
       }
     }
   };
-  await Promise.all(Array.from({ length: 50 }, open));
+  await Promise.all(Array.from({ length: width }, open));
   return {
     get open() {
       return sockets.size;

@@ -1,4 +1,4 @@
-/** Starts the well-behaved client, tells it which phase it is in, and collects what it measured. */
+/** Starts the well-behaved clients, tells them which phase it is, and collects what they measured. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { BystanderOptions, Pace } from "../bystander.ts";
@@ -12,7 +12,7 @@ export interface Bystander extends Disposable {
 }
 
 export function startBystander(victim: Victim): Bystander {
-  const options: BystanderOptions = { ...victim.place, request: requestTo(victim) };
+  const options: BystanderOptions = { ...victim.place, request: requestTo(victim), addresses: ADDRESSES };
   const file = fileURLToPath(new URL("../bystander.ts", import.meta.url));
   const child = spawn(process.execPath, [file, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
@@ -32,11 +32,18 @@ export function startBystander(victim: Victim): Bystander {
   };
 }
 
-/** A turn; where the limit on them is what is attacked, only whether the service is well. */
+/**
+ * Of one address each they stay below its limit while the attacker's is what is attacked. Elsewhere 127.0.0.1 is all there
+ * is of loopback.
+ */
+const ADDRESSES = process.platform === "linux" ? Array.from({ length: 250 }, (_, n) => `127.0.1.${n + 1}`) : [];
+
+/** A turn; where the limit on them would count the attacker's too, only whether the service is well. */
 function requestTo({ trusting, bystander, credentials }: Victim): string {
-  const body = trusting ? JSON.stringify({ message: "good morning" }) : "";
+  const isTurn = trusting || ADDRESSES.length > 0;
+  const body = isTurn ? JSON.stringify({ message: "good morning" }) : "";
   const lines = [
-    trusting ? "POST /webhook HTTP/1.1" : "GET /health HTTP/1.1",
+    isTurn ? "POST /webhook HTTP/1.1" : "GET /health HTTP/1.1",
     "host: localhost",
     "content-type: application/json",
     `authorization: Bearer ${bystander}`,

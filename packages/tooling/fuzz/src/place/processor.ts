@@ -1,27 +1,28 @@
 /**
  * An attacker makes and judges its requests on a machine of its own. Here that work would take the processor from the
- * daemon and from the well-behaved client, and what they wait for would be it: so it gets a processor for itself, where
- * there are two and taskset (util-linux) can share them out, and the lowest priority in any case.
+ * daemon and from the well-behaved client, and what they wait for would be it: so it gets what both leave over, where
+ * chrt (util-linux) can say so. (A processor for itself was worse: the daemon's own threads and the client then shared
+ * the other one.)
  */
 import { execFileSync } from "node:child_process";
-import { availableParallelism, constants, setPriority } from "node:os";
 
-/** `others`: process ids of the daemon and of those who are measured. Tells whether each side has its own. */
-export function standApart(others: readonly number[]): boolean {
-  setPriority(constants.priority.PRIORITY_LOW);
-  const processors = availableParallelism();
-  if (process.platform !== "linux" || processors < 2) return false;
-  const rest = processors === 2 ? "1" : `1-${processors - 1}`;
+export interface StoodBack extends Disposable {
+  /** Everybody else comes first. */
+  readonly apart: boolean;
+}
+
+/** Until it is disposed of: what this process starts meanwhile stands back too. */
+export function standBack(): StoodBack {
+  const apart = process.platform === "linux" && scheduled("--idle");
+  return { apart, [Symbol.dispose]: () => void (apart && scheduled("--other")) };
+}
+
+/** All threads of this process, and those it will start. */
+function scheduled(policy: "--idle" | "--other"): boolean {
   try {
-    pin("0", process.pid);
-    for (const pid of others) pin(rest, pid);
+    execFileSync("chrt", ["--all-tasks", policy, "--pid", "0", String(process.pid)], { stdio: "ignore" });
     return true;
   } catch {
     return false;
   }
-}
-
-/** All threads of it, and those it will start. */
-function pin(processors: string, pid: number): void {
-  execFileSync("taskset", ["--all-tasks", "--cpu-list", "--pid", processors, String(pid)], { stdio: "ignore" });
 }
