@@ -4,70 +4,22 @@ import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { act, call, hang, text } from "./house.ts";
-import { afterKill, echo, messagingHouse, quiet, said, saidIn, type Think } from "./messaging-house.ts";
-
-const status = (statusCode: number) => Object.assign(new Error("no"), { statusCode, isRetryable: statusCode >= 429 });
-
-/** Fails so often, then answers. No retries of the model's own. */
-function failing(times: number, error: () => Error): Think {
-  let left = times;
-  return (options) => {
-    if (left-- > 0) throw error();
-    return echo(options);
-  };
-}
+import {
+  afterKill,
+  down,
+  echo,
+  failing,
+  messagingHouse,
+  quiet,
+  said,
+  saidIn,
+  status,
+  type Think,
+} from "./messaging-house.ts";
 
 const config = { model: { max_retries: 0 } };
-const down = () => new Error("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
 
 describe("a message whose turn fails", () => {
-  test.each([
-    ["the model can't be reached", down],
-    ["its provider is busy", () => status(429)],
-    ["its provider is in trouble", () => status(503)],
-  ])("because %s is tried again, four times with more and more patience", async (_, error) => {
-    using made = messagingHouse({ config, think: failing(4, error) });
-    await made.receive(said("hello"));
-    for (const waitMs of [1_000, 2_000, 4_000, 8_000]) {
-      const asked = made.model.asked.length;
-      await made.clock.advance(waitMs - 1);
-      await quiet();
-      expect(made.model.asked.length).toBe(asked);
-      await made.clock.advance(1);
-      await quiet();
-      expect(made.model.asked.length).toBe(asked + 1);
-    }
-    expect([made.row(1).state, made.row(1).attempts]).toEqual(["done", 4]);
-    expect(made.chat.taken).toEqual(["echo hello"]);
-    expect(made.events.map(({ type }) => type)).toEqual(["message-received", "message-delivered"]);
-  });
-
-  test("the fifth time is over: its sender is told once, and so is who watches", async () => {
-    using made = messagingHouse({ config, think: failing(5, down) });
-    await made.receive(said("hello"), said("next"));
-    await made.pass(15_000);
-    expect([made.row(1).state, made.row(1).attempts, made.row(1).error]).toEqual(["failed", 5, "MODEL_UNREACHABLE"]);
-    expect(made.chat.taken).toEqual([
-      "Sorry, this message could not be answered: the model provider could not be reached.",
-      "echo next",
-    ]);
-    const { turnId } = made.row(1);
-    const conversation = { channel: "chat", id: "room" };
-    expect(made.events.filter(({ type }) => type === "message-failed")).toEqual([
-      { type: "message-failed", messageId: "in-1", conversation, turnId, code: "MODEL_UNREACHABLE" },
-    ]);
-  });
-
-  test("as long as the provider asks for nobody comes back", async () => {
-    const busy = () => Object.assign(status(429), { responseHeaders: { "retry-after": "90" } });
-    using made = messagingHouse({ config, think: failing(1, busy) });
-    await made.receive(said("hello"));
-    await made.clock.advance(89_000);
-    expect(made.model.asked).toHaveLength(1);
-    await made.pass(15_000);
-    expect(made.chat.taken).toEqual(["echo hello"]);
-  });
-
   test.each([
     ["a wrong key", () => status(401), "MODEL_REFUSED", 1],
     ["an answer that is none, twice", undefined, "TURN_FAILED", 2],

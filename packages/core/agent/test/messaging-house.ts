@@ -47,6 +47,21 @@ export function lastAsked({ prompt }: LanguageModelV4CallOptions): string {
 /** Says again what it is told. */
 export const echo: Think = (options) => [text(`echo ${lastAsked(options)}`)];
 
+/** What a provider answers with. */
+export const status = (statusCode: number) =>
+  Object.assign(new Error("no"), { statusCode, isRetryable: statusCode >= 429 });
+
+/** Fails so often, then answers. */
+export function failing(times: number, error: () => Error): Think {
+  let left = times;
+  return (options) => {
+    if (left-- > 0) throw error();
+    return echo(options);
+  };
+}
+
+export const down = () => new Error("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+
 export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "store" | "clock"> {
   readonly think?: Think;
   readonly chat?: Platform;

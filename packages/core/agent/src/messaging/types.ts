@@ -32,6 +32,7 @@ export interface MessagingSettings {
   readonly isUp: (channel: string) => boolean;
   /** The agent that a channel's section names. */
   readonly agentOf: (channel: string) => string | undefined;
+  /** Of a delivery whose platform does not take it, and of a message while the model is down. */
   readonly maxAttempts: number;
   readonly maxParallelTurns: number;
   readonly transcription: TranscriptionSettings | undefined;

@@ -103,7 +103,12 @@ export const coreSections = {
     message_days: count(30, 1, 36_500, "Days that messages of channels are kept after they were answered."),
   }),
   delivery: v.strictObject({
-    max_attempts: count(12, 1, 1000, "Times a message is tried to be sent before it is a dead letter."),
+    max_attempts: count(
+      12,
+      1,
+      1000,
+      "Times a message is tried to be sent before it is a dead letter, and to be answered while the model is down.",
+    ),
   }),
   transcription: v.strictObject({
     enabled: flag(false, "Turn recordings that people send into text."),

@@ -1,4 +1,4 @@
-/** How long a delivery that failed rests. */
+/** How long rests what failed: a delivery, a message whose model is down, a notice. */
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 300_000;

@@ -69,7 +69,7 @@ async function runTurn(parts: InboxParts, attempt: Attempt, channel: Channel): P
 }
 
 async function failed(parts: InboxParts, attempt: Attempt, error: SvcError): Promise<Attempted> {
-  const { store, log, random } = parts;
+  const { store, log, random, settings } = parts;
   const { message, calledOff } = attempt;
   const { n, attempts } = message;
   const { inbox } = store;
@@ -81,7 +81,7 @@ async function failed(parts: InboxParts, attempt: Attempt, error: SvcError): Pro
     const words = calledOff === "stop" ? undefined : STOPPED;
     return over(endTurn(parts, message, { note: () => (inbox.end(n, "done") ? words : undefined), error }));
   }
-  const verdict = judge(error, attempts);
+  const verdict = judge(error, message, settings().maxAttempts);
   log.warn("a message could not be answered", {
     messageId: incomingId(n),
     code,

@@ -94,8 +94,9 @@ export class Inbox {
     this.#notices.start();
   }
 
-  /** What runs goes on as it began. */
+  /** What runs goes on as it began. What rests is tried at once: another model may be what it waits for. */
   reconfigure(): void {
+    this.#turns.endRests(() => true);
     this.#turns.resize(this.#parts.settings().maxParallelTurns);
     this.#notices.resize(PARALLEL_NOTICES);
   }
