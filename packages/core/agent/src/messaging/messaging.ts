@@ -11,7 +11,7 @@ import type { Messaging, MessagingSettings } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
   InboxParts,
-  "store" | "dispatcher" | "presence" | "settings" | "stopping" | "random"
+  "store" | "dispatcher" | "presence" | "transcriber" | "settings" | "stopping" | "random"
 > {
   readonly store: Store;
   readonly settings: MessagingSettings;

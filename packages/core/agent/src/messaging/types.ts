@@ -66,12 +66,31 @@ export interface Mailbox {
    * dead deliveries. Throws MESSAGE_UNKNOWN, MESSAGE_STATE, STORE_*.
    */
   replay(id: string): Promise<Mail>;
+  /** How many `replayAll` would take up now. */
+  countEnded(ended: EndedMail): Promise<number>;
+  /**
+   * `replay` of all that failed, or of all that are dead: those there are now, not those that fail again meanwhile. What is
+   * taken up when it rejects (STORE_*, or the signal's reason) is taken up.
+   */
+  replayAll(ended: EndedMail, signal: AbortSignal): Promise<Replayed>;
   /** Nobody tries it any more; it stays to be seen. A turn that runs for it is stopped. As `replay`. */
   drop(id: string): Promise<Mail>;
 }
 
 export interface MailFilter extends Omit<MessageFilter, "before"> {
   readonly box?: "in" | "out";
+}
+
+/** `failed` came in, `dead` was to go out. */
+export interface EndedMail {
+  readonly state: "failed" | "dead";
+  readonly channel?: string;
+}
+
+export interface Replayed {
+  readonly count: number;
+  /** Of the first thousand. */
+  readonly ids: readonly string[];
 }
 
 export interface Mail {

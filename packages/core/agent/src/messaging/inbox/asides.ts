@@ -1,6 +1,6 @@
 /**
- * What only waits for the server that has a message's files takes no place of a turn: when it hangs, sixteen people who sent a
- * picture would hold up everybody on every channel.
+ * What only waits for the server that has a message's files, or for the one that transcribes, takes no place of a turn: when
+ * it hangs, sixteen people who sent a picture would hold up everybody on every channel.
  */
 export type Aside = <T>(work: () => Promise<T>) => Promise<T>;
 

@@ -3,6 +3,7 @@ import { type Inbound, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { isStopCommand } from "../../turn/stop-command.ts";
+import { Transcriber } from "../transcription/transcriber.ts";
 import { answer } from "./answer.ts";
 import type { Aside } from "./asides.ts";
 import { Attempt } from "./attempt.ts";
@@ -36,10 +37,11 @@ export class Inbox {
   #known: number | undefined;
   readonly #stopping = new AbortController();
 
-  constructor(parts: Omit<InboxParts, "stopping" | "presence">) {
+  constructor(parts: Omit<InboxParts, "stopping" | "presence" | "transcriber">) {
     const { clock, log } = parts;
     const stopping = this.#stopping.signal;
-    this.#parts = { ...parts, stopping, presence: new Presence({ clock, log, stopping }) };
+    const presence = new Presence({ clock, log, stopping });
+    this.#parts = { ...parts, stopping, presence, transcriber: new Transcriber() };
     const options: Omit<LaneOptions, "maxParallel"> = {
       clock,
       attempt: (waiting, aside) => this.#ongoing.during(() => this.#attempt(waiting, aside)),

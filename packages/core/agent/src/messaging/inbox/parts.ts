@@ -4,6 +4,7 @@ import type { Store } from "@svc/store";
 import type { Agent } from "../../agent.ts";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { ChannelIdentity, MessagingSettings } from "../types.ts";
+import type { Transcriber } from "../transcription/transcriber.ts";
 import type { Presence } from "./presence.ts";
 
 export interface InboxParts {
@@ -21,6 +22,7 @@ export interface InboxParts {
   readonly random: () => number;
   readonly dispatcher: Pick<OutboxDispatcher, "wake">;
   readonly presence: Presence;
+  readonly transcriber: Transcriber;
   /** Those in force now. */
   readonly settings: () => MessagingSettings;
   /** Aborted when nothing is waited for any more. */

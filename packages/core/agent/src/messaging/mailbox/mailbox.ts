@@ -1,16 +1,17 @@
 /** Both boxes for whoever looks after the service: what came in, what goes out, and what became of it. */
 import { SvcError } from "@svc/contract";
-import type { Delivery, InboxMessage, Store } from "@svc/store";
+import type { Delivery, InboxMessage, Store, WaitingMessage } from "@svc/store";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { Mail, Mailbox, MailDetail } from "../types.ts";
 import { detailOfMessage, mailOfMessage, detailOfDelivery, mailOfDelivery, type Redact } from "./mail.ts";
+import { countEnded, replayAll } from "./replay-all.ts";
 
 export interface MailboxOptions {
   readonly store: Pick<Store, "inbox" | "outbox" | "write">;
   readonly redact: Redact;
   readonly dispatcher: Pick<OutboxDispatcher, "wake" | "forget">;
   /** Told of an incoming message that waits again. */
-  readonly wakeInbox: (message: InboxMessage) => void;
+  readonly wakeInbox: (message: WaitingMessage) => void;
   /** Stops the turn if it runs; told after its message was dropped. */
   readonly stopTurn: (turnId: string) => void;
 }
@@ -36,6 +37,8 @@ export function createMailbox(options: MailboxOptions): Mailbox {
       const mail = found(options, id);
       return mail.box === "out" ? replayDelivery(options, mail.row) : replayMessage(options, mail.row);
     },
+    countEnded: (ended) => countEnded(store, ended),
+    replayAll: (ended, signal) => replayAll(options, ended, signal),
     async drop(id) {
       const mail = found(options, id);
       return mail.box === "out" ? dropDelivery(options, mail.row) : dropMessage(options, mail.row);

@@ -4,6 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { Aside } from "../inbox/asides.ts";
 import { mediaTypeOf } from "../media-type.ts";
 import { tooLarge, transcribe } from "../transcription/transcribe.ts";
+import type { Transcriber } from "../transcription/transcriber.ts";
 import type { TranscriptionSettings } from "../types.ts";
 import { fetchFile } from "./fetch-file.ts";
 import { mediaPath } from "./file-name.ts";
@@ -13,12 +14,13 @@ export interface IncomingFiles {
   readonly channel: Channel;
   readonly workspace: Workspace | undefined;
   readonly transcription: TranscriptionSettings | undefined;
+  readonly transcriber: Transcriber;
   /** The way out to the service that transcribes. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Waits for the platform's server without holding up others. */
+  /** Waits for others' servers without holding up anybody's turn. */
   readonly aside: Aside;
   /** Of the message. */
   readonly n: number;
@@ -43,7 +45,7 @@ export async function incomingFiles(parts: IncomingFiles, media: readonly Inboun
   }
 }
 
-/** Of all files of a message. A hundred, each fetched three times in vain, would take until tomorrow. */
+/** Of all files of a message, what is said in them included. A hundred, each fetched three times in vain, would take until tomorrow. */
 const LIMIT_MS = 600_000;
 
 interface Files extends IncomingFiles {
@@ -86,13 +88,16 @@ const isThere = (workspace: Workspace, path: string): Promise<boolean> =>
   );
 
 async function heard(parts: Files, settings: TranscriptionSettings, file: InboundMedia, path: string): Promise<string> {
-  const { fetch, clock, signal, until } = parts;
-  try {
+  const { fetch, clock, signal, until, aside, transcriber, n } = parts;
+  const transcribed = async (): Promise<string> => {
     const { bytes, truncated } = await parts.workspace!.read(path, settings.maxBytes);
     if (truncated) throw tooLarge();
     const name = path.slice(path.lastIndexOf("/") + 1);
     const mimeType = file.mimeType?.split(";")[0]!.trim() || (await mediaTypeOf(path));
-    const text = await transcribe({ fetch, clock, signal: until }, settings, { name, mimeType, bytes });
+    return transcribe({ fetch, clock, signal: until }, settings, { name, mimeType, bytes });
+  };
+  try {
+    const text = await aside(() => transcriber.whenFree(n, transcribed, until));
     return text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
   } catch (error) {
     signal.throwIfAborted();
