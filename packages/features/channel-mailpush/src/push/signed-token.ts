@@ -29,7 +29,8 @@ const claims = v.object({
   iss: v.string(),
   aud: v.string(),
   email: v.string(),
-  email_verified: v.boolean(),
+  /** The platform says it beside the address; whoever stands in for it may say the address only. */
+  email_verified: v.optional(v.boolean(), true),
   exp: v.number(),
   iat: v.optional(v.number(), 0),
 });
