@@ -34,9 +34,10 @@ describe("a message", () => {
 });
 
 describe("a delivery", () => {
-  test("with nothing in it is nothing to keep, used once or not", () => {
+  test("with nothing in it is nothing to keep, but for what is used once", () => {
     for (const parsed of [{}, { inbound: [], notices: [], updates: [] }]) {
-      expect([arrivalOf("c", parsed, undefined), arrivalOf("c", parsed, "once")]).toEqual([undefined, undefined]);
+      expect(arrivalOf("c", parsed, undefined)).toBe(undefined);
+      expect(arrivalOf("c", parsed, "random")).toEqual({ channel: "c", messages: [], once: "random" });
     }
   });
 
