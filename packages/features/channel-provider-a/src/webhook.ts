@@ -13,7 +13,7 @@ const SIGNATURE_HEADER = "x-hub-signature-256";
 
 export function webhook(config: CloudConfig, log: Logger): Ingress {
   const { appSecret, verifyToken } = config;
-  const read = deliveryReader(config.phoneNumberId, allowedSenders(config.allowedNumbers, log));
+  const read = deliveryReader(config.phoneNumberId, allowedSenders(config.allowedNumbers, log), log);
   return {
     path: "/provider-a",
     methods: ["GET", "POST"],

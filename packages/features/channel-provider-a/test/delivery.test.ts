@@ -152,6 +152,12 @@ test("one who may not write is told in the log once, and nobody's words are", ()
   expect(context.log.text()).not.toContain("another color");
 });
 
+test("a message to another number of the app is told in the log once", () => {
+  const { ingress, context } = house();
+  for (const name of ["status-sent", "another-number", "another-number"]) ingress.parse(post(fixture(name)));
+  expect(context.log.text().match(/another number than phone_number_id/g)).toHaveLength(1);
+});
+
 test("several messages in several entries stay in their order", () => {
   const [one, two] = ["text", "image"].map((name) => JSON.parse(fixture(name)) as { entry: object[] });
   const { inbound } = parsed(JSON.stringify({ entry: [...one!.entry, ...two!.entry, ...one!.entry] }));
