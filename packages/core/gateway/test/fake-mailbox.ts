@@ -1,5 +1,5 @@
 /** Both boxes in memory, with one message of each kind. */
-import type { Mail, Mailbox, MailDetail, MailFilter } from "@svc/agent";
+import type { Mail, Mailbox, MailDetail, MailFilter, Replayed } from "@svc/agent";
 import { type ErrorCode, SvcError } from "@svc/contract";
 import type { MessageCounts } from "@svc/store";
 
@@ -79,6 +79,10 @@ export class FakeMailbox implements Mailbox {
   replay(id: string): Promise<Mail> {
     return this.#change(id, this.replayed, "waiting");
   }
+
+  // Nobody asks for these over HTTP.
+  countEnded = (): Promise<number> => Promise.reject(new SvcError("INTERNAL"));
+  replayAll = (): Promise<Replayed> => Promise.reject(new SvcError("INTERNAL"));
 
   drop(id: string): Promise<Mail> {
     return this.#change(id, this.dropped, "dropped");

@@ -119,6 +119,21 @@ export interface MessageFilter {
   readonly before?: number;
 }
 
+/** Those that ended in a state that is not a good one. */
+export interface EndedFilter {
+  readonly state: string;
+  readonly channel?: string;
+  /** Only those with a larger number. */
+  readonly after: number;
+}
+
+export interface EndedPage<Row> {
+  /** In order of arrival. */
+  readonly messages: readonly Row[];
+  /** `after` of the next page; undefined: this was the last. */
+  readonly next: number | undefined;
+}
+
 /** How many there are, and how long the oldest one waits. */
 export interface MessageCounts {
   readonly inbox: Readonly<Record<InboxState, number>>;

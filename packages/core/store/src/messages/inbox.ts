@@ -5,6 +5,8 @@ import type { Clock, ErrorCode } from "@svc/contract";
 import type {
   Arrival,
   Arrived,
+  EndedFilter,
+  EndedPage,
   InboxMessage,
   InboxState,
   KeptMessage,
@@ -15,6 +17,7 @@ import type {
 } from "../message-types.ts";
 import { Box } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
+import { endedPage } from "./ended-page.ts";
 import { INBOX, type InboxRow, messageOf } from "./inbox-row.ts";
 import { listMessages } from "./list-messages.ts";
 import { type OldMessages, OldMessageSweep } from "./old-messages.ts";
@@ -100,6 +103,11 @@ export class InboxStore {
   /** Newest first. */
   list(filter: MessageFilter, limit: number): InboxMessage[] {
     return listMessages<InboxRow>(this.#db, INBOX, filter, limit).map(messageOf);
+  }
+
+  /** Some of those that failed or were dropped, to take them up again. */
+  ended(filter: EndedFilter): EndedPage<WaitingMessage> {
+    return endedPage(this.#db, INBOX, "kind, lane", filter);
   }
 
   /**

@@ -2,10 +2,19 @@
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock, DeliveryUpdate, ErrorCode } from "@svc/contract";
-import type { Delivery, MessageCounts, MessageFilter, NewDelivery, WaitingDelivery } from "../message-types.ts";
+import type {
+  Delivery,
+  EndedFilter,
+  EndedPage,
+  MessageCounts,
+  MessageFilter,
+  NewDelivery,
+  WaitingDelivery,
+} from "../message-types.ts";
 import { Box } from "./box.ts";
 import { deliveryOf, OUTBOX, type OutboxRow, UNTRIED } from "./delivery-row.ts";
 import { EarlyUpdates, isNews } from "./delivery-updates.ts";
+import { endedPage } from "./ended-page.ts";
 import { listMessages } from "./list-messages.ts";
 import { type OldMessages, OldMessageSweep } from "./old-messages.ts";
 import type { Tally } from "./tally.ts";
@@ -96,6 +105,11 @@ export class OutboxStore {
   /** Newest first. */
   list(filter: MessageFilter, limit: number): Delivery[] {
     return listMessages<OutboxRow>(this.#db, OUTBOX, filter, limit).map(deliveryOf);
+  }
+
+  /** Some of those that are dead or were dropped, to take them up again. */
+  ended(filter: EndedFilter): EndedPage<Omit<WaitingDelivery, "notBeforeMs">> {
+    return endedPage(this.#db, OUTBOX, "lane", filter);
   }
 
   /** In the order they were added. */
