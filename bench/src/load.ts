@@ -8,19 +8,33 @@
  */
 import { connect, type Socket } from "node:net";
 import { readFileSync } from "node:fs";
+import type { DeliveryBatch } from "./ingest/requests.ts";
 
-export interface LoadOptions {
+export type LoadOptions = Load & (SameRequest | Deliveries);
+
+interface Load {
   readonly port: number;
-  readonly path: string;
   readonly connections: number;
   readonly seconds: number;
   readonly warmSeconds: number;
-  readonly headers: readonly string[];
-  readonly body: string;
+  /** Warm with so many requests at most. */
+  readonly warmRequests?: number;
   /** Server process whose CPU time is read before and after. */
   readonly pid?: number;
   /** Stop after so many requests, whatever the time. */
   readonly maxRequests?: number;
+}
+
+/** The same one on a connection, again and again. */
+export interface SameRequest {
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Each one once, as far as they last. */
+interface Deliveries {
+  readonly deliveries: DeliveryBatch;
 }
 
 export interface LoadResult {
@@ -33,6 +47,9 @@ export interface LoadResult {
   readonly statuses: Readonly<Record<string, number>>;
 }
 
+/** What a connection sends next; undefined: nothing more. */
+type Next = () => Buffer | undefined;
+
 const TICK_US = 10_000;
 
 class Phase {
@@ -40,41 +57,43 @@ class Phase {
   readonly statuses: Record<string, number> = {};
   readonly #endsAt: number;
   readonly #maxRequests: number;
-  sent = 0;
+  #sent = 0;
 
   constructor(seconds: number, maxRequests: number) {
     this.#endsAt = performance.now() + seconds * 1000;
     this.#maxRequests = maxRequests;
   }
 
-  more(): boolean {
-    return this.sent < this.#maxRequests && performance.now() < this.#endsAt;
+  /** What is sent now; undefined when the phase is over. */
+  take(next: Next): Buffer | undefined {
+    if (this.#sent >= this.#maxRequests || performance.now() >= this.#endsAt) return undefined;
+    this.#sent += 1;
+    return next();
   }
 }
 
 /** One connection: send, read one whole response, repeat. Opens again when the server closes it. */
-function work(options: LoadOptions, phase: Phase, number: number): Promise<void> {
-  const request = requestBytes(options, number);
+function work(port: number, phase: Phase, next: Next): Promise<void> {
   return new Promise((resolve) => {
     const open = (): void => {
-      if (!phase.more()) return resolve();
-      const socket = connect({ host: "127.0.0.1", port: options.port, noDelay: true });
-      converse(socket, request, phase, open, resolve);
+      const request = phase.take(next);
+      if (!request) return resolve();
+      const socket = connect({ host: "127.0.0.1", port, noDelay: true });
+      converse(socket, request, phase, next, open, resolve);
     };
     open();
   });
 }
 
-function converse(socket: Socket, request: Buffer, phase: Phase, again: () => void, done: () => void): void {
+function converse(socket: Socket, first: Buffer, phase: Phase, next: Next, again: () => void, done: () => void): void {
   let received = "";
   let startedAt = 0;
-  const send = (): void => {
+  const send = (request: Buffer): void => {
     received = "";
     startedAt = performance.now();
-    phase.sent += 1;
     socket.write(request);
   };
-  socket.on("connect", send);
+  socket.on("connect", () => send(first));
   socket.on("error", (error: NodeJS.ErrnoException) => {
     phase.statuses[error.code ?? "error"] = (phase.statuses[error.code ?? "error"] ?? 0) + 1;
   });
@@ -88,48 +107,68 @@ function converse(socket: Socket, request: Buffer, phase: Phase, again: () => vo
     const status = received.slice(9, 12);
     phase.statuses[status] = (phase.statuses[status] ?? 0) + 1;
     phase.latencies.push(performance.now() - startedAt);
-    if (phase.more()) return send();
+    const request = phase.take(next);
+    if (request) return send(request);
     socket.off("close", again);
     socket.destroy();
     done();
   });
 }
 
-function requestBytes(options: LoadOptions, number: number): Buffer {
-  const headers = options.headers.map((header) => `${header.replaceAll("{{c}}", String(number))}\r\n`).join("");
-  const length = Buffer.byteLength(options.body);
+/** What each connection sends, by its number. */
+async function requestsOf(options: LoadOptions): Promise<(connection: number) => Next> {
+  if (!("deliveries" in options)) {
+    return (connection) => {
+      const request = requestBytes(options, options.port, connection);
+      return () => request;
+    };
+  }
+  // Not imported before it is needed: the makers of deliveries take their time.
+  const { deliveryRequests } = await import("./ingest/requests.ts");
+  const requests = deliveryRequests(options.deliveries, options.port).values();
+  return () => () => requests.next().value;
+}
+
+function requestBytes({ path, headers, body }: SameRequest, port: number, connection: number): Buffer {
+  const lines = headers.map((header) => `${header.replaceAll("{{c}}", String(connection))}\r\n`).join("");
   return Buffer.from(
-    `POST ${options.path} HTTP/1.1\r\nhost: 127.0.0.1:${options.port}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${length}\r\n${headers}\r\n${options.body}`,
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n${lines}\r\n${body}`,
   );
 }
 
-function cpuUs(pid: number | undefined): number {
+/** Microseconds of CPU time that a process has had. */
+export function cpuUs(pid: number | undefined): number {
   if (pid === undefined) return 0;
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * TICK_US;
 }
 
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).toSorted();
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
 async function run(options: LoadOptions): Promise<LoadResult> {
-  const numbers = Array.from({ length: options.connections }, (_, index) => index);
-  const during = (phase: Phase): Promise<unknown> => Promise.all(numbers.map((number) => work(options, phase, number)));
-  if (options.warmSeconds > 0) await during(new Phase(options.warmSeconds, Number.POSITIVE_INFINITY));
-  const phase = new Phase(options.seconds, options.maxRequests ?? Number.POSITIVE_INFINITY);
-  const cpuBefore = cpuUs(options.pid);
+  const { port, connections, seconds, warmSeconds, warmRequests = Infinity, maxRequests = Infinity, pid } = options;
+  const requests = await requestsOf(options);
+  const nexts = Array.from({ length: connections }, (_, connection) => requests(connection));
+  const during = (phase: Phase): Promise<unknown> => Promise.all(nexts.map((next) => work(port, phase, next)));
+  if (warmSeconds > 0) await during(new Phase(warmSeconds, warmRequests));
+  const phase = new Phase(seconds, maxRequests);
+  const cpuBefore = cpuUs(pid);
   const startedAt = performance.now();
   await during(phase);
-  const seconds = (performance.now() - startedAt) / 1000;
-  const sorted = Float64Array.from(phase.latencies).toSorted();
-  const quantile = (share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+  const took = (performance.now() - startedAt) / 1000;
+  const { latencies, statuses } = phase;
   return {
-    requests: sorted.length,
-    perSecond: sorted.length / seconds,
-    p50Ms: quantile(0.5),
-    p99Ms: quantile(0.99),
-    cpuUs: (cpuUs(options.pid) - cpuBefore) / Math.max(1, sorted.length),
-    statuses: phase.statuses,
+    requests: latencies.length,
+    perSecond: latencies.length / took,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    cpuUs: (cpuUs(pid) - cpuBefore) / Math.max(1, latencies.length),
+    statuses,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,ingest]
  *   pnpm bench --against <another build's binary>   only the pairs: what this build's turns cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -9,6 +9,10 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BINARY } from "./gateway.ts";
 import { measureCommands } from "./commands.ts";
+import { measureIngest } from "./ingest/ingest.ts";
+import { measureIngestMemory } from "./ingest/memory.ts";
+import { ingestMemoryTable, ingestRow, ingestTable, wholeWayTable } from "./ingest/tables.ts";
+import { measureWholeWay } from "./ingest/whole-way.ts";
 import { measureMemory } from "./memory.ts";
 import { measurePairs } from "./pairs.ts";
 import { measureStartup } from "./startup.ts";
@@ -18,9 +22,9 @@ import { measureThroughput } from "./throughput.ts";
 const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "4" },
-    rounds: { type: "string", default: "11" },
-    requests: { type: "string", default: "1000000" },
-    only: { type: "string", default: "throughput,startup,commands,memory" },
+    rounds: { type: "string" },
+    requests: { type: "string" },
+    only: { type: "string", default: "throughput,startup,commands,memory,ingest" },
     against: { type: "string" },
   },
 });
@@ -28,6 +32,10 @@ if (!existsSync(BINARY)) {
   process.stderr.write("dist/minimal/svc is missing; build it first: pnpm build minimal\n");
   process.exit(66);
 }
+const seconds = Number(values.seconds);
+// A round of a load takes minutes, one of a start not a second.
+const rounds = (usual: number): number => Number(values.rounds ?? usual);
+const requests = (usual: number): number => Number(values.requests ?? usual);
 const only = new Set(values.against === undefined ? values.only.split(",") : []);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const results: Record<string, unknown> = {
@@ -35,19 +43,26 @@ const results: Record<string, unknown> = {
   node: process.version,
   platform: `${process.platform}-${process.arch}`,
 };
-if (only.has("startup")) say(startupTable((results["startup"] = await measureStartup(Number(values.rounds)))));
-if (only.has("commands")) say(commandTable((results["commands"] = await measureCommands(Number(values.rounds)))));
+if (only.has("startup")) say(startupTable((results["startup"] = await measureStartup(rounds(11)))));
+if (only.has("commands")) say(commandTable((results["commands"] = await measureCommands(rounds(11)))));
 if (values.against !== undefined) {
-  const pairs = await measurePairs(values.against, Number(values.rounds), Number(values.seconds));
+  const pairs = await measurePairs(values.against, rounds(11), seconds);
   results["pairs"] = pairs;
   say(pairTable(pairs));
 }
 if (only.has("throughput")) {
-  const lines = await measureThroughput(Number(values.seconds), (line) => say(throughputRow(line)));
+  const lines = await measureThroughput(seconds, (line) => say(throughputRow(line)));
   results["throughput"] = lines;
   say(throughputTable(lines));
 }
-if (only.has("memory")) say(memoryTable((results["memory"] = await measureMemory(Number(values.requests)))));
+if (only.has("memory")) say(memoryTable((results["memory"] = await measureMemory(requests(1_000_000)))));
+if (only.has("ingest")) {
+  const lines = await measureIngest(rounds(3), seconds, (line) => say(ingestRow(line)));
+  results["ingest"] = lines;
+  say(ingestTable(lines));
+  say(wholeWayTable((results["wholeWay"] = await measureWholeWay(rounds(3), seconds))));
+  say(ingestMemoryTable((results["ingestMemory"] = await measureIngestMemory(requests(200_000)))));
+}
 const folder = join(import.meta.dirname, "../results");
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "latest.json"), `${JSON.stringify(results, null, 2)}\n`);
