@@ -1,5 +1,4 @@
 // A message that is not answered, answered twice, answered before the one it follows, or in somebody else's conversation.
-import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { gate, text, until } from "./house.ts";
 import { echo, lastAsked, messagingHouse, quiet, said, saidIn } from "./messaging-house.ts";
@@ -150,36 +149,5 @@ describe("order", () => {
     made.messaging.reconfigure(made.settings());
     await quiet();
     expect(made.chat.taken).toEqual(["echo wait"]);
-  });
-});
-
-describe("too much", () => {
-  test("is refused before any of it is kept", async () => {
-    using made = messagingHouse({ idle: true });
-    const { store, messaging } = made;
-    store.inbox.waiting = () =>
-      Array.from({ length: 99_999 }, (_, n) => ({ n: -n, channel: "gone", kind: "message", lane: "l" }));
-    messaging.start();
-    const error = await messaging.receive("chat", [said("1"), said("2")]).catch((error: unknown) => error);
-    expect(error).toMatchObject({ code: "BUSY", retryAfterMs: 1_000 });
-    expect(store.inbox.read(1)).toBeUndefined();
-    expect(await messaging.receive("chat", [said("1")])).toEqual(["kept"]);
-    expect(await messaging.receive("chat", [said("2")]).catch(({ code }: SvcError) => code)).toBe("BUSY");
-  });
-
-  test("counts what is on its way to the disk too", async () => {
-    using made = messagingHouse({ settings: { isUp: () => false } });
-    const some = Array.from({ length: 40_000 }, () => said("x"));
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => made.messaging.receive("chat", some)));
-    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
-  });
-
-  test("a disk that refuses is an error, and nothing is taken on", async () => {
-    using made = messagingHouse({
-      wrap: (store) => ({ ...store, write: () => Promise.reject(new SvcError("STORE_FULL")) }),
-    });
-    expect(await made.messaging.receive("chat", [said("x")]).catch(({ code }: SvcError) => code)).toBe("STORE_FULL");
-    await quiet();
-    expect([made.model.asked, made.events]).toEqual([[], []]);
   });
 });

@@ -9,7 +9,7 @@ import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFi
 export interface Messaging {
   /**
    * Resolves once everything is on disk, and only then may the platform be told. Rejects with STORE_*, or with BUSY while
-   * too much is waiting: then nothing is kept.
+   * too much is waiting, in all or in one of its conversations: then nothing is kept.
    */
   accept(arrival: Arrival): Promise<Arrived>;
   /** `FeatureContext.receive` of one channel. */

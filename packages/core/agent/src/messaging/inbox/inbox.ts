@@ -4,6 +4,7 @@ import { Ongoing } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { isStopCommand } from "../../turn/stop-command.ts";
 import { Transcriber } from "../transcription/transcriber.ts";
+import { Admission } from "./admission.ts";
 import { answer } from "./answer.ts";
 import type { Aside } from "./asides.ts";
 import { Attempt } from "./attempt.ts";
@@ -14,8 +15,6 @@ import { incomingId, type InboxParts } from "./parts.ts";
 import { Presence } from "./presence.ts";
 import { stopConversation } from "./stop-conversation.ts";
 
-/** Beyond it the platforms are told to come again: they keep what we can't. */
-const MAX_WAITING = 100_000;
 /** Notices are no turns; what they do is the channel's business. */
 const PARALLEL_NOTICES = 8;
 /** What the disk refused is tried again. */
@@ -31,8 +30,7 @@ export class Inbox {
   readonly #notices: InboxLanes;
   readonly #attempts = new Map<number, Attempt>();
   readonly #ongoing = new Ongoing();
-  /** On their way to the disk. */
-  #arriving = 0;
+  readonly #admission: Admission;
   /** What was on disk at the start is known up to here; undefined: not started. */
   #known: number | undefined;
   readonly #stopping = new AbortController();
@@ -49,16 +47,14 @@ export class Inbox {
     };
     this.#turns = new InboxLanes({ ...options, maxParallel: parts.settings().maxParallelTurns });
     this.#notices = new InboxLanes({ ...options, maxParallel: PARALLEL_NOTICES });
+    this.#admission = new Admission(this.#turns, this.#notices);
   }
 
   /** Rejects with BUSY, STORE_*: then nothing is kept. */
   async accept(arrival: Arrival): Promise<Arrived> {
     const { store, clock } = this.#parts;
     const { messages } = arrival;
-    if (this.#turns.size + this.#notices.size + this.#arriving + messages.length > MAX_WAITING) {
-      throw new SvcError("BUSY", "Too many messages are waiting; try again shortly.", { retryAfterMs: 1_000 });
-    }
-    this.#arriving += messages.length;
+    this.#admission.enter(messages);
     try {
       const arrived = await store.write(() => store.inbox.arrive(arrival, clock.now()));
       if (arrived.state === "kept") {
@@ -68,7 +64,7 @@ export class Inbox {
       }
       return arrived;
     } finally {
-      this.#arriving -= messages.length;
+      this.#admission.leave(messages);
     }
   }
 

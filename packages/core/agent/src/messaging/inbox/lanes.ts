@@ -42,6 +42,10 @@ export class InboxLanes {
     return this.#size;
   }
 
+  sizeOf(key: string): number {
+    return this.#lanes.get(key)?.messages.size ?? 0;
+  }
+
   /** Until then what is added waits. */
   start(): void {
     this.#isStarted = true;
