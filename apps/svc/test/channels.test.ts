@@ -1,8 +1,8 @@
 // A message that was taken and not answered, or answered twice, is what people leave a service like this for.
-import { providerADelivery, startDeliverer, verifyCallback } from "@svc/testkit";
+import { providerADelivery, runBinary, startBinary, startDeliverer, temporaryHome, verifyCallback } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
+import { atTerminal, needScript } from "./at-terminal.ts";
 import { eventually, PERSON, startChannelHouse, VERIFY_TOKEN } from "./channel-house.ts";
-import { startBinary } from "@svc/testkit";
 
 interface Line {
   readonly id: string;
@@ -94,6 +94,64 @@ describe("a message from a platform", () => {
     expect((await house.svc("inbox", "replay", "out-1")).stderr).toContain("MESSAGE_STATE");
     expect((await house.svc("inbox", "show", "in-9")).stderr).toContain("MESSAGE_UNKNOWN");
   });
+});
+
+test("what is stuck is taken up again all at once, with a daemon and without one", async () => {
+  await using house = await startChannelHouse();
+  const dead = async () => (await house.json<{ messages: Line[] }>("inbox", "list", "--state", "dead")).messages.length;
+  house.platform.failNext(PERSON, [131026, 131026, 131026]);
+  for (const text of ["one", "two", "three"]) await house.write({ text });
+  await eventually(dead, (count) => count === 3);
+  expect(await house.json("inbox", "replay", "--state", "failed")).toEqual({ replayed: 0, messages: [] });
+  expect(await house.json("inbox", "replay", "--state", "dead", "--channel", "provider_b")).toMatchObject({
+    replayed: 0,
+  });
+  const all = { replayed: 3, messages: ["out-1", "out-2", "out-3"] };
+  expect(await house.json("inbox", "replay", "--state", "dead", "--channel", "provider_a")).toEqual(all);
+  await eventually(
+    () => house.platform.sent.length,
+    (count) => count === 3,
+  );
+  house.platform.failNext(PERSON, [131026]);
+  await house.write({ text: "four" });
+  await eventually(dead, (count) => count === 1);
+  await house.daemon.stop();
+  expect(await house.svc("inbox", "replay", "--state", "dead")).toMatchObject({
+    code: 0,
+    stdout: "1 message taken up again\n",
+  });
+  expect(house.platform.sent).toHaveLength(3);
+  house.daemon = await startBinary({ home: house.home });
+  await eventually(
+    () => house.platform.sent.length,
+    (count) => count === 4,
+  );
+});
+
+test("at a terminal nothing is taken up again before somebody has seen how much that is", async (context) => {
+  needScript(context);
+  await using house = await startChannelHouse();
+  house.platform.failNext(PERSON, [131026, 131026]);
+  for (const text of ["one", "two"]) await house.write({ text });
+  const dead = async () => (await house.json<{ messages: Line[] }>("inbox", "list", "--state", "dead")).messages.length;
+  await eventually(dead, (count) => count === 2);
+  const asked = "Take up 2 messages again?";
+  const replay = (key: string) => atTerminal(house.home, "inbox replay --state dead", [[asked, key]]);
+  expect((await replay("n")).screen).toContain("CANCELLED");
+  expect(await dead()).toBe(2);
+  expect(await replay("y")).toMatchObject({ code: 0, screen: expect.stringContaining("2 messages taken up again") });
+});
+
+test.each([
+  ["neither one nor all", ["inbox", "replay"]],
+  ["one and all", ["inbox", "replay", "in-1", "--state", "failed"]],
+  ["all of a state that is no trouble", ["inbox", "replay", "--state", "done", "--yes"]],
+  ["a limit that would not hold", ["inbox", "replay", "--state", "dead", "--limit", "5"]],
+  ["one of a channel", ["inbox", "replay", "in-1", "--channel", "provider_a"]],
+])("replay of %s is refused", async (_, args) => {
+  using home = temporaryHome();
+  const { code, stderr } = await runBinary(args, { home: home.path });
+  expect([code, stderr]).toEqual([64, expect.stringContaining("USAGE")]);
 });
 
 describe("svc", () => {

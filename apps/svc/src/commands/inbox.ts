@@ -60,6 +60,36 @@ async function show(context: CommandContext, call: Call, id: string): Promise<nu
 }
 
 async function replay(context: CommandContext, call: Call, id: string): Promise<number> {
+  const { options } = context;
+  const isAll = options.text("state") !== undefined;
+  // What it does not look at would be believed to have been obeyed.
+  if (options.text("limit") !== undefined || options.text("box") !== undefined) throw usage(LISTS_ONLY);
+  if (isAll === (id !== "") || (!isAll && options.text("channel") !== undefined)) throw usage(ONE_OR_ALL);
+  return isAll ? await replayAll(context, call) : await replayOne(context, call, id);
+}
+
+const usage = (message: string): SvcError => new SvcError("USAGE", message, { hint: "See: svc inbox --help" });
+const LISTS_ONLY = "--limit and --box belong to svc inbox list.";
+const ONE_OR_ALL = "svc inbox replay takes one <id>, or --state failed or dead, if need be with --channel.";
+
+async function replayAll(context: CommandContext, call: Call): Promise<number> {
+  const state = context.options.text("state")!;
+  const channel = context.options.text("channel");
+  const body = { state, ...(channel !== undefined && { channel }) };
+  const { atTerminal, confirmed } = await import("../cli/prompts.ts");
+  if (atTerminal() && !context.options.flag("yes")) {
+    const { count } = (await call({ name: "inbox-ended", body })) as { count: number };
+    const what = state === "failed" ? "Each is answered anew." : "Each is sent again.";
+    if (count > 0 && !(await confirmed(`Take up ${many(count)} again? ${what}`))) throw new SvcError("CANCELLED");
+  }
+  const done = (await call({ name: "inbox-replay-all", body })) as { replayed: number; messages: string[] };
+  if (context.options.flag("json")) context.printJson(done);
+  else if (done.replayed === 0) context.print("there is no such message");
+  else context.print(`${many(done.replayed)} taken up again`);
+  return EXIT.ok;
+}
+
+async function replayOne(context: CommandContext, call: Call, id: string): Promise<number> {
   const mail = (await call({ name: "inbox-replay", body: { id } })) as unknown as MailLine;
   if (context.options.flag("json")) context.printJson(mail);
   else context.print(`${mail.id} is taken up again`);
@@ -108,5 +138,6 @@ function page(mail: MailPage): string {
   ].join("\n");
 }
 
+const many = (count: number): string => `${count} ${count === 1 ? "message" : "messages"}`;
 const times = (attempts: number): string => `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
 const second = (iso: string): string => iso.slice(0, 19).replace("T", " ");

@@ -17,7 +17,10 @@ export const messages: readonly CommandEntry[] = [
     options: [
       ["--box <box>", "in or out; both without it"],
       ["--channel <name>", "Only messages of this channel"],
-      ["--state <state>", "waiting, done, failed or dropped; of what goes out waiting, sent, dead or dropped"],
+      [
+        "--state <state>",
+        "waiting, done, failed or dropped; of what goes out waiting, sent, dead or dropped; replay takes all that are failed or dead",
+      ],
       ["--limit <count>", "Most messages listed (50)"],
       YES_OPTION,
       JSON_OPTION,
@@ -26,9 +29,11 @@ export const messages: readonly CommandEntry[] = [
       "svc inbox list --state failed",
       "svc inbox show in-12",
       "svc inbox replay out-7",
+      "svc inbox replay --state failed --channel provider_a",
+      "svc inbox replay --state dead --yes",
       "svc inbox drop in-12",
     ],
-    actions: ["list", "show <id>", "replay <id>", "drop <id>"],
+    actions: ["list", "show <id>", "replay [id]", "drop <id>"],
     load: () => import("../../commands/inbox.ts"),
   },
   {

@@ -1,5 +1,5 @@
 /** What `svc inbox` asks for: both boxes, of a service that runs or of the database alone. */
-import { type Mailbox, mailDetailJson, mailJson } from "@svc/agent";
+import { type EndedMail, type Mailbox, mailDetailJson, mailJson } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 
@@ -16,6 +16,11 @@ export function mailHandlers(mailbox: Mailbox): ControlHandlers {
     },
     "inbox-show": ({ body }) => mailDetailJson(mailbox.show(text(body["id"]) ?? "")),
     "inbox-replay": async ({ body }) => mailJson(await mailbox.replay(text(body["id"]) ?? "")),
+    "inbox-ended": async ({ body }) => ({ count: await mailbox.countEnded(endedOf(body)) }),
+    "inbox-replay-all": async ({ body, signal }) => {
+      const { count, ids } = await mailbox.replayAll(endedOf(body), signal);
+      return { replayed: count, messages: ids };
+    },
     "inbox-drop": async ({ body }) => mailJson(await mailbox.drop(text(body["id"]) ?? "")),
   };
 }
@@ -25,6 +30,12 @@ const text = (value: Json | undefined): string | undefined => (typeof value === 
 function boxOf(value: Json | undefined): "in" | "out" | undefined {
   if (value === undefined || value === "in" || value === "out") return value;
   throw new SvcError("USAGE", "--box takes in or out.");
+}
+
+function endedOf({ state, channel: named }: { readonly [key: string]: Json }): EndedMail {
+  const channel = text(named);
+  if (state === "failed" || state === "dead") return { state, ...(channel !== undefined && { channel }) };
+  throw new SvcError("USAGE", "--state takes failed or dead here.");
 }
 
 function limitOf(value: Json | undefined): number {
