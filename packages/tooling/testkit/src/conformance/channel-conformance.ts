@@ -17,6 +17,8 @@ import type { ChannelPlatform, ChannelSubject } from "./channel/subject.ts";
 import { textChecks } from "./channel/text-checks.ts";
 import { verifyChecks } from "./channel/verify-checks.ts";
 
+export { everyAlteration } from "./channel/hostile-json.ts";
+export { flawOf } from "./channel/inbound.ts";
 export type {
   ChannelPlatform,
   ChannelSubject,

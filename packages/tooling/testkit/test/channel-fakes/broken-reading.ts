@@ -88,6 +88,17 @@ export const BROKEN_READING: readonly Broken[] = [
     }),
   ],
   [
+    "a table that is asked for what every object has",
+    WHATEVER,
+    inParse((parse) => (request) => {
+      const json = JSON.parse(textOf(request)) as { room?: unknown } | null;
+      if (json?.room === "constructor") throw new TypeError("kind.toUpperCase is not a function");
+      return parse(request);
+    }),
+  ],
+  ["a name of any length", PARSED, inMessages((message) => ({ ...message, senderName: "x".repeat(1000) }))],
+  ["a time that no date holds", PARSED, inMessages((message) => ({ ...message, sentAtMs: 1e300 }))],
+  [
     "an odd value taken for a text",
     WHATEVER,
     inParse((parse) => (request) => {

@@ -117,5 +117,5 @@ const MESSAGE = v.object({
   text: v.pipe(v.string(), v.trim(), v.nonEmpty()),
   from: word,
   room: word,
-  atMs: v.number(),
+  atMs: v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15)),
 });

@@ -3,26 +3,33 @@ import type { Json } from "@svc/contract";
 import * as fc from "fast-check";
 import { told } from "../../check.ts";
 
+const ODD_VALUES: readonly unknown[] = [
+  null,
+  "",
+  " ",
+  "0",
+  "-1",
+  "9".repeat(17),
+  0,
+  -1,
+  1e300,
+  2 ** 53,
+  true,
+  [],
+  {},
+  [[]],
+  [null],
+  "\uD800",
+  "\u0000",
+  // What every object has, asked of a table of words.
+  "constructor",
+  "__proto__",
+  "x".repeat(1000),
+];
+
 const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
-  fc.constantFrom<unknown>(
-    null,
-    "",
-    " ",
-    "0",
-    "-1",
-    0,
-    -1,
-    1e300,
-    2 ** 53,
-    true,
-    [],
-    {},
-    [[]],
-    [null],
-    "\uD800",
-    "\u0000",
-  ),
+  fc.constantFrom(...ODD_VALUES),
   fc.constant(JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":1},"length":9}')),
   fc.constantFrom(
     "x".repeat(100_000),
@@ -50,6 +57,21 @@ export const alteredJson = (genuine: Json): fc.Arbitrary<unknown> =>
       }
       return root.root;
     });
+
+/** `genuine` with each of its values replaced in turn by each of the odd ones, and taken out. */
+export function* everyAlteration(genuine: Json): Generator<unknown> {
+  for (let place = 0; place < placesIn(genuine as object).length; place += 1) {
+    for (const value of [REMOVED, ...ODD_VALUES]) {
+      const altered = structuredClone(genuine) as object;
+      const [holder, key] = placesIn(altered)[place] as Place;
+      if (value === REMOVED) remove(holder, key);
+      else put(holder, key, value);
+      yield altered;
+    }
+  }
+}
+
+const REMOVED = Symbol("removed");
 
 function remove(holder: Holder, key: string): void {
   if (Array.isArray(holder)) holder.splice(Number(key), 1);

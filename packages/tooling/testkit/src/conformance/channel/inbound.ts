@@ -2,6 +2,11 @@
 import type { DeliveryUpdate, Inbound, IngressReply, Notice, Parsed } from "@svc/contract";
 import { isDeepStrictEqual } from "node:util";
 
+/** Longer than any id, number, address or name is anywhere. It is kept, told to the model and shown again and again. */
+const MAX_WORD_CHARS = 512;
+/** The last moment that a Date holds. */
+const LAST_MS = 8.64e15;
+
 const KINDS: ReadonlySet<string> = new Set(["image", "audio", "video", "document", "sticker"]);
 
 /** What is wrong with it, in words; undefined: nothing. */
@@ -31,18 +36,22 @@ function first<T>(list: readonly T[], flaw: (item: T) => string | undefined): st
 }
 
 function flawOfInbound(one: Inbound, channel: string): string | undefined {
-  const { conversation, sender, text, id, media = [], sequence, sentAtMs, dedupeMs } = one;
+  const { conversation, sender, senderName, text, id, media = [], sequence, sentAtMs, dedupeMs } = one;
   if (conversation.channel !== channel) return `its channel is not ${channel}`;
   if (isBlank(conversation.id) || isBlank(sender)) return "its conversation or sender is blank";
   if (conversation.thread !== undefined && isBlank(conversation.thread)) return "its thread is blank";
   if (id !== undefined && isBlank(id)) return "its id is blank";
+  if ([conversation.id, sender, senderName, id].some(isLong)) return "its conversation, sender, name or id is too long";
   if (typeof text !== "string") return "its text is none";
   if (text.trim() === "" && media.length === 0 && one.kind !== "reaction") return "there is nothing in it";
   if (sequence !== undefined && !Number.isSafeInteger(sequence)) return "its sequence is no whole number";
-  if (sentAtMs !== undefined && !Number.isFinite(sentAtMs)) return "its time is none";
+  if (sentAtMs !== undefined && !(sentAtMs >= 0 && sentAtMs <= LAST_MS)) return "its time is none";
   if (dedupeMs !== undefined && !(dedupeMs > 0)) return "its id is remembered for no time";
-  for (const { kind, ref, placeholder } of media) {
+  for (const { kind, ref, placeholder, mimeType, fileName } of media) {
     if (!KINDS.has(kind) || isBlank(ref)) return "it has media without a kind or a ref";
+    if ([mimeType, fileName].some((word) => word !== undefined && (isBlank(word) || isLong(word)))) {
+      return "it has media whose type or name is blank or too long";
+    }
     if (!text.includes(placeholder)) return "the placeholder of its media is not in its text";
   }
   return undefined;
@@ -55,5 +64,7 @@ const flawOfUpdate = ({ platformId, status }: DeliveryUpdate): string | undefine
   isBlank(platformId) || !["sent", "delivered", "read", "failed"].includes(status)
     ? "an update is of nothing"
     : undefined;
+
+const isLong = (word: string | undefined): boolean => (word?.length ?? 0) > MAX_WORD_CHARS;
 
 const isBlank = (text: unknown): boolean => typeof text !== "string" || text.trim() === "";
