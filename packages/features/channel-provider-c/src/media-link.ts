@@ -25,7 +25,7 @@ export function mediaOf(
   link: string | undefined,
   messageId: string | undefined,
 ): InboundMedia | undefined {
-  const kind = KINDS[type ?? ""] ?? (link === undefined ? undefined : "document");
+  const kind = KINDS.get(type ?? "") ?? (link === undefined ? undefined : "document");
   const ref = link ?? (messageId === undefined ? undefined : `${BY_MESSAGE}${messageId}`);
   if (kind === undefined || ref === undefined) return undefined;
   const fileName = link === undefined ? undefined : fileNameOf(link);
@@ -40,14 +40,15 @@ export function addressOf(apiUrl: string, ref: string): string {
 
 const BY_MESSAGE = "message:";
 
-const KINDS: Readonly<Record<string, MediaKind>> = {
-  image: "image",
-  audio: "audio",
-  voice: "audio",
-  video: "video",
-  document: "document",
-  sticker: "sticker",
-};
+/** By the type as it came: a plain object would know a "constructor". */
+const KINDS: ReadonlyMap<string, MediaKind> = new Map([
+  ["image", "image"],
+  ["audio", "audio"],
+  ["voice", "audio"],
+  ["video", "video"],
+  ["document", "document"],
+  ["sticker", "sticker"],
+]);
 
 /** Links are `…/showFile?fileName=data/images/<id>.jpg`, or end with the name. */
 function fileNameOf(link: string): string | undefined {
