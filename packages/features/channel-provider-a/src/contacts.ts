@@ -1,6 +1,6 @@
 /** The people a delivery tells of. */
 import type { Json } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
+import { type Fields, fieldsOf, listOf, wordOf } from "./fields.ts";
 
 /** Name of who wrote a message. */
 export type NameOf = (message: Fields) => string | undefined;
@@ -15,7 +15,7 @@ export function contactNames(list: Json | undefined): NameOf {
   return ({ from, from_user_id: userId }) => {
     const contact = byNumber.get(from) ?? byUserId.get(userId) ?? only;
     const { name, username } = fieldsOf(contact?.["profile"]);
-    return textOf(name) ?? textOf(username);
+    return wordOf(name) ?? wordOf(username);
   };
 }
 

@@ -3,7 +3,7 @@
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
  */
 import type { Inbound, InboundMedia, Json, MediaKind } from "@svc/contract";
-import { type Fields, fieldsOf, numberOf, textOf } from "./fields.ts";
+import { type Fields, fieldsOf, numberOf, textOf, wordOf } from "./fields.ts";
 
 export interface Content extends Pick<Inbound, "kind" | "text" | "media"> {
   /** The message that it is about. */
@@ -32,17 +32,17 @@ const READERS: Readonly<Record<string, (content: Fields) => Content | undefined>
   reaction: ({ emoji, message_id: id }) => ({
     kind: "reaction",
     text: textOf(emoji) ?? "",
-    ...(textOf(id) !== undefined && { contextId: id as string }),
+    ...(wordOf(id) !== undefined && { contextId: id as string }),
   }),
 };
 
 const saying = (text: string | undefined): Content | undefined => (text === undefined ? undefined : { text });
 
 function mediaOf(kind: MediaKind, { id, mime_type: mimeType, caption, filename }: Fields): Content | undefined {
-  const ref = textOf(id);
+  const ref = wordOf(id);
   if (ref === undefined) return undefined;
   const type = typeOf(mimeType);
-  const fileName = textOf(filename);
+  const fileName = wordOf(filename);
   const placeholder = `[${kind}]`;
   const media: InboundMedia = {
     kind,

@@ -14,6 +14,14 @@ export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArr
 export const textOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
 
+/** An id or a name: longer than any of the platform's it is nothing, for it is kept and shown again and again. */
+export function wordOf(value: Json | undefined): string | undefined {
+  const text = textOf(value);
+  return text === undefined || text.length > MAX_WORD_CHARS ? undefined : text;
+}
+
+const MAX_WORD_CHARS = 512;
+
 /** Also of text, as some numbers come. Nothing else is converted: `{"toString":1}` would throw. */
 export function numberOf(value: Json | undefined): number | undefined {
   const number = typeof value === "number" ? value : Number(textOf(value) ?? Number.NaN);

@@ -4,7 +4,7 @@ import { isGroupId, phoneOf, userIdOf } from "./address.ts";
 import type { NameOf } from "./contacts.ts";
 import { contentOf } from "./content.ts";
 import { CHANNEL } from "./names.ts";
-import { type Fields, fieldsOf, textOf } from "./fields.ts";
+import { type Fields, fieldsOf, textOf, wordOf } from "./fields.ts";
 
 /** What `send` is handed back with the answer. */
 export interface ReplyData {
@@ -20,12 +20,12 @@ export function inboundOf(message: Fields, nameOf: NameOf, receivedAtMs: number)
   const content = contentOf(message);
   if (sender === undefined || content === undefined) return undefined;
   const { contextId, ...said } = content;
-  const id = textOf(message["id"]);
+  const id = wordOf(message["id"]);
   const groupId = textOf(message["group_id"]);
   // It names the conversation wherever that is kept: one of a megabyte would be kept a dozen times, and nobody could answer.
   if (groupId !== undefined && !isGroupId(groupId)) return undefined;
   const name = nameOf(message);
-  const quoted = contextId ?? textOf(fieldsOf(message["context"])["id"]);
+  const quoted = contextId ?? wordOf(fieldsOf(message["context"])["id"]);
   const replyData: (ReplyData & { readonly [key: string]: Json }) | undefined =
     id !== undefined && quoted !== undefined ? { messageId: id, contextId: quoted } : undefined;
   return {

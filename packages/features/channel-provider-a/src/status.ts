@@ -3,7 +3,7 @@
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status
  */
 import type { DeliveryUpdate } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
+import { type Fields, fieldsOf, listOf, textOf, wordOf } from "./fields.ts";
 import { failureOf } from "./problems.ts";
 
 export function updatesOf(value: Fields): DeliveryUpdate[] {
@@ -11,7 +11,7 @@ export function updatesOf(value: Fields): DeliveryUpdate[] {
 }
 
 function updateOf({ id, status, errors }: Fields): DeliveryUpdate | undefined {
-  const platformId = textOf(id);
+  const platformId = wordOf(id);
   const known = STATUSES.get(textOf(status) ?? "");
   if (platformId === undefined || known === undefined) return undefined;
   return { platformId, status: known, ...(known === "failed" && { reason: failureOf(listOf(errors)) }) };
