@@ -1,15 +1,15 @@
 /** ActivityStreams 2.0, as the server has sent it from its first version with bots on. */
 import type { Inbound, Json } from "@svc/contract";
 import * as v from "valibot";
-import { anyId, anyText, isOwnName, numberOf, senderOf, type Surroundings } from "./fields.ts";
+import { anyId, anyText, anyWord, isOwnName, numberOf, senderOf, type Surroundings } from "./fields.ts";
 import { replyDataOf } from "./reply-target.ts";
 import { contentOf, hasAttachment, renderText, type Rendered } from "./rich-text.ts";
 
 const person = v.object({
   type: anyText,
   /** `users/ada`, `guests/<hash>`, `bots/bot-<hash>`. */
-  id: v.pipe(v.string(), v.regex(/^[a-z_]+\/./s)),
-  name: anyText,
+  id: v.pipe(v.string(), v.maxLength(512), v.regex(/^[a-z_]+\/.*\S/s)),
+  name: anyWord,
 });
 
 const note = v.object({ type: v.literal("Note"), id: anyId, name: anyText, content: anyText });

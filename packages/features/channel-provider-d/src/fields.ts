@@ -26,5 +26,7 @@ export function isOwnName(name: string, botName: string): boolean {
 
 /** Somebody's text or null, of which only a text is of use. */
 export const anyText = v.fallback(v.string(), "");
+/** A name or a type: longer than any of the platform's, or blank, it is nothing. */
+export const anyWord = v.fallback(v.pipe(v.string(), v.trim(), v.maxLength(512)), "");
 /** Numbers in one shape, texts in the other. */
 export const anyId = v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^[\w-]{1,64}$/));

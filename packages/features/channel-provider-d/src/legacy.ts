@@ -1,9 +1,12 @@
 /** The shape before ActivityStreams: the message as the chat API has it, beside its room. */
 import type { Inbound, Json } from "@svc/contract";
 import * as v from "valibot";
-import { anyId, anyText, isOwnName, numberOf, senderOf, type Surroundings } from "./fields.ts";
+import { anyId, anyText, anyWord, isOwnName, numberOf, senderOf, type Surroundings } from "./fields.ts";
 import { replyDataOf } from "./reply-target.ts";
 import { renderText, richParameters } from "./rich-text.ts";
+
+/** That a date holds. */
+const LAST_SECOND = 8.64e12;
 
 const delivery = v.object({
   type: v.literal("message"),
@@ -11,10 +14,10 @@ const delivery = v.object({
   message: v.object({
     id: anyId,
     token: v.fallback(v.optional(anyId), undefined),
-    actorType: v.string(),
-    actorId: v.pipe(v.string(), v.nonEmpty()),
-    actorDisplayName: anyText,
-    timestamp: v.fallback(v.optional(v.pipe(v.number(), v.minValue(0))), undefined),
+    actorType: v.pipe(v.string(), v.maxLength(100)),
+    actorId: v.pipe(v.string(), v.maxLength(400), v.regex(/\S/)),
+    actorDisplayName: anyWord,
+    timestamp: v.fallback(v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(LAST_SECOND))), undefined),
     messageType: anyText,
     systemMessage: anyText,
     message: anyText,

@@ -2,7 +2,7 @@
 import type { InboundMedia, MediaKind } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import * as v from "valibot";
-import { anyText } from "./fields.ts";
+import { anyText, anyWord } from "./fields.ts";
 import { shareOf } from "./share-link.ts";
 
 export interface Content {
@@ -17,9 +17,9 @@ export interface Rendered {
 
 const richObject = v.object({
   type: v.string(),
-  name: anyText,
+  name: anyWord,
   link: anyText,
-  mimetype: anyText,
+  mimetype: anyWord,
   latitude: v.fallback(v.pipe(v.union([v.string(), v.number()]), v.transform(String)), ""),
   longitude: v.fallback(v.pipe(v.union([v.string(), v.number()]), v.transform(String)), ""),
 });
