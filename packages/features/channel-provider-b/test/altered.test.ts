@@ -1,0 +1,22 @@
+// One value that is not what the platform's documents say, wherever it is, must be no error, which would be posted again
+// for hours, and no message that can't be kept or answered.
+import { readdirSync, readFileSync } from "node:fs";
+import type { Json } from "@svc/contract";
+import { everyAlteration, flawOf } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { open, requestOf } from "./open-channel.ts";
+
+const FIXTURES = `${import.meta.dirname}/fixtures`;
+const { ingress } = open({ allowed_senders: ["*"] });
+
+const flawIn = (payload: unknown): string | undefined => {
+  const body = Buffer.from(JSON.stringify(payload));
+  return flawOf(ingress.parse(requestOf({ method: "POST", query: "", headers: {}, body })), "provider_b");
+};
+
+test.each(readdirSync(FIXTURES))("%s", (name) => {
+  const recorded = [JSON.parse(readFileSync(`${FIXTURES}/${name}`, "utf8"))].flat() as Json[];
+  const flaws = recorded.flatMap((payload) => Array.from(everyAlteration(payload), flawIn));
+  expect(flaws.length).toBeGreaterThan(100);
+  expect(new Set(flaws)).toEqual(new Set([undefined]));
+});
