@@ -54,6 +54,11 @@ function ingressOf(registry: Registry, channel: string): RegisteredIngress {
   const ways = registry.ingress.filter((way) => way.channel === channel);
   const found = ways.find(({ ingress }) => ingress.sample !== undefined);
   if (found) return found;
+  if (ways.length > 0) {
+    throw new SvcError("CHANNEL_CANNOT", "Deliveries of this channel are signed by its platform alone.", {
+      hint: "Set webhook_secret in its section: a delivery may present that instead of a signature.",
+    });
+  }
   if (registry.channels.get(channel)) {
     throw new SvcError("CHANNEL_CANNOT", "This channel takes no deliveries of a platform.");
   }
