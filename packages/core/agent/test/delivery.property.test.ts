@@ -10,6 +10,7 @@ import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
 import { quiet, say } from "./delivery-house.ts";
 
 const MAX_ATTEMPTS = 3;
+const GIVEN_UP: ReadonlySet<string> = new Set(["DELIVERY_REFUSED", "DELIVERY_CRASHED"]);
 const LANES = ["a", "b", "c"] as const;
 
 /** What the platform does with a message; `die`: the process is killed before, or after, it has accepted. */
@@ -96,7 +97,7 @@ class World {
       await quiet();
     }
     for (const { n, state, error, attempts } of this.#process.store.outbox.list({}, 1_000)) {
-      const isOver = state === "sent" || error === "DELIVERY_REFUSED" || attempts === MAX_ATTEMPTS;
+      const isOver = state === "sent" || GIVEN_UP.has(error!) || attempts >= MAX_ATTEMPTS;
       const isTrue = this.#accepted.has(n) === (state === "sent") || this.#repeated.has(n) || this.#unnoted.has(n);
       if (!isOver || !isTrue || state === "waiting") this.#wrong.push(`${n} ended as ${state}`);
     }

@@ -88,6 +88,11 @@ export const ERRORS = {
   CHANNEL_CANNOT: entry(409, EXIT.usage, "This channel can't do that."),
   DELIVERY_REFUSED: entry(502, EXIT.unavailable, "The platform refuses this message."),
   DELIVERY_FAILED: entry(502, EXIT.unavailable, "The platform did not take the message."),
+  DELIVERY_CRASHED: entry(
+    500,
+    EXIT.software,
+    "The process ended while this message was being sent, again and again; it is not tried again.",
+  ),
   MEDIA_REFUSED: entry(502, EXIT.unavailable, "The file can't be fetched."),
   TRANSCRIPTION_FAILED: entry(502, EXIT.unavailable, "The recording could not be transcribed."),
   MESSAGE_UNKNOWN: entry(404, EXIT.usage, "There is no such message in the inbox or outbox."),

@@ -88,6 +88,7 @@ export interface Delivery extends NewDelivery {
   /** Stable over retries. */
   readonly deliveryId: string;
   readonly state: OutboxState;
+  /** Attempts that failed, or that the process did not survive. */
   readonly attempts: number;
   /** Milliseconds since the epoch before which it is not tried again. */
   readonly notBeforeMs: number;
@@ -102,6 +103,8 @@ export interface Delivery extends NewDelivery {
 /** What stays of it in memory while it waits. */
 export interface WaitingDelivery extends Pick<Delivery, "n" | "lane" | "notBeforeMs"> {
   readonly channel: string;
+  /** How often a process died while it was being sent. */
+  readonly crashes: number;
 }
 
 /** One message that a running turn has added to its conversation, in the model's own form. */
@@ -117,6 +120,12 @@ export interface MessageFilter {
   readonly state?: string;
   /** Only those with a smaller number. */
   readonly before?: number;
+}
+
+/** A message that came with files. */
+export interface FiledMessage extends Pick<InboxMessage, "n" | "receivedAtMs"> {
+  /** `Inbound.media`. */
+  readonly media: Json;
 }
 
 /** Those that ended in a state that is not a good one. */

@@ -32,8 +32,8 @@ export class Recovery {
 }
 
 /**
- * A key whose turn never ended stays only if an acting tool had started in it. A message whose turn never ended counts
- * the attempt.
+ * A key whose turn never ended stays only if an acting tool had started in it. A message whose turn never ended, and a
+ * delivery whose sending never did, count the attempt.
  */
 function recover(db: DatabaseSync, nowMs: number): void {
   db.exec("BEGIN IMMEDIATE");
@@ -43,7 +43,8 @@ function recover(db: DatabaseSync, nowMs: number): void {
         (SELECT 1 FROM tool_calls WHERE tool_calls.turn_id = idempotency.turn_id AND acting = 1);
       UPDATE idempotency SET state = 'done' WHERE state = 'running';
       UPDATE tool_calls SET state = 'interrupted' WHERE state = 'started';
-      UPDATE inbox_open SET attempts = attempts + 1, crashes = crashes + 1, begun = 0 WHERE begun = 1;`);
+      UPDATE inbox_open SET attempts = attempts + 1, crashes = crashes + 1, begun = 0 WHERE begun = 1;
+      UPDATE outbox_open SET attempts = attempts + 1, crashes = crashes + 1, begun = 0 WHERE begun = 1;`);
     endLost(db, nowMs);
     db.exec("COMMIT");
   } catch (error) {

@@ -48,7 +48,7 @@ describe("what is added", () => {
     });
     crash();
     expect(read(1)).toEqual(added);
-    expect(store.outbox.waiting()).toEqual([{ n: 1, lane: "lane", channel: "chat", notBeforeMs: 0 }]);
+    expect(store.outbox.waiting()).toEqual([{ n: 1, lane: "lane", channel: "chat", notBeforeMs: 0, crashes: 0 }]);
   });
 
   test("without a thread, data, turn and key it has none of them", async () => {
@@ -101,6 +101,39 @@ describe("a delivery", () => {
     ]);
     expect(later).toEqual([false, false, false, false, false]);
     expect(read(1)).toMatchObject({ state: "sent", platformId: "p-1", endedAtMs: 5 });
+  });
+
+  test("that was being sent when the process died says how often; one that failed or was called off does not", async () => {
+    const waiting = (): [number, number][] => store.outbox.waiting().map(({ n, crashes }) => [n, crashes]);
+    await store.write(() => store.outbox.begin(1));
+    crash();
+    expect([waiting(), read(1).attempts, read(1).error]).toEqual([
+      [
+        [1, 1],
+        [2, 0],
+      ],
+      1,
+      undefined,
+    ]);
+    await store.write(() => [1, 2].map((n) => store.outbox.begin(n)));
+    await store.write(() => store.outbox.retry(1, "REMOTE_TIMEOUT", 9));
+    await store.write(() => store.outbox.calledOff(2));
+    crash();
+    expect([waiting(), read(1).attempts, read(2).attempts]).toEqual([
+      [
+        [1, 1],
+        [2, 0],
+      ],
+      2,
+      0,
+    ]);
+    expect(await store.write(() => store.outbox.dead(1, "DELIVERY_CRASHED", 5, 0))).toBe(true);
+    expect(read(1)).toMatchObject({ state: "dead", error: "DELIVERY_CRASHED", attempts: 2 });
+    await store.write(() => store.outbox.reopen(1));
+    expect(waiting()).toEqual([
+      [1, 0],
+      [2, 0],
+    ]);
   });
 
   test("that is dead or dropped can be sent again, under its old id", async () => {

@@ -16,7 +16,7 @@ import { deliveryOf, OUTBOX, type OutboxRow, UNTRIED } from "./delivery-row.ts";
 import { EarlyUpdates, isNews } from "./delivery-updates.ts";
 import { endedPage } from "./ended-page.ts";
 import { listMessages } from "./list-messages.ts";
-import { type OldMessages, OldMessageSweep } from "./old-messages.ts";
+import { type OldPage, OldMessageSweep } from "./old-messages.ts";
 import type { Tally } from "./tally.ts";
 
 export class OutboxStore {
@@ -29,6 +29,8 @@ export class OutboxStore {
   readonly #byTurn;
   readonly #waiting;
   readonly #oldest;
+  readonly #begin;
+  readonly #calledOff;
   readonly #retry;
   readonly #receipt;
   readonly #byPlatformId;
@@ -46,10 +48,14 @@ export class OutboxStore {
     this.#byKey = db.prepare("SELECT n FROM outbox WHERE key = ?");
     this.#byTurn = db.prepare("SELECT n FROM outbox WHERE turn_id = ? ORDER BY n");
     this.#waiting = db.prepare(
-      "SELECT n, lane, channel, not_before AS notBeforeMs FROM outbox_open JOIN outbox USING (n) ORDER BY n",
+      "SELECT n, lane, channel, not_before AS notBeforeMs, crashes FROM outbox_open JOIN outbox USING (n) ORDER BY n",
     );
     this.#oldest = db.prepare("SELECT created_at AS at FROM outbox WHERE n = (SELECT min(n) FROM outbox_open)");
-    this.#retry = db.prepare("UPDATE outbox_open SET attempts = attempts + 1, error = ?, not_before = ? WHERE n = ?");
+    this.#begin = db.prepare("UPDATE outbox_open SET begun = 1 WHERE n = ?");
+    this.#calledOff = db.prepare("UPDATE outbox_open SET begun = 0 WHERE n = ?");
+    this.#retry = db.prepare(
+      "UPDATE outbox_open SET begun = 0, attempts = attempts + 1, error = ?, not_before = ? WHERE n = ?",
+    );
     this.#receipt = db.prepare("UPDATE outbox_ended SET platform_id = ?, platform_status = ? WHERE n = ?");
     this.#byPlatformId = db.prepare(
       `SELECT n, platform_status AS status FROM outbox_ended
@@ -117,6 +123,16 @@ export class OutboxStore {
     return (this.#byTurn.all(turnId) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
   }
 
+  /** Inside a transaction: it is being sent. If the process does not survive that, the next one counts it. */
+  begin(n: number): void {
+    this.#begin.run(n);
+  }
+
+  /** Inside a transaction: the sending was called off, as a shutdown does, and does not count. */
+  calledOff(n: number): void {
+    this.#calledOff.run(n);
+  }
+
   /** Inside a transaction: the platform has it. Tells whether it waited. */
   sent(n: number, platformId: string | undefined, nowMs: number): boolean {
     if (!this.#box.end(n, { state: "sent", atMs: nowMs })) return false;
@@ -133,9 +149,9 @@ export class OutboxStore {
     return Number(this.#retry.run(code, notBeforeMs, n).changes) > 0;
   }
 
-  /** Inside a transaction: the attempt failed, and it was the last. Tells whether it waited. */
-  dead(n: number, code: ErrorCode, nowMs: number): boolean {
-    return this.#box.end(n, { state: "dead", atMs: nowMs, error: code, failedAttempts: 1 });
+  /** Inside a transaction: nobody tries it again; an attempt that failed was the last, or there was none. Tells whether it waited. */
+  dead(n: number, code: ErrorCode, nowMs: number, failedAttempts: 0 | 1 = 1): boolean {
+    return this.#box.end(n, { state: "dead", atMs: nowMs, error: code, failedAttempts });
   }
 
   /** Inside a transaction. Tells whether it waited. */
@@ -155,9 +171,14 @@ export class OutboxStore {
     else if (isNews(row.status, status)) this.#setStatus.run(status, row.n);
   }
 
-  /** Inside a transaction: deletes some of those that ended before `beforeMs`. */
-  dropOld(beforeMs: number, from: number): OldMessages {
-    return this.#sweep.step(beforeMs, from);
+  /** Some of those that ended before `beforeMs`, from the number `from` on. */
+  old(beforeMs: number, from: number): OldPage {
+    return this.#sweep.page(beforeMs, from);
+  }
+
+  /** Inside a transaction: deletes them. Tells how many went. */
+  dropOld(numbers: readonly number[], beforeMs: number): number {
+    return this.#sweep.delete(numbers, beforeMs).length;
   }
 
   counts(): MessageCounts["outbox"] {

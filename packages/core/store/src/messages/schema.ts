@@ -52,7 +52,9 @@ export const MESSAGES_STEP = `
     n INTEGER PRIMARY KEY,
     attempts INTEGER NOT NULL DEFAULT 0,
     error TEXT,
-    not_before INTEGER NOT NULL DEFAULT 0
+    not_before INTEGER NOT NULL DEFAULT 0,
+    begun INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0
   );
   CREATE TABLE outbox_ended (
     n INTEGER PRIMARY KEY,

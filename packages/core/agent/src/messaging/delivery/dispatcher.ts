@@ -6,17 +6,15 @@
 import type { Channel } from "@svc/contract";
 import { LinkedList, Ongoing } from "@svc/kernel";
 import type { Delivery } from "@svc/store";
-import { attempt } from "./attempt.ts";
 import { Lane } from "./lane.ts";
+import { LeftBehind } from "./left-behind.ts";
 import type { DeliverySettings, DispatcherOptions } from "./options.ts";
-import { mailIdOf, settle } from "./settle.ts";
+import { sendOne } from "./send-one.ts";
 
 /** Sends of one channel at the same time. */
 const PLACES = 32;
 /** How often a channel that is down is looked at. */
 const LOOK_AGAIN_MS = 1_000;
-/** A row that can't be read is a matter for a person; nobody needs to be told of it every second. */
-const UNREADABLE_REST_MS = 60_000;
 
 /** Of one channel. */
 interface Queue {
@@ -29,6 +27,7 @@ export class OutboxDispatcher {
   readonly #lanes = new Map<string, Lane>();
   readonly #queues = new Map<string, Queue>();
   readonly #sends = new Ongoing();
+  readonly #left: LeftBehind<Lane>;
   #settings: DeliverySettings;
   #isRunning = false;
   #isFilling = false;
@@ -37,12 +36,16 @@ export class OutboxDispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#settings = options.settings;
+    this.#left = new LeftBehind(options.store);
   }
 
   /** Takes up what waits on disk, at once: how long it was to rest was the last process's business. */
   start(): void {
     this.#isRunning = true;
-    for (const { n, lane, channel } of this.#options.store.outbox.waiting()) this.#add(n, lane, channel);
+    for (const left of this.#options.store.outbox.waiting()) {
+      this.#left.add(left);
+      this.#add(left.n, left.lane, left.channel);
+    }
   }
 
   /** Called after the commit that added or reopened these rows. */
@@ -56,7 +59,10 @@ export class OutboxDispatcher {
   forget({ n, lane: key }: Pick<Delivery, "n" | "lane">): void {
     const lane = this.#lanes.get(key);
     if (lane?.current?.n === n) lane.current.stop.abort();
-    else if (lane?.remove(n)) this.#endRest(lane);
+    else {
+      this.#left.forget(n);
+      if (lane?.remove(n)) this.#endRest(lane);
+    }
   }
 
   /** What runs ends as it began. A channel that was made anew is tried at once. */
@@ -129,6 +135,7 @@ export class OutboxDispatcher {
     while (queue.sending < PLACES) {
       const lane = queue.ready.shift();
       if (!lane) return;
+      if (lane.first !== undefined && this.#left.holds(lane, lane.first)) continue;
       lane.isReady = false;
       // What it had may have been dropped.
       if (lane.isEmpty) this.#next(lane);
@@ -145,36 +152,20 @@ export class OutboxDispatcher {
 
   async #deliver(lane: Lane, queue: Queue, channel: Channel): Promise<void> {
     const { n, stop } = lane.take();
+    const { maxAttempts } = this.#settings;
     queue.sending += 1;
-    const waitMs = await this.#send(n, channel, stop);
+    this.#left.begin(n);
+    const waitMs = await sendOne(this.#options, this.#left, n, { channel, maxAttempts, signal: stop.signal });
     queue.sending -= 1;
     lane.current = undefined;
-    if (waitMs !== undefined) {
+    for (const held of this.#left.end(n)) this.#queueOf(held.channel).ready.add(held);
+    if (waitMs === undefined) this.#left.forget(n);
+    else {
       lane.add(n);
       this.#rest(lane, waitMs);
     }
     this.#next(lane);
     this.#fillSoon();
-  }
-
-  /** Resolves with how long it rests; undefined: there is nothing more to do about it. Never rejects. */
-  async #send(n: number, channel: Channel, stop: AbortController): Promise<number | undefined> {
-    const { store, log } = this.#options;
-    const fields = { messageId: mailIdOf({ n }) };
-    let delivery: Delivery | undefined;
-    try {
-      delivery = store.outbox.read(n);
-    } catch (error) {
-      log.error("a message that waits to be sent can't be read", { ...fields, error: String(error) });
-      return UNREADABLE_REST_MS;
-    }
-    if (delivery?.state !== "waiting") return undefined;
-    const { channel: id } = delivery.conversation;
-    const onUnexpected = (error: unknown): void =>
-      log.error("a channel failed unexpectedly", { ...fields, channel: id, error: nameOf(error) });
-    const outcome = await attempt({ ...this.#options, onUnexpected }, channel, delivery, stop.signal);
-    if (outcome.state === "unknown") return undefined;
-    return settle(this.#options, delivery, outcome, this.#settings.maxAttempts, stop.signal);
   }
 
   #rest(lane: Lane, ms: number): void {
@@ -188,6 +179,3 @@ export class OutboxDispatcher {
     this.#next(lane);
   }
 }
-
-/** Its words may be the platform's. */
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

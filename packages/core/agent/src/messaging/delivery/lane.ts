@@ -20,6 +20,10 @@ export class Lane {
     return this.#waiting.length === 0;
   }
 
+  get first(): number | undefined {
+    return this.#waiting[0];
+  }
+
   get isIdle(): boolean {
     return this.current === undefined && this.cancelRest === undefined && !this.isReady;
   }

@@ -30,7 +30,7 @@ export async function settle(
   if (outcome.state === "sent") return settleSent(parts, delivery, outcome.platformId, signal);
   const { code, retryAfterMs } = outcome;
   const attempts = delivery.attempts + 1;
-  if (code === "DELIVERY_REFUSED" || attempts >= maxAttempts) return settleDead(parts, delivery, code, signal);
+  if (code === "DELIVERY_REFUSED" || attempts >= maxAttempts) return settleDead(parts, delivery, code, 1, signal);
   const { store, clock, random } = parts;
   const waitMs = restMs(attempts, retryAfterMs, random());
   const noted = await commit(parts, delivery, () => store.outbox.retry(delivery.n, code, clock.now() + waitMs), signal);
@@ -55,19 +55,21 @@ async function settleSent(
   }
 }
 
-async function settleDead(
+/** A dead letter, because of an attempt that failed or, as it kills the process, without one. As `settle`. */
+export async function settleDead(
   parts: SettleParts,
   delivery: Delivery,
   code: ErrorCode,
+  failedAttempts: 0 | 1,
   signal: AbortSignal,
 ): Promise<undefined> {
   const { store, clock, log, publish } = parts;
   const { n, conversation, turnId } = delivery;
-  const noted = await commit(parts, delivery, () => store.outbox.dead(n, code, clock.now()), signal);
+  const noted = await commit(parts, delivery, () => store.outbox.dead(n, code, clock.now(), failedAttempts), signal);
   if (noted !== "noted") return;
   const messageId = mailIdOf(delivery);
   // Neither what was to be said nor what the platform answered: both are other people's words.
-  const attempts = delivery.attempts + 1;
+  const attempts = delivery.attempts + failedAttempts;
   log.warn("a message could not be delivered", { messageId, channel: conversation.channel, code, attempts });
   publish({ type: "message-failed", messageId, conversation, turnId, code });
 }

@@ -7,7 +7,7 @@ import type { WaitingMessage } from "@svc/store";
 import { type Aside, Asides } from "./asides.ts";
 import { HeldLanes, type HoldOptions } from "./held-lanes.ts";
 import { emptyLane, type Lane } from "./lane.ts";
-import { Suspects } from "./suspects.ts";
+import { Suspects } from "../suspects.ts";
 
 /** What comes of an attempt: the message is over, or it is tried again after a rest. */
 export type Attempted = "over" | { readonly restMs: number };
