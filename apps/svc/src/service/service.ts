@@ -7,6 +7,7 @@ import {
   createMessaging,
   type Messaging,
   noneBackend,
+  removeLeftovers,
 } from "@svc/agent";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { channelIdentity } from "@svc/gateway/identity";
@@ -18,6 +19,7 @@ import { type Generation, makeGeneration } from "./generation.ts";
 import { LateDoors } from "./late-doors.ts";
 import { messagingSettings } from "./messaging-settings.ts";
 import { transcriptionFetch } from "./transcription-fetch.ts";
+import { workspacesOf } from "./workspaces.ts";
 
 export interface Service {
   readonly context: ServiceContext;
@@ -59,6 +61,7 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
     const registry = await lifecycle.register(signal);
     const actions = new ActionHistories(store.toolCalls, systemClock);
     const generation = await makeGeneration({ context: opened, config, registry, store, actions, signal });
+    await removeLeftovers(workspacesOf(generation), log);
     const agent = createAgent({
       agents: generation.agents,
       store,

@@ -9,6 +9,7 @@ export { approvalOf, callTool, type CallOutcome, type CallRequest } from "./tool
 export { newMessageOf } from "./messaging/arrival.ts";
 export { channelSendTool, type ChannelSendParts } from "./messaging/channel-send/channel-send.ts";
 export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";
+export { removeFiles, removeLeftovers } from "./messaging/media/remove-files.ts";
 export { createMessaging, type MessagingOptions } from "./messaging/messaging.ts";
 export type * from "./messaging/types.ts";
 export { modelName } from "./models/open-model.ts";

@@ -201,7 +201,7 @@ function environmentOf(agent: string, words: AgentWords, around: Surroundings): 
       },
       recordAction: () => {},
     },
-    workspace: { root: "/", read: never, write: never, list: never },
+    workspace: { root: "/", read: never, write: never, list: never, remove: never },
     exec: never,
     fetch: never,
     track,

@@ -50,6 +50,8 @@ export interface Workspace {
   write(path: string, content: Uint8Array | FillFile, mode: "replace" | "append"): Promise<void>;
   /** Entries of a folder, sorted by name, at most `limit`. */
   list(path: string, limit: number): Promise<{ entries: WorkspaceEntry[]; truncated: boolean }>;
+  /** Removes a file, or a folder that is empty, and tells whether it was there. Nothing is removed through a symlink. */
+  remove(path: string): Promise<boolean>;
 }
 
 /** Gives a file its content piece by piece, one after the other. When it rejects, a file to be replaced stays as it was. */

@@ -3,7 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "./group-commit.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { MessageStores } from "./messages/messages.ts";
-import type { OldMessages } from "./messages/old-messages.ts";
+import type { FiledMessage } from "./message-types.ts";
+import type { OldPage } from "./messages/old-messages.ts";
 import type { Space } from "./space.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
 
@@ -18,6 +19,11 @@ export interface Keepers {
   readonly messages: MessageStores;
   readonly space: Space;
 }
+
+/** Told of messages that are deleted next. Must not reject. */
+export type RemoveFiles = (messages: readonly FiledMessage[]) => Promise<void>;
+
+type AgingBox = Pick<MessageStores["outbox"], "old" | "dropOld">;
 
 export class Retention {
   readonly #commits: GroupCommit;
@@ -53,8 +59,8 @@ export class Retention {
   }
 
   /** One at a time: who asks while one runs gets its result. Rejects with STORE_*. */
-  prune(limits: RetentionLimits, nowMs: number): Promise<Pruned> {
-    this.#running ??= this.#prune(limits, nowMs).finally(() => (this.#running = undefined));
+  prune(limits: RetentionLimits, nowMs: number, removeFiles: RemoveFiles): Promise<Pruned> {
+    this.#running ??= this.#prune(limits, nowMs, removeFiles).finally(() => (this.#running = undefined));
     return this.#running;
   }
 
@@ -63,7 +69,7 @@ export class Retention {
     this.#stopped = true;
   }
 
-  async #prune(limits: RetentionLimits, nowMs: number): Promise<Pruned> {
+  async #prune(limits: RetentionLimits, nowMs: number, removeFiles: RemoveFiles): Promise<Pruned> {
     const { keys, space, messages: stores } = this.#keepers;
     const oldestCallMs = nowMs - limits.toolCallDays * DAY_MS;
     const oldestEndMs = nowMs - limits.messageDays * DAY_MS;
@@ -71,8 +77,12 @@ export class Retention {
     const turns = await this.#untilNone(() => this.#sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
     const idempotencyKeys = await this.#untilNone(() => keys.dropExpired(nowMs, STEP.keys));
-    const messages = await this.#walk((from) => stores.inbox.dropOld(oldestEndMs, from));
-    const deliveries = await this.#walk((from) => stores.outbox.dropOld(oldestEndMs, from));
+    // Before the messages: who else would know of them, when the process is killed in between?
+    const messages = await this.#walk(stores.inbox, oldestEndMs, async (numbers) => {
+      const filed = stores.inbox.withFiles(numbers);
+      if (filed.length > 0) await removeFiles(filed);
+    });
+    const deliveries = await this.#walk(stores.outbox, oldestEndMs, async () => {});
     await this.#untilNone(() => stores.dedupe.raiseFloors(nowMs));
     const seenIds = await this.#untilNone(() => stores.dedupe.forget(nowMs));
     await this.#untilNone(() => space.release());
@@ -86,13 +96,18 @@ export class Retention {
     return sum;
   }
 
-  /** Steps through all messages of a box; resolves with how many were deleted. */
-  async #walk(step: (from: number) => OldMessages): Promise<number> {
+  /** Deletes the old messages of a box, a page at a time; resolves with how many there were. */
+  async #walk(
+    box: AgingBox,
+    beforeMs: number,
+    beforePage: (numbers: readonly number[]) => Promise<void>,
+  ): Promise<number> {
     let sum = 0;
     for (let from: number | undefined = 0; from !== undefined && !this.#stopped;) {
-      const start: number = from;
-      const { gone, next } = await this.#commits.write(() => step(start));
-      sum += gone.length;
+      const { numbers, next }: OldPage = box.old(beforeMs, from);
+      await beforePage(numbers);
+      if (this.#stopped) break;
+      sum += await this.#commits.write(() => box.dropOld(numbers, beforeMs));
       from = next;
     }
     return sum;

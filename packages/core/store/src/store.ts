@@ -12,7 +12,7 @@ import type { StepStore } from "./messages/steps.ts";
 import { MetaStore } from "./meta.ts";
 import { type OpenDatabase, openDatabase } from "./open-database.ts";
 import { Recovery } from "./recovery.ts";
-import { Retention } from "./retention.ts";
+import { type RemoveFiles, Retention } from "./retention.ts";
 import { SessionStore } from "./sessions.ts";
 import { Space } from "./space.ts";
 import { storeError } from "./sqlite-error.ts";
@@ -45,8 +45,11 @@ export interface Store {
   write<T>(change: () => T): Promise<T>;
   /** False after a write that the disk refused, until one succeeds. Asking makes it try again by itself. */
   writable(): boolean;
-  /** Removes what is too old, in small steps. One at a time. Rejects with STORE_*. */
-  prune(limits: RetentionLimits, nowMs: number): Promise<Pruned>;
+  /**
+   * Removes what is too old, in small steps. One at a time. `removeFiles` is told of messages that go next, and must not
+   * reject. Rejects with STORE_*.
+   */
+  prune(limits: RetentionLimits, nowMs: number, removeFiles?: RemoveFiles): Promise<Pruned>;
   /** Bytes on disk. */
   size(): number;
   /** Writes all of it, as it is at one instant, to a file that does not exist yet. Rejects with STORE_*. */
@@ -103,7 +106,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     steps: messages.steps,
     write: (change) => commits.write(change),
     writable: () => probe.writable(),
-    prune: (limits, nowMs) => retention.prune(limits, nowMs),
+    prune: (limits, nowMs, removeFiles = async () => {}) => retention.prune(limits, nowMs, removeFiles),
     size: () => space.bytes(),
     backupTo: (target) => (shared ? copyDatabase(file, target) : copyOpen(db, target)),
     close: () => {

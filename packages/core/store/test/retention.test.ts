@@ -179,6 +179,57 @@ describe("messages", () => {
     expect(["inbox", "inbox_open", "inbox_ended"].map(rows)).toEqual([3, 3, 0]);
   });
 
+  test("with files are told of before they go, each once, and those that stay are not", async () => {
+    const media = [{ kind: "image", ref: "r", placeholder: "[IMAGE]" }];
+    const body = { text: "look", media };
+    await arrive(store, home.clock, message("plain"));
+    await arrive(store, home.clock, ...Array.from({ length: 450 }, () => message("a", undefined, { body })));
+    await arrive(store, home.clock, message("note", undefined, { kind: "notice", body }), message("waits"));
+    const receivedAtMs = home.clock.now();
+    await store.write(() => {
+      for (let n = 1; n <= 452; n += 1) if (n !== 3) store.inbox.end(n, "done");
+    });
+    await home.clock.advance(31 * DAY);
+    const told: number[] = [];
+    const gone = await store.prune(DAYS, home.clock.now(), async (messages) => {
+      for (const each of messages) {
+        expect(each).toEqual({ n: each.n, receivedAtMs, media });
+        expect(store.inbox.read(each.n)).toBeDefined();
+        told.push(each.n);
+      }
+    });
+    expect(gone).toEqual({ ...NONE, messages: 451 });
+    expect(told).toEqual(Array.from({ length: 450 }, (_, index) => index + 2).filter((n) => n !== 3));
+  });
+
+  test("that are taken up again, or come, while the files of others go, stay", async () => {
+    await come(3);
+    await store.write(() => [1, 2, 3].map((n) => store.inbox.end(n, "failed")));
+    await store.write(() => store.inbox.reopen(3));
+    await store.write(() => store.inbox.end(3, "done"));
+    const body = { media: [{ kind: "image" }] };
+    await arrive(store, home.clock, message("a", undefined, { body }), message("last"));
+    await store.write(() => [4, 5].map((n) => store.inbox.end(n, "done")));
+    await home.clock.advance(31 * DAY);
+    const gone = await store.prune(DAYS, home.clock.now(), async () => {
+      await store.write(() => store.inbox.reopen(2));
+      await come(1);
+    });
+    // 5 was the newest when the page was read, and nobody was told of its files.
+    expect(gone).toEqual({ ...NONE, messages: 3 });
+    expect(store.inbox.list({}, 10).map(({ n }) => n)).toEqual([6, 5, 2]);
+    expect(store.inbox.waiting().map(({ n }) => n)).toEqual([2, 6]);
+  });
+
+  test("none is deleted after the store was closed while files went", async () => {
+    await arrive(store, home.clock, message("a", undefined, { body: { media: [] } }), message("b"));
+    await store.write(() => [1, 2].map((n) => store.inbox.end(n, "done")));
+    await home.clock.advance(31 * DAY);
+    await store.prune(DAYS, home.clock.now(), async () => store.close()).catch(() => undefined);
+    store = home.open();
+    expect(store.inbox.read(1)).toMatchObject({ state: "done" });
+  });
+
   test("never get the number of one that is gone", async () => {
     await come(3);
     await store.write(() => [1, 2, 3].map((n) => store.inbox.end(n, "done")));

@@ -30,6 +30,7 @@ export function fakeWorkspace(
         contents.set(target, Buffer.concat([before, bytes]));
       });
     },
+    remove: (path) => ask(() => contents.delete(inside(path))),
     list: (path, limit) =>
       ask(() => {
         const entries = huge === undefined ? entriesOf(contents, inside(path)) : manyEntries(limit);

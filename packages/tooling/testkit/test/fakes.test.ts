@@ -88,7 +88,7 @@ describe("fakeWorkspace", () => {
     expect((await workspace().read("/workspace/a.txt", 99)).truncated).toBe(false);
   });
 
-  test("writes, appends and lists", async () => {
+  test("writes, appends, lists and removes", async () => {
     const files = workspace();
     await files.write("sub/c.txt", new TextEncoder().encode("1"), "replace");
     await files.write("sub/c.txt", new TextEncoder().encode("2"), "append");
@@ -101,6 +101,7 @@ describe("fakeWorkspace", () => {
       truncated: false,
     });
     expect((await files.list(".", 1)).truncated).toBe(true);
+    expect([await files.remove("a.txt"), await files.remove("a.txt")]).toEqual([true, false]);
   });
 
   test.each(["../x", "/etc/passwd", "sub/../../x", "/workspace2/x"])("refuses %s", async (path) => {

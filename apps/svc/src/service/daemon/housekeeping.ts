@@ -1,6 +1,8 @@
 /** What keeps the database bounded: old conversations and journals go, a few at a time, once an hour. */
+import { removeFiles } from "@svc/agent";
 import { systemClock } from "@svc/kernel";
 import type { Service } from "../service.ts";
+import { workspacesOf } from "../workspaces.ts";
 
 const FIRST_AFTER_MS = 60_000;
 const EVERY_MS = 3_600_000;
@@ -20,7 +22,8 @@ export function keepHouse(service: Service): () => void {
   };
 }
 
-async function prune({ store, agent, config, context }: Service): Promise<void> {
+async function prune(service: Service): Promise<void> {
+  const { store, agent, config, context } = service;
   const { retention } = config.core;
   const limits = {
     sessionDays: retention.session_days,
@@ -29,7 +32,9 @@ async function prune({ store, agent, config, context }: Service): Promise<void> 
     messageDays: retention.message_days,
   };
   try {
-    const gone = await store.prune(limits, systemClock.now());
+    const gone = await store.prune(limits, systemClock.now(), (messages) =>
+      removeFiles(workspacesOf(service.generation), context.log, messages),
+    );
     // Conversations in memory are read again, or the model would still be told what is gone.
     if (gone.sessions > 0) agent.reread();
     if (Object.values(gone).some((count) => count > 0)) context.log.info("old data was removed", { ...gone });

@@ -37,6 +37,7 @@ const MEANINGS: Readonly<Record<string, readonly ["TOOL_BAD_INPUT" | "TOOL_FAILE
   ENOTDIR: ["TOOL_BAD_INPUT", "A part of this path is a file, not a folder."],
   EISDIR: ["TOOL_BAD_INPUT", "This is a folder, not a file."],
   EEXIST: ["TOOL_BAD_INPUT", "Something else appeared at this path, or it is a link that leads nowhere."],
+  ENOTEMPTY: ["TOOL_BAD_INPUT", "The folder is not empty."],
   ENXIO: ["TOOL_BAD_INPUT", "Only regular files can be used, not pipes, sockets or devices."],
   ELOOP: ["TOOL_BAD_INPUT", "The path leads through too many symbolic links."],
   ENAMETOOLONG: ["TOOL_BAD_INPUT", "The path is too long."],

@@ -10,6 +10,7 @@ import { listFolder } from "./list-folder.ts";
 import { type Opener, openerFor } from "./opened.ts";
 import { createPathRules, type PathRuleOptions } from "./path-rules.ts";
 import { readBytes } from "./read-bytes.ts";
+import { removeEntry } from "./remove-entry.ts";
 import { writeBytes } from "./write-bytes.ts";
 import { asFileError } from "./file-error.ts";
 
@@ -35,6 +36,7 @@ export async function openWorkspace(root: string, options: WorkspaceOptions): Pr
     root: real,
     read: (path, maxBytes, offset = 0) => readBytes(opener, rules, path, maxBytes, offset).catch(asFileError),
     write: (path, content, mode) => writeBytes(opener, rules, path, content, mode).catch(asFileError),
+    remove: (path) => removeEntry(opener, rules, path).catch(asFileError),
     list: (path, limit) => listFolder(opener, rules, path, limit).catch(asFileError),
   };
 }

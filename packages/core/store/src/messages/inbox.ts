@@ -1,12 +1,13 @@
 /** What came in and was accepted. It is here before the platform is told so, and leaves only by an end that is noted. */
 import { randomUUIDv7 } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import type { Clock, ErrorCode } from "@svc/contract";
+import type { Clock, ErrorCode, Json } from "@svc/contract";
 import type {
   Arrival,
   Arrived,
   EndedFilter,
   EndedPage,
+  FiledMessage,
   InboxMessage,
   InboxState,
   KeptMessage,
@@ -20,7 +21,7 @@ import type { Dedupe } from "./dedupe.ts";
 import { endedPage } from "./ended-page.ts";
 import { INBOX, type InboxRow, messageOf } from "./inbox-row.ts";
 import { listMessages } from "./list-messages.ts";
-import { type OldMessages, OldMessageSweep } from "./old-messages.ts";
+import { type OldPage, OldMessageSweep } from "./old-messages.ts";
 import type { OutboxStore } from "./outbox.ts";
 import type { Tally } from "./tally.ts";
 
@@ -46,6 +47,7 @@ export class InboxStore {
   readonly #told;
   readonly #sweep: OldMessageSweep;
   readonly #dropSteps;
+  readonly #files;
 
   constructor(db: DatabaseSync, clock: Clock, { dedupe, outbox, tally }: InboxParts) {
     this.#db = db;
@@ -66,6 +68,10 @@ export class InboxStore {
     this.#lost = db.prepare("SELECT n FROM inbox_lost ORDER BY n");
     this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
     this.#sweep = new OldMessageSweep(db, INBOX, tally);
+    this.#files = db.prepare(
+      `SELECT received_at AS receivedAtMs, json_extract(body, '$.media') AS media FROM inbox
+       WHERE n = ? AND kind = 'message' AND json_valid(body)`,
+    );
     this.#dropSteps = db.prepare("DELETE FROM steps WHERE turn_id = ?");
   }
 
@@ -150,14 +156,27 @@ export class InboxStore {
     this.#told.run(n);
   }
 
-  /** Inside a transaction: deletes some of those that ended before `beforeMs`, with what is left of their turns. */
-  dropOld(beforeMs: number, from: number): OldMessages {
-    const old = this.#sweep.step(beforeMs, from);
-    for (const { n, turnId } of old.gone) {
+  /** Some of those that ended before `beforeMs`, from the number `from` on. */
+  old(beforeMs: number, from: number): OldPage {
+    return this.#sweep.page(beforeMs, from);
+  }
+
+  /** Those of them that brought files. */
+  withFiles(numbers: readonly number[]): FiledMessage[] {
+    return numbers.flatMap((n) => {
+      const row = this.#files.get(n) as { receivedAtMs: number; media: string | null } | undefined;
+      return row?.media ? [{ n, receivedAtMs: row.receivedAtMs, media: JSON.parse(row.media) as Json }] : [];
+    });
+  }
+
+  /** Inside a transaction: deletes them, with what is left of their turns. Tells how many went. */
+  dropOld(numbers: readonly number[], beforeMs: number): number {
+    const gone = this.#sweep.delete(numbers, beforeMs);
+    for (const { n, turnId } of gone) {
       this.#told.run(n);
       this.#dropSteps.run(turnId);
     }
-    return old;
+    return gone.length;
   }
 
   /** Of both boxes. */

@@ -4,6 +4,10 @@ import { utcDay } from "../../money/utc-day.ts";
 
 const MAX_CHARS = 80;
 
+export const MEDIA_FOLDER = "media";
+/** Below it, the files of one day. */
+export const DAY_FOLDER = /^\d{4}-\d\d-\d\d$/;
+
 /** `media/<day>/<number>-<name>`: below the workspace, never hidden, the same whenever it is asked. */
 export async function mediaPath(
   media: InboundMedia,
@@ -12,7 +16,7 @@ export async function mediaPath(
   receivedAtMs: number,
 ): Promise<string> {
   const number = place === 0 ? String(messageNumber) : `${messageNumber}.${place + 1}`;
-  return `media/${utcDay(receivedAtMs)}/${number}-${await safeName(media)}`;
+  return `${MEDIA_FOLDER}/${utcDay(receivedAtMs)}/${number}-${await safeName(media)}`;
 }
 
 async function safeName({ kind, fileName = "", mimeType }: InboundMedia): Promise<string> {
