@@ -3,6 +3,7 @@ export * from "./allowlist.ts";
 export * from "./channel-check.ts";
 export * from "./conversation-key.ts";
 export * from "./equal-secrets.ts";
+export * from "./hub-challenge.ts";
 export * from "./json.ts";
 export * from "./media-download.ts";
 export * from "./multipart.ts";

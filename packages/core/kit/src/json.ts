@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Json } from "@svc/contract";
+import { type Json, SvcError } from "@svc/contract";
 
 /** Levels of arrays and objects in a text of somebody else's. No platform sends more than a dozen. */
 export const MAX_JSON_DEPTH = 128;
@@ -16,6 +16,13 @@ export function parseJson(bytes: Uint8Array): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** `parseJson` for a request's body. Throws BAD_JSON. */
+export function readJson(bytes: Uint8Array): Json {
+  const value = parseJson(bytes);
+  if (value === undefined) throw new SvcError("BAD_JSON");
+  return value;
 }
 
 /**

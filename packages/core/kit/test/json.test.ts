@@ -1,7 +1,7 @@
 /** Exists for the 15 ms that 100 000 open brackets hold everybody else up, and for texts that only look deep. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_JSON_DEPTH, parseJson } from "../src/index.ts";
+import { MAX_JSON_DEPTH, parseJson, readJson } from "../src/index.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (levels: number, [open, close]: readonly [string, string], inside = "1"): string =>
@@ -42,7 +42,12 @@ describe("parseJson", () => {
     ["a character in more bytes than it takes", Buffer.from('"\xc0\xaf"', "latin1")],
     ["a byte order mark", bytes("\uFEFF{}")],
     ["UTF-16", new Uint8Array(Buffer.from('{"a":1}', "utf16le"))],
-  ])("%s is no value", (_, text) => expect(parseJson(text)).toBeUndefined());
+  ])("%s is no value", (_, text) => {
+    expect(parseJson(text)).toBeUndefined();
+    expect(() => readJson(text)).toThrow(expect.objectContaining({ code: "BAD_JSON" }));
+  });
+
+  test("null is a value", () => expect(readJson(bytes("null"))).toBeNull());
 
   test("a piece of a larger buffer is read alone", () => {
     expect(parseJson(bytes('xx{"a":1}yy').subarray(2, 9))).toEqual({ a: 1 });

@@ -2,8 +2,8 @@
  * The way in: the hub handshake by GET, deliveries by POST, signed over the raw bytes.
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/create-webhook-endpoint
  */
-import { DEDUPE_MS, type Ingress, type Logger, type RawRequest, SvcError, type Verdict } from "@svc/contract";
-import { equalSecrets, parseJson, verifyHmacSha256 } from "@svc/kit";
+import { DEDUPE_MS, type Ingress, type Logger, type RawRequest, type Verdict } from "@svc/contract";
+import { equalSecrets, hubChallenge, readJson, verifyHmacSha256 } from "@svc/kit";
 import type { CloudConfig } from "./config.ts";
 import { deliveryReader } from "./delivery.ts";
 import { sampleDelivery } from "./sample.ts";
@@ -22,10 +22,8 @@ export function webhook(config: CloudConfig, log: Logger): Ingress {
     maxAgeMs: DEDUPE_MS,
     verify: (request) => (request.method === "GET" ? handshake(request, verifyToken) : signature(request, appSecret)),
     parse(request) {
-      if (request.method === "GET") return { reply: challenge(request) };
-      const payload = parseJson(request.body);
-      if (payload === undefined) throw new SvcError("BAD_JSON");
-      return read(payload, request.receivedAtMs);
+      if (request.method === "GET") return { reply: hubChallenge(request) };
+      return read(readJson(request.body), request.receivedAtMs);
     },
     sample: (message) => sampleDelivery(message, config),
   };
@@ -37,12 +35,6 @@ function handshake({ query }: RawRequest, verifyToken: string): Verdict {
   if (mode !== null && mode !== "subscribe") return { ok: false, code, why: "hub.mode is not subscribe" };
   const isRight = equalSecrets(query.get("hub.verify_token") ?? undefined, verifyToken);
   return isRight ? { ok: true } : { ok: false, code, why: "hub.verify_token is not the configured verify_token" };
-}
-
-function challenge({ query }: RawRequest): { status: number; contentType: string; body: string } {
-  const body = query.get("hub.challenge");
-  if (body === null || body === "") throw new SvcError("BAD_REQUEST", "The handshake has no hub.challenge.");
-  return { status: 200, contentType: "text/plain; charset=utf-8", body };
 }
 
 /** Without a secret it can't be checked, which `signed` tells everybody. */

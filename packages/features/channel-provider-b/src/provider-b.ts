@@ -1,6 +1,6 @@
 /** The channel: what comes in by its webhook, what goes out by the partner API. */
-import { type Channel, type Contributions, type FeatureContext, type Ingress, SvcError } from "@svc/contract";
-import { parseJson, runChannel } from "@svc/kit";
+import { type Channel, type Contributions, type FeatureContext, type Ingress } from "@svc/contract";
+import { readJson, runChannel } from "@svc/kit";
 import { accountLine } from "./account.ts";
 import { apiOf } from "./api.ts";
 import { readMarks, typing } from "./chat-signs.ts";
@@ -45,9 +45,7 @@ function ingressOf({ config, log }: FeatureContext<Config>): Ingress {
     signed: secret !== undefined,
     verify: secret === undefined ? () => ({ ok: true }) : verifier(secret),
     parse({ body }) {
-      const payload = parseJson(body);
-      if (payload === undefined) throw new SvcError("BAD_JSON");
-      const inbound = inboundOf(payload);
+      const inbound = inboundOf(readJson(body));
       return inbound !== undefined && mayWrite(inbound.sender) ? { inbound: [inbound] } : {};
     },
     sample: (message) => sampleOf(config, message),

@@ -5,11 +5,9 @@ import {
   type FeatureContext,
   type Ingress,
   type InboundMedia,
-  type Parsed,
-  type RawRequest,
   SvcError,
 } from "@svc/contract";
-import { downloadMedia, parseJson, runChannel, senderGate } from "@svc/kit";
+import { downloadMedia, hubChallenge, readJson, runChannel, senderGate } from "@svc/kit";
 import { accountLine } from "./account.ts";
 import { apiOf, authorization, json } from "./api.ts";
 import type { Config } from "./index.ts";
@@ -81,19 +79,12 @@ function ingressOf({ config, log }: FeatureContext<Config>): Ingress {
     signed: config.callback_token !== undefined,
     verify: verifier(config),
     parse(request) {
-      if (request.method === "GET") return challengeOf(request);
-      const payload = parseJson(request.body);
-      if (payload === undefined) throw new SvcError("BAD_JSON");
+      if (request.method === "GET") return { reply: hubChallenge(request) };
+      const payload = readJson(request.body);
       const inbound = (Array.isArray(payload) ? payload : [payload]).flatMap((event) => inboundOf(event) ?? []);
       const allowedOnes = inbound.filter(({ sender }) => mayWrite(sender));
       return allowedOnes.length === 0 ? {} : { inbound: allowedOnes };
     },
     sample: (message) => sampleOf(config, message),
   };
-}
-
-function challengeOf({ query }: RawRequest): Parsed {
-  const challenge = query.get("hub.challenge");
-  if (challenge === null) throw new SvcError("BAD_REQUEST", "There is no hub.challenge to be sent back.");
-  return { reply: { status: 200, contentType: "text/plain; charset=utf-8", body: challenge } };
 }

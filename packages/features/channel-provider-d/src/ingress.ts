@@ -1,7 +1,7 @@
 /** `POST /provider-d`: signed deliveries of one bot. */
 import { randomBytes } from "node:crypto";
-import { type FeatureContext, type Ingress, type RawRequest, SvcError, type Verdict } from "@svc/contract";
-import { hmacSha256Hex, parseJson, senderGate, verifyHmacSha256 } from "@svc/kit";
+import { type FeatureContext, type Ingress, type RawRequest, type Verdict } from "@svc/contract";
+import { hmacSha256Hex, readJson, senderGate, verifyHmacSha256 } from "@svc/kit";
 import { inboundOf } from "./inbound.ts";
 import type { Config } from "./index.ts";
 import { sampleActivity } from "./sample-activity.ts";
@@ -14,9 +14,11 @@ export function createIngress({ config, log }: FeatureContext<Config>, secret: s
     signed: secret !== undefined,
     verify: (request) => (secret === undefined ? { ok: true } : verify(secret, request)),
     parse({ body }) {
-      const payload = parseJson(body);
-      if (payload === undefined) throw new SvcError("BAD_JSON");
-      const message = inboundOf(payload, { channel: CHANNEL, baseUrl: config.base_url, botName: config.bot_name });
+      const message = inboundOf(readJson(body), {
+        channel: CHANNEL,
+        baseUrl: config.base_url,
+        botName: config.bot_name,
+      });
       return message !== undefined && mayWrite(message.sender) ? { inbound: [message] } : {};
     },
     sample(message) {

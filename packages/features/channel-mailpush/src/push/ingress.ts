@@ -1,6 +1,6 @@
 /** `POST /webhook/mailpush`: a push says that there is mail, not which. It is kept, and the mailbox read after that. */
-import { type FeatureContext, type Ingress, SvcError } from "@svc/contract";
-import { parseJson } from "@svc/kit";
+import type { FeatureContext, Ingress } from "@svc/contract";
+import { readJson } from "@svc/kit";
 import type { Config } from "../config.ts";
 import { createBearerCheck } from "./bearer.ts";
 import type { SigningKeys } from "./keys.ts";
@@ -14,9 +14,7 @@ export function createIngress({ config }: FeatureContext<Config>, keys: SigningK
     signed: bearer.isDemanded,
     verify: bearer.verify,
     parse({ body }) {
-      const payload = parseJson(body);
-      if (payload === undefined) throw new SvcError("BAD_JSON");
-      const told = notificationOf(payload);
+      const told = notificationOf(readJson(body));
       if (told === undefined) return {};
       // One mailbox is read once at a time, whatever it calls itself.
       const notice = { lane: "mailbox", body: noticeOf(told) };

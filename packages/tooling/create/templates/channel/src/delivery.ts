@@ -1,6 +1,6 @@
 /** What comes in: who posted it, what it says, and one of our own making to try the set-up. */
-import { type Ingress, type RawRequest, SvcError, type Verdict } from "@svc/contract";
-import { hmacSha256Hex, parseJson, verifyHmacSha256 } from "@svc/kit";
+import type { Ingress, RawRequest, Verdict } from "@svc/contract";
+import { hmacSha256Hex, readJson, verifyHmacSha256 } from "@svc/kit";
 import * as v from "valibot";
 import type { Config } from "./index.ts";
 
@@ -14,9 +14,7 @@ export function ingressOf(
     signed: secret !== undefined,
     verify: (request) => (secret === undefined ? { ok: true } : verified(request, secret)),
     parse({ body }) {
-      const json = parseJson(body);
-      if (json === undefined) throw new SvcError("BAD_JSON");
-      const { success, output } = v.safeParse(MESSAGE, json);
+      const { success, output } = v.safeParse(MESSAGE, readJson(body));
       if (!success || output.from_bot === true || !mayWrite(output.user)) return {};
       const { id, room, user, text, sent_at_ms: sentAtMs } = output;
       const conversation = { channel: "__channel__", id: room };
@@ -55,6 +53,6 @@ const MESSAGE = v.object({
     v.check((text) => text.trim() !== ""),
   ),
   // What is odd counts as missing: no message is lost for it.
-  sent_at_ms: v.fallback(v.optional(v.pipe(v.number(), v.safeInteger())), undefined),
+  sent_at_ms: v.fallback(v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(8.64e15))), undefined),
   from_bot: v.fallback(v.optional(v.boolean()), undefined),
 });
