@@ -6,7 +6,7 @@ const config = v.strictObject({
   api_token: v.pipe(secret(), v.description("Token of the partner API.")),
   from_phone: v.pipe(
     v.string(),
-    v.regex(/^\+[1-9][0-9]{6,14}$/),
+    v.regex(/^\+[1-9][0-9]{6,14}$/, "a phone number as + and digits, with the country code"),
     v.description("Your line there, as + and digits: new chats begin from it."),
   ),
   signing_secret: v.optional(

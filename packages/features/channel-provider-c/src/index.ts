@@ -13,7 +13,7 @@ const config = v.strictObject({
     v.pipe(
       v.string(),
       v.trim(),
-      v.regex(/^[^:\p{Cc}]{1,100}$/u),
+      v.regex(/^[^:\p{Cc}]{1,100}$/u, "the name or number of a line, without a colon"),
       v.description("Name or number of the line that answers, where the account has several."),
     ),
   ),
