@@ -69,7 +69,11 @@ export function unknownChannel(channel: string, registry: Registry): SvcError {
   const names = registry.channels.names().toSorted();
   const hint =
     names.length === 0 ? "No channel is configured. See: svc features" : `Configured are: ${names.join(", ")}.`;
-  return new SvcError("CHANNEL_UNKNOWN", `There is no channel ${JSON.stringify(channel)} in the config.`, { hint });
+  return new SvcError(
+    "CHANNEL_UNKNOWN",
+    `There is no channel ${JSON.stringify(channel)} in the config, or it is not enabled.`,
+    { hint },
+  );
 }
 
 /** `provider-a` is what its path says, `provider_a` what its section says. */

@@ -41,7 +41,8 @@ async function daemonUrl({ home }: Place): Promise<string> {
 
 function textOf({ url, status, body, took_ms: tookMs }: SampleAnswer): string {
   const said = `${url} answered ${status} in ${tookMs} ms: ${body}`;
-  if (status === 200) return `${said}\nWhat became of the message: svc inbox list`;
+  if (status === 200)
+    return `${said}\nWhat became of it: svc inbox list. Who is not on the channel's list is not in there.`;
   if (status === 401) return `${said}\nThe running service has another secret than this config.`;
   return said;
 }
