@@ -64,6 +64,7 @@ describe("a message that is shown", () => {
       deliveries: [answer],
       platformId: undefined,
       platformStatus: undefined,
+      platformReason: undefined,
       notice: undefined,
     });
   });
@@ -72,8 +73,13 @@ describe("a message that is shown", () => {
     using house = desk();
     const { put, mailbox, store } = house;
     await put(say("a", "look", { files: [{ kind: "image", path: "pictures/cat.png", agent: "default" }] }));
-    await store.write(() => store.outbox.sent(1, "p1", 5));
+    await store.write(() => {
+      store.outbox.sent(1, "p1", 5);
+      store.outbox.update("chat", { platformId: "p1", status: "failed", reason: `Not for ${SECRET}.` });
+    });
     expect(mailbox.show("out-1")).toMatchObject({
+      platformStatus: "failed",
+      platformReason: "Not for [redacted].",
       kind: "delivery",
       state: "sent",
       endedAtMs: 5,

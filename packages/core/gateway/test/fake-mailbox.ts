@@ -72,6 +72,7 @@ export class FakeMailbox implements Mailbox {
       deliveries: mail === MESSAGE ? [ANSWER] : [],
       platformId: mail === ANSWER ? "p-1" : undefined,
       platformStatus: mail === ANSWER ? "read" : undefined,
+      platformReason: undefined,
       notice: mail === NOTICE ? { historyId: "9" } : undefined,
     };
   }

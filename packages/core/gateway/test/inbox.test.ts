@@ -74,6 +74,7 @@ describe("one of them", () => {
       deliveries: [],
       platform_id: "p-1",
       platform_status: "read",
+      platform_reason: null,
       notice: null,
     });
     expect((await ask("/in-13")).json).toMatchObject({ kind: "notice", notice: { historyId: "9" } });

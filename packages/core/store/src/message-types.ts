@@ -97,6 +97,8 @@ export interface Delivery extends NewDelivery {
   readonly platformId: string | undefined;
   /** What the platform said later. */
   readonly platformStatus: DeliveryUpdate["status"] | undefined;
+  /** Why it failed there, as the channel has put it; cut. */
+  readonly platformReason: string | undefined;
   readonly error: ErrorCode | undefined;
 }
 

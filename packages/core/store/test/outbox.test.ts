@@ -44,6 +44,7 @@ describe("what is added", () => {
       endedAtMs: undefined,
       platformId: undefined,
       platformStatus: undefined,
+      platformReason: undefined,
       error: undefined,
     });
     crash();
@@ -197,6 +198,26 @@ describe("what a platform says later", () => {
     await sent(2, "before");
     crash();
     expect([read(1).platformStatus, read(2).platformStatus]).toEqual([expected, expected]);
+  });
+
+  test("of a failure is why, before the receipt is on disk and after it, cut; until it was read all the same", async () => {
+    const fails = (platformId: string, reason: string): Promise<unknown> =>
+      arriveAt(store, home.clock, {
+        channel: "chat",
+        messages: [],
+        updates: [{ platformId, status: "failed", reason }],
+      });
+    await fails("before", "No such number (error 1).");
+    await sent(1, "before");
+    await sent(2, "after");
+    await fails("after", `${"x".repeat(199)}\u{1f600}`);
+    crash();
+    expect([read(1).platformReason, read(2).platformReason]).toEqual([
+      "No such number (error 1).",
+      `${"x".repeat(199)}\ufffd`,
+    ]);
+    await update("before", "read");
+    expect(read(1)).toMatchObject({ platformStatus: "read", platformReason: undefined });
   });
 
   test("is of the message that has this id in this channel", async () => {

@@ -25,5 +25,6 @@ export const mailDetailJson = (mail: MailDetail): Fields => ({
   deliveries: mail.deliveries.map(mailJson),
   platform_id: mail.platformId ?? null,
   platform_status: mail.platformStatus ?? null,
+  platform_reason: mail.platformReason ?? null,
   notice: mail.notice ?? null,
 });

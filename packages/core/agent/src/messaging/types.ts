@@ -119,6 +119,8 @@ export interface MailDetail extends Mail {
   /** Of an outgoing one. */
   readonly platformId: string | undefined;
   readonly platformStatus: string | undefined;
+  /** Why it failed at the platform, redacted. */
+  readonly platformReason: string | undefined;
   /** Body of a notice. */
   readonly notice: Json | undefined;
 }

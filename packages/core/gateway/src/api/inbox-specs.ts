@@ -39,6 +39,7 @@ const DETAIL = v.object({
   deliveries: v.pipe(v.array(MAIL), v.description("Of what came in: what went out for it.")),
   platform_id: v.nullable(v.string()),
   platform_status: v.pipe(v.nullable(v.string()), v.description("What the platform said of it later.")),
+  platform_reason: v.pipe(v.nullable(v.string()), v.description("Why it failed at the platform.")),
   notice: v.unknown(),
 });
 

@@ -8,7 +8,7 @@ export const OUTBOX: BoxShape = {
   well: "sent",
   text: "text",
   columns: `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text,
-    coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status`,
+    coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status, e.platform_reason`,
 };
 
 export const UNTRIED = {
@@ -18,6 +18,7 @@ export const UNTRIED = {
   endedAtMs: undefined,
   platformId: undefined,
   platformStatus: undefined,
+  platformReason: undefined,
   error: undefined,
 } as const;
 
@@ -34,6 +35,7 @@ export interface OutboxRow extends BoxRow {
   not_before: number;
   platform_id: string | null;
   platform_status: DeliveryUpdate["status"] | null;
+  platform_reason: string | null;
 }
 
 export const deliveryOf = (row: OutboxRow): Delivery => ({
@@ -53,5 +55,6 @@ export const deliveryOf = (row: OutboxRow): Delivery => ({
   endedAtMs: row.ended_at ?? undefined,
   platformId: row.platform_id ?? undefined,
   platformStatus: row.platform_status ?? undefined,
+  platformReason: row.platform_reason ?? undefined,
   error: row.error ?? undefined,
 });

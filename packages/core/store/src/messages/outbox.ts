@@ -13,7 +13,7 @@ import type {
 } from "../message-types.ts";
 import { Box } from "./box.ts";
 import { deliveryOf, OUTBOX, type OutboxRow, UNTRIED } from "./delivery-row.ts";
-import { EarlyUpdates, isNews } from "./delivery-updates.ts";
+import { PlatformWords } from "./delivery-updates.ts";
 import { endedPage } from "./ended-page.ts";
 import { listMessages } from "./list-messages.ts";
 import { type OldPage, OldMessageSweep } from "./old-messages.ts";
@@ -23,7 +23,7 @@ export class OutboxStore {
   readonly #db: DatabaseSync;
   readonly #clock: Clock;
   readonly #box: Box<OutboxRow>;
-  readonly #early = new EarlyUpdates();
+  readonly #words: PlatformWords;
   readonly #insert;
   readonly #byKey;
   readonly #byTurn;
@@ -32,15 +32,13 @@ export class OutboxStore {
   readonly #begin;
   readonly #calledOff;
   readonly #retry;
-  readonly #receipt;
-  readonly #byPlatformId;
-  readonly #setStatus;
   readonly #sweep;
 
   constructor(db: DatabaseSync, clock: Clock, tally: Tally) {
     this.#db = db;
     this.#clock = clock;
     this.#box = new Box(db, OUTBOX, tally);
+    this.#words = new PlatformWords(db);
     this.#insert = db.prepare(
       `INSERT INTO outbox (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -56,13 +54,7 @@ export class OutboxStore {
     this.#retry = db.prepare(
       "UPDATE outbox_open SET begun = 0, attempts = attempts + 1, error = ?, not_before = ? WHERE n = ?",
     );
-    this.#receipt = db.prepare("UPDATE outbox_ended SET platform_id = ?, platform_status = ? WHERE n = ?");
-    this.#byPlatformId = db.prepare(
-      `SELECT n, platform_status AS status FROM outbox_ended
-       WHERE platform_id = ? AND +channel = ? ORDER BY n DESC LIMIT 1`,
-    );
     this.#sweep = new OldMessageSweep(db, OUTBOX, tally);
-    this.#setStatus = db.prepare("UPDATE outbox_ended SET platform_status = ? WHERE n = ?");
   }
 
   /** Inside a transaction. Where a `key` is there already, nothing is added, and the one that has it is returned. */
@@ -136,12 +128,8 @@ export class OutboxStore {
   /** Inside a transaction: the platform has it. Tells whether it waited. */
   sent(n: number, platformId: string | undefined, nowMs: number): boolean {
     if (!this.#box.end(n, { state: "sent", atMs: nowMs })) return false;
-    if (platformId !== undefined) this.#receipt.run(platformId, this.#earlyStatus(n, platformId) ?? null, n);
+    if (platformId !== undefined) this.#words.receipt(n, platformId, () => this.read(n)!.conversation.channel);
     return true;
-  }
-
-  #earlyStatus(n: number, platformId: string): DeliveryUpdate["status"] | undefined {
-    return this.#early.isEmpty ? undefined : this.#early.of(this.read(n)!.conversation.channel, platformId);
   }
 
   /** Inside a transaction: the attempt failed. Tells whether it waits. */
@@ -165,10 +153,8 @@ export class OutboxStore {
   }
 
   /** Inside a transaction: what the platform says of a message that it accepted. Updates come late, twice and out of order. */
-  update(channel: string, { platformId, status }: DeliveryUpdate): void {
-    const row = this.#byPlatformId.get(platformId, channel) as StatusRow | undefined;
-    if (!row) this.#early.add(channel, platformId, status);
-    else if (isNews(row.status, status)) this.#setStatus.run(status, row.n);
+  update(channel: string, update: DeliveryUpdate): void {
+    this.#words.update(channel, update);
   }
 
   /** Some of those that ended before `beforeMs`, from the number `from` on. */
@@ -189,9 +175,4 @@ export class OutboxStore {
   oldestWaitingMs(): number {
     return (this.#oldest.get() as { at: number } | undefined)?.at ?? Infinity;
   }
-}
-
-interface StatusRow {
-  n: number;
-  status: DeliveryUpdate["status"] | null;
 }

@@ -64,7 +64,8 @@ export const MESSAGES_STEP = `
     error TEXT,
     ended_at INTEGER NOT NULL,
     platform_id TEXT,
-    platform_status TEXT
+    platform_status TEXT,
+    platform_reason TEXT
   );
   CREATE INDEX outbox_by_channel ON outbox_ended (channel);
   CREATE INDEX outbox_undelivered ON outbox_ended (state) WHERE state <> 'sent';

@@ -39,6 +39,7 @@ export function detailOfMessage(message: InboxMessage, deliveries: readonly Deli
     deliveries: deliveries.map((delivery) => mailOfDelivery(delivery, redact)),
     platformId: undefined,
     platformStatus: undefined,
+    platformReason: undefined,
     notice: inbound ? undefined : redactJson(message.body, redact),
   };
 }
@@ -61,7 +62,7 @@ export function mailOfDelivery(delivery: Delivery, redact: Redact): Mail {
 }
 
 export function detailOfDelivery(delivery: Delivery, redact: Redact): MailDetail {
-  const { text, files, platformId, platformStatus } = delivery;
+  const { text, files, platformId, platformStatus, platformReason } = delivery;
   return {
     ...mailOfDelivery(delivery, redact),
     text: redact(text),
@@ -70,6 +71,7 @@ export function detailOfDelivery(delivery: Delivery, redact: Redact): MailDetail
     deliveries: [],
     platformId,
     platformStatus,
+    platformReason: platformReason && redact(platformReason),
     notice: undefined,
   };
 }
