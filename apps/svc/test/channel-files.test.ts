@@ -1,6 +1,6 @@
 // Files as a way out of the workspace: links that lead to our own network, names that lead elsewhere, a folder that is a link,
 // bodies without an end; and answers that name what nobody may have.
-import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type FakePlatform, type ModelRequest, startPlatform, temporaryHome } from "@svc/testkit";
 import { expect, test } from "vitest";
@@ -73,6 +73,32 @@ test("whatever a file is called, it lies below media in the workspace, or nowher
   }
   expect(readdirSync(outside.path)).toEqual([]);
   expect(readdirSync(join(house.home, "state")).filter((name) => !name.startsWith("svc.db"))).toEqual([]);
+});
+
+test("what a killed fetch had of a file is gone after the next start, and the file is there whole", async () => {
+  let asked = 0;
+  await using server = await startPlatform(() => {
+    asked += 1;
+    if (asked > 1) return { headers: { "content-type": "image/png" }, bytes: Buffer.from("picture") };
+    return (response) => void response.writeHead(200, { "content-type": "image/png" }).write("pic");
+  });
+  const more = `[security.net]\nallow_private = ["${new URL(server.url).host}"]\n`;
+  await using house = await startPlatforms({ more, script: () => ({ text: "ok" }) });
+  const media = join(house.home, "workspace", "media");
+  const files = (): string[] =>
+    existsSync(media)
+      ? readdirSync(media, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+          entry.isFile() ? entry.name : [],
+        )
+      : [];
+  const part = { type: "media", url: `${server.url}/a.png`, mime_type: "image/png" };
+  await house.post("provider_b", house.from.b({ parts: [part] }));
+  expect(await eventually(files, ({ length }) => length > 0)).toEqual([expect.stringMatching(/^\.svc-.*\.tmp$/)]);
+  await house.daemon.kill9();
+  writeFileSync(join(media, ".svc-0123456789abcdef.tmp"), "mine");
+  await house.start();
+  await eventually(files, (names) => names.includes("1-image.png"));
+  expect(files().toSorted()).toEqual([".svc-0123456789abcdef.tmp", "1-image.png"]);
 });
 
 test("an answer sends no file but those of the workspace, and says so", async () => {

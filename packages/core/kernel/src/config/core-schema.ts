@@ -100,7 +100,12 @@ export const coreSections = {
     session_days: count(90, 0, 36_500, "Days after its last turn that a conversation is kept; 0 keeps all."),
     max_sessions: count(10_000, 0, 10_000_000, "Most conversations kept, the most recent first; 0 keeps all."),
     tool_call_days: count(30, 1, 36_500, "Days that the journal of tool calls is kept."),
-    message_days: count(30, 1, 36_500, "Days that messages of channels are kept after they were answered."),
+    message_days: count(
+      30,
+      1,
+      36_500,
+      "Days that messages of channels, and the files that came with them, are kept after they were answered.",
+    ),
   }),
   delivery: v.strictObject({
     max_attempts: count(
