@@ -6,9 +6,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startDaemon } from "../gateway.ts";
+import { type BenchDaemon, startDaemon } from "../gateway.ts";
 import type { LoadResult } from "../load.ts";
 import { load, type Server, startServer } from "../server.ts";
+import { loadInBursts } from "./bursts.ts";
 import { startSilentModel } from "./model.ts";
 import { onlyTaken } from "./only-taken.ts";
 import { startPhones } from "./phones.ts";
@@ -27,7 +28,9 @@ export interface IngestLine {
 /** Together fewer than can wait in the daemon. What compiles a program as it runs needs some ten thousand requests for it. */
 const MEASURED = 60_000;
 const WARMING = 30_000;
+/** Each with fewer than may wait in it. */
 const CONVERSATIONS = 1_000;
+const BARE = fileURLToPath(new URL("../bare/signed.mjs", import.meta.url));
 
 export async function measureIngest(
   rounds: number,
@@ -63,10 +66,20 @@ function plan(): IngestLine[] {
   ];
 }
 
-async function measured({ keeper, provider, connections }: IngestLine, seconds: number): Promise<LoadResult> {
+async function measured(line: IngestLine, seconds: number): Promise<LoadResult> {
   await using stack = new AsyncDisposableStack();
-  const server = await start(keeper, provider, stack);
-  stack.defer(() => server.stop());
+  const { keeper, provider, connections } = line;
+  if (keeper === "bare hono" || keeper === "one row per transaction") {
+    return await loadAtOnce(line, seconds, await startBare(keeper, stack));
+  }
+  const daemon = await startSvc(keeper, provider, stack);
+  const { burst } = PROVIDERS[provider]!;
+  return burst === undefined
+    ? await loadAtOnce(line, seconds, daemon)
+    : onlyTaken(await loadInBursts(daemon, { provider, connections, count: burst }));
+}
+
+async function loadAtOnce({ provider, connections }: IngestLine, seconds: number, server: Server): Promise<LoadResult> {
   const result = await load({
     port: server.port,
     connections,
@@ -80,22 +93,24 @@ async function measured({ keeper, provider, connections }: IngestLine, seconds: 
   return onlyTaken(result);
 }
 
-async function start(keeper: Keeper, provider: string, stack: AsyncDisposableStack): Promise<Server> {
-  if (keeper === "bare hono") return startBare({});
+async function startSvc(keeper: Keeper, provider: string, stack: AsyncDisposableStack): Promise<BenchDaemon> {
+  const { startPlatform, section } = PROVIDERS[provider]!;
+  const areTurnsRunning = keeper === "svc, turns running";
+  const platform = stack.use(await (areTurnsRunning ? startPhones() : startPlatform()));
+  const model = areTurnsRunning ? undefined : stack.use(await startSilentModel());
+  const daemon = await startDaemon(`${model?.config ?? ""}\n${section(platform.url)}`);
+  stack.defer(() => daemon.stop());
+  return daemon;
+}
+
+async function startBare(keeper: Keeper, stack: AsyncDisposableStack): Promise<Server> {
+  const env: NodeJS.ProcessEnv = { BENCH_SECRET: SECRET };
   if (keeper === "one row per transaction") {
     const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
     stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-    return startBare({ KEEP_IN: join(folder, "rows.db") });
+    env["KEEP_IN"] = join(folder, "rows.db");
   }
-  const { startPlatform, section } = PROVIDERS[provider]!;
-  if (keeper === "svc, turns running") return startDaemon(section(stack.use(await startPhones()).url));
-  const platform = stack.use(await startPlatform());
-  const model = stack.use(await startSilentModel());
-  return startDaemon(`${model.config}\n${section(platform.url)}`);
+  const server = await startServer([process.execPath, BARE], env);
+  stack.defer(() => server.stop());
+  return server;
 }
-
-const startBare = (env: NodeJS.ProcessEnv): Promise<Server> =>
-  startServer([process.execPath, fileURLToPath(new URL("../bare/signed.mjs", import.meta.url))], {
-    BENCH_SECRET: SECRET,
-    ...env,
-  });

@@ -24,6 +24,8 @@ const TOPIC = "projects/bench/topics/mail";
 
 export interface Provider {
   readonly path: string;
+  /** All of it is one conversation, in which no more than so many may wait. */
+  readonly burst?: number;
   startPlatform(): Promise<FakePlatform>;
   /** The section of it. */
   section(platformUrl: string): string;
@@ -97,14 +99,11 @@ allowed_users = ["*"]`,
         SECRET,
       ),
   },
-  // A push is taken when the notification is on disk. The mailbox is read later, and here never answers.
+  // A push is taken when the notification is on disk. What these say was read before: no mail is fetched.
   mailpush: {
     path: "/webhook/mailpush",
-    startPlatform: async () => {
-      const platform = await startMailpush({ address: ADDRESS, topics: [TOPIC], token: TOKEN, now: Date.now });
-      platform.mood = "hangs";
-      return platform;
-    },
+    burst: 900,
+    startPlatform: () => startMailpush({ address: ADDRESS, topics: [TOPIC], token: TOKEN, now: Date.now }),
     section: (url) => `[channels_config.mailpush]
 enabled = true
 topic = "${TOPIC}"
@@ -113,6 +112,6 @@ webhook_secret = "${SECRET}"
 allowed_senders = ["*"]
 api_url = "${url}"`,
     delivery: (number, _conversation, atMs) =>
-      mailpushDelivery({ id: `push-${number}`, emailAddress: ADDRESS, historyId: String(1000 + number), atMs }, SECRET),
+      mailpushDelivery({ id: `push-${number}`, emailAddress: ADDRESS, historyId: String(number + 1), atMs }, SECRET),
   },
 };
