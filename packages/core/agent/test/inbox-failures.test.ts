@@ -208,6 +208,28 @@ describe("a message that the process dies of", () => {
     for (const home of homes) home.remove();
   });
 
+  test("is told to its sender before the next answer, also when the disk takes that later", async () => {
+    const homes = Array.from({ length: 5 }, () => temporaryHome());
+    using first = messagingHouse({ think: hang });
+    await first.receive(said("deadly"), said("next"));
+    afterKill(first.folder, homes[0]!.path);
+    for (let death = 1; death < 5; death += 1) {
+      using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
+      await quiet();
+      afterKill(again.folder, homes[death]!.path);
+    }
+    let refused = 1;
+    const wrap = (store: Store): Store => ({
+      ...store,
+      write: (change) => (refused-- > 0 ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
+    });
+    using last = messagingHouse({ folder: homes[4]!.path, wrap });
+    await quiet();
+    await last.pass(1_000);
+    expect(last.chat.taken).toEqual([expect.stringContaining("Sorry"), "echo next"]);
+    for (const home of homes) home.remove();
+  });
+
   test("holds back nobody but its own conversation", async () => {
     const think: Think = async (options) =>
       JSON.stringify(options.prompt).includes("deadly") ? hang(options) : echo(options);

@@ -86,7 +86,9 @@ export class Inbox {
     const waiting = store.inbox.waiting();
     this.#known = waiting.at(-1)?.n ?? 0;
     for (const message of waiting) this.#lanesOf(message.kind).add(message);
-    for (const message of store.inbox.lost()) this.#background(() => tellLost(this.#parts, message));
+    for (const message of store.inbox.lost()) {
+      this.#background(() => tellLost(this.#parts, this.#turns, message));
+    }
     this.#background(() => this.#findStops());
     this.#turns.start();
     this.#notices.start();

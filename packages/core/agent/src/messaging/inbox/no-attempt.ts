@@ -2,7 +2,7 @@
 import type { InboxMessage } from "@svc/store";
 import { endTurn } from "./end-turn.ts";
 import { apologyFor } from "./failure.ts";
-import type { Attempted } from "./lanes.ts";
+import type { Attempted, InboxLanes } from "./lanes.ts";
 import type { InboxParts } from "./parts.ts";
 
 /** It was dropped while it waited. If its turn had begun, the conversation remembers what acted in it. */
@@ -13,7 +13,11 @@ export async function passOver(parts: InboxParts, message: InboxMessage | undefi
 }
 
 /** The process died of it, again and again, and a start gave it up. */
-export async function tellLost(parts: InboxParts, message: InboxMessage): Promise<void> {
+export async function tellLost(
+  parts: InboxParts,
+  lanes: Pick<InboxLanes, "hold">,
+  message: InboxMessage,
+): Promise<void> {
   const { store } = parts;
   const { n, kind, error: code = "TURN_CRASHED" } = message;
   if (kind !== "message") return store.write(() => store.inbox.told(n));
@@ -21,5 +25,11 @@ export async function tellLost(parts: InboxParts, message: InboxMessage): Promis
     store.inbox.told(n);
     return apologyFor(code);
   };
-  await endTurn(parts, message, { note, code });
+  // What follows in its conversation is answered after it, also when the disk takes these words later.
+  const release = lanes.hold(message);
+  try {
+    await endTurn(parts, message, { note, code });
+  } finally {
+    release();
+  }
 }
