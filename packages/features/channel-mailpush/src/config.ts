@@ -66,23 +66,37 @@ export type Config = v.InferOutput<typeof keys>;
 
 const filled = (value: string | undefined): boolean => value !== undefined && value.trim() !== "";
 
+/** Told at the keys that are missing: the ones that are there may have to be set one by one, by `svc secrets set`. */
+const BESIDE = "is required beside the others of its kind";
+
+const PUSH = [["push_audience"], ["push_service_account"]] as const;
+const hasPush = (section: Pick<Config, "push_audience" | "push_service_account">): boolean =>
+  filled(section.push_audience) || filled(section.push_service_account);
+
+const GRANT = [["refresh_token"], ["client_id"], ["client_secret"]] as const;
+const hasGrant = (section: Pick<Config, "refresh_token" | "client_id" | "client_secret">): boolean =>
+  filled(section.refresh_token) || filled(section.client_id) || filled(section.client_secret);
+
 export const config = v.pipe(
   keys,
   v.forward(
-    v.partialCheck(
-      [["push_audience"], ["push_service_account"]],
-      (section) => filled(section.push_audience) === filled(section.push_service_account),
-      "belongs together with push_service_account: set both or none",
-    ),
+    v.partialCheck(PUSH, (section) => !hasPush(section) || filled(section.push_audience), BESIDE),
     ["push_audience"],
   ),
   v.forward(
-    v.partialCheck(
-      [["refresh_token"], ["client_id"], ["client_secret"]],
-      ({ refresh_token: token, client_id: id, client_secret: clientSecret }) =>
-        filled(token) === filled(id) && filled(id) === filled(clientSecret),
-      "belongs together with client_id and client_secret: set all three or none",
-    ),
+    v.partialCheck(PUSH, (section) => !hasPush(section) || filled(section.push_service_account), BESIDE),
+    ["push_service_account"],
+  ),
+  v.forward(
+    v.partialCheck(GRANT, (section) => !hasGrant(section) || filled(section.refresh_token), BESIDE),
     ["refresh_token"],
+  ),
+  v.forward(
+    v.partialCheck(GRANT, (section) => !hasGrant(section) || filled(section.client_id), BESIDE),
+    ["client_id"],
+  ),
+  v.forward(
+    v.partialCheck(GRANT, (section) => !hasGrant(section) || filled(section.client_secret), BESIDE),
+    ["client_secret"],
   ),
 );

@@ -29,6 +29,18 @@ test.each([
   expect(parse(changes).success).toBe(false);
 });
 
+/** `svc secrets set` sets one after the other, and refuses only what is wrong at the key that it sets. */
+test.each<[object, string[]]>([
+  [{ refresh_token: "a" }, ["client_id", "client_secret"]],
+  [{ client_id: "a", client_secret: "b" }, ["refresh_token"]],
+  [{ client_id: "a", client_secret: "b", refresh_token: " " }, ["refresh_token"]],
+  [{ push_audience: "a" }, ["push_service_account"]],
+  [{ push_service_account: "a" }, ["push_audience"]],
+])("of %j the keys %j are missing, and told so", (changes, missing) => {
+  const { issues = [] } = parse(changes);
+  expect(issues.map((issue) => v.getDotPath(issue))).toEqual(missing);
+});
+
 test.each([{ push_audience: "a", push_service_account: "b" }, { ...REFRESH }, { webhook_secret: "" }])(
   "%j is taken",
   (changes) => {
