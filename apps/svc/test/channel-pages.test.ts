@@ -1,0 +1,43 @@
+// Somebody who follows a channel's page to the letter must end with a config that is taken: no command of it refused, no key
+// of it unknown, nothing missing at its end.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runBinary, temporaryHome } from "@svc/testkit";
+import { expect, test } from "vitest";
+
+const PAGES = new URL("../../../docs/channels/", import.meta.url);
+
+test.each(["provider-a", "provider-b", "provider-c", "provider-d", "mailpush"])("%s", async (page) => {
+  using home = temporaryHome();
+  const file = join(home.path, "config.toml");
+  writeFileSync(file, "", { mode: 0o600 });
+  const section = `[channels_config.${page.replace("-", "_")}]`;
+  const blocks = blocksOf(readFileSync(new URL(`${page}.md`, PAGES), "utf8"));
+  const writesByCommand = blocks.some(({ text }) => text.includes("svc config set"));
+
+  for (const { language, text } of blocks) {
+    // A page that sets all by commands shows the file as it is after them.
+    if (language === "toml" && !writesByCommand)
+      writeFileSync(file, withKeys(readFileSync(file, "utf8"), section, text));
+    for (const [, command = ""] of language === "sh" ? text.matchAll(/^ *svc ((?:secrets|config) set .+)$/gm) : []) {
+      const { code, stderr } = await runBinary(command.split(" "), {
+        home: home.path,
+        input: "a-secret-of-the-page\n",
+      });
+      expect([command, code, stderr]).toEqual([command, 0, ""]);
+    }
+  }
+  expect(await runBinary(["config", "check"], { home: home.path })).toMatchObject({ code: 0 });
+  const { stdout } = await runBinary(["channels", "list", "--json"], { home: home.path });
+  expect(JSON.parse(stdout)).toMatchObject({ channels: [{ feature: `channel-${page}`, signed: true }] });
+});
+
+const blocksOf = (page: string): { language: string; text: string }[] =>
+  Array.from(page.matchAll(/^ *```(\w+)\n(.*?)^ *```$/gms), ([, language = "", text = ""]) => ({ language, text }));
+
+/** As a person adds them: below the section's name, which is there once. */
+function withKeys(config: string, section: string, block: string): string {
+  const keys = block.replaceAll(/^ +/gm, "").replace(section, "").trim();
+  const file = config.includes(section) ? config : `${config}\n${section}\n`;
+  return file.replace(section, `${section}\n${keys}`);
+}
