@@ -194,7 +194,9 @@ describe("svc", () => {
     await house.write({ text: "hello" });
     await house.daemon.stop();
     expect(await house.json("inbox", "list", "--box", "in")).toMatchObject({ messages: [{ id: "in-1" }] });
-    expect(await house.json("channels", "list")).toMatchObject({ channels: [{ id: "provider_a" }] });
+    expect(await house.json("channels", "list")).toMatchObject({
+      channels: [{ id: "provider_a", state: "stopped", reason: "no daemon runs" }],
+    });
     expect((await house.svc("webhook", "send", "provider_a", "--text", "x")).stderr).toContain("NOT_RUNNING");
   });
 });

@@ -11,7 +11,8 @@ export async function run(context: CommandContext): Promise<number> {
   await using backend = await openBackend(context);
   const json = context.options.flag("json");
   if (action === "list") {
-    const { channels } = (await backend.call({ name: "channels" })) as unknown as { channels: ChannelLine[] };
+    const { channels: told } = (await backend.call({ name: "channels" })) as unknown as { channels: ChannelLine[] };
+    const channels = backend.isDaemon ? told : told.map(asStopped);
     if (json) context.printJson({ channels });
     else context.print(channels.length === 0 ? NONE : printable(table(channels)));
     return EXIT.ok;
@@ -23,6 +24,10 @@ export async function run(context: CommandContext): Promise<number> {
   else context.print(printable(report.ok ? `${channel}: ${report.says}` : failure(channel, report)));
   return report.ok ? EXIT.ok : EXIT.unavailable;
 }
+
+/** Made here to be listed, it looks like one that runs; and nobody is at its address. */
+const asStopped = (line: ChannelLine): ChannelLine =>
+  line.state === "running" ? { ...line, state: "stopped", reason: "no daemon runs" } : line;
 
 const NONE = "no channel is configured\nWhich there are: svc features";
 

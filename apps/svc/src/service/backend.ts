@@ -8,6 +8,8 @@ export type Call = (call: Omit<ControlCall, "socketFile">) => Promise<Json>;
 
 export interface Backend extends AsyncDisposable {
   readonly call: Call;
+  /** Else there is none, and nothing runs but what is called here. */
+  readonly isDaemon: boolean;
 }
 
 /** Throws what opening the service throws when there is no daemon. */
@@ -16,7 +18,7 @@ export async function openBackend(context: CommandContext): Promise<Backend> {
   const viaDaemon: Call = (call) => callDaemon({ ...call, socketFile: controlSocket });
   try {
     await viaDaemon({ name: "ping" });
-    return { call: viaDaemon, [Symbol.asyncDispose]: async () => {} };
+    return { call: viaDaemon, isDaemon: true, [Symbol.asyncDispose]: async () => {} };
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "NOT_RUNNING") throw error;
   }

@@ -13,6 +13,7 @@ export async function openLocally(context: CommandContext): Promise<Backend> {
   const handlers = await serviceHandlers(service);
   const interruption = new Interruption();
   return {
+    isDaemon: false,
     call: async ({ name, body = {}, onEvent = () => {}, signal = never }) => {
       const handler = handlers[name];
       if (!handler) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
