@@ -10,6 +10,8 @@ import {
   startDeliverer,
   startMailpush,
 } from "@svc/testkit";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { homeWith } from "./daemon.ts";
@@ -204,4 +206,12 @@ test("the commands of its page: test, setup and send", async () => {
     (count) => count > 0,
   );
   expect(platform.sent).toHaveLength(1);
+
+  // With signed pushes alone there is nothing to make one with here.
+  const signed = { MAILPUSH_WEBHOOK_SECRET: "" };
+  const file = join(home.path, "config.toml");
+  const push = `push_audience = "https://svc.example.org"\npush_service_account = "${ACCOUNT}"\n`;
+  writeFileSync(file, readFileSync(file, "utf8").replace("webhook_url", `${push}webhook_url`));
+  const sent = await runBinary(["webhook", "send", "mailpush", "--text", "x"], { home: home.path, env: signed });
+  expect(sent).toMatchObject({ code: 64, stderr: expect.stringContaining("Set webhook_secret in its section") });
 });
