@@ -35,6 +35,7 @@ function desk(channels: Readonly<Record<string, Partial<Channel>>> = { chat: {} 
     woken,
     environment,
     tool,
+    parts,
     send: (input: object, more: Partial<CallRequest> = {}): Promise<CallOutcome> =>
       callTool({ ...environment, workspace }, request(input, more)),
     rows: () => store.outbox.list({}, 100).toReversed(),
@@ -101,11 +102,42 @@ describe("channel_send", () => {
     const input = { text: "one two. three four." };
     await send(input);
     await store.write(() => store.outbox.sent(1, "p", 1));
+    expect((await send(input)).output).toEqual({ message: "out-1", state: "waiting", parts: 2 });
+    await store.write(() => store.outbox.sent(2, "q", 1));
     expect((await send(input)).output).toEqual({ message: "out-1", state: "sent", parts: 2 });
     expect(rows()).toHaveLength(2);
     await send(input, { callId: "another" });
     await send(input, { turnId: "t-2" });
     expect(rows()).toHaveLength(6);
+  });
+
+  test("a call that is made again is told what became of the first, though it could not be made now", async () => {
+    const channels: Record<string, Partial<Channel>> = { chat: { media: pictures } };
+    using house = desk(channels);
+    const { send, rows, parts } = house;
+    const input = { text: "one two. three four.", files: ["cat.png"] };
+    await send(input);
+    const told = { message: "out-1", state: "waiting", parts: 2 };
+    const shorter = new Map([["chat", platform({ text: { maxChars: 12 } })]]);
+    for (const now of [shorter, new Map()]) {
+      Object.assign(parts, { channels: now });
+      expect(await send(input)).toMatchObject({ ok: true, output: told });
+    }
+    expect(rows()).toHaveLength(2);
+  });
+
+  test("recalls a call that was cut off, and that one has done nothing", async () => {
+    using house = desk();
+    const { send, tool } = house;
+    expect(tool.recall!("t-1", "call")).toBeUndefined();
+    await send({});
+    expect(tool.recall!("t-1", "call")).toEqual({ output: { message: "out-1", state: "waiting" } });
+    for (const [turnId, callId] of [
+      ["t-1", "cal"],
+      ["t-1", "call:1"],
+      ["t-2", "call"],
+    ] as const)
+      expect(tool.recall!(turnId, callId)).toBeUndefined();
   });
 
   test("no two calls are taken for one, whatever their ids look like", async () => {
@@ -190,8 +222,8 @@ describe("channel_send", () => {
 
   test("on a full disk the turn ends with that, and nothing is told as sent", async () => {
     using house = desk();
-    const { environment, woken } = house;
-    const full = { write: () => Promise.reject(new SvcError("STORE_FULL")) } as unknown as Store;
+    const { environment, woken, store } = house;
+    const full = { ...store, write: () => Promise.reject(new SvcError("STORE_FULL")) } as unknown as Store;
     const tool = channelSendTool(() => ({ store: full, channels: new Map([["chat", platform()]]), ...rest(woken) }));
     await expect(callTool({ ...environment, find: () => tool }, request({}))).rejects.toMatchObject({
       code: "STORE_FULL",

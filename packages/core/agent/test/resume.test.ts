@@ -89,6 +89,27 @@ describe("a turn that is taken up", () => {
     expect(journal(store)).toEqual({ "call-act": "interrupted", "call-read": "finished", late: "finished" });
   });
 
+  test("asks a tool that can tell: what its cut-off call came to is told, and one that did nothing is made again", async () => {
+    const told = new Map<string, Json>([["call-act", { kept: 1 }]]);
+    const acting = Object.assign(counted(act), {
+      recall: (turnId: string, callId: string) =>
+        turnId === "t-1" && told.has(callId) ? { output: told.get(callId)! } : undefined,
+    });
+    const calls = [call("act"), call("act", {}, "late")];
+    const before = await died({ model: scripted(calls, new Error("down")), tools: [acting] });
+    const { store } = before;
+    for (const callId of ["call-act", "late"]) await interrupt(store, callId);
+    const model = scripted([text("I see")]);
+    // Whoever may not act any more is told of what was done, and does nothing more.
+    await ask(house({ model, tools: [acting], store, verdict: "refuse" }).agent, "go", resumable);
+    expect(acting.ran).toBe(2);
+    expect(model.asked[0]!.prompt.flatMap(({ role, content }) => (role === "tool" ? content : []))).toMatchObject([
+      { toolCallId: "call-act", output: { type: "json", value: { kept: 1 } } },
+      { toolCallId: "late", output: { type: "error-text", value: expect.stringContaining("TOOL_REFUSED") as string } },
+    ]);
+    expect(journal(store)).toEqual({ "call-act": "interrupted", late: "interrupted" });
+  });
+
   test("tells why a call failed in the words of the first time", async () => {
     const boom = defineTool({ ...act, run: () => Promise.reject(new Error("detail")) });
     const before = await died({ model: scripted([call("act")], new Error("down")), tools: [boom] });

@@ -7,6 +7,7 @@ import type { LanguageModelV4Content, LanguageModelV4Message, LanguageModelV4Too
 import type { Json } from "@svc/contract";
 import type { JournalledCall, Store, TurnStep } from "@svc/store";
 import type { ModelAnswer } from "../models/call-model.ts";
+import type { CoreTool } from "../tools/core-tool-context.ts";
 import type { Unsettled } from "../money/spending.ts";
 import { assistantMessage, INTERRUPTED, kept, toolCallsOf, toolMessage, userMessage } from "./messages.ts";
 import type { TurnProgress } from "./turn.ts";
@@ -31,21 +32,31 @@ interface KeptStep {
 export const keepQuestion = (store: Pick<Store, "steps">, turnId: string, text: string): void =>
   store.steps.add(turnId, questionStep(userMessage(text)));
 
+export interface KeptStepsOptions {
+  readonly store: StepStore;
+  readonly turnId: string;
+  /** What the turn has used and nobody has recorded. */
+  readonly spent: () => Unsettled | undefined;
+  /** Undefined when there is none of this name any more. */
+  readonly toolOf: (name: string) => CoreTool | undefined;
+}
+
 export class KeptSteps {
   readonly #store: StepStore;
   readonly #turnId: string;
-  /** What the turn has used and nobody has recorded. */
   readonly #spent: () => Unsettled | undefined;
+  readonly #toolOf: (name: string) => CoreTool | undefined;
   #journal: ReadonlyMap<string, JournalledCall> = new Map();
   #unkept: TurnStep[] = [];
   #results: LanguageModelV4Message[] = [];
   #cost: Unsettled | undefined;
   #isEmpty = true;
 
-  constructor(store: StepStore, turnId: string, spent: () => Unsettled | undefined) {
+  constructor({ store, turnId, spent, toolOf }: KeptStepsOptions) {
     this.#store = store;
     this.#turnId = turnId;
     this.#spent = spent;
+    this.#toolOf = toolOf;
   }
 
   /** Brings `progress` to where the last attempt ended. The calls of the last step, and how many steps there are. */
@@ -72,13 +83,17 @@ export class KeptSteps {
 
   /**
    * What an earlier attempt has of a call; undefined: it is to be made. One that acts and was interrupted may have done
-   * what it does, and is never made twice.
+   * what it does, and is never made twice; only a tool that can tell is asked whether it has.
    */
   resultOf(call: LanguageModelV4ToolCall): LanguageModelV4Message | undefined {
     const known = this.#journal.get(call.toolCallId);
     if (known?.state === "finished") return toolMessage(call, true, known.output);
     if (known?.state === "failed") return toolMessage(call, false, known.output);
-    return known?.acting === true ? unknown(call) : undefined;
+    if (known?.acting !== true) return undefined;
+    const tool = this.#toolOf(call.toolName);
+    if (!tool?.recall) return unknown(call);
+    const recalled = tool.recall(this.#turnId, call.toolCallId);
+    return recalled && toolMessage(call, true, recalled.output);
   }
 
   /** Ids that a further call must not have. A turn that failed and is run anew has a journal, and no steps. */

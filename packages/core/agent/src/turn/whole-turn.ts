@@ -8,6 +8,7 @@ import { Meter } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { AbandonedTurn, TurnResult } from "../types.ts";
+import type { CoreTool } from "../tools/core-tool-context.ts";
 import { type ActiveTurn, REMOVED } from "./active-turns.ts";
 import type { Conversation } from "./history.ts";
 import type { EndedTurn, TurnKeeper } from "./keep-turn.ts";
@@ -42,7 +43,13 @@ export async function wholeTurn(
   const meter = new Meter(profile.model, (usd) => deps.budget.spend(agent, usd));
   const progress: TurnProgress = { id: turnId, messages: [userMessage(request.text)], meter, acted: false };
   const steps =
-    request.resumable && new KeptSteps(deps.store, turnId, () => deps.spending.toRecordPart(profile, meter));
+    request.resumable &&
+    new KeptSteps({
+      store: deps.store,
+      turnId,
+      spent: () => deps.spending.toRecordPart(profile, meter),
+      toolOf: toolsOf(profile),
+    });
   const ended = { request, conversation, progress, profile, steps };
   const emit = (event: TurnEvent): void => {
     request.onEvent?.(event);
@@ -84,7 +91,7 @@ export async function abandonTurn(deps: TurnDeps, abandoned: AbandonedParts): Pr
   // What it cost is recorded already.
   const meter = new Meter(profile.model, () => {});
   const progress: TurnProgress = { id: turnId, messages: [], meter, acted: false };
-  const steps = new KeptSteps(deps.store, turnId, () => undefined);
+  const steps = new KeptSteps({ store: deps.store, turnId, spent: () => undefined, toolOf: toolsOf(profile) });
   const turn = { request: {}, conversation, progress, profile, steps };
   await deps.keeper.abandon(turn, error?.cause === REMOVED ? "forgotten" : "kept", alongside);
 }
@@ -114,6 +121,11 @@ async function answerOf(
     checkBudget: () => budget.check({ name, model, maxCostPerDay: (profileOf(name) ?? profile).maxCostPerDay }),
   });
 }
+
+const toolsOf =
+  ({ environment }: AgentProfile) =>
+  (name: string): CoreTool | undefined =>
+    environment.tools.find((tool) => tool.name === name);
 
 function toolless(): never {
   throw new SvcError("TOOL_REFUSED", "This agent is no longer in the config, so it can't use tools any more.");

@@ -1,8 +1,8 @@
 /** `channel_send`: a message of the agent's own, to whoever it is meant for, by the same durable way as its answers. */
-import { type Channel, defineTool, type Json, SvcError, type Tool } from "@svc/contract";
-import type { Store } from "@svc/store";
+import { type Channel, defineTool, type Json, SvcError } from "@svc/contract";
+import type { Delivery, Store } from "@svc/store";
 import * as v from "valibot";
-import type { CoreToolContext } from "../../tools/core-tool-context.ts";
+import type { CoreTool, CoreToolContext } from "../../tools/core-tool-context.ts";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import { mailIdOf } from "../delivery/settle.ts";
 import { attachedFile } from "./attached-file.ts";
@@ -44,8 +44,8 @@ const input = v.strictObject({
 });
 
 /** `parts` is asked at every call: the tool is registered before there is a store. */
-export function channelSendTool(parts: () => ChannelSendParts): Tool {
-  return defineTool({
+export function channelSendTool(parts: () => ChannelSendParts): CoreTool {
+  const tool = defineTool({
     name: "channel_send",
     description:
       "Sends a message, and files of the workspace, to somebody on a chat channel. Not needed to answer who is talking to " +
@@ -55,13 +55,22 @@ export function channelSendTool(parts: () => ChannelSendParts): Tool {
     approval: "ask",
     run: (message, context) => send(parts(), message, context as CoreToolContext),
   });
+  const recall: CoreTool["recall"] = (turnId, callId) => {
+    const kept = keptOf(parts(), turnId, callId);
+    return kept.length > 0 ? { output: told(kept) } : undefined;
+  };
+  return { ...tool, recall };
 }
 
 async function send(
-  { store, channels, redact, dispatcher, now }: ChannelSendParts,
+  parts: ChannelSendParts,
   { channel: name, to, thread, text, files }: v.InferOutput<typeof input>,
   { workspace, agent, turnId, callId, signal }: CoreToolContext,
 ): Promise<Json> {
+  const { store, channels, redact, dispatcher, now } = parts;
+  // Made before, it is what it is, whatever became of the file, the channel or its limits since.
+  const before = keptOf(parts, turnId, callId);
+  if (before.length > 0) return told(before);
   const channel = channels.get(name);
   if (!channel) throw new SvcError("TOOL_BAD_INPUT", noChannel([...channels.keys()]));
   const kept = [];
@@ -71,14 +80,33 @@ async function send(
     text: redact(text),
     files: kept,
     turnId,
-    keyOf: (part) => `${turnId}:${callId}:${part}`,
+    keyOf: (part) => keyOf(turnId, callId, part),
   });
   if (rows.length === 0) throw new SvcError("TOOL_BAD_INPUT", "There is nothing to send: no text and no files.");
   signal.throwIfAborted();
   const deliveries = await store.write(() => store.outbox.add(rows, now()));
   dispatcher.wake(deliveries);
-  const [first] = deliveries;
-  return { message: mailIdOf(first!), state: first!.state, ...(rows.length > 1 && { parts: rows.length }) };
+  return told(deliveries);
+}
+
+const keyOf = (turnId: string, callId: string, part: number): string => `${turnId}:${callId}:${part}`;
+
+/** What the call has put into the outbox: all of it, or nothing. */
+function keptOf({ store }: ChannelSendParts, turnId: string, callId: string): Delivery[] {
+  const byKey = new Map(store.outbox.ofTurn(turnId).map((delivery) => [delivery.key, delivery]));
+  const kept: Delivery[] = [];
+  for (let part = 1; ; part += 1) {
+    const delivery = byKey.get(keyOf(turnId, callId, part));
+    if (!delivery) return kept;
+    kept.push(delivery);
+  }
+}
+
+/** It is sent when all of its parts are. */
+function told(deliveries: readonly Delivery[]): Json {
+  const [first, ...others] = deliveries;
+  const { state } = deliveries.find((part) => part.state !== "sent") ?? first!;
+  return { message: mailIdOf(first!), state, ...(others.length > 0 && { parts: deliveries.length }) };
 }
 
 const noChannel = (names: readonly string[]): string =>
