@@ -70,7 +70,8 @@ describe.each(Object.entries(openers))("%s", (_, opener) => {
   });
 });
 
-test.runIf(process.platform === "linux")("a folder that is swapped for a symlink meanwhile leads nowhere", async () => {
+test("a folder that is swapped for a symlink meanwhile leads nowhere", async (context) => {
+  context.skip(process.platform !== "linux", "elsewhere the race is narrowed, not closed");
   using home = temporaryHome();
   const root = join(await fs.realpath(home.path), "desk");
   const outside = join(home.path, "outside");
