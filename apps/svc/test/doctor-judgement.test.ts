@@ -44,6 +44,9 @@ describe("settings", () => {
   test.each([
     ["model", "", "warning"],
     ["model", MODEL, "ok"],
+    ["secrets-short", MODEL, "warning"],
+    ["secrets-short", MODEL.replace('"k"', '"long"'), "ok"],
+    ["secrets-short", MODEL.replace('"k"', '" k   "'), "warning"],
     ["price", MODEL, "warning"],
     ["price", MODEL + PRICE, "ok"],
     ["price", "", "none"],

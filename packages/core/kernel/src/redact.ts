@@ -3,10 +3,19 @@
 /** Stands for a secret. Of one length, so that it doesn't tell the secret's. */
 export const DOTS = "••••••";
 
+/**
+ * A shorter secret stands in every other word: to take it out everywhere would leave no line that says anything, and with
+ * each gap show where a letter of it stood.
+ */
+const LEAST_CHARS = 4;
+
+/** Whether a secret, which is not blank, is taken out of no text. */
+export const isTooShort = (secret: string): boolean => secret.trim().length < LEAST_CHARS;
+
 export interface Redactor {
-  /** Replaces the list; every later line is judged by it. Blank entries are ignored. */
+  /** Replaces the list; every later line is judged by it. Blank and too short entries are ignored. */
   setSecrets(secrets: readonly string[]): void;
-  /** `text` without any configured secret, pairing token or bearer credential. */
+  /** `text` without any configured secret of four characters or more, pairing token or bearer credential. */
   redact(text: string): string;
   /**
    * How many characters at the end of `text` may be the beginning of a secret or of a pairing token. Who sends a text in
@@ -61,9 +70,8 @@ function patternOf(forms: readonly string[]): RegExp | undefined {
 function formsOf(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
-    const trimmed = secret.trim();
-    if (trimmed === "") continue;
-    for (const form of [secret, trimmed]) {
+    if (isTooShort(secret)) continue;
+    for (const form of [secret, secret.trim()]) {
       forms.add(form);
       forms.add(JSON.stringify(form).slice(1, -1));
       forms.add(encodeURIComponent(form.toWellFormed()));

@@ -172,7 +172,7 @@ describe("SVC__ overrides", () => {
   });
 
   test("a single underscore is not read, and that is said", async () => {
-    const { warnings } = await fixture.load({ SVC_GATEWAY_PORT: "1", SVC_HOME: "/x", [APP_SECRET]: "s" }, "");
+    const { warnings } = await fixture.load({ SVC_GATEWAY_PORT: "1", SVC_HOME: "/x", [APP_SECRET]: "long enough" }, "");
     expect(warnings).toEqual(["SVC_GATEWAY_PORT is not read; did you mean SVC__GATEWAY__PORT?"]);
   });
 

@@ -228,7 +228,7 @@ describe("the file", () => {
       chmodSync(fixture.home.config, mode);
       return (await fixture.load()).warnings;
     };
-    const secret = "[channels_config.webhook]\nsecret = 'x'";
+    const secret = "[channels_config.webhook]\nsecret = 'long enough'";
     expect(await warned(secret, 0o600)).toEqual([]);
     expect(await warned(secret, 0o640)).toEqual([expect.stringContaining("holds secrets")]);
     expect(await warned("[gateway]", 0o644)).toEqual([]);

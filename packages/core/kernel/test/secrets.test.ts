@@ -197,7 +197,7 @@ keys = ["plain-key", "${seal("the-third")}"]
   test("a key file open to others is warned about while nothing is sealed with it", async (context) => {
     context.skip(process.platform === "win32", "Windows has no permission bits");
     const key = openSecretKey(home, { create: true });
-    fixture.write(`[channels_config.webhook]\nsecret = "${sealSecret(key, "s")}"`);
+    fixture.write(`[channels_config.webhook]\nsecret = "${sealSecret(key, "long enough")}"`);
     // Sealed, the file may be read by others.
     chmodSync(home.config, 0o644);
     expect((await fixture.load()).warnings).toEqual([]);
@@ -205,6 +205,18 @@ keys = ["plain-key", "${seal("the-third")}"]
     expect((await fixture.load({}, "[gateway]")).warnings).toEqual([
       expect.stringContaining(".secret_key is open to other users"),
     ]);
+  });
+
+  test("one that the log can't be kept clean of is warned about by its key, wherever it comes from, sealed or not", async () => {
+    const key = openSecretKey(home, { create: true });
+    const sealed = PROVIDER_A.replace("verify-of-a", sealSecret(key, "12 "));
+    const toml = `${sealed}[shapes]\nkeys = ["long enough", "xyz"]\n[channels_config.webhook]\nsecret = "enough"\n`;
+    const config = await fixture.load({ SVC__CHANNELS_CONFIG__WEBHOOK__SECRET: "€" }, toml);
+    const short = ["channels_config.provider_a.verify_token", "channels_config.webhook.secret", "shapes.keys[1]"];
+    expect(config.shortSecrets().toSorted()).toEqual(short);
+    expect(config.warnings.toSorted()).toEqual(
+      short.map((name) => `${name} has fewer than four characters: too short to be kept out of the log`),
+    );
   });
 
   test("a home where no key can be made is said in words", () => {

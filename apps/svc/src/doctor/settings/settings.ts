@@ -20,6 +20,7 @@ import { policyFindings } from "./policy.ts";
 import { proxyFindings } from "./proxies.ts";
 import { publicUrlFindings } from "./public-url.ts";
 import { sandboxFindings } from "./sandbox.ts";
+import { shortSecretFindings } from "./short-secrets.ts";
 import { workspaceFindings } from "./workspace.ts";
 
 export interface Settings {
@@ -37,7 +38,7 @@ export interface Settings {
 
 /** `security`: also what opens the service further than it has to be. */
 export function settingsFindings(settings: Settings, { security }: { readonly security: boolean }): Finding[] {
-  const general = [agentFindings, sandboxFindings, publicUrlFindings, channelFindings];
+  const general = [agentFindings, sandboxFindings, publicUrlFindings, channelFindings, shortSecretFindings];
   const strict = [exposureFindings, proxyFindings, policyFindings, workspaceFindings];
   return [...general, ...(security ? strict : [])].flatMap((find) => find(settings));
 }

@@ -19,12 +19,12 @@ import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
 import { neededFeatures } from "./needed-features.ts";
 import { ConfigError } from "./problem.ts";
 import { report } from "./report.ts";
-import { hasPlainSecret, secretTexts, settleSecrets } from "./secret-values.ts";
+import { hasPlainSecret, secretTexts, settleSecrets, shortSecrets } from "./secret-values.ts";
 import { type Section, sectionsOf, sectionTables } from "./sections.ts";
 import { checkStructure } from "./structure.ts";
 import { emptyTable, isTable, keyText, type Table, valueAt } from "./table.ts";
 import { validateSection } from "./validate.ts";
-import { fileWarnings, variableWarnings } from "./warnings.ts";
+import { fileWarnings, shortSecretWarnings, variableWarnings } from "./warnings.ts";
 
 export interface LoadConfigOptions {
   readonly home: Home;
@@ -82,8 +82,13 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
   const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
 
-  const warnings = [...fileWarnings(file, mode, plainInFile, home), ...variableWarnings(env, all)];
-  return new LoadedConfig({ file, sections: values, secrets, origins, warnings });
+  const short = shortSecrets(table, all);
+  const warnings = [
+    ...fileWarnings(file, mode, plainInFile, home),
+    ...variableWarnings(env, all),
+    ...shortSecretWarnings(short),
+  ];
+  return new LoadedConfig({ file, sections: values, secrets, shortSecrets: short, origins, warnings });
 }
 
 /** Of core's sections those that are valid. */

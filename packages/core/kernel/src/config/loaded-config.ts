@@ -21,6 +21,7 @@ interface Content {
   readonly file: string;
   readonly sections: ReadonlyMap<string, LoadedSection>;
   readonly secrets: readonly string[];
+  readonly shortSecrets: readonly string[];
   readonly origins: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
@@ -82,6 +83,11 @@ export class LoadedConfig {
   /** Every secret value configured, for the redactor of the log; of the file also those that the environment beats. */
   secrets(): string[] {
     return [...this.#content.secrets];
+  }
+
+  /** Keys of the secrets that the redactor passes over, because they are too short. */
+  shortSecrets(): readonly string[] {
+    return this.#content.shortSecrets;
   }
 
   /** The variable that set a key, `undefined` when the file or a default did. */

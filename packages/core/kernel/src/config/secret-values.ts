@@ -3,8 +3,9 @@ import { SvcError } from "@svc/contract";
 import type { Finding } from "./finding.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import type { Section } from "./sections.ts";
+import { isTooShort } from "../redact.ts";
 import { isSealed } from "../secrets/seal.ts";
-import { isTable, type Path, type Table, valueAt } from "./table.ts";
+import { isTable, keyText, type Path, type Table, valueAt } from "./table.ts";
 
 /** A value at a key that the schema marks as secret. */
 export interface SecretPlace {
@@ -54,15 +55,18 @@ function placeOf(holder: Table | unknown[], name: string | number, path: Path, v
 
 /** Every text that a secret position holds, also inside a value of the wrong type. */
 export function secretTexts(table: Table, sections: Iterable<Section>): string[] {
-  const texts: string[] = [];
-  const collect = (value: unknown): void => {
-    if (typeof value === "string") texts.push(value);
-    else if (typeof value === "number" || typeof value === "bigint") texts.push(String(value));
-    else if (typeof value === "object" && value !== null) Object.values(value).forEach(collect);
-  };
-  for (const place of secretPlaces(table, sections)) collect(place.value);
-  return texts.filter((text) => text.trim() !== "");
+  return secretPlaces(table, sections).flatMap(({ value }) => textsIn(value));
 }
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return value.trim() === "" ? [] : [value];
+  if (typeof value === "number" || typeof value === "bigint") return [String(value)];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Keys of the secrets that are too short to be taken out of the log. */
+export const shortSecrets = (table: Table, sections: Iterable<Section>): string[] =>
+  secretPlaces(table, sections).flatMap(({ path, value }) => (textsIn(value).some(isTooShort) ? [keyText(path)] : []));
 
 /** True when a secret stands in `table` in plain text. */
 export const hasPlainSecret = (table: Table, sections: Iterable<Section>): boolean =>

@@ -32,6 +32,10 @@ function modeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
 }
 
+/** `keys`: of secrets that are too short. */
+export const shortSecretWarnings = (keys: readonly string[]): string[] =>
+  keys.map((key) => `${key} has fewer than four characters: too short to be kept out of the log`);
+
 /** `SVC_GATEWAY_PORT` does nothing; who sets it means `SVC__GATEWAY__PORT`. */
 export function variableWarnings(env: Environment, sections: readonly Section[]): string[] {
   const names = Object.keys(env).filter((name) => name.startsWith("SVC_") && !name.startsWith("SVC__"));
