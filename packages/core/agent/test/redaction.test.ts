@@ -1,12 +1,12 @@
 // A configured secret that a model repeats, or that a tool reads, must not go out: not whole, not in two halves.
-import { defineTool, type Json } from "@svc/contract";
+import { defineTool, type Json, SvcError } from "@svc/contract";
 import { createRedactor, DOTS } from "@svc/kernel";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { RedactedStream } from "../src/turn/redacted-stream.ts";
 import { redactJson } from "../src/tools/redact-json.ts";
-import { act, ask, call, house, type HouseOptions, lastSent, read, scripted, text } from "./house.ts";
+import { act, ask, call, client, failure, house, type HouseOptions, lastSent, read, scripted, text } from "./house.ts";
 
 const SECRET = "sk-live-0123456789";
 const redactor = createRedactor([SECRET, "two words", "1234567"]);
@@ -109,12 +109,32 @@ describe("what a tool gives", () => {
   });
 
   test("as an error is clean too", async () => {
-    const { SvcError } = await import("@svc/contract");
     const failing = { ...act, run: () => Promise.reject(new SvcError("TOOL_FAILED", `no ${SECRET}`)) };
     const model = scripted([call("act")], [text("thanks")]);
     await ask(house({ ...guarded, model, tools: [failing] }).agent, "go");
     expect(lastSent(model)).toContain(`no ${DOTS}`);
   });
+});
+
+test("what is kept of a turn that runs has no secret of a tool's result; what a tool is to get, it has as it was said", async () => {
+  const turn = { turnId: "t-1", resumable: true, session: "s", owner: client } as const;
+  const giving = defineTool({ ...read, run: async () => `api_key = "${SECRET}"` });
+  const refusing = defineTool({ ...act, run: () => Promise.reject(new SvcError("TOOL_FAILED", `no ${SECRET}`)) });
+  const tools = [giving, refusing];
+  const dying = scripted([call("read"), call("act")], [call("read", { what: SECRET }, "second")], new Error("down"));
+  const before = house({ ...guarded, model: dying, tools });
+  await failure(ask(before.agent, "go", turn));
+  const [, first, second] = before.store.steps.of("t-1").map(({ message }) => JSON.stringify(message));
+  expect([first, JSON.stringify(before.store.toolCalls.of("t-1"))].join("")).not.toContain(SECRET);
+  expect((JSON.parse(second!) as { content: unknown }).content).toEqual([call("read", { what: SECRET }, "second")]);
+
+  const model = scripted([text("done")]);
+  const after = house({ ...guarded, model, tools, store: before.store });
+  await ask(after.agent, "go", turn);
+  expect(model.asked[0]!.prompt).toEqual(dying.asked[2]!.prompt);
+  expect(after.store.steps.of("t-1")).toEqual([]);
+  const { place } = after.store.sessions.byId(after.store.sessions.list({}, 1)[0]!.id)!;
+  expect(JSON.stringify(after.store.sessions.recentTurns(place, 1e6))).not.toContain(SECRET);
 });
 
 test("old messages are shown without a secret that was configured later", async () => {
@@ -127,7 +147,7 @@ test("old messages are shown without a secret that was configured later", async 
 });
 
 describe("any text in any pieces, any secrets, one within another or overlapping", () => {
-  const letters = fc.stringMatching(/^[abc ]{2,6}$/).filter((secret) => secret.trim().length > 1);
+  const letters = fc.stringMatching(/^[abc ]{4,6}$/).filter((secret) => secret.trim().length > 3);
 
   test("is told without a secret, whole, and nothing is held back for good", () => {
     fc.assert(
@@ -148,11 +168,11 @@ describe("any text in any pieces, any secrets, one within another or overlapping
   });
 
   test("as JSON: no string, key or number has one, and what has none is the very same value", () => {
-    const { redact } = createRedactor(["abc", "42"]);
+    const { redact } = createRedactor(["abcd", "4242"]);
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const shown = redactJson(value as Json, redact);
-        expect(JSON.stringify(shown)).not.toMatch(/abc|42/);
+        expect(JSON.stringify(shown)).not.toMatch(/abcd|4242/);
         expect(shown === value || JSON.stringify(value) !== JSON.stringify(shown)).toBe(true);
       }),
     );
