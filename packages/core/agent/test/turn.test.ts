@@ -20,6 +20,12 @@ describe("a turn", () => {
     expect(events.map((event) => event.type)).toEqual(types);
   });
 
+  test("has an id in the order of time, whoever asked: what is kept of turns stands together on disk", async () => {
+    const { agent } = house({ model: scripted([text("1")]) });
+    // Of version 7: the time comes first.
+    expect((await ask(agent, "a")).turnId).toMatch(/^t-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+  });
+
   test("what goes wrong with a tool is an answer for the model", async () => {
     const boom = defineTool({ ...read, name: "boom", run: () => Promise.reject(new Error("secret detail")) });
     const malformed = { ...call("read", {}, "c3"), input: "{" } as LanguageModelV4Content;

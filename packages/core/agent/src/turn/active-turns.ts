@@ -1,6 +1,7 @@
 /** The turns that run or wait: whoever stops one need not know where it came from. */
 import { type ClientId, type Clock, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
+import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
 import { TimeLimit } from "./time-limit.ts";
@@ -28,7 +29,7 @@ export class ActiveTurn {
 
   constructor(request: TurnRequest, name: string, clock: Clock) {
     const { agent = DEFAULT_AGENT, owner = request.clientId, signal } = request;
-    this.id = request.turnId ?? `t-${crypto.randomUUID()}`;
+    this.id = request.turnId ?? newTurnId();
     this.request = request;
     this.agent = agent;
     this.owner = owner;

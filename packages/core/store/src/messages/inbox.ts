@@ -1,5 +1,4 @@
 /** What came in and was accepted. It is here before the platform is told so, and leaves only by an end that is noted. */
-import { randomUUIDv7 } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock, ErrorCode, Json } from "@svc/contract";
 import type {
@@ -16,6 +15,7 @@ import type {
   NewMessage,
   WaitingMessage,
 } from "../message-types.ts";
+import { newTurnId } from "../turn-id.ts";
 import { Box } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
 import { endedPage } from "./ended-page.ts";
@@ -88,8 +88,7 @@ export class InboxStore {
   }
 
   #keep(channel: string, { kind, lane, body }: NewMessage, nowMs: number): KeptMessage {
-    // In the order of arrival: what is kept by turn stands together on disk, where random ids would be strewn all over it.
-    const turnId = `t-${randomUUIDv7()}`;
+    const turnId = newTurnId();
     const n = Number(this.#insert.run(turnId, channel, kind, lane, nowMs, JSON.stringify(body)).lastInsertRowid);
     this.#box.open(n);
     if (kind === "reaction") this.#box.end(n, { state: "done", atMs: nowMs });
