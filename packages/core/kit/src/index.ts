@@ -12,5 +12,6 @@ export * from "./path-part.ts";
 export * from "./platform-call.ts";
 export * from "./retry-after.ts";
 export * from "./sender-gate.ts";
+export * from "./sent-parts.ts";
 export * from "./signature.ts";
 export * from "./split-text.ts";

@@ -1,6 +1,6 @@
 /** The channel in Cloud mode: deliveries come in by the webhook, everything else goes through the Graph API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { runChannel } from "@svc/kit";
+import { runChannel, sentPartsIn } from "@svc/kit";
 import { cloudConfig, type Config } from "./config.ts";
 import { graphApi } from "./graph.ts";
 import { describeNumber } from "./number.ts";
@@ -19,7 +19,7 @@ export function create(context: FeatureContext<Config>): Contributions {
 
   const channel: Channel = {
     text: { maxChars: TEXT_CHARS },
-    send: messageSender(graph, config.phoneNumberId),
+    send: messageSender(graph, config.phoneNumberId, sentPartsIn(context)),
     ...signsOf(graph, config.phoneNumberId),
     media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context) },
     check,

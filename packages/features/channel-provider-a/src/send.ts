@@ -4,12 +4,12 @@
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/send-messages
  */
 import { type Channel, type Json, type MediaKind, type OutgoingMessage, SvcError } from "@svc/contract";
+import type { SentParts, SentPartsOf } from "@svc/kit";
 import { recipientOf } from "./address.ts";
 import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
 import { uploadFile, type UploadedFile } from "./files.ts";
 import type { GraphApi } from "./graph.ts";
 import { PRODUCT } from "./names.ts";
-import { type Progress, Unfinished } from "./unfinished.ts";
 
 export const TEXT_CHARS = 4096;
 export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
@@ -23,25 +23,23 @@ export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
 const CAPTION_CHARS = 1024;
 const CAPTIONED: ReadonlySet<MediaKind> = new Set(["image", "video", "document"]);
 
-export function messageSender(graph: GraphApi, phoneNumberId: string): Channel["send"] {
-  const unfinished = new Unfinished();
+export function messageSender(graph: GraphApi, phoneNumberId: string, sentParts: SentPartsOf): Channel["send"] {
   return async (message, signal) => {
     signal.throwIfAborted();
     const common = commonFields(message);
-    const progress = unfinished.take(message.deliveryId);
-    try {
-      const { uploads, refusal } = await uploadAll(graph, phoneNumberId, message, progress, signal);
-      for (const { part, content } of partsOf(message.text, uploads, refusal === undefined, progress)) {
-        const answer = await graph.post(`${phoneNumberId}/messages`, { ...common, ...content }, signal);
-        progress.sent.add(part);
-        progress.platformId ??= messageIdOf(answer);
-      }
-      if (refusal !== undefined) throw refusal;
-    } catch (error) {
-      unfinished.put(message.deliveryId, progress);
-      throw error;
+    const sent = await sentParts(message.deliveryId);
+    const { uploads, refusal } = await uploadAll(graph, phoneNumberId, message, sent, signal);
+    const parts = partsOf(message.text, uploads, refusal === undefined, sent);
+    let { platformId } = sent;
+    for (const [place, { part, content }] of parts.entries()) {
+      const id = messageIdOf(await graph.post(`${phoneNumberId}/messages`, { ...common, ...content }, signal));
+      platformId ??= id;
+      // The last one is the end of the delivery, which is kept anyway.
+      if (place < parts.length - 1 || refusal !== undefined) await sent.add(part, id);
     }
-    return progress.platformId === undefined ? {} : { platformId: progress.platformId };
+    if (refusal !== undefined) throw refusal;
+    sent.end();
+    return platformId === undefined ? {} : { platformId };
   };
 }
 
@@ -69,13 +67,13 @@ async function uploadAll(
   graph: GraphApi,
   phoneNumberId: string,
   { files = [] }: OutgoingMessage,
-  progress: Progress,
+  sent: SentParts,
   signal: AbortSignal,
 ): Promise<Uploads> {
   const uploads: (readonly [number, UploadedFile])[] = [];
   let refusal: SvcError | undefined;
   for (const [place, file] of files.entries()) {
-    if (progress.sent.has(`file ${place}`)) continue;
+    if (sent.has(`file ${place}`)) continue;
     try {
       uploads.push([place, await uploadFile(graph, phoneNumberId, file, signal)]);
     } catch (error) {
@@ -91,7 +89,7 @@ interface Part {
   readonly content: Record<string, Json>;
 }
 
-function partsOf(text: string, uploads: Uploads["uploads"], isWhole: boolean, { sent }: Progress): Part[] {
+function partsOf(text: string, uploads: Uploads["uploads"], isWhole: boolean, sent: SentParts): Part[] {
   const said = text.trim() === "" || sent.has("text") ? undefined : text;
   const [first] = uploads;
   const isCaption = isWhole && uploads.length === 1 && CAPTIONED.has(first![1].kind);

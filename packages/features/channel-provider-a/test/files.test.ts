@@ -1,7 +1,7 @@
 // A file must arrive as what it is, and what has arrived must not arrive again because something else failed.
 import { type OutgoingFile, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { failure, houseAndPlatform, message, never } from "./house.ts";
+import { failure, house, houseAndPlatform, message, never } from "./house.ts";
 
 const file = (kind: OutgoingFile["kind"], mimeType: string, size = 10, name = "a.bin"): OutgoingFile => ({
   kind,
@@ -101,6 +101,16 @@ describe("a retry", () => {
     const receipt = await at.channel.send(parts(), never);
     expect(at.platform.sent.map(({ type }) => type)).toEqual(["text", "audio", "sticker"]);
     expect(receipt.platformId).toBe(at.platform.sent[0]?.messageId);
+  });
+
+  test("goes on also in the process that comes after a kill", async () => {
+    await using at = await houseAndPlatform();
+    let posts = 0;
+    at.platform.mood = ({ path }) => (path.endsWith("/messages") && (posts += 1) === 2 ? { refuses: 500 } : "takes");
+    await failure(at.channel.send(parts(), never));
+    const { fetch, state } = at.context;
+    await house({ api_url: at.platform.apiUrl }, { fetch, state }).channel.send(parts(), never);
+    expect(at.platform.sent.map(({ type }) => type)).toEqual(["text", "audio", "sticker"]);
   });
 
   test("of what was never begun begins, and another delivery has nothing to do with it", async () => {

@@ -7,13 +7,12 @@ import {
   type InboundMedia,
   SvcError,
 } from "@svc/contract";
-import { downloadMedia, hubChallenge, readJson, runChannel, senderGate } from "@svc/kit";
+import { downloadMedia, hubChallenge, readJson, runChannel, senderGate, sentPartsIn } from "@svc/kit";
 import { accountLine } from "./account.ts";
 import { apiOf, authorization, json } from "./api.ts";
 import type { Config } from "./index.ts";
 import { addressOf, isOwnFile } from "./media-link.ts";
 import { inboundOf } from "./payload.ts";
-import { createProgress } from "./progress.ts";
 import { sampleOf } from "./sample.ts";
 import { sendMessage } from "./send.ts";
 import { targetOf } from "./target.ts";
@@ -31,10 +30,10 @@ export function create(context: FeatureContext<Config>): Contributions {
 function channelOf(context: FeatureContext<Config>): Channel & Required<Pick<Channel, "check">> {
   const { tenant_id: tenantId } = context.config;
   const api = apiOf(context);
-  const progress = createProgress();
+  const sentParts = sentPartsIn(context);
   return {
     text: { maxChars: 4096 },
-    send: (message, signal) => sendMessage({ api, progress, tenantId }, message, signal),
+    send: (message, signal) => sendMessage({ api, sentParts, tenantId }, message, signal),
     // https://docs.wati.io/reference/conversations_sendtypingindicator; it marks what came as read, too.
     typing: {
       lastsMs: 25_000,

@@ -1,32 +1,42 @@
 /** A message as the platform takes it: the text, then its files. */
 import type { OutgoingFile, OutgoingMessage, Receipt } from "@svc/contract";
-import { multipart } from "@svc/kit";
+import { multipart, type PlatformAnswer, type SentPartsOf } from "@svc/kit";
 import * as v from "valibot";
 import { type Api, json } from "./api.ts";
-import type { Progress } from "./progress.ts";
 import { targetOf } from "./target.ts";
 
 export interface SendParts {
   readonly api: Api;
-  readonly progress: Progress;
+  readonly sentParts: SentPartsOf;
   readonly tenantId: string | undefined;
 }
 
-/** The receipt is the last request's: of what is shown last. */
+/** The receipt is the first request's: of what is shown first. */
 export async function sendMessage(
-  { api, progress, tenantId }: SendParts,
+  { api, sentParts, tenantId }: SendParts,
   { conversation, text, files = [], deliveryId }: OutgoingMessage,
   signal: AbortSignal,
 ): Promise<Receipt> {
   signal.throwIfAborted();
   const target = targetOf(tenantId, conversation.id);
-  const steps = files.map((file) => async () => receiptOf(await sendFile(api, target, file, signal)));
+  const parts: [part: string, send: () => Promise<PlatformAnswer>][] = files.map((file, place) => [
+    `file ${place}`,
+    () => sendFile(api, target, file, signal),
+  ]);
   if (text.trim() !== "") {
-    steps.unshift(async () =>
-      receiptOf(await api("/conversations/messages/text", { ...json({ target, text }), signal })),
-    );
+    parts.unshift(["text", () => api("/conversations/messages/text", { ...json({ target, text }), signal })]);
   }
-  return (await progress.run(deliveryId, steps)) ?? {};
+  const sent = await sentParts(deliveryId);
+  const rest = parts.filter(([part]) => !sent.has(part));
+  let { platformId } = sent;
+  for (const [place, [part, send]] of rest.entries()) {
+    const id = idOf(await send());
+    platformId ??= id;
+    // The last one is the end of the delivery, which is kept anyway.
+    if (place < rest.length - 1) await sent.add(part, id);
+  }
+  sent.end();
+  return platformId === undefined ? {} : { platformId };
 }
 
 /** https://docs.wati.io/reference/conversations_sendfile */
@@ -42,9 +52,9 @@ async function sendFile(api: Api, target: string, file: OutgoingFile, signal: Ab
 const UPLOAD_MS = 50_000;
 
 /** An acceptance without an id is one all the same. */
-function receiptOf(answer: { readonly json: unknown }): Receipt {
-  const { success, output } = v.safeParse(TAKEN, answer.json);
-  return success ? { platformId: output.message.id } : {};
+function idOf({ json: answer }: PlatformAnswer): string | undefined {
+  const { success, output } = v.safeParse(TAKEN, answer);
+  return success ? output.message.id : undefined;
 }
 
 const TAKEN = v.object({ message: v.object({ id: v.pipe(v.string(), v.nonEmpty()) }) });

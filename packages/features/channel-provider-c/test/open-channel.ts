@@ -27,11 +27,16 @@ export interface Opened {
   readonly context: FakeFeatureContext<Config>;
 }
 
-export function open(changes: Partial<typeof section> = {}, fetch?: FeatureContext["fetch"]): Opened {
+/** `state`: of the process before. */
+export function open(
+  changes: Partial<typeof section> = {},
+  fetch?: FeatureContext["fetch"],
+  state?: FeatureContext["state"],
+): Opened {
   const config = v.parse(definition.config!, JSON.parse(JSON.stringify({ ...section, ...changes }))) as Config;
   const log = fakeFeatureContext(config).log;
   const guarded = createGuardedFetch({ allowPrivate: [], exempt: [config.api_url], log });
-  const context = fakeFeatureContext(config, { fetch: fetch ?? guarded });
+  const context = fakeFeatureContext(config, { fetch: fetch ?? guarded, ...(state && { state }) });
   context.clock.setWallClock(NOW_MS);
   const { channel, ingress = [], run } = create(context);
   return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: run!, context };

@@ -3,7 +3,6 @@
 import type { OutgoingFile, OutgoingMessage, SvcError } from "@svc/contract";
 import { type ProviderC, startProviderC, vectorCases } from "@svc/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createProgress } from "../src/progress.ts";
 import { targetOf } from "../src/target.ts";
 import { never, open, type Opened, TOKEN } from "./open-channel.ts";
 
@@ -102,14 +101,16 @@ describe("files", () => {
     await channel.send(message({ deliveryId: "delivery-2" }), never);
     expect(platform.sent).toHaveLength(4);
   });
-});
 
-test("of deliveries that were given up only the last ones are remembered", async () => {
-  const progress = createProgress(2);
-  const took: string[] = [];
-  const steps = (id: string) => [() => Promise.resolve(took.push(id)), () => Promise.reject(new Error("no"))];
-  for (const id of ["a", "b", "c", "a", "c"]) await progress.run(id, steps(id)).catch(() => undefined);
-  expect(took).toEqual(["a", "b", "c", "a"]);
+  test("go without the text that arrived before the process was killed", async () => {
+    const delivery = message({ files: [file(), file({ name: "two.png" })] });
+    platform.mood = (request) => (request.path.endsWith("/file") ? { refuses: 503 } : "takes");
+    const { channel: killed, context } = open({ api_url: platform.url });
+    await expect(killed.send(delivery, never)).rejects.toMatchObject({ code: "DELIVERY_FAILED" });
+    platform.mood = "takes";
+    await open({ api_url: platform.url }, undefined, context.state).channel.send(delivery, never);
+    expect(platform.sent.map(({ file: got, text }) => (got ? "file" : text))).toEqual(["Hello", "file", "file"]);
+  });
 });
 
 describe("a refusal", () => {
