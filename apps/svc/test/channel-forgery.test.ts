@@ -58,7 +58,7 @@ describe("a delivery", () => {
     await house.post("provider_d", house.from.d({ text: "the next" }));
     await eventually(answers, (states) => states.join() === "sent,sent");
     const texts = house.d.sent.map(({ text }) => text.split("\n")[0]);
-    expect(texts).toEqual(["only once", "the next"]);
+    expect(texts).toEqual(["ann: only once", "ann: the next"]);
   });
 
   test("that comes three hundred times at once is one turn", async () => {
