@@ -3,30 +3,30 @@ import type { Channel, Contributions, FeatureContext } from "@svc/contract";
 import { runChannel, sentPartsIn } from "@svc/kit";
 import { cloudConfig, type Config } from "./config.ts";
 import { graphApi } from "./graph.ts";
-import { describeNumber } from "./number.ts";
+import { accountLine } from "./account.ts";
 import { MAX_MEDIA_BYTES } from "./files.ts";
 import { inboundMedia } from "./media.ts";
-import { signsOf } from "./marks.ts";
+import { presenceOf } from "./presence.ts";
 import { messageSender, SENT_KINDS, TEXT_CHARS } from "./send.ts";
-import { webhook } from "./webhook.ts";
+import { ingressOf } from "./ingress.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
   const config = cloudConfig(context.config);
   // Web mode: another feature brings the channel.
   if (config === undefined) return {};
   const graph = graphApi(config, context);
-  const check = (signal: AbortSignal): Promise<string> => describeNumber(graph, config.phoneNumberId, signal);
+  const check = (signal: AbortSignal): Promise<string> => accountLine(graph, config.phoneNumberId, signal);
 
   const channel: Channel = {
     text: { maxChars: TEXT_CHARS },
     send: messageSender(graph, config.phoneNumberId, sentPartsIn(context)),
-    ...signsOf(graph, config.phoneNumberId),
+    ...presenceOf(graph, config.phoneNumberId),
     media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context) },
     check,
   };
   return {
     channel,
-    ingress: [webhook(config, context.log)],
+    ingress: [ingressOf(config, context.log)],
     async register(signal) {
       signal.throwIfAborted();
       if (context.config.session_path === undefined) return;

@@ -3,7 +3,7 @@ import { type Channel, type Contributions, type FeatureContext, type Ingress } f
 import { readJson, runChannel } from "@svc/kit";
 import { accountLine } from "./account.ts";
 import { apiOf } from "./api.ts";
-import { readMarks, typing } from "./chat-signs.ts";
+import { readMarks, typing } from "./presence.ts";
 import { handleGate } from "./handle.ts";
 import type { Config } from "./index.ts";
 import { MAX_BYTES, mediaFetcher, uploader } from "./media.ts";

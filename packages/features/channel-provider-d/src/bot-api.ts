@@ -5,7 +5,7 @@ import { asCheckFailure, hmacSha256Hex, type PlatformAnswer, platformCall } from
 import * as v from "valibot";
 import type { Config } from "./index.ts";
 import { replyTargetOf } from "./reply-target.ts";
-import { SAMPLE_ROOM } from "./sample-activity.ts";
+import { SAMPLE_ROOM } from "./sample.ts";
 
 /** The server counts code points, of which a text has at most as many as UTF-16 units. */
 export const MAX_TEXT_CHARS = 32_000;

@@ -4,7 +4,7 @@ import { type FeatureContext, type Ingress, type RawRequest, type Verdict } from
 import { hmacSha256Hex, readJson, senderGate, verifyHmacSha256 } from "@svc/kit";
 import { inboundOf } from "./inbound.ts";
 import type { Config } from "./index.ts";
-import { sampleActivity } from "./sample-activity.ts";
+import { sampleActivity } from "./sample.ts";
 
 export function createIngress({ config, log }: FeatureContext<Config>, secret: string | undefined): Ingress {
   const mayWrite = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });

@@ -11,7 +11,7 @@ import { allowedSenders } from "./senders.ts";
 
 const SIGNATURE_HEADER = "x-hub-signature-256";
 
-export function webhook(config: CloudConfig, log: Logger): Ingress {
+export function ingressOf(config: CloudConfig, log: Logger): Ingress {
   const { appSecret, verifyToken } = config;
   const read = deliveryReader(config.phoneNumberId, allowedSenders(config.allowedNumbers, log), log);
   return {

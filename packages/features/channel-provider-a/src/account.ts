@@ -7,7 +7,7 @@ import type { GraphApi } from "./graph.ts";
  * One line for a person.
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/business-phone-numbers/phone-numbers
  */
-export async function describeNumber(graph: GraphApi, phoneNumberId: string, signal: AbortSignal): Promise<string> {
+export async function accountLine(graph: GraphApi, phoneNumberId: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const fields = "display_phone_number,verified_name,quality_rating";
   return described(await graph.get(phoneNumberId, { fields }, signal).catch(asCheckFailure));

@@ -9,9 +9,9 @@ import { PRODUCT } from "./names.ts";
 
 const TYPING_LASTS_MS = 25_000;
 
-type Signs = Required<Pick<Channel, "readMarks" | "typing">>;
+type Presence = Required<Pick<Channel, "readMarks" | "typing">>;
 
-export function signsOf(graph: GraphApi, phoneNumberId: string): Signs {
+export function presenceOf(graph: GraphApi, phoneNumberId: string): Presence {
   const read = (messageId: string) => ({ messaging_product: PRODUCT, status: "read", message_id: messageId });
   const path = `${phoneNumberId}/messages`;
   return {
