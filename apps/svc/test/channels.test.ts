@@ -177,15 +177,22 @@ describe("svc", () => {
       code: 0,
       stdout: expect.stringContaining("https://agent.example.org/provider-a"),
     });
-    const sent = await house.svc("webhook", "send", "provider_a", "--text", "a try");
-    expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining("answered 200") });
+    const toPath = ["--url", `${house.daemon.url}/provider-a`];
+    for (const url of [[], toPath]) {
+      const sent = await house.svc("webhook", "send", "provider_a", "--text", "a try", ...url);
+      expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining("answered 200") });
+    }
     await eventually(
       () => house.platform.sent.length,
-      (count) => count === 1,
+      (count) => count === 2,
     );
     expect(house.platform.sent[0]).toMatchObject({ to: PERSON, text: expect.stringContaining("a try") });
     expect((await house.svc("webhook", "send", "provider_b", "--text", "x")).stderr).toContain("CHANNEL_UNKNOWN");
     expect((await house.svc("webhook", "send", "provider_a")).stderr).toContain("--text");
+    for (const url of ["agent.example.org", "ftp://x", "https://a:b@x", "https://x?y=1", "https://x#y"]) {
+      const refused = await house.svc("webhook", "send", "provider_a", "--text", "x", "--url", url);
+      expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("--url takes") });
+    }
   });
 
   test("the inbox is there without a daemon too", async () => {

@@ -18,7 +18,7 @@ export interface Sample {
   readonly channel: string;
   readonly text: string;
   readonly from: string | undefined;
-  /** Where the service is, without the channel's path. */
+  /** Where the service is, with or without the channel's path: people have the callback URL at hand. */
   readonly base: string;
 }
 
@@ -27,7 +27,8 @@ export async function sendSample(registry: Registry, { channel, text, from, base
   const { ingress } = ingressOf(registry, channel);
   const message: SampleMessage = { text, id: `sample-${randomUUID()}`, atMs: Date.now(), ...(from && { from }) };
   const { method, query, headers, body } = ingress.sample!(message);
-  const url = new URL(`${base.replace(/\/+$/, "")}${ingress.path}${query}`);
+  const root = base.replace(/\/+$/, "");
+  const url = new URL(`${root.endsWith(ingress.path) ? root : root + ingress.path}${query}`);
   const startedAt = performance.now();
   try {
     const response = await fetch(url, {

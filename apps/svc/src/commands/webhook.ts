@@ -18,15 +18,20 @@ export async function run(context: CommandContext): Promise<number> {
   const config = await loadConfig({ home: place.home, ...place.config });
   const sample = { channel: channelName(typed), text, from: context.options.text("from") };
   const base = context.options.text("url") ?? (await daemonUrl(place));
-  if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol)) {
-    throw new SvcError("USAGE", "--url takes an http:// or https:// URL.");
-  }
+  if (!isBase(base)) throw new SvcError("USAGE", "--url takes an http:// or https:// URL without a query.");
   const answer = await withLoneChannels({ home: place.home, composition, config }, (registry) =>
     sendSample(registry, { ...sample, base }),
   );
   if (context.options.flag("json")) context.printJson(answer);
   else context.print(printable(textOf(answer)));
   return answer.status === 200 ? EXIT.ok : EXIT.failure;
+}
+
+/** Behind a query the channel's path would be a part of that. */
+function isBase(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && username + password + search + hash === "";
 }
 
 /** Throws NOT_RUNNING. */
