@@ -6,6 +6,7 @@ import {
   type FakeFeatureContext,
   type Mailpush,
   type MailpushOptions,
+  rawOf,
   startMailpush,
 } from "@svc/testkit";
 import * as v from "valibot";
@@ -104,12 +105,6 @@ export async function connected(
 export const NEWEST: Json = { emailAddress: OWN, historyId: "18446744073709551615" };
 
 /** What the gateway makes of a delivery. */
-export const requestOf = ({ method, query, headers, body }: SampleDelivery, receivedAtMs = NOW_MS): RawRequest => ({
-  method,
-  query: new URLSearchParams(query),
-  headers,
-  body,
-  receivedAtMs,
-});
+export const requestOf = (delivery: SampleDelivery, receivedAtMs = NOW_MS): RawRequest => rawOf(delivery, receivedAtMs);
 
 export const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 /** The channel as the kernel makes it: a section that went through the schema, the guarded client, a clock that stands. */
 import type { Channel, FeatureContext, Ingress, RawRequest, SampleDelivery } from "@svc/contract";
 import { createGuardedFetch } from "@svc/kit";
-import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit";
+import { fakeFeatureContext, type FakeFeatureContext, rawOf } from "@svc/testkit";
 import * as v from "valibot";
 import definition, { type Config } from "../src/index.ts";
 import { create } from "../src/provider-b.ts";
@@ -40,12 +40,6 @@ export function open(
 }
 
 /** What the gateway makes of a delivery. */
-export const requestOf = ({ method, query, headers, body }: SampleDelivery, receivedAtMs = NOW_MS): RawRequest => ({
-  method,
-  query: new URLSearchParams(query),
-  headers,
-  body,
-  receivedAtMs,
-});
+export const requestOf = (delivery: SampleDelivery, receivedAtMs = NOW_MS): RawRequest => rawOf(delivery, receivedAtMs);
 
 export const never = new AbortController().signal;

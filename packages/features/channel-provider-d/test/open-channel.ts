@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Channel, FeatureContext, Ingress, Json, RawRequest, SampleDelivery } from "@svc/contract";
 import { createGuardedFetch } from "@svc/kit";
-import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit";
+import { fakeFeatureContext, type FakeFeatureContext, rawOf } from "@svc/testkit";
 import * as v from "valibot";
 import definition, { type Config } from "../src/index.ts";
 import { create } from "../src/provider-d.ts";
@@ -37,13 +37,7 @@ export function open(changes: Changes = {}, fetch?: FeatureContext["fetch"]): Op
 }
 
 /** What the gateway makes of a delivery. */
-export const requestOf = ({ method, query, headers, body }: SampleDelivery): RawRequest => ({
-  method,
-  query: new URLSearchParams(query),
-  headers,
-  body,
-  receivedAtMs: 0,
-});
+export const requestOf = (delivery: SampleDelivery): RawRequest => rawOf(delivery, 0);
 
 export const posted = (payload: Json | string): RawRequest =>
   requestOf({

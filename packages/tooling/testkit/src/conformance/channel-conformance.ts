@@ -17,6 +17,7 @@ import type { ChannelPlatform, ChannelSubject } from "./channel/subject.ts";
 import { textChecks } from "./channel/text-checks.ts";
 import { verifyChecks } from "./channel/verify-checks.ts";
 
+export { rawOf } from "./channel/delivered.ts";
 export { everyAlteration } from "./channel/hostile-json.ts";
 export { flawOf } from "./channel/inbound.ts";
 export type {

@@ -36,6 +36,7 @@ export function doorOf(opened: OpenChannel, subject: ChannelSubject): Door {
   };
 }
 
+/** What the gateway makes of a delivery. */
 export function rawOf({ method, query, headers, body }: SampleDelivery, receivedAtMs: number): RawRequest {
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return { method, query: new URLSearchParams(query), headers: lower, body, receivedAtMs };
