@@ -30,8 +30,14 @@ const NAME = "sent-parts";
 
 export function sentPartsIn({ state }: Pick<FeatureContext, "state">): SentPartsOf {
   let loading: Promise<Map<string, Sent>> | undefined;
+  const load = (): Promise<Map<string, Sent>> =>
+    (loading ??= state.get(NAME).then(deliveriesOf, (error: unknown) => {
+      // What could not be read now may be read by the next try.
+      loading = undefined;
+      throw error;
+    }));
   return async (deliveryId) => {
-    const all = await (loading ??= state.get(NAME).then(deliveriesOf));
+    const all = await load();
     const sent = (): Sent => all.get(deliveryId) ?? { parts: [] };
     const keep = (): Promise<void> => state.set(NAME, JSON.stringify([...all])).catch(() => undefined);
     return {

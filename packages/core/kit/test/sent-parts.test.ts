@@ -61,3 +61,13 @@ test.each(["", "no json", "{}", "null"])("what is kept and can't be read (%j) is
   const parts = sentPartsIn({ state: memoryState({ "sent-parts": text }) });
   expect((await parts("d-1")).has("text")).toBe(false);
 });
+
+test("a disk that could not be read once is read again", async () => {
+  let isDown = true;
+  const { get, ...state } = memoryState({ "sent-parts": '[["d-1",{"parts":["text"]}]]' });
+  const flaky = { ...state, get: (name: string) => (isDown ? Promise.reject(new Error("locked")) : get(name)) };
+  const parts = sentPartsIn({ state: flaky });
+  await expect(parts("d-1")).rejects.toThrow("locked");
+  isDown = false;
+  expect((await parts("d-1")).has("text")).toBe(true);
+});
