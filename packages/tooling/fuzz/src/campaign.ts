@@ -15,6 +15,7 @@ import { startVictim, type Victim, type VictimOptions } from "./place/daemon.ts"
 import { judgeLog } from "./place/log.ts";
 import { type Held, heldBy, settled } from "./place/process.ts";
 import { standBack } from "./place/processor.ts";
+import { endpointLine } from "./report-lines.ts";
 import type { Patience } from "./wire/exchange.ts";
 
 export interface CampaignOptions extends VictimOptions {
@@ -92,12 +93,12 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const done: EndpointReport[] = [];
   for (const endpoint of endpoints) {
     const report = await attackEndpoint(endpoint, victim, run);
-    say(lineOf(report));
+    say(endpointLine(report));
     done.push(report);
   }
   bystander.phase("slow");
   const slowDone = await slow;
-  for (const report of slowDone) if (report.sent > 0) say(lineOf(report, "slow "));
+  for (const report of slowDone) if (report.sent > 0) say(endpointLine(report, "slow "));
   const idle = await hoard(victim, bystander, options);
   bystander.phase("after");
   await new Promise((resolve) => setTimeout(resolve, options.quietMs));
@@ -188,21 +189,4 @@ function keptTurns(home: string, text: string): number {
   using db = new DatabaseSync(join(home, "state/svc.db"), { readOnly: true });
   const row = db.prepare("SELECT count(*) AS count FROM turns WHERE instr(messages, ?) > 0").get(text);
   return (row as { count: number }).count;
-}
-
-function lineOf({ endpoint, sent, answers, violations, slowestMs }: EndpointReport, what = ""): string {
-  const by = Object.entries(answers).toSorted(([, a], [, b]) => b - a);
-  const most = by.slice(0, 6).map(([answer, count]) => `${answer}: ${count}`);
-  return `${what}${endpoint}  ${sent} sent, ${violations.length} violations, slowest ${slowestMs} ms  (${most.join(", ")})`;
-}
-
-/** Every violation, those of one kind once, with an example. */
-export function violationLines(reports: readonly EndpointReport[]): string[] {
-  const all = reports.flatMap(({ violations }) => violations);
-  const groups = Map.groupBy(all, ({ endpoint, kind, problem }) => `${endpoint}: ${kind}: ${problem}`);
-  return [...groups].flatMap(([title, [first, ...more]]) => [
-    `${title}${more.length > 0 ? ` (${more.length + 1} times)` : ""}`,
-    `  > ${first!.sent}`,
-    `  < ${first!.received}`,
-  ]);
 }

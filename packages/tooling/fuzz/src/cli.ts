@@ -2,8 +2,9 @@
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { EXIT } from "@svc/contract";
-import { type CampaignReport, runCampaign, violationLines } from "./campaign.ts";
+import { type CampaignReport, runCampaign } from "./campaign.ts";
 import { attackControl, type ControlReport } from "./control/campaign.ts";
+import { violationLines } from "./report-lines.ts";
 
 const HELP = `Usage: pnpm fuzz [--count 10000] [--width 8] [--slow 10] [--idle 10000] [--seed n] [--endpoint text] [--json]
 

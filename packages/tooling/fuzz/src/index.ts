@@ -1,6 +1,7 @@
 /** `@svc/fuzz`: hostile requests, made and judged. Never in a binary. */
 export type { Attack, Exchange } from "./attack.ts";
-export { type CampaignReport, runCampaign, violationLines } from "./campaign.ts";
+export { type CampaignReport, runCampaign } from "./campaign.ts";
 export { attackControl } from "./control/campaign.ts";
 export { type IdleConnections, openIdle } from "./idle.ts";
 export { judge } from "./judge/judge.ts";
+export { violationLines } from "./report-lines.ts";

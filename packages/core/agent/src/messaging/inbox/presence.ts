@@ -1,5 +1,5 @@
 /** What the sender sees while a message is answered: that it was read, and that somebody writes. Nothing waits for either. */
-import type { Channel, Clock, Inbound, Logger } from "@svc/contract";
+import { type Channel, type Clock, type Inbound, type Logger, SvcError } from "@svc/contract";
 import { within } from "../within.ts";
 
 export interface PresenceParts {
@@ -16,6 +16,8 @@ const SHORTEST_MS = 1_000;
 const MARK_LIMIT_MS = 30_000;
 /** Marks of one channel at the same time: one that hangs would take a connection for each message. */
 const MAX_MARKS = 16;
+/** Without a reason given, each message would cost an exception with its stack. */
+const OVER = new SvcError("TURN_CANCELLED", "The turn is over.");
 
 export class Presence {
   readonly #parts: PresenceParts;
@@ -46,7 +48,7 @@ export class Presence {
     const cancel = clock.after(TYPING_AFTER_MS, goOn);
     return () => {
       cancel();
-      stop.abort();
+      stop.abort(OVER);
     };
   }
 
