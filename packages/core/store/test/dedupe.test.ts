@@ -1,21 +1,10 @@
 // A delivery that a platform repeats, or an attacker replays, is answered again; or a new one is taken for an old one.
 import { DEDUPE_MS } from "@svc/contract";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Store } from "../src/index.ts";
-import { arrive, arriveAt, house, type House, keptOf, message } from "./house.ts";
+import { describe, expect, test } from "vitest";
+import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
+import { arrive, arriveAt, keptOf, message } from "./house.ts";
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
-
-const crash = (): void => void (store = home.crash(store));
+storeForEachTest();
 
 describe("what was seen before", () => {
   test("is a duplicate: in the same delivery, in the same commit, later, and after a kill", async () => {
@@ -50,8 +39,7 @@ describe("what was seen before", () => {
     expect(keptOf(await arrive(store, home.clock, short))).toHaveLength(0);
     await home.clock.advance(1);
     expect(keptOf(await arrive(store, home.clock, short))).toHaveLength(1);
-    store.close();
-    store = home.open();
+    reopen();
     expect(keptOf(await arrive(store, home.clock, short))).toHaveLength(0);
   });
 

@@ -1,24 +1,11 @@
 // A message that is lost, answered twice, or tried for ever because it brings the process down.
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { InboxMessage, Store } from "../src/index.ts";
-import { arrive, arriveAt, house, type House, keptOf, message } from "./house.ts";
+import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
+import { arrive, arriveAt, keptOf, message } from "./house.ts";
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
+storeForEachTest();
 
-const reopen = (): void => {
-  store.close();
-  store = home.open();
-};
-const crash = (): void => void (store = home.crash(store));
 const lanes = (messages: readonly { lane: string }[]): string[] => messages.map(({ lane }) => lane);
 const read = (n: number): InboxMessage => store.inbox.read(n)!;
 

@@ -1,20 +1,12 @@
 // What is looked up, summed up and sealed: numbers that are a little wrong, and a place that leads into another's turns.
 import type { ClientId } from "@svc/contract";
 import { SvcError } from "@svc/contract";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Device, SessionPlace, Store, TurnUsage } from "../src/index.ts";
-import { house, type House, session, speak, turn } from "./house.ts";
+import { describe, expect, test } from "vitest";
+import type { Device, SessionPlace, TurnUsage } from "../src/index.ts";
+import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
+import { session, speak, turn } from "./house.ts";
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
+storeForEachTest();
 
 const ids = (turns: readonly { id: string }[]): string[] => turns.map(({ id }) => id);
 
@@ -119,8 +111,7 @@ describe("usage", () => {
     ]);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     expect(store.usage.spentUsd("2026-01-01", "default")).toBe(1);
-    store.close();
-    store = home.open();
+    reopen();
     expect(store.usage.spentUsd("2026-01-01", "default")).toBe(1);
   });
 });
@@ -178,7 +169,7 @@ test("state is plain text by owner and name, and is there after a kill", async (
   await store.state.set("a", "cursor", "2");
   await store.state.set("a", "%b", "3");
   await store.state.set("b", "cursor", "4");
-  store = home.crash(store);
+  crash();
   expect([store.state.get("a", "cursor"), store.state.get("b", "cursor"), store.state.get("c", "x")]).toEqual([
     "2",
     "4",
@@ -190,7 +181,7 @@ test("state is plain text by owner and name, and is there after a kill", async (
     [],
   ]);
   expect([await store.state.delete("a", "cursor"), await store.state.delete("a", "cursor")]).toEqual([true, false]);
-  store = home.crash(store);
+  crash();
   expect([store.state.list("a", ""), store.state.get("b", "cursor")]).toEqual([["%b"], "4"]);
 });
 
@@ -210,8 +201,7 @@ describe("devices", () => {
     expect(await store.devices.rename("a", "phone")).toBe(true);
     expect(await store.devices.rename("b", "phone")).toBe(false);
     expect(store.devices.all()).toEqual([{ ...device("a"), name: "phone" }]);
-    store.close();
-    store = home.open();
+    reopen();
     expect(store.devices.all()).toEqual([{ ...device("a"), name: "phone" }]);
   });
 

@@ -1,24 +1,15 @@
 // Messages that are kept for ever, go too early or take others with them, or leave files behind of which nobody knows.
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Store } from "../src/index.ts";
-import { arrive, delivery, house, type House, message } from "./house.ts";
+import { expect, test } from "vitest";
+import { crash, home, open, reopen, store, storeForEachTest } from "./each-test.ts";
+import { arrive, delivery, message } from "./house.ts";
 
 const DAY = 86_400_000;
 const NONE = { sessions: 0, turns: 0, toolCalls: 0, idempotencyKeys: 0, messages: 0, deliveries: 0, seenIds: 0 };
 
 const step = { message: { role: "assistant" }, inputTokens: 1, outputTokens: 1 };
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
+storeForEachTest();
 
 /** Counted in the file itself. */
 function rows(table: string): number {
@@ -121,7 +112,7 @@ test("none is deleted after the store was closed while files went", async () => 
   await store.write(() => [1, 2].map((n) => store.inbox.end(n, "done")));
   await home.clock.advance(31 * DAY);
   await store.prune(DAYS, home.clock.now(), async () => store.close()).catch(() => undefined);
-  store = home.open();
+  open();
   expect(store.inbox.read(1)).toMatchObject({ state: "done" });
 });
 
@@ -130,8 +121,7 @@ test("never get the number of one that is gone", async () => {
   await store.write(() => [1, 2, 3].map((n) => store.inbox.end(n, "done")));
   await home.clock.advance(31 * DAY);
   await store.prune(DAYS, home.clock.now());
-  store.close();
-  store = home.open();
+  reopen();
   await come(1);
   expect(store.inbox.waiting().map(({ n }) => n)).toEqual([4]);
 });
@@ -151,7 +141,7 @@ test("nobody is told of a lost one that is gone", async () => {
   await come(2);
   for (let time = 0; time < 5; time += 1) {
     await store.write(() => store.inbox.begin(1));
-    store = home.crash(store);
+    crash();
   }
   expect(store.inbox.lost()).toHaveLength(1);
   await home.clock.advance(31 * DAY);

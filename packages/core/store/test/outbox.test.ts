@@ -1,21 +1,12 @@
 // An answer that is lost, kept twice by a resumed turn, or whose fate nobody can tell.
 import type { DeliveryUpdate } from "@svc/contract";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Delivery, NewDelivery, Store } from "../src/index.ts";
-import { arriveAt, delivery, house, type House } from "./house.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Delivery, NewDelivery } from "../src/index.ts";
+import { crash, home, store, storeForEachTest } from "./each-test.ts";
+import { arriveAt, delivery } from "./house.ts";
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
+storeForEachTest();
 
-const crash = (): void => void (store = home.crash(store));
 const add = (...deliveries: NewDelivery[]): Promise<Delivery[]> =>
   store.write(() => store.outbox.add(deliveries, home.clock.now()));
 const read = (n: number): Delivery => store.outbox.read(n)!;

@@ -1,26 +1,18 @@
 // A service that runs for years: what is too old goes, what is young stays, and the file does not grow for ever.
-import { statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { RetentionLimits, Store } from "../src/index.ts";
+import { describe, expect, test } from "vitest";
+import type { RetentionLimits } from "../src/index.ts";
 import { STEPS } from "../src/migrations.ts";
-import { house, type House, session, speak, turn } from "./house.ts";
+import { home, open, store, storeForEachTest } from "./each-test.ts";
+import { session, speak, turn } from "./house.ts";
 
 const DAY = 86_400_000;
 const KEEP_ALL: RetentionLimits = { sessionDays: 0, maxSessions: 0, toolCallDays: 36_500, messageDays: 36_500 };
 const NONE = { sessions: 0, turns: 0, toolCalls: 0, idempotencyKeys: 0, messages: 0, deliveries: 0, seenIds: 0 };
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
+storeForEachTest();
 
 const names = (): string[] => store.sessions.list({}, 1000).map(({ name }) => name);
 
@@ -87,7 +79,7 @@ describe("conversations", () => {
     await round;
     const left = rows("turns");
     expect(left).toBeGreaterThan(0);
-    store = home.open();
+    open();
     expect(names()).toEqual([]);
     expect(await store.prune(limits, 10 * DAY)).toEqual({ ...NONE, turns: left });
     expect(rows("turns")).toBe(0);
@@ -165,7 +157,7 @@ describe("the file", () => {
     // Three rounds are kept at a time, 600 kB each; 1 MiB is spare; the log is cut to 16 MiB.
     store.close();
     expect(statSync(home.file).size).toBeLessThan(5_000_000);
-    store = home.open();
+    open();
     expect(Math.max(...sizes)).toBeLessThan(22_000_000);
   });
 
@@ -175,20 +167,19 @@ describe("the file", () => {
     await store.prune({ ...KEEP_ALL, maxSessions: 1 }, 0);
     store.close();
     expect(statSync(home.file).size).toBeLessThan(before / 3);
-    store = home.open();
+    open();
   });
 
   test("one that can't give space back uses it again", async () => {
     store.close();
-    home[Symbol.dispose]();
-    home = house();
+    for (const name of ["", "-wal", "-shm"]) rmSync(home.file + name, { force: true });
     const db = new DatabaseSync(home.file);
     db.exec(`${STEPS.join("")} PRAGMA user_version = ${STEPS.length}`);
     db.close();
-    store = home.open();
+    open();
     for (let n = 0; n < 20; n += 1) await round(n);
     store.close();
     expect(statSync(home.file).size).toBeLessThan(5_000_000);
-    store = home.open();
+    open();
   });
 });

@@ -1,25 +1,17 @@
 // An id that is forgotten too early is a message answered twice; one that is taken for another's is a message lost.
 import { DatabaseSync } from "node:sqlite";
 import * as fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checkDatabase, type Store } from "../src/index.ts";
+import { describe, expect, test } from "vitest";
+import { checkDatabase } from "../src/index.ts";
 import { GroupCommit } from "../src/group-commit.ts";
 import { BLOCK_SIZE } from "../src/messages/block-filters.ts";
 import { Dedupe } from "../src/messages/dedupe.ts";
 import { MessageStores } from "../src/messages/messages.ts";
 import { openDatabase } from "../src/open-database.ts";
-import { arrive, house, type House, keptOf, message } from "./house.ts";
+import { crash, home, open, store, storeForEachTest } from "./each-test.ts";
+import { arrive, house, keptOf, message } from "./house.ts";
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
+storeForEachTest();
 
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
@@ -43,7 +35,7 @@ test("ids beyond what is held in memory are known, before a kill and after it", 
   expect(rows("seen_blocks")).toBeGreaterThan(3);
   const total = 4000 * Math.ceil((5 * BLOCK_SIZE) / 4000);
   expect(await give(0, total)).toBe(0);
-  store = home.crash(store);
+  crash();
   expect(await give(0, total + 5)).toBe(5);
 });
 
@@ -51,7 +43,7 @@ test("a commit that brings several blocks at once forgets none", async () => {
   await give(0, BLOCK_SIZE - 1);
   const more = range(1, 4).map((part) => give(part * BLOCK_SIZE, (part + 1) * BLOCK_SIZE));
   expect(await Promise.all(more)).toEqual([BLOCK_SIZE, BLOCK_SIZE, BLOCK_SIZE]);
-  store = home.crash(store);
+  crash();
   expect(await give(0, 4 * BLOCK_SIZE)).toBe(1);
   expect((await checkDatabase(home.file, { quick: false, clock: home.clock })).problems).toEqual([]);
 });
@@ -82,7 +74,7 @@ test("a block whose commit fails is written by the next one, without what was un
   expect(await keep(0, BLOCK_SIZE + 10)).toBe(5);
   expect([rows("seen_blocks"), stores.inbox.counts().inbox.done]).toEqual([1, BLOCK_SIZE + 10]);
   db.close();
-  store = home.open();
+  open();
   expect(await give(0, BLOCK_SIZE + 20)).toBe(10);
 });
 
@@ -104,7 +96,7 @@ describe("once their time is over", () => {
     await home.clock.advance(HOUR);
     await prune();
     expect(await give(0, 200)).toBe(100);
-    store = home.crash(store);
+    crash();
     expect(await give(0, BLOCK_SIZE)).toBe(0);
   });
 });

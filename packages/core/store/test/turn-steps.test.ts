@@ -1,18 +1,8 @@
 // A turn that is taken up again after a kill and does not find what it had done, or finds another's.
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Store } from "../src/index.ts";
-import { house, type House } from "./house.ts";
+import { expect, test } from "vitest";
+import { crash, store, storeForEachTest } from "./each-test.ts";
 
-let home: House;
-let store: Store;
-beforeEach(() => {
-  home = house();
-  store = home.open();
-});
-afterEach(() => {
-  store.close();
-  home[Symbol.dispose]();
-});
+storeForEachTest();
 
 const step = (text: string) => ({ message: { role: "assistant", text }, inputTokens: 3, outputTokens: 4 });
 
@@ -22,7 +12,7 @@ test("steps are there in their order after a kill, and go with the end of their 
     store.steps.add("t-2", step("other"));
     store.steps.add("t-1", step("two"));
   });
-  store = home.crash(store);
+  crash();
   await store.write(() => store.steps.add("t-1", step("three")));
   expect(store.steps.of("t-1")).toEqual([step("one"), step("two"), step("three")]);
   await store.write(() => store.steps.drop("t-1"));
@@ -36,7 +26,7 @@ test("a call that had started and did not finish is known to be interrupted; the
     store.toolCalls.finish("t-1", "1", "finished", { ok: true });
     store.toolCalls.finish("t-1", "2", "failed", "no");
   });
-  store = home.crash(store);
+  crash();
   expect(store.toolCalls.of("t-1").toSorted((one, other) => one.callId.localeCompare(other.callId))).toEqual([
     { callId: "1", tool: "x", acting: true, state: "finished", output: { ok: true } },
     { callId: "2", tool: "x", acting: true, state: "failed", output: "no" },
