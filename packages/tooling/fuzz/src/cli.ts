@@ -71,6 +71,8 @@ function tell(
   const problems: string[] = [...(control?.problems ?? [])];
   for (const report of reports) {
     problems.push(...violationLines([...report.endpoints, ...report.slow]), ...report.problems);
+    if (!report.apart)
+      say("the attacker took processor time from the clients that are measured: without chrt it has to");
     const { quiet } = report.paces;
     for (const [phase, { served, p50Ms, p99Ms }] of Object.entries(report.paces)) {
       const ratio = quiet && phase !== "quiet" ? `, ${(p99Ms / quiet.p99Ms).toFixed(1)} × quiet` : "";

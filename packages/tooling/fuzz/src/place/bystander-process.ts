@@ -5,7 +5,6 @@ import type { BystanderOptions, Pace } from "../bystander.ts";
 import type { Victim } from "./daemon.ts";
 
 export interface Bystander extends Disposable {
-  readonly pid: number;
   /** What it does from now on counts under this name. */
   phase(name: string): void;
   end(): Promise<Readonly<Record<string, Pace>>>;
@@ -21,7 +20,6 @@ export function startBystander(victim: Victim): Bystander {
   child.stdout!.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   return {
-    pid: child.pid!,
     phase: (name) => void child.send(name),
     async end() {
       child.send("end");
