@@ -48,3 +48,9 @@ export interface Answer {
   readonly code?: string;
   readonly error?: string;
 }
+
+/** The part of a config that makes this server the one that answers. */
+export const localModel = ({ url }: { readonly url: string }): string => `[model]
+provider = "openai-compatible"
+name = "local"
+base_url = "${url}"`;

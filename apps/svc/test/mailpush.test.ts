@@ -14,7 +14,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
-import { homeWith } from "./daemon.ts";
+import { homeWith, localModel } from "./daemon.ts";
 
 const OWN = "agent@example.com";
 const TOPIC = "projects/my-project/topics/mail";
@@ -31,10 +31,7 @@ async function surroundings(script: FakeModelOptions["script"], more = "", optio
   const model = stack.use(await fakeModelServer({ script }));
   const home = stack.use(
     homeWith(`
-[model]
-provider = "openai-compatible"
-name = "local"
-base_url = "${model.url}"
+${localModel(model)}
 
 [channels_config.mailpush]
 enabled = true

@@ -16,7 +16,7 @@ import {
   verifyCallback,
 } from "@svc/testkit";
 import { expect, test } from "vitest";
-import { homeWith } from "./daemon.ts";
+import { homeWith, localModel } from "./daemon.ts";
 
 const PERSON = "+16505551234";
 const ACCOUNT = { accessToken: "EAAG-planted-access-token", phoneNumberId: "106540352242922" };
@@ -36,10 +36,7 @@ async function surroundings(script: FakeModelOptions["script"]): Promise<Surroun
   const model = stack.use(await fakeModelServer({ script }));
   const home = stack.use(
     homeWith(`
-[model]
-provider = "openai-compatible"
-name = "local"
-base_url = "${model.url}"
+${localModel(model)}
 
 [channels_config.provider_a]
 access_token = "${ACCOUNT.accessToken}"

@@ -11,7 +11,7 @@ import {
 } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
-import { homeWith } from "./daemon.ts";
+import { homeWith, localModel } from "./daemon.ts";
 
 const SECRET = "planted-webhook-secret-0123456789-0123456789";
 const TOKEN = "planted-app-token-0123456789-0123456789-0123";
@@ -22,10 +22,7 @@ async function surroundings(script: FakeModelOptions["script"]) {
   const model = stack.use(await fakeModelServer({ script }));
   const home = stack.use(
     homeWith(`
-[model]
-provider = "openai-compatible"
-name = "local"
-base_url = "${model.url}"
+${localModel(model)}
 
 [channels_config.provider_d]
 base_url = "${platform.url}"
