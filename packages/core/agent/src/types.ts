@@ -15,6 +15,10 @@ export interface TurnRequest {
   readonly claim?: IdempotencyClaim;
   /** Asks a person about an acting call. Without it such a call is refused. */
   readonly ask?: AskPerson;
+  /** Names of the only tools of the agent that this turn is offered. Default: all of them. */
+  readonly tools?: readonly string[];
+  /** Names of tools that may run once each in this turn without a person being asked: its step was approved. */
+  readonly granted?: readonly string[];
   readonly onEvent?: (event: TurnEvent) => void;
   /** Said to the model behind the agent's own instructions, in this turn only. */
   readonly instructions?: string;
@@ -69,6 +73,7 @@ export interface TurnRunner {
 export type AskPerson = (question: ToolQuestion, signal: AbortSignal) => Promise<PersonAnswer>;
 
 export interface ToolQuestion {
+  readonly turnId: string;
   readonly callId: string;
   readonly tool: string;
   readonly input: Json;

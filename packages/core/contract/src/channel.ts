@@ -56,6 +56,8 @@ export interface Channel {
     mark(conversation: Conversation, messageId: string, signal: AbortSignal): Promise<void>;
   };
   readonly media?: Media;
+  /** Questions with buttons. Without it a question is posted by `send`, and answered by a word. */
+  readonly prompts?: Prompts;
   /**
    * Asks the platform who we are there, for `svc channels test` and at start. Resolves with one line for a person, e.g.
    * the account's name. Throws CHANNEL_UNAUTHORIZED, REMOTE_*.
@@ -84,6 +86,38 @@ export interface Media {
    * CHANNEL_UNAUTHORIZED.
    */
   fetch(media: InboundMedia, write: (chunk: Uint8Array) => Promise<void>, signal: AbortSignal): Promise<FetchedMedia>;
+}
+
+/** A question to a person that is answered by yes or no. */
+export interface Prompt {
+  /** What a button hands back, as `Inbound.choice.prompt`. At most 32 characters of `[a-z0-9-]`. */
+  readonly id: string;
+  readonly title: string;
+  /** Plain text. */
+  readonly message: string;
+  /** Labels of the buttons. */
+  readonly approve: string;
+  readonly reject: string;
+}
+
+export interface Prompts {
+  /**
+   * Posts it with buttons; `message.text` is the same question in words, for those who can't press one. As `send`. A
+   * channel that opens a thread for it says so, and answers count there too.
+   */
+  post(message: OutgoingMessage, prompt: Prompt, signal: AbortSignal): Promise<PromptReceipt>;
+  /** Takes the buttons off a question that was posted, and says there how it ended. Errors are logged and forgotten. */
+  close?(posted: PostedPrompt, outcome: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface PromptReceipt extends Receipt {
+  readonly thread?: Conversation;
+}
+
+export interface PostedPrompt {
+  readonly conversation: Conversation;
+  readonly platformId: string | undefined;
+  readonly text: string;
 }
 
 export interface FetchedMedia {
@@ -115,6 +149,8 @@ export interface Inbound {
   readonly group?: boolean;
   readonly text: string;
   readonly media?: readonly InboundMedia[];
+  /** A button of `Prompts.post` was pressed; `text` is its label. */
+  readonly choice?: { readonly prompt: string; readonly approved: boolean };
   /** When the platform says it was written, milliseconds since the epoch. */
   readonly sentAtMs?: number;
   /** What the channel wants to be handed with the answer, e.g. the Message-ID it belongs under. */

@@ -38,6 +38,7 @@ export const ERRORS = {
   BAD_VERIFY_TOKEN: entry(403, EXIT.noPermission, "The verify token is wrong."),
   BAD_HOST: entry(403, EXIT.noPermission, "This Host is not served here; add it to gateway.allowed_hosts."),
   BAD_ORIGIN: entry(403, EXIT.noPermission, "Requests from this Origin are refused."),
+  NOT_LOCAL: entry(403, EXIT.noPermission, "Only programs on this machine may call this path."),
   BAD_PAIRING_CODE: entry(403, EXIT.noPermission, "The pairing code is wrong, used or expired."),
   FORBIDDEN_SCOPE: entry(403, EXIT.noPermission, "This token's scope does not open this path."),
   NOT_FOUND: entry(404, EXIT.usage, "Nothing is served at this path."),
@@ -97,6 +98,20 @@ export const ERRORS = {
   TRANSCRIPTION_FAILED: entry(502, EXIT.unavailable, "The recording could not be transcribed."),
   MESSAGE_UNKNOWN: entry(404, EXIT.usage, "There is no such message in the inbox or outbox."),
   MESSAGE_STATE: entry(409, EXIT.usage, "The message's state does not allow this."),
+
+  // Approvals and procedures
+  APPROVAL_UNKNOWN: entry(404, EXIT.usage, "There is no such approval request."),
+  APPROVAL_EXISTS: entry(409, EXIT.usage, "There is another approval request with this run_id and step_id."),
+  APPROVAL_RESOLVED: entry(409, EXIT.usage, "Somebody has answered this approval request already."),
+  APPROVAL_EXPIRED: entry(410, EXIT.usage, "Nobody answered this approval request in time."),
+  SOP_UNKNOWN: entry(404, EXIT.usage, "There is no procedure of this name."),
+  SOP_INVALID: entry(400, EXIT.data, "The procedure's files are invalid."),
+  SOP_NOT_MANUAL: entry(409, EXIT.usage, "This procedure has no manual trigger."),
+  SOP_BUSY: entry(409, EXIT.tempFail, "This procedure may not start now."),
+  SOP_RUN_UNKNOWN: entry(404, EXIT.usage, "There is no such run of a procedure."),
+  SOP_RUN_ENDED: entry(409, EXIT.usage, "This run has ended."),
+  SOP_STEP_FAILED: entry(500, EXIT.software, "A step of the procedure failed."),
+  AUDIT_BROKEN: entry(500, EXIT.data, "The audit log was changed by somebody else."),
 
   // Set-up
   USAGE: entry(400, EXIT.usage, "The command's arguments are wrong."),

@@ -3,37 +3,39 @@ import type { Conversation } from "./channel.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import type { ClientId } from "./identity.ts";
 
-export type TurnEvent =
-  | {
-      readonly type: "turn-start";
-      readonly turnId: string;
-      /** Name of the agent that answers. */
-      readonly agent: string;
-      readonly sessionId: string;
-      readonly clientId: ClientId;
-    }
-  | { readonly type: "text-delta"; readonly turnId: string; readonly text: string }
-  | { readonly type: "tool-call"; readonly turnId: string; readonly callId: string; readonly tool: string }
-  | {
-      readonly type: "tool-result";
-      readonly turnId: string;
-      readonly callId: string;
-      readonly tool: string;
-      readonly ok: boolean;
-    }
-  | {
-      readonly type: "turn-end";
-      readonly turnId: string;
-      /** Name of the agent that answered. */
-      readonly agent: string;
-      readonly ok: boolean;
-      readonly model: string;
-      readonly durationMs: number;
-      readonly inputTokens: number;
-      readonly outputTokens: number;
-      /** US dollars; undefined when the model's price is unknown. */
-      readonly costUsd: number | undefined;
-    };
+/** Whose turn it is that an event belongs to. */
+interface OfTurn {
+  readonly turnId: string;
+  /** Name under which the conversation goes on (X-Session-Id). */
+  readonly sessionId: string;
+  /** Whose conversation it is: who may see it, beside operators. */
+  readonly owner: ClientId;
+}
+
+export type TurnEvent = OfTurn &
+  (
+    | {
+        readonly type: "turn-start";
+        /** Name of the agent that answers. */
+        readonly agent: string;
+        readonly clientId: ClientId;
+      }
+    | { readonly type: "text-delta"; readonly text: string }
+    | { readonly type: "tool-call"; readonly callId: string; readonly tool: string }
+    | { readonly type: "tool-result"; readonly callId: string; readonly tool: string; readonly ok: boolean }
+    | {
+        readonly type: "turn-end";
+        /** Name of the agent that answered. */
+        readonly agent: string;
+        readonly ok: boolean;
+        readonly model: string;
+        readonly durationMs: number;
+        readonly inputTokens: number;
+        readonly outputTokens: number;
+        /** US dollars; undefined when the model's price is unknown. */
+        readonly costUsd: number | undefined;
+      }
+  );
 
 export type MessageEvent =
   | {
@@ -64,7 +66,82 @@ export type MessageEvent =
       readonly code: ErrorCode;
     };
 
-export type SvcEvent = TurnEvent | MessageEvent;
+/** What was posted to `/api/channel-events`, approval requests apart. */
+export interface ChannelEvent {
+  readonly type: "channel_event";
+  /** The `type` that the sender gave it. */
+  readonly event: string;
+  readonly title: string | undefined;
+  readonly message: string | undefined;
+  /** Where it goes beside the subscribers. */
+  readonly channels: readonly string[];
+}
+
+export type ApprovalEvent =
+  | {
+      readonly type: "human_approval_request";
+      readonly runId: string;
+      readonly stepId: string;
+      readonly origin: ApprovalOrigin;
+      readonly title: string;
+      readonly message: string;
+      readonly channels: readonly string[];
+      readonly approveKeywords: readonly string[];
+      readonly rejectKeywords: readonly string[];
+      /** Milliseconds since the epoch. */
+      readonly expiresAtMs: number;
+    }
+  | {
+      readonly type: "human_approval_resolved";
+      readonly runId: string;
+      readonly stepId: string;
+      /** True only for `approved`. */
+      readonly approved: boolean;
+      readonly outcome: "approved" | "rejected" | "expired" | "cancelled";
+      readonly feedback: string | undefined;
+      /** For a person: who answered, or why nobody did. */
+      readonly by: string;
+    };
+
+/** Who wants it: an outside workflow, a step of a procedure, a tool call. */
+export type ApprovalOrigin = "external" | "sop" | "tool";
+
+export type SopEvent =
+  | {
+      readonly type: "sop-run-start";
+      readonly runId: string;
+      readonly sop: string;
+      readonly mode: string;
+      /** For a person: what started it. */
+      readonly startedBy: string;
+    }
+  | {
+      readonly type: "sop-run-step";
+      readonly runId: string;
+      readonly sop: string;
+      /** From 1. */
+      readonly step: number;
+      readonly status: "running" | "waiting_approval" | "completed" | "failed";
+    }
+  | {
+      readonly type: "sop-run-end";
+      readonly runId: string;
+      readonly sop: string;
+      readonly status: "completed" | "failed" | "cancelled";
+      readonly error: ErrorCode | undefined;
+      readonly durationMs: number;
+    };
+
+/** The state of a channel's feature has changed. */
+export interface ChannelHealthEvent {
+  readonly type: "channel-health";
+  readonly channel: string;
+  readonly feature: string;
+  readonly state: string;
+  readonly reason: string | undefined;
+}
+
+export type SvcEvent = TurnEvent | MessageEvent | ChannelEvent | ApprovalEvent | SopEvent | ChannelHealthEvent;
 
 /** Sees every event. Never throws, never blocks. */
 export interface Observer {

@@ -48,6 +48,24 @@ function isHttpUrl(text: string): boolean {
 /** The keys that every section of a channel has, beside its own. */
 export const channelKeys = {
   agent: v.optional(v.pipe(v.string(), v.description("Name of the agent that answers; without it the default one."))),
+  approvers: v.optional(
+    v.pipe(
+      v.array(
+        v.pipe(
+          v.string(),
+          v.check((who) => who.trim() !== "" && who.trim() !== "*", "somebody; * would let everyone approve"),
+        ),
+      ),
+      v.description("Who may answer approval requests there, as in its allowlist; nobody without it."),
+    ),
+    [],
+  ),
+  notification_target: v.optional(
+    v.pipe(
+      v.string(),
+      v.description("The chat, room or address that notifications and approval requests are posted to."),
+    ),
+  ),
 } as const;
 
 /** Who may write to the agent there. Empty or missing: nobody, and the log says so once for each sender. */

@@ -1,8 +1,9 @@
 /** What the gateway is given, and what it gives back. */
 import type { Clock, Logger, Route } from "@svc/contract";
 import type { Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
-import type { CoreConfig, RegisteredIngress } from "@svc/kernel";
-import type { Device, IdempotencyClaim } from "@svc/store";
+import type { CoreConfig, EventHub, RegisteredIngress } from "@svc/kernel";
+import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
+import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
 import type { Reports } from "./api/reports.ts";
 import type { IngressPath } from "./ingress/ingress-paths.ts";
 import type { Pairing } from "./pairing/pairing.ts";
@@ -25,6 +26,27 @@ export interface GatewayStore {
   };
 }
 
+/** Sign-ins of the page, over restarts. */
+export interface PageSessionStore {
+  all(): readonly PageSession[];
+  /** Both resolve once it is on disk, and reject with STORE_*. */
+  add(session: PageSession): Promise<void>;
+  remove(idHash: string): Promise<void>;
+  /** Notes a use; cheap, never waited for. */
+  touch(idHash: string, atMs: number): void;
+}
+
+/** A file of the page that is served at `/`. */
+export interface PageFile {
+  /** `Content-Type`. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  /** Gzip of the same, where that is smaller. */
+  readonly gzip?: Uint8Array;
+  /** Its name changes with its content, so that it may be kept for good. */
+  readonly isImmutable: boolean;
+}
+
 /** What a reload can change. */
 export interface GatewaySettings {
   readonly config: CoreConfig["gateway"];
@@ -44,6 +66,13 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   /** Where the deliveries of channels are kept. */
   readonly inbox: Pick<Messaging, "accept">;
   readonly mailbox: Mailbox;
+  readonly events: EventHub;
+  readonly approvals: Approvals;
+  readonly sops: Sops;
+  readonly channelEvents: ChannelEvents;
+  readonly pageSessions: PageSessionStore;
+  /** By path, `/` included. */
+  readonly page: ReadonlyMap<string, PageFile>;
   /** False: the channel's feature is on and gave up. Its path answers CHANNEL_DOWN then, so that the platform tries again. */
   isUp(feature: string): boolean;
   health(): Health;

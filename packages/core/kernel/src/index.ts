@@ -1,6 +1,7 @@
 /** `@svc/kernel`: config, secrets, lifecycle, registry. */
 export * from "./config/agents.ts";
 export * from "./config/core-schema.ts";
+export type * from "./events/types.ts";
 export * from "./home.ts";
 export * from "./clock.ts";
 export * from "./lifecycle/channel-id.ts";

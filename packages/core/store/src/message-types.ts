@@ -71,6 +71,8 @@ export interface NewDelivery {
   readonly turnId?: string;
   /** Of an outgoing message that a tool call makes: kept once, whatever is resumed. `turn:call`. */
   readonly key?: string;
+  /** `Approval.n` of the question that it asks. */
+  readonly approval?: number;
 }
 
 /** A file in the workspace of an agent, read when it is sent. */

@@ -1,7 +1,10 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
+import { APPROVALS_STEP } from "./approvals-schema.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
+import { PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
+import { SOP_STEP } from "./sop-schema.ts";
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
 export const STEPS: readonly string[] = [
@@ -106,6 +109,8 @@ export const STEPS: readonly string[] = [
   CREATE TABLE dropped_chains (last_turn INTEGER PRIMARY KEY);
   `,
   MESSAGES_STEP,
+  // Steps are told apart by their place: one landing makes one step.
+  `${APPROVALS_STEP} ${SOP_STEP} ${PAGE_SESSIONS_STEP}`,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

@@ -54,6 +54,24 @@ export interface ChannelIdentity {
   sender(channel: string, sender: string): ClientId;
 }
 
+/** Messages that answer a question of ours instead of asking one. */
+export interface ReplyTaker {
+  /** Cheap: whether the message would settle something that waits in its conversation. */
+  takes(inbound: Inbound): boolean;
+  /**
+   * Inside the transaction that ends the message. Undefined: it settles nothing, or not any more, and is a message like any
+   * other.
+   */
+  take(inbound: Inbound): TakenReply | undefined;
+}
+
+export interface TakenReply {
+  /** What the sender is told; undefined: nothing. */
+  readonly text: string | undefined;
+  /** Call it once the transaction is on disk. */
+  committed(): void;
+}
+
 /** Both boxes as a person sees them: `in-12` came in, `out-7` goes out. */
 export interface Mailbox {
   counts(): MessageCounts;

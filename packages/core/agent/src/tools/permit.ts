@@ -56,13 +56,13 @@ function parseInput(tool: Tool, text: string): unknown {
 
 /** Returns after a yes. */
 async function askPerson(call: PermittedCall, request: CallRequest, reason: string): Promise<void> {
-  const { ask, signal, callId } = request;
+  const { ask, signal, turnId, callId } = request;
   if (!ask) {
     throw new SvcError("TOOL_REFUSED", `${reason} Nobody can be asked here, so the call is refused.`, {
       hint: "Use svc chat at a terminal, or change [security.policy].",
     });
   }
-  const question = { callId, tool: call.tool.name, input: call.input as Json, reason };
+  const question = { turnId, callId, tool: call.tool.name, input: call.input as Json, reason };
   const wait = (): Promise<PersonAnswer> => askInTime(call.environment, ask, question, signal);
   const answer = await (request.pause ? request.pause(wait) : wait());
   if (!answer.approved) {

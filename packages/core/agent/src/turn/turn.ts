@@ -28,6 +28,10 @@ export interface TurnProgress {
   acted: boolean;
 }
 
+/** Whose turn it is, is added to each. */
+export type EmitTurnEvent = (event: WithoutTurn<TurnEvent>) => void;
+type WithoutTurn<Event> = Event extends TurnEvent ? Omit<Event, "turnId" | "sessionId" | "owner"> : never;
+
 export interface TurnRun {
   readonly turn: ActiveTurn;
   /** Kept for the whole turn, whatever a reload changes. */
@@ -42,7 +46,7 @@ export interface TurnRun {
   readonly store: Store;
   readonly clock: Clock;
   readonly redaction: Redaction;
-  readonly emit: (event: TurnEvent) => void;
+  readonly emit: EmitTurnEvent;
   /** Throws COST_LIMIT. */
   readonly checkBudget: () => void;
 }
@@ -82,7 +86,7 @@ async function askModel(run: TurnRun): Promise<ModelAnswer> {
   const { meter } = progress;
   run.checkBudget();
   const options = optionsOf(run);
-  const tell = (text: string): void => emit({ type: "text-delta", turnId: progress.id, text });
+  const tell = (text: string): void => emit({ type: "text-delta", text });
   const estimate = (outputTokens: number): Tokens => ({
     inputTokens: estimateTokens(JSON.stringify([options.prompt, options.tools])),
     outputTokens,
@@ -116,10 +120,11 @@ function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageMode
 async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<void> {
   const { progress, turn, steps, store, redaction, emit } = run;
   const { request, limit } = turn;
-  const id = { turnId: progress.id, callId: call.toolCallId, tool: call.toolName };
+  const id = { callId: call.toolCallId, tool: call.toolName };
   emit({ type: "tool-call", ...id });
   const outcome = await callTool(run.environment, {
-    ...id,
+    turnId: progress.id,
+    callId: call.toolCallId,
     name: call.toolName,
     clientId: request.clientId,
     input: call.input,

@@ -15,7 +15,7 @@ import type { EndedTurn, TurnKeeper } from "./keep-turn.ts";
 import { KeptSteps } from "./kept-steps.ts";
 import { userMessage } from "./messages.ts";
 import type { Redaction } from "./redacted-stream.ts";
-import { runTurn, type TurnProgress } from "./turn.ts";
+import { type EmitTurnEvent, runTurn, type TurnProgress } from "./turn.ts";
 
 export interface TurnDeps {
   readonly store: Store;
@@ -51,15 +51,16 @@ export async function wholeTurn(
       toolOf: toolsOf(profile),
     });
   const ended = { request, conversation, progress, profile, steps };
-  const emit = (event: TurnEvent): void => {
+  const sessionId = conversation.name;
+  const emit: EmitTurnEvent = (told) => {
+    const event = { ...told, turnId, sessionId, owner: turn.owner } as TurnEvent;
     request.onEvent?.(event);
     deps.publish?.(event);
   };
   const startedAt = clock.monotonic();
   turn.conversation = conversation;
   turn.startedAt = clock.now();
-  const sessionId = conversation.name;
-  emit({ type: "turn-start", turnId, agent, sessionId, clientId: request.clientId });
+  emit({ type: "turn-start", agent, clientId: request.clientId });
   limit.start(profile.turn.timeoutMs);
   let ok = false;
   try {
@@ -75,7 +76,7 @@ export async function wholeTurn(
     throw cause instanceof SvcError ? cause : new SvcError("TURN_FAILED", undefined, { cause });
   } finally {
     const durationMs = clock.monotonic() - startedAt;
-    emit({ type: "turn-end", turnId, agent, ok, model, durationMs, ...usedOf(meter) });
+    emit({ type: "turn-end", agent, ok, model, durationMs, ...usedOf(meter) });
   }
 }
 
@@ -100,7 +101,7 @@ async function answerOf(
   deps: TurnDeps,
   { conversation, progress, profile, steps }: EndedTurn,
   turn: ActiveTurn,
-  emit: (event: TurnEvent) => void,
+  emit: EmitTurnEvent,
 ): Promise<string> {
   const { store, clock, redaction, budget, profileOf } = deps;
   const { name, model } = profile;

@@ -91,7 +91,18 @@ export const coreSections = {
   prices: v.record(v.string(), price),
   tools: v.strictObject({ disabled: list("Tools the agent does not have.") }),
   approvals: v.strictObject({
+    expire_secs: count(86_400, 60, 31_536_000, "Seconds after which an approval request that nobody answered is over."),
     tool_timeout_secs: count(300, 1, 86_400, "Seconds to wait for a person before an asked-for call is refused."),
+  }),
+  sop: v.strictObject({
+    default_execution_mode: v.optional(
+      v.pipe(
+        v.picklist(["auto", "supervised", "step_by_step", "priority_based", "deterministic"]),
+        v.description("How a procedure that does not say so itself is run."),
+      ),
+      "supervised",
+    ),
+    max_concurrent_total: count(4, 1, 1_000_000, "Most runs of procedures at the same time; those that wait count."),
   }),
   secrets: v.strictObject({
     encrypt: flag(true, "Keep the secrets of this file encrypted with the key file of the home."),

@@ -1,0 +1,37 @@
+/** The event hub as others see it: who publishes, who listens. */
+import type { SvcEvent } from "@svc/contract";
+
+/** An event with its id. Made once, shown to everybody. */
+export interface StampedEvent {
+  /** `<boot>-<n>`. */
+  readonly id: string;
+  readonly n: number;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly event: SvcEvent;
+  /** `{"id","type","timestamp","payload"}` as JSON text; made when somebody asks for it first, and then once. */
+  readonly json: string;
+}
+
+export interface EventHub {
+  /** Random per start: what an id begins with. */
+  readonly boot: string;
+  /** Never throws, never waits. */
+  publish(event: SvcEvent): StampedEvent;
+  /**
+   * Calls `tell` with every event from here on, in order, in the same breath as it is published; it must not throw. `after`
+   * is a `Last-Event-ID`: what came after it is told first. Call the result to end it.
+   */
+  subscribe(subscriber: Subscriber, after?: string): Subscription;
+  readonly subscribers: number;
+}
+
+export interface Subscriber {
+  tell(event: StampedEvent): void;
+  /** What it asked for is gone: told before anything else. */
+  dropped(reason: "another-boot" | "too-old" | "malformed"): void;
+}
+
+export interface Subscription {
+  end(): void;
+}

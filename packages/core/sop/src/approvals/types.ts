@@ -1,0 +1,88 @@
+/** What waits for a person's yes: who may ask, who may answer, and what everybody is told. */
+import type { ApprovalOrigin, Conversation, Inbound, Json } from "@svc/contract";
+import type { Approval, ApprovalAnswer, ApprovalStatus } from "@svc/store";
+
+export interface ApprovalKey {
+  readonly runId: string;
+  readonly stepId: string;
+}
+
+export interface ApprovalRequest extends ApprovalKey {
+  readonly origin: ApprovalOrigin;
+  readonly title: string;
+  readonly message: string;
+  /** Default: approve, yes. Empty: no keywords. */
+  readonly approveKeywords?: readonly string[];
+  /** Default: reject, no. */
+  readonly rejectKeywords?: readonly string[];
+  /** As the sender named them; of an `external` one. */
+  readonly channels?: readonly string[];
+  /** For a person: who wants it. */
+  readonly askedBy: string;
+  /** Default: `approvals.expire_secs`. */
+  readonly expireMs?: number;
+  /** Where the prompt is posted. */
+  readonly conversations: readonly Conversation[];
+  /** All else that tells it from another request of the same key, e.g. a tool's input. Not shown. */
+  readonly subject?: Json;
+}
+
+export interface Answer extends Pick<ApprovalAnswer, "by" | "via"> {
+  readonly approved: boolean;
+  readonly feedback?: string;
+}
+
+/** What was done inside a transaction, and is told once that is on disk. */
+export interface Pending<Result> {
+  readonly result: Result;
+  committed(): void;
+}
+
+export interface Requested {
+  /** `existing`: an identical one waits; nothing is posted, nobody is told again. */
+  readonly state: "new" | "existing";
+  readonly approval: Approval;
+}
+
+export interface Approvals {
+  /** Resolves once it is on disk. Throws BAD_REQUEST (a word in both lists), APPROVAL_EXISTS, STORE_*. */
+  request(request: ApprovalRequest): Promise<Requested>;
+  /** The same inside a transaction of the caller. */
+  requestIn(request: ApprovalRequest): Pending<Requested>;
+  /** The first answer wins. Throws APPROVAL_UNKNOWN, APPROVAL_RESOLVED (who and when), APPROVAL_EXPIRED, STORE_*. */
+  resolve(key: ApprovalKey, answer: Answer): Promise<Approval>;
+  resolveIn(key: ApprovalKey, answer: Answer): Pending<Approval>;
+  /** Nobody wants to know any more. Inside a transaction; undefined: it waited no longer. */
+  cancelIn(key: ApprovalKey, why: string): Pending<Approval> | undefined;
+  /** Resolves when it waits no longer, at once if it does not. Rejects with the signal's reason, APPROVAL_UNKNOWN. */
+  settled(key: ApprovalKey, signal: AbortSignal): Promise<Approval>;
+  get(key: ApprovalKey): Approval | undefined;
+  list(filter: ApprovalFilter, limit: number): ApprovalPage;
+  /** Messages of channels that answer one. Structurally the agent's `ReplyTaker`. */
+  readonly replies: {
+    takes(inbound: Inbound): boolean;
+    take(inbound: Inbound): { readonly text: string | undefined; committed(): void } | undefined;
+  };
+  /** Watches over those that expire. */
+  start(): void;
+  stop(): void;
+}
+
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus;
+  readonly runId?: string;
+  /** Only those with a smaller number. */
+  readonly before?: number;
+}
+
+export interface ApprovalPage {
+  /** Newest first. */
+  readonly approvals: readonly Approval[];
+  /** `before` of the next page; undefined: this was the last. */
+  readonly next: number | undefined;
+}
+
+/** Told of every end inside its transaction: a run goes on, the audit log gets its line. The result is called after it. */
+export type OnSettled = (approval: Approval) => () => void;
+/** The same of every new one. */
+export type OnRequested = (approval: Approval) => void;

@@ -1,0 +1,126 @@
+/** Runs of procedures, as the gateway, the tools and the command line see them. */
+import type { ClientId, ErrorCode, Json } from "@svc/contract";
+import type { AuditEntry, SopRun, SopRunStatus, SopStepRow } from "@svc/store";
+import type { Pending } from "../approvals/types.ts";
+import type { LoadedSop, SopTriggerEvent } from "../library/types.ts";
+
+export interface Dispatched {
+  readonly runs: readonly { readonly sop: string; readonly runId: string }[];
+  readonly skipped: readonly { readonly sop: string; readonly reason: string }[];
+}
+
+/** Who starts a run. */
+export interface Starter {
+  /** For a person, e.g. `webhook /deploy`, `device phone`, `an operator at the command line`. */
+  readonly by: string;
+  /** The agent whose tool call it is. */
+  readonly agent?: string;
+}
+
+export interface Sops {
+  /** Whether some procedure is started by requests to exactly this path. */
+  hasPath(path: string): boolean;
+  /** Starts what the event fits. Resolves once the runs are on disk. Rejects with STORE_*. */
+  dispatch(event: SopTriggerEvent, starter: Starter): Promise<Dispatched>;
+  /** The same inside a transaction of the caller. */
+  dispatchIn(event: SopTriggerEvent, starter: Starter): Pending<Dispatched>;
+  /** By name. Throws SOP_UNKNOWN, SOP_NOT_MANUAL, SOP_BUSY, STORE_*. */
+  run(name: string, payload: string | null, starter: Starter): Promise<SopRun>;
+  list(): readonly SopSummary[];
+  /** Throws SOP_UNKNOWN. */
+  show(name: string): SopSummary;
+  runs(filter: SopRunFilter, limit: number): SopRunPage;
+  /** Throws SOP_RUN_UNKNOWN. */
+  readRun(id: string): SopRunDetail;
+  /** Throws SOP_RUN_UNKNOWN, SOP_RUN_ENDED, STORE_*. */
+  cancel(id: string, by: string): Promise<SopRun>;
+  /** Reads the files again. */
+  reload(): Promise<void>;
+  readonly audit: AuditLog;
+  /** Takes up what the last process left, then follows files and clock. */
+  start(): void;
+  /** Begins nothing more; running steps have `graceMs`, and go on in the next process. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface SopSummary extends LoadedSop {
+  readonly activeRuns: number;
+  readonly lastRun: SopRun | undefined;
+  /** Of each cron trigger, in their order: milliseconds since the epoch. */
+  readonly nextAtMs: readonly number[];
+}
+
+export interface SopRunFilter {
+  readonly sop?: string;
+  readonly status?: SopRunStatus;
+  /** Only those with a smaller `n`. */
+  readonly before?: number;
+}
+
+export interface SopRunPage {
+  /** Newest first. */
+  readonly runs: readonly SopRun[];
+  readonly next: number | undefined;
+}
+
+export interface SopRunDetail {
+  readonly run: SopRun;
+  readonly steps: readonly SopStepRow[];
+}
+
+export interface AuditLog {
+  /** Newest first. */
+  list(limit: number, before?: number): { readonly entries: readonly AuditEntry[]; readonly next: number | undefined };
+  /** Reads all of it. `brokenAt`: the first line that does not fit. */
+  verify(): Promise<{ readonly entries: number; readonly brokenAt: number | undefined }>;
+  /** Inside a transaction. */
+  add(kind: string, data: Json): void;
+}
+
+/** What a step's work is handed to; the app has the agent do it. */
+export interface StepWorker {
+  /** A turn with the step's tools only. Throws TURN_*, MODEL_*, COST_LIMIT, STORE_*; a turn that was kept is taken up. */
+  turn(step: TurnStepWork): Promise<{ readonly response: string }>;
+  /** One tool call without a model. */
+  call(step: CallStepWork): Promise<{ readonly ok: boolean; readonly output: Json }>;
+  /** Whether a tool acts, by its name and input. Throws TOOL_UNKNOWN, TOOL_UNAVAILABLE. */
+  acts(agent: string | undefined, tool: string, input: Json): boolean;
+}
+
+export interface TurnStepWork {
+  readonly runId: string;
+  readonly sop: string;
+  readonly agent: string | undefined;
+  /** Stable over restarts, other for each step. */
+  readonly turnId: string;
+  readonly text: string;
+  readonly instructions: string;
+  readonly tools: readonly string[];
+  /** The step's gate was approved: its tools may run, once each. */
+  readonly granted: boolean;
+  /** Runs inside the transaction that ends the turn. */
+  readonly alongside: (response: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface CallStepWork {
+  readonly runId: string;
+  readonly agent: string | undefined;
+  readonly turnId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: Json;
+  readonly granted: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Whom a step's turns and calls belong to: made by whoever mints identities. */
+export interface SopIdentity {
+  readonly clientId: ClientId;
+}
+
+/** Why a run ended badly. */
+export interface RunFailure {
+  readonly code: ErrorCode;
+  readonly reason: string;
+}

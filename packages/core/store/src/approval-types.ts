@@ -1,0 +1,48 @@
+/** Approvals on disk. */
+import type { ApprovalOrigin, Conversation } from "@svc/contract";
+
+export type ApprovalStatus = "waiting" | "approved" | "rejected" | "expired" | "cancelled";
+
+/** One thing that waits, or waited, for a person's yes. (`runId`, `stepId`) is unique. */
+export interface Approval {
+  /** Order of being asked. People call it `#12`. */
+  readonly n: number;
+  readonly runId: string;
+  readonly stepId: string;
+  readonly origin: ApprovalOrigin;
+  readonly title: string;
+  readonly message: string;
+  readonly approveKeywords: readonly string[];
+  readonly rejectKeywords: readonly string[];
+  /** As the sender named them; of an `external` one. */
+  readonly channels: readonly string[];
+  /** For a person: who wants it. */
+  readonly askedBy: string;
+  /** What tells this request from another one with the same key: hex SHA-256 of all that was asked. */
+  readonly digest: string;
+  readonly status: ApprovalStatus;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  /** Where the prompt went. */
+  readonly prompts: readonly ApprovalPrompt[];
+  /** Once it is no longer waiting. */
+  readonly answer: ApprovalAnswer | undefined;
+  /** Id of the event that told of it. */
+  readonly eventId: string | undefined;
+}
+
+export interface ApprovalPrompt {
+  readonly conversation: Conversation;
+  /** A thread that the channel opened for it: answers count there too. */
+  readonly thread: Conversation | undefined;
+  /** Of the outbox row. */
+  readonly delivery: number;
+}
+
+export interface ApprovalAnswer {
+  readonly feedback: string | undefined;
+  /** For a person: who answered, or why nobody did. */
+  readonly by: string;
+  readonly via: "chat" | "api" | "page" | "cli" | "agent" | "service";
+  readonly atMs: number;
+}

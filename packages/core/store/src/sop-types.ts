@@ -1,0 +1,51 @@
+/** Runs of procedures, and the audit log, on disk. */
+import type { ErrorCode, Json } from "@svc/contract";
+
+export type SopRunStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
+
+export interface SopRun {
+  /** Order of being started. */
+  readonly n: number;
+  readonly id: string;
+  readonly sop: string;
+  /** The definition as it was when the run began: a change of the file is for later runs. */
+  readonly definition: Json;
+  readonly mode: string;
+  readonly status: SopRunStatus;
+  /** From 1; the step that runs, waits, or was the last. */
+  readonly step: number;
+  readonly source: string;
+  readonly topic: string;
+  /** JSON text as it came; null: none. */
+  readonly payload: string | null;
+  /** For a person. */
+  readonly startedBy: string;
+  /** Of a run that a tool call started: the agent's name. */
+  readonly startedByAgent: string | undefined;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | undefined;
+  readonly error: ErrorCode | undefined;
+  /** A sentence of ours. */
+  readonly reason: string | undefined;
+}
+
+export interface SopStepRow {
+  readonly runN: number;
+  readonly step: number;
+  readonly status: "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | undefined;
+  /** What the next step is given. */
+  readonly output: Json;
+}
+
+/** One line of the audit log. `hash` is over the line and the hash before it. */
+export interface AuditEntry {
+  readonly n: number;
+  readonly atMs: number;
+  /** noun-verb, e.g. `sop-run-start`. */
+  readonly kind: string;
+  readonly data: Json;
+  /** Hex SHA-256. */
+  readonly hash: string;
+}
