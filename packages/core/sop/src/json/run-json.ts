@@ -1,0 +1,52 @@
+/** A run as /api and `svc sop --json` show it. */
+import type { Json } from "@svc/contract";
+import type { Approval, AuditEntry, SopRun, SopStepRow } from "@svc/store";
+import type { SopStep } from "../library/types.ts";
+import type { SopRunDetail } from "../runs/types.ts";
+import { approvalJson } from "./approval-json.ts";
+import { instant, instantOrNull, orNull } from "./values.ts";
+
+export const runJson = (run: SopRun): { readonly [name: string]: Json } => ({
+  id: run.id,
+  n: run.n,
+  sop: run.sop,
+  status: run.status,
+  mode: run.mode,
+  step: run.step,
+  source: run.source,
+  topic: run.topic,
+  started_by: run.startedBy,
+  started_at: instant(run.startedAtMs),
+  ended_at: instantOrNull(run.endedAtMs),
+  error: orNull(run.error),
+  reason: orNull(run.reason),
+});
+
+/** `approvalOf`: of the gate of a step. */
+export function runDetailJson(
+  { run, steps }: SopRunDetail,
+  approvalOf: (key: { readonly runId: string; readonly stepId: string }) => Approval | undefined,
+): Json {
+  const rows = new Map(steps.map((row) => [row.step, row]));
+  const { steps: planned } = run.definition as unknown as { readonly steps: readonly SopStep[] };
+  const shown = planned.map(({ number, title, kind }) => {
+    const approval = approvalOf({ runId: run.id, stepId: `step-${number}` });
+    return { number, title, kind, ...rowJson(rows.get(number)), approval: approval ? approvalJson(approval) : null };
+  });
+  return { ...runJson(run), payload: run.payload, steps: shown };
+}
+
+const rowJson = (row: SopStepRow | undefined): { readonly [name: string]: Json } => ({
+  status: row?.status ?? "pending",
+  started_at: instantOrNull(row?.startedAtMs),
+  ended_at: instantOrNull(row?.endedAtMs),
+  output: row?.output ?? null,
+});
+
+export const auditJson = ({ n, atMs, kind, data, hash }: AuditEntry): Json => ({
+  n,
+  at: instant(atMs),
+  kind,
+  data,
+  hash,
+});

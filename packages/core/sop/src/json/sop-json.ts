@@ -1,0 +1,43 @@
+/** A procedure as /api and `svc sop --json` show it. */
+import type { Json } from "@svc/contract";
+import type { SopStep, SopTrigger } from "../library/types.ts";
+import type { SopSummary } from "../runs/types.ts";
+import { runJson } from "./run-json.ts";
+import { instantOrNull, orNull } from "./values.ts";
+
+export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: SopSummary): Json {
+  const next = nextAtMs.values();
+  return {
+    name: definition.name,
+    description: definition.description,
+    version: definition.version,
+    priority: definition.priority,
+    execution_mode: definition.mode,
+    cooldown_secs: definition.cooldownMs / 1000,
+    max_concurrent: definition.maxConcurrent,
+    agent: orNull(definition.agent),
+    triggers: definition.triggers.map((trigger) => triggerJson(trigger, () => next.next().value)),
+    steps: definition.steps.map(stepJson),
+    active_runs: activeRuns,
+    last_run: lastRun ? runJson(lastRun) : null,
+    problem: orNull(problem),
+  };
+}
+
+function triggerJson(trigger: SopTrigger, next: () => number | undefined): Json {
+  const { type, condition } = trigger;
+  const rest = { type, condition: orNull(condition) };
+  if (trigger.type === "webhook") return { ...rest, path: trigger.path };
+  if (trigger.type === "channel_event") return { ...rest, event: trigger.event };
+  if (trigger.type === "manual") return rest;
+  const { expression, timezone } = trigger;
+  return { ...rest, expression, timezone: orNull(timezone), next_at: instantOrNull(next()) };
+}
+
+const stepJson = ({ number, title, kind, tools, requiresConfirmation }: SopStep): Json => ({
+  number,
+  title,
+  kind,
+  tools: [...tools],
+  requires_confirmation: requiresConfirmation,
+});
