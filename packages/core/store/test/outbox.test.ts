@@ -20,6 +20,7 @@ describe("what is added", () => {
     replyData: { messageId: "<1@x>" },
     turnId: "t-1",
     key: "t-1:call",
+    approval: 7,
   };
 
   test("is there after a kill as it was added, under the same delivery id", async () => {
@@ -46,6 +47,7 @@ describe("what is added", () => {
   test("without a thread, data, turn and key it has none of them", async () => {
     await add(delivery("room"));
     expect(read(1)).not.toHaveProperty("replyData");
+    expect(read(1)).not.toHaveProperty("approval");
     expect(Object.keys(read(1).conversation)).toEqual(["channel", "id"]);
     expect(store.outbox.read(2)).toBeUndefined();
   });

@@ -7,7 +7,7 @@ export const OUTBOX: BoxShape = {
   table: "outbox",
   well: "sent",
   text: "text",
-  columns: `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text,
+  columns: `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text, m.approval,
     coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status, e.platform_reason`,
 };
 
@@ -32,6 +32,7 @@ export interface OutboxRow extends BoxRow {
   files: string;
   reply_data: string | null;
   text: string;
+  approval: number | null;
   not_before: number;
   platform_id: string | null;
   platform_status: DeliveryUpdate["status"] | null;
@@ -48,6 +49,7 @@ export const deliveryOf = (row: OutboxRow): Delivery => ({
   ...(row.reply_data !== null && { replyData: JSON.parse(row.reply_data) as Json }),
   ...(row.turn_id !== null && { turnId: row.turn_id }),
   ...(row.key !== null && { key: row.key }),
+  ...(row.approval !== null && { approval: row.approval }),
   state: row.state as OutboxState,
   attempts: row.attempts,
   notBeforeMs: row.not_before,
