@@ -35,9 +35,9 @@ export function createMessaging(options: MessagingOptions): Messaging {
     stopTurn: (turnId) => inbox.stopTurn(turnId),
   });
   return {
-    accept: (arrival) => inbox.accept(arrival),
-    async receive(channel, messages) {
-      const arrived = await inbox.accept({ channel, messages: messages.map(newMessageOf) });
+    accept: (arrival, alongside) => inbox.accept(arrival, alongside),
+    async receive(channel, messages, alongside) {
+      const arrived = await inbox.accept({ channel, messages: messages.map(newMessageOf) }, alongside);
       return arrived.state === "replayed" ? [] : arrived.messages.map((kept) => (kept === "duplicate" ? kept : "kept"));
     },
     start() {

@@ -11,9 +11,9 @@ export interface Messaging {
    * Resolves once everything is on disk, and only then may the platform be told. Rejects with STORE_*, or with BUSY while
    * too much is waiting, in all or in one of its conversations: then nothing is kept.
    */
-  accept(arrival: Arrival): Promise<Arrived>;
+  accept(arrival: Arrival, alongside?: Alongside): Promise<Arrived>;
   /** `FeatureContext.receive` of one channel. */
-  receive(channel: string, messages: readonly Inbound[]): Promise<readonly Kept[]>;
+  receive(channel: string, messages: readonly Inbound[], alongside?: Alongside): Promise<readonly Kept[]>;
   /** Takes up what the last process left, then runs. */
   start(): void;
   /** From here on these channels and settings are in force. */
@@ -24,6 +24,12 @@ export interface Messaging {
   /** What the tool `channel_send` works with. */
   readonly channelSend: ChannelSendParts;
 }
+
+/**
+ * Runs inside the transaction that keeps an arrival, and is kept with it or not at all; whatever it throws, nothing is kept.
+ * It may run again when that transaction is tried again. The result is called once everything is on disk.
+ */
+export type Alongside = (arrival: Arrival, arrived: Arrived) => (() => void) | undefined;
 
 export interface MessagingSettings {
   /** Channels in service, by id. */

@@ -4,6 +4,7 @@ import { Ongoing } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import { isStopCommand } from "../../turn/stop-command.ts";
 import { Transcriber } from "../transcription/transcriber.ts";
+import type { Alongside } from "../types.ts";
 import { Admission } from "./admission.ts";
 import { answer } from "./answer.ts";
 import type { Aside } from "./asides.ts";
@@ -51,17 +52,21 @@ export class Inbox {
   }
 
   /** Rejects with BUSY, STORE_*: then nothing is kept. */
-  async accept(arrival: Arrival): Promise<Arrived> {
+  async accept(arrival: Arrival, alongside?: Alongside): Promise<Arrived> {
     const { store, clock } = this.#parts;
     const { messages } = arrival;
     this.#admission.enter(messages);
     try {
-      const arrived = await store.write(() => store.inbox.arrive(arrival, clock.now()));
+      const { arrived, committed } = await store.write(() => {
+        const arrived = store.inbox.arrive(arrival, clock.now());
+        return { arrived, committed: alongside?.(arrival, arrived) };
+      });
       if (arrived.state === "kept") {
         for (const [at, kept] of arrived.messages.entries()) {
           if (kept !== "duplicate") this.#arrived(arrival.channel, messages[at]!, kept);
         }
       }
+      committed?.();
       return arrived;
     } finally {
       this.#admission.leave(messages);

@@ -1,0 +1,49 @@
+// What goes with a message onto the disk and is there without it, or is told of before either of them is.
+import { SvcError } from "@svc/contract";
+import { describe, expect, test } from "vitest";
+import type { Alongside } from "../src/index.ts";
+import { newMessageOf } from "../src/messaging/arrival.ts";
+import { messagingHouse, said } from "./messaging-house.ts";
+
+const arrivalOf = (text: string) => ({ channel: "chat", messages: [newMessageOf(said(text, { id: text }))] });
+
+describe("what goes alongside an arrival", () => {
+  test("is told what became of each message, inside the transaction, and once more when that is on disk", async () => {
+    using made = messagingHouse({ idle: true });
+    const told: unknown[] = [];
+    const alongside: Alongside = ({ channel }, arrived) => {
+      told.push([channel, arrived.state === "kept" && arrived.messages.map((kept) => kept === "duplicate")]);
+      told.push(made.store.inbox.read(1)?.state);
+      return () => told.push("committed");
+    };
+    await made.messaging.accept(arrivalOf("a"), alongside);
+    expect(told.splice(0)).toEqual([["chat", [false]], "waiting", "committed"]);
+    expect(await made.messaging.receive("chat", [said("a", { id: "a" })], alongside)).toEqual(["duplicate"]);
+    expect(told[0]).toEqual(["chat", [true]]);
+  });
+
+  test("takes the message with it when it can't be kept, and leaves the next one alone", async () => {
+    using made = messagingHouse({ idle: true });
+    const refuse: Alongside = () => {
+      throw new SvcError("STORE_FULL");
+    };
+    const outcomes = await Promise.allSettled([
+      made.messaging.accept(arrivalOf("a"), refuse),
+      made.messaging.accept(arrivalOf("b")),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(made.store.inbox.list({}, 5).map(({ body }) => (body as { text: string }).text)).toEqual(["b"]);
+    expect(await made.messaging.receive("chat", [said("a", { id: "a" })])).toEqual(["kept"]);
+  });
+
+  test("is done once, however often its transaction is tried", async () => {
+    using made = messagingHouse({ idle: true });
+    let committed = 0;
+    const count: Alongside = () => () => (committed += 1);
+    const poison = made.store.write(() => {
+      throw new Error("a neighbour in the same transaction");
+    });
+    await Promise.allSettled([made.messaging.accept(arrivalOf("a"), count), poison]);
+    expect([committed, made.store.inbox.counts().inbox.waiting]).toEqual([1, 1]);
+  });
+});
