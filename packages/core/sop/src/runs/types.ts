@@ -2,7 +2,7 @@
 import type { ClientId, ErrorCode, Json } from "@svc/contract";
 import type { AuditEntry, SopRun, SopRunStatus, SopStepRow } from "@svc/store";
 import type { Pending } from "../approvals/types.ts";
-import type { LoadedSop, SopTriggerEvent } from "../library/types.ts";
+import type { BrokenSop, LoadedSop, SopTriggerEvent } from "../library/types.ts";
 
 export interface Dispatched {
   readonly runs: readonly { readonly sop: string; readonly runId: string }[];
@@ -27,9 +27,12 @@ export interface Sops {
   /** By name. Throws SOP_UNKNOWN, SOP_NOT_MANUAL, SOP_BUSY, STORE_*. */
   run(name: string, payload: string | null, starter: Starter): Promise<SopRun>;
   list(): readonly SopSummary[];
+  /** Procedures that never were good. */
+  broken(): readonly BrokenSop[];
   /** Throws SOP_UNKNOWN. */
   show(name: string): SopSummary;
   runs(filter: SopRunFilter, limit: number): SopRunPage;
+  hasRun(id: string): boolean;
   /** Throws SOP_RUN_UNKNOWN. */
   readRun(id: string): SopRunDetail;
   /** Throws SOP_RUN_UNKNOWN, SOP_RUN_ENDED, STORE_*. */
