@@ -2,6 +2,7 @@
 import type { CommandEntry } from "../command.ts";
 import { conversation } from "./conversation.ts";
 import { data } from "./data.ts";
+import { governing } from "./governing.ts";
 import { messages } from "./messages.ts";
 import { people } from "./people.ts";
 import { running } from "./running.ts";
@@ -13,6 +14,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...conversation,
   ...people,
   ...messages,
+  ...governing,
   ...settings,
   ...data,
   ...shell,

@@ -2,8 +2,7 @@
 import { type EndedMail, type Mailbox, mailDetailJson, mailJson } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
-
-const MOST_LISTED = 1_000;
+import { limitOf, text } from "./fields.ts";
 
 export function mailHandlers(mailbox: Mailbox): ControlHandlers {
   return {
@@ -25,8 +24,6 @@ export function mailHandlers(mailbox: Mailbox): ControlHandlers {
   };
 }
 
-const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
-
 function boxOf(value: Json | undefined): "in" | "out" | undefined {
   if (value === undefined || value === "in" || value === "out") return value;
   throw new SvcError("USAGE", "--box takes in or out.");
@@ -36,10 +33,4 @@ function endedOf({ state, channel: named }: { readonly [key: string]: Json }): E
   const channel = text(named);
   if (state === "failed" || state === "dead") return { state, ...(channel !== undefined && { channel }) };
   throw new SvcError("USAGE", "--state takes failed or dead here.");
-}
-
-function limitOf(value: Json | undefined): number {
-  const limit = value === undefined ? 50 : Number(value);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_LISTED) return limit;
-  throw new SvcError("USAGE", `--limit takes a whole number from 1 to ${MOST_LISTED}.`);
 }

@@ -5,6 +5,7 @@ import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import { channelHandlers } from "./channels.ts";
+import { text } from "./fields.ts";
 import { mailHandlers } from "./mail.ts";
 import { modelHandlers } from "./model.ts";
 import { secretHandlers } from "./secrets.ts";
@@ -105,5 +106,3 @@ function answerOf(body: ControlRequest["body"]): PersonAnswer {
   const feedback = text(body["feedback"]);
   return { approved: body["approved"] === true, ...(feedback !== undefined && { feedback }) };
 }
-
-const text = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);

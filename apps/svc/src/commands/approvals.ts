@@ -1,0 +1,67 @@
+/** `svc approvals list|approve|reject`: what waits for a person's yes. Works without a daemon too. */
+import { EXIT, SvcError } from "@svc/contract";
+import { columns } from "../cli/columns.ts";
+import type { CommandContext } from "../cli/command.ts";
+import { printable } from "../cli/question.ts";
+import { callHere } from "../service/handlers/call-here.ts";
+import { placeOf } from "../service/handlers/place.ts";
+
+export async function run(context: CommandContext): Promise<number> {
+  const [action = ""] = context.args;
+  return action === "list" ? await list(context) : await answer(context, action === "approve");
+}
+
+interface ApprovalLine {
+  readonly n: number;
+  readonly run_id: string;
+  readonly step_id: string;
+  readonly title: string;
+  readonly message: string;
+  readonly asked_by: string;
+  readonly status: string;
+  readonly expires_at: string;
+  readonly answer: { readonly by: string; readonly at: string; readonly feedback: string | null } | null;
+}
+
+async function list(context: CommandContext): Promise<number> {
+  const { options } = context;
+  const place = await placeOf(context);
+  const body = Object.fromEntries(
+    ["status", "limit"].flatMap((name): [string, string][] => {
+      const value = options.text(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const told = (await callHere(place, { name: "approvals", body })) as unknown as { approvals: ApprovalLine[] };
+  if (options.flag("json")) context.printJson(told);
+  else if (told.approvals.length === 0) context.print("nothing waits for an answer");
+  else context.print(printable(told.approvals.map(entry).join("\n")));
+  return EXIT.ok;
+}
+
+async function answer(context: CommandContext, approved: boolean): Promise<number> {
+  const [, run = "", step] = context.args;
+  const { options } = context;
+  // What it does not look at would be believed to have been obeyed.
+  if (options.text("status") !== undefined || options.text("limit") !== undefined) {
+    throw new SvcError("USAGE", "--status and --limit belong to svc approvals list.");
+  }
+  const feedback = options.text("feedback");
+  const body = { run, approved, ...(step !== undefined && { step }), ...(feedback !== undefined && { feedback }) };
+  const place = await placeOf(context);
+  const done = (await callHere(place, { name: "approval-answer", body })) as unknown as ApprovalLine;
+  if (options.flag("json")) context.printJson(done);
+  else context.print(printable(`#${done.n} is ${done.status}: ${done.title}`));
+  return EXIT.ok;
+}
+
+function entry(approval: ApprovalLine): string {
+  const { n, title, status, run_id: runId, step_id: stepId, asked_by: askedBy, answer: given } = approval;
+  const end = given === null ? `until ${minute(approval.expires_at)}` : `by ${given.by}, ${minute(given.at)}`;
+  const head = columns([[`#${n}`, status, title]]);
+  const lines = [`run ${runId}, step ${stepId}`, `asked by ${askedBy}; ${end}`, ...approval.message.split("\n")];
+  if (given?.feedback) lines.push(`feedback: ${given.feedback}`);
+  return [head, ...lines.filter((line) => line.trim() !== "").map((line) => `    ${line}`)].join("\n");
+}
+
+const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ");

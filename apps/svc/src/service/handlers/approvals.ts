@@ -1,0 +1,44 @@
+/** What `svc approvals` asks for: of a service that runs, or of the database alone. */
+import { type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers } from "@svc/gateway/control";
+import { approvalJson, type Approvals } from "@svc/sop";
+import type { Approval, ApprovalStatus } from "@svc/store";
+import { limitOf, text } from "./fields.ts";
+
+const STATUSES: readonly string[] = ["waiting", "approved", "rejected", "expired", "cancelled"];
+const BY = "an operator at the command line";
+
+export function approvalHandlers(approvals: Approvals): ControlHandlers {
+  return {
+    approvals: ({ body }) => {
+      const status = statusOf(body["status"]);
+      const page = approvals.list(status === undefined ? {} : { status }, limitOf(body["limit"]));
+      return { approvals: page.approvals.map(approvalJson) };
+    },
+    "approval-answer": async ({ body }) => {
+      const approval = find(approvals, text(body["run"]) ?? "", text(body["step"]));
+      const feedback = text(body["feedback"]);
+      const answer = { approved: body["approved"] === true, ...(feedback !== undefined && { feedback }) };
+      return approvalJson(await approvals.resolve(approval, { ...answer, by: BY, via: "cli" }));
+    },
+  };
+}
+
+/** By its number, by run and step, or by the run alone when only one of it waits. Throws APPROVAL_UNKNOWN. */
+function find(approvals: Approvals, run: string, step: string | undefined): Pick<Approval, "runId" | "stepId"> {
+  if (step !== undefined) return { runId: run, stepId: step };
+  const number = /^#?(\d{1,15})$/.exec(run)?.[1];
+  const byNumber = number === undefined ? undefined : approvals.list({ before: Number(number) + 1 }, 1).approvals[0];
+  if (byNumber?.n === Number(number)) return byNumber;
+  const ofRun = approvals.list({ runId: run, status: "waiting" }, 2).approvals;
+  if (ofRun.length === 1) return ofRun[0]!;
+  const hint = ofRun.length === 0 ? "See: svc approvals list" : "Several of this run wait: say which step.";
+  throw new SvcError("APPROVAL_UNKNOWN", undefined, { hint });
+}
+
+function statusOf(value: Json | undefined): ApprovalStatus | undefined {
+  if (value === undefined) return "waiting";
+  if (value === "all") return undefined;
+  if (typeof value === "string" && STATUSES.includes(value)) return value as ApprovalStatus;
+  throw new SvcError("USAGE", `--status takes ${STATUSES.join(", ")} or all.`);
+}

@@ -1,0 +1,76 @@
+/** What `svc sop` asks for. */
+import { type Json, SvcError, type SvcEvent } from "@svc/contract";
+import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
+import type { EventHub } from "@svc/kernel";
+import { type Approvals, runDetailJson, runJson, sopJson, type SopRunFilter, type Sops } from "@svc/sop";
+import type { SopRunStatus } from "@svc/store";
+import { limitOf, text } from "./fields.ts";
+
+const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
+const BY = "an operator at the command line";
+
+/** `events`: of a service that runs. Without them no run is started: nothing would work on it. */
+export function sopHandlers(sops: Sops, approvals: Pick<Approvals, "get">, events?: EventHub): ControlHandlers {
+  const detail = (id: string): Json => runDetailJson(sops.readRun(id), (key) => approvals.get(key));
+  return {
+    sops: async () => {
+      await sops.reload();
+      return { sops: sops.list().map(sopJson), broken: sops.broken().map(({ name, problem }) => ({ name, problem })) };
+    },
+    "sop-show": async ({ body }) => {
+      const name = text(body["name"]) ?? "";
+      if (sops.hasRun(name)) return { run: detail(name) };
+      await sops.reload();
+      return { sop: sopJson(sops.show(name)) };
+    },
+    "sop-run": async (request) => {
+      if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
+      await sops.reload();
+      const { body } = request;
+      const start = (): Promise<{ readonly id: string }> =>
+        sops.run(text(body["name"]) ?? "", text(body["payload"]) ?? null, { by: BY });
+      return detail(body["wait"] === true ? await followed(events, request, start) : (await start()).id);
+    },
+    "sop-runs": ({ body }) => ({ runs: sops.runs(filterOf(body), limitOf(body["limit"])).runs.map(runJson) }),
+    "sop-cancel": async ({ body }) => runJson(await sops.cancel(text(body["run"]) ?? "", BY)),
+  };
+}
+
+/** Resolves with the run's id once it has ended; its steps are told until then. Rejects when nobody waits any more. */
+async function followed(
+  events: EventHub,
+  { send, signal }: ControlRequest,
+  start: () => Promise<{ readonly id: string }>,
+): Promise<string> {
+  const ended = Promise.withResolvers<void>();
+  const early: SvcEvent[] = [];
+  let id: string | undefined;
+  const tell = (event: SvcEvent): void => {
+    if (id === undefined) return void early.push(event);
+    if (event.type === "sop-run-step" && event.runId === id) {
+      send({ type: "step", run: id, step: event.step, status: event.status });
+    }
+    if (event.type === "sop-run-end" && event.runId === id) ended.resolve();
+  };
+  const subscription = events.subscribe({ tell: ({ event }) => tell(event), dropped: () => {} });
+  const stop = (): void => ended.reject(signal.reason as Error);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    id = (await start()).id;
+    early.forEach(tell);
+    await ended.promise;
+    return id;
+  } finally {
+    subscription.end();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function filterOf(body: ControlRequest["body"]): SopRunFilter {
+  const sop = text(body["name"]);
+  const status = text(body["status"]);
+  if (status !== undefined && !STATUSES.includes(status)) {
+    throw new SvcError("USAGE", `--status takes ${STATUSES.join(", ")}.`);
+  }
+  return { ...(sop !== undefined && { sop }), ...(status !== undefined && { status: status as SopRunStatus }) };
+}
