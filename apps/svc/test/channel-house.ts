@@ -27,15 +27,15 @@ export interface ChannelHouse extends AsyncDisposable {
   write(message: Partial<ProviderAMessage>): Promise<readonly number[]>;
   svc(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
   json<T>(...args: readonly string[]): Promise<T>;
-  /** The config from here on, beside what the platform needs. */
-  config(more: string): void;
+  /** The config from here on, beside what the platform needs; `section`: more keys of the channel. */
+  config(more: string, section?: string): void;
 }
 
-export async function startChannelHouse(more = ""): Promise<ChannelHouse> {
+export async function startChannelHouse(more = "", section = ""): Promise<ChannelHouse> {
   const home = temporaryHome();
   const platform = await startProviderA({ accessToken: ACCESS_TOKEN, phoneNumberId: PHONE_NUMBER_ID });
-  const config = (text: string): void =>
-    writeFileSync(join(home.path, "config.toml"), `${text}\n${sectionOf(platform)}`, { mode: 0o600 });
+  const config = (text: string, keys = section): void =>
+    writeFileSync(join(home.path, "config.toml"), `${text}\n${sectionOf(platform)}${keys}\n`, { mode: 0o600 });
   config(more);
   let count = 0;
   const deliverer = startDeliverer({ url: () => `${house.daemon.url}/provider-a`, attempts: 1 });
