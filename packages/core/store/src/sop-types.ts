@@ -39,6 +39,25 @@ export interface SopStepRow {
   readonly output: Json;
 }
 
+/** A run that begins. */
+export interface NewSopRun extends Omit<SopRun, "n" | "status" | "step" | "endedAtMs" | "error" | "reason"> {
+  /** Of a call that may be made again: one run comes of it. */
+  readonly key?: string | undefined;
+  /** What stands around text from outside in its prompts. */
+  readonly fence: string;
+}
+
+export interface SopRunEnd extends Partial<Pick<SopRun, "error" | "reason">> {
+  readonly status: "completed" | "failed" | "cancelled";
+}
+
+export interface SopRunQuery {
+  readonly sop?: string;
+  readonly status?: SopRunStatus;
+  /** Only those with a smaller `n`. */
+  readonly before?: number;
+}
+
 /** One line of the audit log. `hash` is over the line and the hash before it. */
 export interface AuditEntry {
   readonly n: number;

@@ -1,0 +1,150 @@
+/** Runs of procedures: what began them, how far they are, how they ended. */
+import { createHash } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import { runOf, type RunRow, selectRuns } from "./sop-run-row.ts";
+import { listRuns } from "./sop-run-list.ts";
+import { SopStepStore } from "./sop-steps.ts";
+import type { NewSopRun, SopRun, SopRunEnd, SopRunQuery, SopRunStatus } from "./sop-types.ts";
+
+export type ActiveStatus = Exclude<SopRunStatus, SopRunEnd["status"]>;
+
+export class SopRunStore {
+  readonly steps: SopStepStore;
+  readonly #db: DatabaseSync;
+  readonly #insertDefinition;
+  readonly #insert;
+  readonly #insertActive;
+  readonly #read;
+  readonly #byKey;
+  readonly #active;
+  readonly #newest;
+  readonly #count;
+  readonly #countAll;
+  readonly #lastEnd;
+  readonly #update;
+  readonly #deleteActive;
+  readonly #end;
+  readonly #noteEnd;
+  readonly #fence;
+  readonly #strayTurns;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.steps = new SopStepStore(db);
+    this.#insertDefinition = db.prepare("INSERT OR IGNORE INTO sop_definitions (digest, definition) VALUES (?, ?)");
+    this.#insert = db.prepare(
+      `INSERT INTO sop_runs (id, sop, definition, mode, source, topic, started_by, started_by_agent, key, fence, started_at, payload)
+       VALUES (?, ?, (SELECT n FROM sop_definitions WHERE digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#insertActive = db.prepare("INSERT INTO sop_active VALUES (?, ?, 'pending', 1)");
+    this.#read = db.prepare(`${selectRuns("r")} WHERE r.id = ?`);
+    this.#byKey = db.prepare(`${selectRuns("r")} WHERE r.key = ?`);
+    this.#active = db.prepare("SELECT id, status FROM sop_active JOIN sop_runs USING (n) ORDER BY n");
+    this.#newest = db.prepare(`${selectRuns("r")} WHERE r.sop = ? ORDER BY r.n DESC LIMIT 1`);
+    this.#count = db.prepare("SELECT count(*) AS n FROM sop_active WHERE sop = ?");
+    this.#countAll = db.prepare("SELECT count(*) AS n FROM (SELECT 1 FROM sop_active LIMIT ?)");
+    this.#lastEnd = db.prepare("SELECT ended_at FROM sop_last_ends WHERE sop = ?");
+    this.#update = db.prepare("UPDATE sop_active SET status = ?, step = ? WHERE n = ?");
+    this.#deleteActive = db.prepare("DELETE FROM sop_active WHERE n = ? RETURNING sop, step");
+    this.#end = db.prepare("INSERT INTO sop_ended VALUES (?, ?, ?, ?, ?, ?, ?)");
+    this.#noteEnd = db.prepare(
+      "INSERT INTO sop_last_ends VALUES (?, ?) ON CONFLICT (sop) DO UPDATE SET ended_at = excluded.ended_at",
+    );
+    this.#fence = db.prepare("SELECT fence FROM sop_runs WHERE n = ?");
+    // A name between `sop-` and `sop.` begins with `sop-`: the key's own order finds them.
+    this.#strayTurns = db.prepare(
+      `SELECT DISTINCT t.turn_id AS turnId, r.id AS runId FROM steps AS t
+       JOIN sop_runs AS r ON r.id = substr(t.turn_id, 5, 38)
+       WHERE t.turn_id >= 'sop-' AND t.turn_id < 'sop.' AND r.n NOT IN (SELECT n FROM sop_active)`,
+    );
+  }
+
+  /** Inside a transaction: begins as `pending`, at step 1. */
+  add(run: NewSopRun): SopRun {
+    const definition = JSON.stringify(run.definition);
+    const digest = createHash("sha256").update(definition).digest("hex");
+    this.#insertDefinition.run(digest, definition);
+    const { lastInsertRowid } = this.#insert.run(
+      run.id,
+      run.sop,
+      digest,
+      run.mode,
+      run.source,
+      run.topic,
+      run.startedBy,
+      run.startedByAgent ?? null,
+      run.key ?? null,
+      run.fence,
+      run.startedAtMs,
+      run.payload,
+    );
+    const n = Number(lastInsertRowid);
+    this.#insertActive.run(n, run.sop);
+    const { key: _, fence: __, ...told } = run;
+    return { ...told, n, status: "pending", step: 1, endedAtMs: undefined, error: undefined, reason: undefined };
+  }
+
+  read(id: string): SopRun | undefined {
+    return found(this.#read.get(id));
+  }
+
+  /** The one that this call began. */
+  byKey(key: string): SopRun | undefined {
+    return found(this.#byKey.get(key));
+  }
+
+  /** Those that have not ended, the oldest first. */
+  active(): { readonly id: string; readonly status: ActiveStatus }[] {
+    return this.#active.all() as { id: string; status: ActiveStatus }[];
+  }
+
+  newest(sop: string): SopRun | undefined {
+    return found(this.#newest.get(sop));
+  }
+
+  /** Newest first. */
+  list(query: SopRunQuery, limit: number): SopRun[] {
+    return listRuns(this.#db, query, limit);
+  }
+
+  /** How many runs of it have not ended. */
+  countActive(sop: string): number {
+    return (this.#count.get(sop) as { n: number }).n;
+  }
+
+  /** How many have not ended, of all procedures; counts no further than `upTo`. */
+  countAllActive(upTo: number): number {
+    return (this.#countAll.get(upTo) as { n: number }).n;
+  }
+
+  /** When the run that ended last did. */
+  lastEndMs(sop: string): number | undefined {
+    return (this.#lastEnd.get(sop) as { ended_at: number } | undefined)?.ended_at;
+  }
+
+  /** Inside a transaction. False: the run has ended. */
+  move(n: number, status: ActiveStatus, step: number): boolean {
+    return Number(this.#update.run(status, step, n).changes) > 0;
+  }
+
+  /** Inside a transaction. False: it has ended before. */
+  end(n: number, { status, error, reason }: SopRunEnd, atMs: number): boolean {
+    const was = this.#deleteActive.get(n) as { sop: string; step: number } | undefined;
+    if (!was) return false;
+    this.#end.run(n, was.sop, status, was.step, atMs, error ?? null, reason ?? null);
+    this.#noteEnd.run(was.sop, atMs);
+    return true;
+  }
+
+  /** What stands around text from outside in this run's prompts. Never shown: who knows it could close it. */
+  fence(n: number): string {
+    return (this.#fence.get(n) as { fence: string }).fence;
+  }
+
+  /** Turns of steps that were given up with their run, and are not tidied away. */
+  strayTurns(): { readonly turnId: string; readonly runId: string }[] {
+    return this.#strayTurns.all() as { turnId: string; runId: string }[];
+  }
+}
+
+const found = (row: unknown): SopRun | undefined => (row === undefined ? undefined : runOf(row as RunRow));

@@ -1,0 +1,50 @@
+/** The steps of runs: a row for each that was begun. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Json } from "@svc/contract";
+import type { SopStepRow } from "./sop-types.ts";
+
+export class SopStepStore {
+  readonly #set;
+  readonly #end;
+  readonly #of;
+
+  constructor(db: DatabaseSync) {
+    this.#set = db.prepare(
+      `INSERT INTO sop_steps (run_n, step, status, started_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (run_n, step) DO UPDATE SET status = excluded.status`,
+    );
+    this.#end = db.prepare("UPDATE sop_steps SET status = ?, ended_at = ?, output = ? WHERE run_n = ? AND step = ?");
+    this.#of = db.prepare("SELECT * FROM sop_steps WHERE run_n = ? ORDER BY step");
+  }
+
+  /** Inside a transaction: it runs, or waits. When it was begun stays what it was. */
+  set(runN: number, step: number, status: "running" | "waiting_approval", atMs: number): void {
+    this.#set.run(runN, step, status, atMs);
+  }
+
+  /** Inside a transaction. */
+  end(runN: number, step: number, end: Pick<SopStepRow, "status" | "output">, atMs: number): void {
+    this.#end.run(end.status, atMs, JSON.stringify(end.output), runN, step);
+  }
+
+  /** In their order. */
+  of(runN: number): SopStepRow[] {
+    return (this.#of.all(runN) as unknown as StepRow[]).map((row) => ({
+      runN: row.run_n,
+      step: row.step,
+      status: row.status,
+      startedAtMs: row.started_at,
+      endedAtMs: row.ended_at ?? undefined,
+      output: row.output === null ? null : (JSON.parse(row.output) as Json),
+    }));
+  }
+}
+
+interface StepRow {
+  run_n: number;
+  step: number;
+  status: SopStepRow["status"];
+  started_at: number;
+  ended_at: number | null;
+  output: string | null;
+}
