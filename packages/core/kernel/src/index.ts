@@ -1,6 +1,10 @@
 /** `@svc/kernel`: config, secrets, lifecycle, registry. */
 export * from "./config/agents.ts";
 export * from "./config/core-schema.ts";
+export * from "./events/activity.ts";
+export { createEventHub, type EventHubOptions } from "./events/hub.ts";
+export { RING_LIMITS, type RingLimits } from "./events/ring.ts";
+export { timestamp } from "./events/wire.ts";
 export type * from "./events/types.ts";
 export * from "./home.ts";
 export * from "./clock.ts";

@@ -1,0 +1,122 @@
+/**
+ * Events as they leave the process. Every type is written out: a field that is added inside goes out only when somebody adds
+ * it here, and a ClientId never does. What is absent is null.
+ */
+import type { ClientId, Conversation, Json, SvcEvent } from "@svc/contract";
+
+export interface WireOptions {
+  /** Takes secrets out of texts that come from outside. */
+  readonly redact: (text: string) => string;
+  /** Id of the paired device that an owner is; undefined: it is none. */
+  readonly deviceOf: (owner: ClientId) => string | undefined;
+}
+
+type Payload = { readonly [key: string]: Json };
+
+export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): Payload {
+  const outside = (text: string | undefined): string | null => (text === undefined ? null : redact(text));
+  switch (event.type) {
+    case "turn-start":
+    case "text-delta":
+    case "tool-call":
+    case "tool-result":
+    case "turn-end": {
+      const { turnId, sessionId, owner } = event;
+      return { turn_id: turnId, session_id: sessionId, device: deviceOf(owner) ?? null, ...ofTurn(event) };
+    }
+    case "message-received":
+      return {
+        message_id: event.messageId,
+        conversation: conversationOf(event.conversation),
+        sender: event.sender,
+        turn_id: event.turnId,
+      };
+    case "message-delivered":
+      return { ...ofDelivery(event), attempts: event.attempts };
+    case "message-failed":
+      return { ...ofDelivery(event), code: event.code };
+    case "channel_event":
+      return {
+        event: redact(event.event),
+        title: outside(event.title),
+        message: outside(event.message),
+        channels: event.channels,
+      };
+    case "human_approval_request":
+      return {
+        run_id: event.runId,
+        step_id: event.stepId,
+        origin: event.origin,
+        title: redact(event.title),
+        message: redact(event.message),
+        channels: event.channels,
+        approve_keywords: event.approveKeywords,
+        reject_keywords: event.rejectKeywords,
+        expires_at: timestamp(event.expiresAtMs),
+      };
+    case "human_approval_resolved":
+      return {
+        run_id: event.runId,
+        step_id: event.stepId,
+        approved: event.approved,
+        outcome: event.outcome,
+        feedback: outside(event.feedback),
+        by: redact(event.by),
+      };
+    case "sop-run-start":
+      return { run_id: event.runId, sop: event.sop, mode: event.mode, started_by: event.startedBy };
+    case "sop-run-step":
+      return { run_id: event.runId, sop: event.sop, step: event.step, status: event.status };
+    case "sop-run-end":
+      return {
+        run_id: event.runId,
+        sop: event.sop,
+        status: event.status,
+        error: event.error ?? null,
+        duration_ms: event.durationMs,
+      };
+    case "channel-health":
+      return { channel: event.channel, feature: event.feature, state: event.state, reason: event.reason ?? null };
+  }
+}
+
+type Turn = Extract<SvcEvent, { readonly turnId: string; readonly sessionId: string }>;
+
+function ofTurn(event: Turn): Payload {
+  switch (event.type) {
+    case "turn-start":
+      return { agent: event.agent };
+    case "text-delta":
+      return { text: event.text };
+    case "tool-call":
+      return { call_id: event.callId, tool: event.tool };
+    case "tool-result":
+      return { call_id: event.callId, tool: event.tool, ok: event.ok };
+    case "turn-end":
+      return {
+        agent: event.agent,
+        ok: event.ok,
+        model: event.model,
+        duration_ms: event.durationMs,
+        input_tokens: event.inputTokens,
+        output_tokens: event.outputTokens,
+        cost_usd: event.costUsd ?? null,
+      };
+  }
+}
+
+type Delivery = Extract<SvcEvent, { readonly type: "message-delivered" | "message-failed" }>;
+
+const ofDelivery = ({ messageId, conversation, turnId }: Delivery): Payload => ({
+  message_id: messageId,
+  conversation: conversationOf(conversation),
+  turn_id: turnId ?? null,
+});
+
+const conversationOf = ({ channel, id, thread }: Conversation): Payload => ({ channel, id, thread: thread ?? null });
+
+/** A clock that was set to nonsense must not make publishing throw. */
+export function timestamp(atMs: number): string {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? new Date(0).toISOString() : date.toISOString();
+}
