@@ -15,10 +15,11 @@ import { ActiveTurn, ActiveTurns } from "./turn/active-turns.ts";
 import { conversationKey, History, newSessionName } from "./turn/history.ts";
 import { TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
+import type { Place } from "./turn/place.ts";
 import type { Redaction } from "./turn/redacted-stream.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
 import { abandonTurn, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
-import type { AbandonedTurn, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
+import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
 
 export interface AgentOptions {
   readonly agents: AgentSet;
@@ -31,6 +32,8 @@ export interface AgentOptions {
   readonly partialSecret?: (text: string) => number;
   /** Told every event of every turn. */
   readonly publish?: (event: TurnEvent) => void;
+  /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */
+  readonly ask?: AskPerson;
   /** In place of the models that the config names; for tests. */
   readonly model?: LanguageModelV4 | ModelOpener;
 }
@@ -46,6 +49,11 @@ export interface Agent extends TurnRunner {
   reconfigure(agents: AgentSet): void;
   /** Stops what runs and waits in a conversation, for the reason that `by` completes. False: nothing could be stopped. */
   stop(owner: ClientId, session: string, by: string): boolean;
+  /**
+   * The service stops: turns that wait for a person are called off, and so is any that would begin to. A resumable one asks
+   * again when it is taken up (`isPostponed`).
+   */
+  drain(): void;
   /**
    * Ends a resumable turn that does not run. What acted in it stays in the conversation, unless that was removed. Rejects
    * with STORE_*, and then nothing has changed.
@@ -77,7 +85,7 @@ class RunningAgent implements Agent {
   readonly #turns: TurnDeps;
   #agents: AgentSet;
 
-  constructor({ agents, store, clock, log, publish, model, ...options }: AgentOptions) {
+  constructor({ agents, store, clock, log, publish, ask, model, ...options }: AgentOptions) {
     const redaction = redactionOf(options);
     const budget = new Budget(store.usage, clock);
     this.#agents = agents;
@@ -91,7 +99,8 @@ class RunningAgent implements Agent {
     const spending = this.#spending;
     const { redact } = redaction;
     const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending, redact });
-    this.#turns = { store, clock, models: this.#models, budget, spending, keeper, redaction, publish, profileOf };
+    const telling = { log, redaction, publish };
+    this.#turns = { store, clock, models: this.#models, budget, spending, keeper, ...telling, ask, profileOf };
     this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
   }
 
@@ -127,7 +136,8 @@ class RunningAgent implements Agent {
   async run(request: TurnRequest): Promise<TurnResult> {
     const turn = new ActiveTurn(request, request.session ?? newSessionName(), this.#clock);
     let isHanded = false;
-    const start = (): Promise<TurnResult> => {
+    const start = (place: Place): Promise<TurnResult> => {
+      turn.place = place;
       // A reload while it waited may have changed the agent, or removed it.
       const profile = this.#profileOf(turn.agent);
       const { owner, name } = turn;
@@ -153,6 +163,10 @@ class RunningAgent implements Agent {
 
   stop(owner: ClientId, session: string, by: string): boolean {
     return this.#active.stop(conversationKey(owner, session), by);
+  }
+
+  drain(): void {
+    this.#active.drain();
   }
 
   async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, error, alongside }: AbandonedTurn): Promise<void> {

@@ -5,7 +5,8 @@ export { ActionHistories, type ActionHistory, type ActionJournal } from "./polic
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
 export { noneBackend } from "./sandbox/none-backend.ts";
 export { createExec } from "./sandbox/exec.ts";
-export { approvalOf, callTool, type CallOutcome, type CallRequest } from "./tools/call-tool.ts";
+export { approvalOf } from "./tools/approval-of.ts";
+export { callTool, type CallOutcome, type CallRequest } from "./tools/call-tool.ts";
 export { newMessageOf } from "./messaging/arrival.ts";
 export { channelSendTool, type ChannelSendParts } from "./messaging/channel-send/channel-send.ts";
 export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";
@@ -20,5 +21,6 @@ export type { AgentProfile, AgentSet } from "./profiles.ts";
 export { messageJson, sessionJson } from "./sessions/session-json.ts";
 export type * from "./sessions/types.ts";
 export type { ToolEnvironment } from "./tools/environment.ts";
+export { isPostponed } from "./turn/postponed.ts";
 export type * from "./types.ts";
 export { openWorkspace } from "./workspace/index.ts";

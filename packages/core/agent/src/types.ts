@@ -13,7 +13,7 @@ export interface TurnRequest {
   readonly text: string;
   /** Settled in the same transaction as the turn, or released when the turn fails before an acting tool started. */
   readonly claim?: IdempotencyClaim;
-  /** Asks a person about an acting call. Without it such a call is refused. */
+  /** Asks a person about an acting call. Default: whoever the agent was made with. */
   readonly ask?: AskPerson;
   /** Names of the only tools of the agent that this turn is offered. Default: all of them. */
   readonly tools?: readonly string[];
@@ -70,6 +70,10 @@ export interface TurnRunner {
   run(request: TurnRequest): Promise<TurnResult>;
 }
 
+/**
+ * Its signal is aborted when nobody wants to know any more: the turn is over, or the time to answer. Where the reason
+ * `isPostponed`, the same question, by the same turn and call, comes again with the next start, and goes on waiting.
+ */
 export type AskPerson = (question: ToolQuestion, signal: AbortSignal) => Promise<PersonAnswer>;
 
 export interface ToolQuestion {

@@ -18,14 +18,15 @@ export interface JournalledCall {
   readonly callId: string;
   readonly tool: string;
   readonly acting: boolean;
-  /** `interrupted`: it started, and nobody knows how it ended. */
-  readonly state: "started" | "finished" | "failed" | "interrupted";
+  /** `asked`: a person was asked, and it has not started. `interrupted`: it started, and nobody knows how it ended. */
+  readonly state: "asked" | "started" | "finished" | "failed" | "interrupted";
   /** What the model was told: its result, or why it failed. Null while there is none. */
   readonly output: Json;
 }
 
 export class ToolCallStore {
   readonly #clock: Clock;
+  readonly #ask;
   readonly #start;
   readonly #finish;
   readonly #states;
@@ -34,7 +35,8 @@ export class ToolCallStore {
 
   constructor(db: DatabaseSync, clock: Clock) {
     this.#clock = clock;
-    // OR REPLACE: a reading call that was interrupted runs again when its turn is taken up.
+    this.#ask = db.prepare("INSERT OR IGNORE INTO tool_calls VALUES (?, ?, ?, 0, ?, 'asked', NULL, ?, NULL, ?)");
+    // OR REPLACE: one that was asked about, or a reading one that was interrupted and whose turn is taken up.
     this.#start = db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?, ?, 'started', NULL, ?, NULL, ?)");
     this.#finish = db.prepare(
       "UPDATE tool_calls SET state = ?, output = ?, ended_at = ? WHERE turn_id = ? AND call_id = ?",
@@ -44,6 +46,14 @@ export class ToolCallStore {
     this.#actions = db.prepare(
       "SELECT started_at FROM tool_calls WHERE started_at > ? AND agent = ? AND acting = 1 ORDER BY started_at",
     );
+  }
+
+  /**
+   * Inside a transaction: a person is asked whether it may run. From here on no other call of the turn may have its id, or a
+   * yes to this one would be taken for that one's. It does not act before it starts.
+   */
+  ask({ turnId, callId, tool, input, agent }: Omit<ToolCallRecord, "acting">): void {
+    this.#ask.run(turnId, callId, tool, JSON.stringify(input), this.#clock.now(), agent);
   }
 
   /** Inside a transaction. */

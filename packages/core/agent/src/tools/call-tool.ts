@@ -2,8 +2,10 @@
  * One tool call, the same way for a turn and for `svc tools run`: known tool, valid input, policy, person, journal, run.
  * What goes wrong is an answer for the model, never an exception; only a lost disk and an abort end the turn.
  */
-import { type ClientId, type Json, SvcError, type Tool } from "@svc/contract";
+import { type ClientId, type Json, SvcError } from "@svc/contract";
+import type { ToolCallRecord } from "@svc/store";
 import type { AskPerson } from "../types.ts";
+import { recordOf } from "./call-record.ts";
 import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import { type PermittedCall, whenPermitted } from "./permit.ts";
@@ -17,9 +19,13 @@ export interface CallRequest {
   /** JSON text as the model wrote it. */
   readonly input: string;
   readonly ask?: AskPerson | undefined;
+  /** Asked where a person would be: whether one has said yes to such a call before. A yes holds once. */
+  readonly isGranted?: ((tool: string) => boolean) | undefined;
   readonly signal: AbortSignal;
   /** Takes the configured secrets out of what the tool gives: a file can hold one, and the model's provider is a stranger. */
   readonly redact?: ((text: string) => string) | undefined;
+  /** On disk before a person is asked. */
+  readonly beforeAsk?: ((call: ToolCallRecord) => Promise<void>) | undefined;
   /** Runs a wait for a person with the turn's clock stopped. */
   readonly pause?: <T>(wait: () => Promise<T>) => Promise<T>;
   /** On disk together with the call's start, before it runs. */
@@ -54,20 +60,13 @@ export async function callTool(
   }
 }
 
-/** Whether a call acts. A tool that runs command lines does, whatever else it says. */
-export function approvalOf(tool: Tool, input: unknown): "auto" | "ask" {
-  if (tool.commandLine) return "ask";
-  return typeof tool.approval === "function" ? tool.approval(input) : tool.approval;
-}
-
 async function runJournalled(call: PermittedCall, request: CallRequest): Promise<CallOutcome> {
-  const { environment, tool, input } = call;
-  const { agent, store } = environment;
-  const { turnId, callId, redact } = request;
-  const acting = approvalOf(tool, input) === "ask";
-  const noted = redact ? redactJson(input as Json, redact) : (input as Json);
+  const { store } = call.environment;
+  const { turnId, callId } = request;
+  const record = recordOf(call, request);
+  const { acting } = record;
   await store.write(() => {
-    store.toolCalls.start({ turnId, callId, agent, tool: tool.name, acting, input: noted });
+    store.toolCalls.start(record);
     request.alsoOnStart?.(acting);
   });
   request.onStarted?.(acting);

@@ -2,6 +2,7 @@
 import { type Json, SvcError, type Tool } from "@svc/contract";
 import * as v from "valibot";
 import type { AskPerson, PersonAnswer, ToolQuestion } from "../types.ts";
+import { recordOf } from "./call-record.ts";
 import type { CallRequest } from "./call-tool.ts";
 import type { ToolEnvironment } from "./environment.ts";
 
@@ -26,6 +27,10 @@ export async function whenPermitted<T>(
   const verdict = asked.environment.policy.judge(asked.tool, asked.input);
   if (verdict.verdict === "allow") return run(asked);
   if (verdict.verdict === "refuse") throw new SvcError("TOOL_REFUSED", verdict.reason);
+  if (request.isGranted?.(asked.tool.name) === true) {
+    asked.environment.policy.recordAction(asked.tool);
+    return run(asked);
+  }
   await askPerson(asked, request, verdict.reason);
   const call = callIn(current(), request);
   const { policy } = call.environment;
@@ -62,6 +67,7 @@ async function askPerson(call: PermittedCall, request: CallRequest, reason: stri
       hint: "Use svc chat at a terminal, or change [security.policy].",
     });
   }
+  await request.beforeAsk?.(recordOf(call, request));
   const question = { turnId, callId, tool: call.tool.name, input: call.input as Json, reason };
   const wait = (): Promise<PersonAnswer> => askInTime(call.environment, ask, question, signal);
   const answer = await (request.pause ? request.pause(wait) : wait());

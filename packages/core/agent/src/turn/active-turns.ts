@@ -4,6 +4,8 @@ import { DEFAULT_AGENT } from "@svc/kernel";
 import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
+import type { Place } from "./place.ts";
+import { postponed } from "./postponed.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 /** Why a turn was stopped of which nothing may stay, not even what it did. */
@@ -23,8 +25,12 @@ export class ActiveTurn {
   conversation: Conversation | undefined;
   /** Wall clock; 0 while it waits. */
   startedAt = 0;
-  /** Its place among the active ones. */
+  /** Among those that run; undefined while it waits. */
+  place: Place | undefined;
+  /** Where it stands among the active ones. */
   slot = -1;
+  #isAsking = false;
+  #isDraining = false;
   #isClosing = false;
 
   constructor(request: TurnRequest, name: string, clock: Clock) {
@@ -43,6 +49,30 @@ export class ActiveTurn {
     if (this.#isClosing || this.limit.signal.aborted) return false;
     this.limit.stop(new SvcError("TURN_CANCELLED", `The turn was stopped by ${by}.`, { cause }));
     return true;
+  }
+
+  /** Runs a wait for a person, with the clock stopped, and holding up nobody else. */
+  async whileAsking<T>(wait: () => Promise<T>): Promise<T> {
+    const { limit, place } = this;
+    if (this.#isDraining) this.#callOff();
+    limit.signal.throwIfAborted();
+    this.#isAsking = true;
+    try {
+      return await limit.paused(() => (place ? place.lend(wait, limit.signal) : wait()));
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** From here on it waits for no person: people take longer than a shutdown may. */
+  drain(): void {
+    this.#isDraining = true;
+    if (this.#isAsking) this.#callOff();
+  }
+
+  #callOff(): void {
+    const { resumable } = this.request;
+    this.limit.stop(resumable ? postponed() : new SvcError("TURN_CANCELLED", "The service is stopping."));
   }
 
   /** There is an answer, and it is being kept: too late to stop. Throws the reason when somebody was quicker. */
@@ -65,8 +95,10 @@ export class ActiveTurn {
  */
 export class ActiveTurns {
   readonly #turns: ActiveTurn[] = [];
+  #isDraining = false;
 
   add(turn: ActiveTurn): void {
+    if (this.#isDraining) turn.drain();
     turn.slot = this.#turns.push(turn) - 1;
   }
 
@@ -88,6 +120,12 @@ export class ActiveTurns {
   stop(key: string, by: string, cause?: unknown): boolean {
     const stopped = this.#turns.filter((turn) => turn.key === key).map((turn) => turn.stop(by, cause));
     return stopped.includes(true);
+  }
+
+  /** See `Agent.drain`. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const turn of this.#turns) turn.drain();
   }
 
   /** Those that run, oldest first. */

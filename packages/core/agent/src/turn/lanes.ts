@@ -1,18 +1,28 @@
 /** One conversation at a time, conversations in parallel up to a limit, everyone in the order of arrival. */
 import { SvcError } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/kernel";
+import { Place, type Places } from "./place.ts";
 
 /** Jobs waiting beyond this are refused with BUSY: memory must not grow with the callers' impatience. */
 const MAX_WAITING = 10_000;
+/** Jobs that have lent their places: each holds its conversation in memory. */
+const MAX_LENT = 1_000;
 
 export class Lanes {
   #maxParallel: number;
   #running = 0;
   #waiting = 0;
+  #lent = 0;
   /** A lane exists while one of its jobs runs or is ready; the list holds those behind it, once there was one. */
   readonly #lanes = new Map<string, LinkedList<Waiting> | undefined>();
   /** Heads of lanes that wait for a free place. */
   readonly #ready = new LinkedList<Waiting>();
+  /** Those that want a place again. They began before the others, and their callers wait already. */
+  readonly #returning = new LinkedList<() => void>();
+  readonly #places: Places = {
+    giveBack: () => this.#giveBack(),
+    takeAgain: (signal) => this.#takeAgain(signal),
+  };
 
   constructor(maxParallel: number) {
     this.#maxParallel = maxParallel;
@@ -22,18 +32,19 @@ export class Lanes {
    * Runs `job` when its lane is free and a place is. Rejects with BUSY, with the signal's reason when it is aborted
    * before the job's turn has come, or with what the job rejects with.
    */
-  async run<T>(lane: string, job: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async run<T>(lane: string, job: (place: Place) => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#lanes.has(lane)) await this.#wait(lane, this.#behind(lane), signal);
     else {
       this.#lanes.set(lane, undefined);
       if (this.#running >= this.#maxParallel) await this.#wait(lane, this.#ready, signal);
       else this.#running += 1;
     }
+    const place = new Place(this.#places);
     try {
-      return await job();
+      return await job(place);
     } finally {
       this.#next(lane);
-      this.#running -= 1;
+      if (place.isHeld) this.#running -= 1;
       this.#fill();
     }
   }
@@ -110,9 +121,40 @@ export class Lanes {
     next.link = this.#ready.add(next);
   }
 
-  /** Free places go to the heads that wait longest. */
+  #giveBack(): boolean {
+    if (this.#lent >= MAX_LENT) return false;
+    this.#lent += 1;
+    this.#running -= 1;
+    this.#fill();
+    return true;
+  }
+
+  async #takeAgain(signal: AbortSignal): Promise<void> {
+    this.#lent -= 1;
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#returning.delete(link);
+        reject(signal.reason);
+      };
+      const link = this.#returning.add(() => {
+        signal.removeEventListener("abort", giveUp);
+        resolve();
+      });
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#fill();
+    });
+  }
+
+  /** Free places go to those who return, then to the heads that wait longest. */
   #fill(): void {
     while (this.#running < this.#maxParallel) {
+      const goOn = this.#returning.shift();
+      if (goOn) {
+        this.#running += 1;
+        goOn();
+        continue;
+      }
       const head = this.#ready.shift();
       if (!head) return;
       this.#running += 1;

@@ -5,7 +5,7 @@
  */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
-import type { Store } from "@svc/store";
+import type { Store, ToolCallRecord } from "@svc/store";
 import type { TurnSettings } from "../models/agent-models.ts";
 import { callModel, type ModelAnswer } from "../models/call-model.ts";
 import { estimateTokens, tokensIn } from "../models/tokens.ts";
@@ -13,7 +13,9 @@ import type { Meter, ToldTokens } from "../money/meter.ts";
 import type { Tokens } from "../money/price.ts";
 import { callTool } from "../tools/call-tool.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
+import type { AskPerson } from "../types.ts";
 import type { ActiveTurn } from "./active-turns.ts";
+import type { Grants } from "./grants.ts";
 import type { KeptSteps } from "./kept-steps.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
 import { RedactedStream, type Redaction } from "./redacted-stream.ts";
@@ -38,6 +40,8 @@ export interface TurnRun {
   readonly settings: TurnSettings;
   /** The one in force now; throws AGENT_UNKNOWN when a reload has removed the agent. */
   readonly environment: () => ToolEnvironment;
+  readonly ask: AskPerson | undefined;
+  readonly grants: Grants | undefined;
   /** Messages of earlier turns. */
   readonly history: readonly LanguageModelV4Message[];
   readonly progress: TurnProgress;
@@ -118,7 +122,7 @@ function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageMode
 }
 
 async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<void> {
-  const { progress, turn, steps, store, redaction, emit } = run;
+  const { progress, turn, steps, store, redaction, grants, emit } = run;
   const { request, limit } = turn;
   const id = { callId: call.toolCallId, tool: call.toolName };
   emit({ type: "tool-call", ...id });
@@ -128,10 +132,12 @@ async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<voi
     name: call.toolName,
     clientId: request.clientId,
     input: call.input,
-    ask: request.ask,
+    ask: run.ask,
+    isGranted: grants && ((tool) => grants.take(tool, call.toolCallId)),
     signal: limit.signal,
     redact: redaction.redact,
-    pause: (wait) => limit.paused(wait),
+    beforeAsk: steps && ((record) => keepQuestion(run, steps, record)),
+    pause: (wait) => turn.whileAsking(wait),
     alsoOnStart: (acting) => {
       steps?.write();
       // From its first acting call on, a turn's idempotency key survives a crash.
@@ -146,4 +152,13 @@ async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<voi
   progress.messages.push(result);
   if (!outcome.journalled) steps?.notStarted(result);
   emit({ type: "tool-result", ...id, ok: outcome.ok });
+}
+
+/** Whoever takes the turn up finds the call, and asks by the same name: the person has one question, and one answer. */
+async function keepQuestion({ store }: TurnRun, steps: KeptSteps, call: ToolCallRecord): Promise<void> {
+  await store.write(() => {
+    steps.write();
+    store.toolCalls.ask(call);
+  });
+  steps.written();
 }

@@ -1,5 +1,5 @@
 /** One turn, from the moment its lane is free to its end on disk: model and tools, events, time limit, and what is kept. */
-import { type Clock, SvcError, type TurnEvent } from "@svc/contract";
+import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
 import type { Store } from "@svc/store";
 import type { AgentModels } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
@@ -7,19 +7,22 @@ import type { Budget } from "../money/budget.ts";
 import { Meter } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
-import type { AbandonedTurn, TurnResult } from "../types.ts";
+import type { AbandonedTurn, AskPerson, TurnResult } from "../types.ts";
 import type { CoreTool } from "../tools/core-tool-context.ts";
 import { type ActiveTurn, REMOVED } from "./active-turns.ts";
 import type { Conversation } from "./history.ts";
 import type { EndedTurn, TurnKeeper } from "./keep-turn.ts";
+import { Grants } from "./grants.ts";
 import { KeptSteps } from "./kept-steps.ts";
 import { userMessage } from "./messages.ts";
+import { noteMissing, offered, onlyOffered } from "./offered-tools.ts";
 import type { Redaction } from "./redacted-stream.ts";
 import { type EmitTurnEvent, runTurn, type TurnProgress } from "./turn.ts";
 
 export interface TurnDeps {
   readonly store: Store;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly models: AgentModels;
   readonly budget: Budget;
   readonly spending: Spending;
@@ -27,6 +30,8 @@ export interface TurnDeps {
   readonly redaction: Redaction;
   /** Told every event of every turn. */
   readonly publish: ((event: TurnEvent) => void) | undefined;
+  /** Asks a person where the request brings nobody. */
+  readonly ask: AskPerson | undefined;
   /** The agent as it is now; undefined when a reload has removed it. */
   readonly profileOf: (name: string) => AgentProfile | undefined;
 }
@@ -105,12 +110,16 @@ async function answerOf(
 ): Promise<string> {
   const { store, clock, redaction, budget, profileOf } = deps;
   const { name, model } = profile;
-  const settings = await deps.models.settingsOf(profile);
+  const { tools, granted = [], ask = deps.ask } = turn.request;
+  const settings = offered(await deps.models.settingsOf(profile), tools);
   turn.limit.signal.throwIfAborted();
+  noteMissing(deps.log, profile, tools);
   return runTurn({
     turn,
     settings,
-    environment: () => profileOf(name)?.environment ?? toolless(),
+    environment: () => onlyOffered(profileOf(name)?.environment ?? toolless(), tools),
+    ask,
+    grants: granted.length > 0 ? new Grants(granted, store.toolCalls.of(progress.id)) : undefined,
     history: conversation.messages,
     progress,
     steps,
