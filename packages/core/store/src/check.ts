@@ -1,9 +1,18 @@
 /** Whether a database is sound. Reads on a connection of its own, so a daemon may be running on the file. */
 import { DatabaseSync } from "node:sqlite";
 import { type Clock, SvcError } from "@svc/contract";
+import { checkApprovals } from "./check-approvals.ts";
 import { checkChains } from "./check-chains.ts";
+import { checkRuns } from "./check-runs.ts";
 import { checkMessages } from "./messages/check-messages.ts";
-import { FIRST_WITH_MESSAGES, migrate, newer, SCHEMA_VERSION, schemaVersion } from "./migrations.ts";
+import {
+  FIRST_WITH_APPROVALS,
+  FIRST_WITH_MESSAGES,
+  migrate,
+  newer,
+  SCHEMA_VERSION,
+  schemaVersion,
+} from "./migrations.ts";
 import { isBusy, isDamage, storeError } from "./sqlite-error.ts";
 
 export interface DatabaseReport {
@@ -73,10 +82,12 @@ async function look(db: DatabaseSync, { quick, limitMs = Infinity, clock }: Data
     ...(chains.turns > 0 ? [`${chains.turns} turns follow one that is not of their conversation.`] : []),
   ];
   const messages = schema < FIRST_WITH_MESSAGES ? NOTHING_FOUND : await checkMessages(db, leftMs);
+  const approvals = schema < FIRST_WITH_APPROVALS ? NOTHING_FOUND : await checkApprovals(db, leftMs);
+  const runs = schema < FIRST_WITH_APPROVALS ? NOTHING_FOUND : await checkRuns(db, leftMs);
   return {
     schema,
-    problems: [...damage, ...broken, ...messages.problems],
-    complete: inTime && chains.complete && messages.complete,
+    problems: [...damage, ...broken, ...messages.problems, ...approvals.problems, ...runs.problems],
+    complete: inTime && chains.complete && messages.complete && approvals.complete && runs.complete,
   };
 }
 

@@ -136,6 +136,7 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
 export const SCHEMA_VERSION = STEPS.length;
 /** A backup of an older svc has none. */
 export const FIRST_WITH_MESSAGES = 3;
+export const FIRST_WITH_APPROVALS = 4;
 
 export const schemaVersion = (db: DatabaseSync): number =>
   (db.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;

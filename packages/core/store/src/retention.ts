@@ -1,22 +1,28 @@
 /** What is too old goes, in steps so small that the turns between them notice nothing. Each step is part of a group commit. */
 import type { DatabaseSync } from "node:sqlite";
+import type { ApprovalStore } from "./approvals.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { MessageStores } from "./messages/messages.ts";
 import type { FiledMessage } from "./message-types.ts";
 import type { OldPage } from "./messages/old-messages.ts";
+import type { OldSopRuns } from "./old-sop-runs.ts";
+import type { PageSessionStore } from "./page-sessions.ts";
 import type { Space } from "./space.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
 
 const DAY_MS = 86_400_000;
 
 /** Most of one step. The output of a tool call has up to 64 KiB, whose pages are read when they are freed. */
-const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576, toolCalls: 50, keys: 500 } as const;
+const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576, toolCalls: 50, keys: 500, approvals: 100 } as const;
 
 /** Those that know themselves what of theirs is too old. */
 export interface Keepers {
   readonly keys: IdempotencyStore;
   readonly messages: MessageStores;
+  readonly sopRuns: OldSopRuns;
+  readonly approvals: ApprovalStore;
+  readonly pageSessions: PageSessionStore;
   readonly space: Space;
 }
 
@@ -54,6 +60,7 @@ export class Retention {
       `DELETE FROM tool_calls WHERE (turn_id, call_id) IN
          (SELECT turn_id, call_id FROM tool_calls WHERE started_at < ? AND state <> 'started'
             AND turn_id NOT IN (SELECT turn_id FROM steps)
+            AND turn_id NOT IN (SELECT 'sop-' || id || '-' || step FROM sop_active JOIN sop_runs USING (n))
           ORDER BY started_at LIMIT ${STEP.toolCalls})`,
     );
   }
@@ -70,23 +77,26 @@ export class Retention {
   }
 
   async #prune(limits: RetentionLimits, nowMs: number, removeFiles: RemoveFiles): Promise<Pruned> {
-    const { keys, space, messages: stores } = this.#keepers;
+    const { keys, space, messages: stores, sopRuns, pageSessions } = this.#keepers;
     const oldestCallMs = nowMs - limits.toolCallDays * DAY_MS;
     const oldestEndMs = nowMs - limits.messageDays * DAY_MS;
     const sessions = await this.#dropSessions(limits, nowMs);
     const turns = await this.#untilNone(() => this.#sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
     const idempotencyKeys = await this.#untilNone(() => keys.dropExpired(nowMs, STEP.keys));
+    await this.#untilNone(() => pageSessions.dropIdle(nowMs, STEP.keys));
     // Before the messages: who else would know of them, when the process is killed in between?
     const messages = await this.#walk(stores.inbox, oldestEndMs, async (numbers) => {
       const filed = stores.inbox.withFiles(numbers);
       if (filed.length > 0) await removeFiles(filed);
     });
     const deliveries = await this.#walk(stores.outbox, oldestEndMs, async () => {});
+    await this.#untilNone(() => sopRuns.drop(oldestEndMs));
     await this.#untilNone(() => stores.dedupe.raiseFloors(nowMs));
     const seenIds = await this.#untilNone(() => stores.dedupe.forget(nowMs));
+    const approvals = await this.#untilNone(() => this.#keepers.approvals.dropOld(oldestEndMs, STEP.approvals));
     await this.#untilNone(() => space.release());
-    return { sessions, turns, toolCalls, idempotencyKeys, messages, deliveries, seenIds };
+    return { sessions, turns, toolCalls, idempotencyKeys, messages, deliveries, seenIds, approvals };
   }
 
   /** Repeats a step until it finds nothing to do; resolves with how much all of them did. */

@@ -1,5 +1,7 @@
 /** The durable state of one home: one SQLite file in WAL mode, fsync'd at every commit. */
 import type { Clock } from "@svc/contract";
+import { AuditStore } from "./audit.ts";
+import { ApprovalStore } from "./approvals.ts";
 import { copyDatabase, copyOpen } from "./copy.ts";
 import { DeviceStore } from "./devices.ts";
 import { DiskProbe } from "./disk-probe.ts";
@@ -10,10 +12,13 @@ import { MessageStores } from "./messages/messages.ts";
 import type { OutboxStore } from "./messages/outbox.ts";
 import type { StepStore } from "./messages/steps.ts";
 import { MetaStore } from "./meta.ts";
+import { OldSopRuns } from "./old-sop-runs.ts";
 import { type OpenDatabase, openDatabase } from "./open-database.ts";
+import { PageSessionStore } from "./page-sessions.ts";
 import { Recovery } from "./recovery.ts";
 import { type RemoveFiles, Retention } from "./retention.ts";
 import { SessionStore } from "./sessions.ts";
+import { SopRunStore } from "./sop-runs.ts";
 import { Space } from "./space.ts";
 import { storeError } from "./sqlite-error.ts";
 import { StateTexts } from "./state.ts";
@@ -32,6 +37,7 @@ export interface StoreOptions {
 export interface Store {
   readonly meta: MetaStore;
   readonly devices: DeviceStore;
+  readonly pageSessions: PageSessionStore;
   readonly idempotency: IdempotencyStore;
   readonly sessions: SessionStore;
   readonly toolCalls: ToolCallStore;
@@ -41,6 +47,9 @@ export interface Store {
   readonly inbox: InboxStore;
   readonly outbox: OutboxStore;
   readonly steps: StepStore;
+  readonly sopRuns: SopRunStore;
+  readonly audit: AuditStore;
+  readonly approvals: ApprovalStore;
   /** Runs `change` in the next group commit; resolves once it is on disk. Rejects with STORE_FULL or STORE_FAILED. */
   write<T>(change: () => T): Promise<T>;
   /** False after a write that the disk refused, until one succeeds. Asking makes it try again by itself. */
@@ -89,12 +98,22 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
       messages.hooks.onRollback();
     },
   });
+  const pageSessions = new PageSessionStore(db, commits);
+  const approvals = new ApprovalStore(db);
   const space = new Space(db, file);
-  const retention = new Retention(db, commits, { keys, space, messages });
+  const retention = new Retention(db, commits, {
+    sopRuns: new OldSopRuns(db),
+    keys,
+    space,
+    messages,
+    approvals,
+    pageSessions,
+  });
   const probe = new DiskProbe(db, commits, clock);
   return {
     meta: new MetaStore(db, commits),
     devices: new DeviceStore(db, commits),
+    pageSessions,
     idempotency: keys,
     sessions: new SessionStore(db),
     toolCalls: new ToolCallStore(db, clock),
@@ -104,6 +123,9 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     inbox: messages.inbox,
     outbox: messages.outbox,
     steps: messages.steps,
+    sopRuns: new SopRunStore(db),
+    audit: new AuditStore(db, clock),
+    approvals,
     write: (change) => commits.write(change),
     writable: () => probe.writable(),
     prune: (limits, nowMs, removeFiles = async () => {}) => retention.prune(limits, nowMs, removeFiles),

@@ -105,7 +105,7 @@ export interface RetentionLimits {
   readonly maxSessions: number;
   /** Days that the journal of tool calls is kept. */
   readonly toolCallDays: number;
-  /** Days after their end that messages of both boxes are kept. */
+  /** Days after their end that messages of both boxes, and approvals, are kept. */
   readonly messageDays: number;
 }
 
@@ -121,4 +121,6 @@ export interface Pruned {
   readonly deliveries: number;
   /** Ids of messages, and values that may be used once, whose time to be remembered is over. */
   readonly seenIds: number;
+  /** Answered, expired or called off. */
+  readonly approvals: number;
 }

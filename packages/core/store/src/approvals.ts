@@ -1,0 +1,193 @@
+/** What waits, or waited, for a person's yes. It leaves the waiting ones only by an end that is noted, and once. */
+import type { DatabaseSync } from "node:sqlite";
+import type { Conversation } from "@svc/contract";
+import { APPROVAL_COLUMNS, approvalOf, type ApprovalRow, type PromptRow } from "./approval-row.ts";
+import type { Approval, ApprovalAnswer, ApprovalStatus } from "./approval-types.ts";
+
+export type NewApproval = Omit<Approval, "n" | "status" | "prompts" | "answer" | "eventId">;
+
+export interface StoredApprovalFilter {
+  readonly status?: ApprovalStatus;
+  readonly runId?: string;
+  /** Only those with a smaller number. */
+  readonly before?: number;
+}
+
+export class ApprovalStore {
+  readonly #db: DatabaseSync;
+  readonly #insert;
+  readonly #insertPrompt;
+  readonly #openThread;
+  readonly #settle;
+  readonly #closePrompts;
+  readonly #told;
+  readonly #read;
+  readonly #byKey;
+  readonly #prompts;
+  readonly #waiting;
+  readonly #waitingIn;
+  readonly #due;
+  readonly #nextExpiry;
+  readonly #counts;
+  readonly #countWaiting;
+  readonly #old;
+  readonly #dropPrompts;
+  readonly #drop;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#insert = db.prepare(
+      `INSERT INTO approvals (run_id, step_id, origin, digest, created_at, expires_at, asked_by, approve_keywords,
+         reject_keywords, channels, title, message) VALUES (?, ?, ?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#insertPrompt = db.prepare(
+      "INSERT INTO approval_prompts (delivery, approval, channel, chat, thread) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#openThread = db.prepare(
+      "UPDATE approval_prompts SET opened_chat = ?, opened_thread = ? WHERE delivery = ? AND channel = ?",
+    );
+    this.#settle = db.prepare(
+      `UPDATE approvals SET status = ?, ended_at = ?, ended_by = ?, via = ?, feedback = ?
+       WHERE n = ? AND status = 'waiting'`,
+    );
+    this.#closePrompts = db.prepare("UPDATE approval_prompts SET is_open = 0 WHERE approval = ?");
+    this.#told = db.prepare("UPDATE approvals SET event_id = ? WHERE n = ?");
+    this.#read = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE n = ?`);
+    this.#byKey = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE run_id = ? AND step_id = ?`);
+    this.#prompts = db.prepare(
+      `SELECT delivery, channel, chat, thread, opened_chat, opened_thread FROM approval_prompts
+       WHERE approval = ? ORDER BY delivery`,
+    );
+    this.#waiting = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE status = 'waiting' ORDER BY n`);
+    this.#waitingIn = db.prepare(
+      `SELECT approval AS n FROM approval_prompts WHERE is_open = 1 AND channel = ?1 AND chat = ?2 AND thread IS ?3
+       UNION SELECT approval FROM approval_prompts
+       WHERE is_open = 1 AND channel = ?1 AND opened_chat = ?2 AND opened_thread IS ?3 ORDER BY n`,
+    );
+    this.#due = db.prepare(
+      `SELECT n FROM approvals INDEXED BY approvals_by_expiry
+       WHERE status = 'waiting' AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+    );
+    this.#nextExpiry = db.prepare(
+      "SELECT min(expires_at) AS at FROM approvals INDEXED BY approvals_by_expiry WHERE status = 'waiting'",
+    );
+    this.#counts = db.prepare("SELECT status, count(*) AS n FROM approvals GROUP BY status");
+    this.#countWaiting = db.prepare("SELECT count(*) AS n FROM approvals WHERE status = 'waiting'");
+    this.#old = db.prepare("SELECT n FROM approvals WHERE ended_at < ? ORDER BY ended_at LIMIT ?");
+    this.#dropPrompts = db.prepare("DELETE FROM approval_prompts WHERE approval = ?");
+    this.#drop = db.prepare("DELETE FROM approvals WHERE n = ?");
+  }
+
+  /** Inside a transaction: it waits. Returns its number. Throws when its key is taken. */
+  add(approval: NewApproval): number {
+    const { lastInsertRowid } = this.#insert.run(
+      approval.runId,
+      approval.stepId,
+      approval.origin,
+      approval.digest,
+      approval.createdAtMs,
+      approval.expiresAtMs,
+      approval.askedBy,
+      JSON.stringify(approval.approveKeywords),
+      JSON.stringify(approval.rejectKeywords),
+      JSON.stringify(approval.channels),
+      approval.title,
+      approval.message,
+    );
+    return Number(lastInsertRowid);
+  }
+
+  /** Inside a transaction: it is asked there, by this row of the outbox. */
+  addPrompt(n: number, { channel, id, thread }: Conversation, delivery: number): void {
+    this.#insertPrompt.run(delivery, n, channel, id, thread ?? null);
+  }
+
+  /**
+   * Inside a transaction: the channel has opened a thread for the question that this row of the outbox asked; answers count
+   * there too. One on another channel is none. Tells whether the row asks a question.
+   */
+  addThread(delivery: number, { channel, id, thread }: Conversation): boolean {
+    return Number(this.#openThread.run(id, thread ?? null, delivery, channel).changes) > 0;
+  }
+
+  /** Inside a transaction. Tells whether it waited: only the first end counts. */
+  settle(n: number, status: Exclude<ApprovalStatus, "waiting">, { feedback, by, via, atMs }: ApprovalAnswer): boolean {
+    if (Number(this.#settle.run(status, atMs, by, via, feedback ?? null, n).changes) === 0) return false;
+    this.#closePrompts.run(n);
+    return true;
+  }
+
+  /** Inside a transaction: the event that told of it. */
+  told(n: number, eventId: string): void {
+    this.#told.run(eventId, n);
+  }
+
+  read(n: number): Approval | undefined {
+    return this.#whole(this.#read.get(n));
+  }
+
+  byKey(runId: string, stepId: string): Approval | undefined {
+    return this.#whole(this.#byKey.get(runId, stepId));
+  }
+
+  /** In the order they were asked. */
+  waiting(): Approval[] {
+    return this.#waiting.all().flatMap((row) => this.#whole(row) ?? []);
+  }
+
+  /** Those that can be answered in this conversation, in the order they were asked. */
+  waitingIn({ channel, id, thread }: Conversation): Approval[] {
+    const rows = this.#waitingIn.all(channel, id, thread ?? null) as { n: number }[];
+    return rows.flatMap(({ n }) => this.read(n) ?? []);
+  }
+
+  /** Those that wait and whose time is over, the earliest first. */
+  due(nowMs: number, limit: number): Approval[] {
+    return (this.#due.all(nowMs, limit) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
+  }
+
+  /** When the next one's time is over; Infinity when none waits. */
+  nextExpiryMs(): number {
+    return (this.#nextExpiry.get() as { at: number | null }).at ?? Infinity;
+  }
+
+  /** Newest first. */
+  list({ status, runId, before = Number.MAX_SAFE_INTEGER }: StoredApprovalFilter, limit: number): Approval[] {
+    // What has a plus sign before it is no reason for SQLite to use an index.
+    const isStatus = runId === undefined ? "status = :status" : "+status = :status";
+    const conditions = [runId !== undefined && "run_id = :runId", status !== undefined && isStatus, "n < :before"];
+    const statement = this.#db.prepare(
+      `SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE ${conditions.filter(Boolean).join(" AND ")}
+       ORDER BY n DESC LIMIT :limit`,
+    );
+    statement.setAllowUnknownNamedParameters(true);
+    const rows = statement.all({ runId: runId ?? null, status: status ?? null, before, limit });
+    return rows.flatMap((row) => this.#whole(row) ?? []);
+  }
+
+  counts(): Record<ApprovalStatus, number> {
+    const rows = this.#counts.all() as { status: string; n: number }[];
+    const none = { waiting: 0, approved: 0, rejected: 0, expired: 0, cancelled: 0 };
+    return { ...none, ...Object.fromEntries(rows.map(({ status, n }) => [status, n])) };
+  }
+
+  countWaiting(): number {
+    return (this.#countWaiting.get() as { n: number }).n;
+  }
+
+  /** Inside a transaction: deletes at most `limit` of those that ended before `beforeMs`; tells how many. */
+  dropOld(beforeMs: number, limit: number): number {
+    const old = this.#old.all(beforeMs, limit) as { n: number }[];
+    for (const { n } of old) {
+      this.#dropPrompts.run(n);
+      this.#drop.run(n);
+    }
+    return old.length;
+  }
+
+  #whole(row: unknown): Approval | undefined {
+    if (row === undefined) return undefined;
+    const approval = row as ApprovalRow;
+    return approvalOf(approval, this.#prompts.all(approval.n) as unknown as PromptRow[]);
+  }
+}
