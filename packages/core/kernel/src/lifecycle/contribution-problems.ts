@@ -1,4 +1,5 @@
 /** What constructed features get wrong among each other and against core. Pure; runs before any I/O. */
+import { SvcError } from "@svc/contract";
 import type { RegistryPart } from "../registry/registry.ts";
 
 /** Names that only core may use, beside those of core's own parts. */
@@ -92,4 +93,12 @@ const both = (first: string, second: string): string =>
 function patternOf(path: string): RegExp {
   const segments = path.split("/").map((part) => (/^(?::.*|\{.*\}|\*)$/.test(part) ? "[^/]+" : RegExp.escape(part)));
   return new RegExp(`^${segments.join("/")}$`);
+}
+
+/** FEATURE_CONFLICT with all of them in it. */
+export function conflict(problems: readonly string[]): SvcError {
+  const list = problems.map((problem) => `\n  - ${problem}`).join("");
+  return new SvcError("FEATURE_CONFLICT", `Parts of this build contradict each other:${list}`, {
+    hint: "Build without one of the features named, or rename what they share.",
+  });
 }

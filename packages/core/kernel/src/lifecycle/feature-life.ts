@@ -23,12 +23,18 @@ export class FeatureLife {
   /** Set when its shutdown began; it is never called again. */
   #ended: Promise<void> | undefined;
 
-  constructor(enabled: EnabledFeature, options: LifecycleOptions, limits: LifecycleLimits) {
+  /** `onState`: its state is another one. */
+  constructor(
+    enabled: EnabledFeature,
+    options: LifecycleOptions,
+    limits: LifecycleLimits,
+    onState: (life: FeatureLife) => void,
+  ) {
     this.definition = enabled.definition;
     this.#enabled = enabled;
     this.#options = options;
     this.#limits = limits;
-    this.health = new Health(enabled.definition.id, options.clock);
+    this.health = new Health(enabled.definition.id, options.clock, () => onState(this));
     this.#log = withFields(options.log, { feature: enabled.definition.id });
     this.#redact = options.redact ?? redactPatterns;
   }

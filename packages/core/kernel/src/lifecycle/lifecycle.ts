@@ -13,7 +13,7 @@
 import { SvcError, type SvcEvent } from "@svc/contract";
 import { coreSections } from "../config/core-schema.ts";
 import { buildRegistry, type Registry, type RegistryPart } from "../registry/registry.ts";
-import { contributionProblems } from "./contribution-problems.ts";
+import { conflict, contributionProblems } from "./contribution-problems.ts";
 import { definitionProblems } from "./definition-problems.ts";
 import { type LifecycleChange, prepareLives } from "./change.ts";
 import type { EnabledFeature } from "./construct.ts";
@@ -39,7 +39,7 @@ export class Lifecycle {
   constructor(options: LifecycleOptions) {
     this.#options = options;
     this.#limits = { ...LIFECYCLE_LIMITS, ...options.limits };
-    this.#lives = options.enabled.map((enabled) => new FeatureLife(enabled, options, this.#limits));
+    this.#lives = options.enabled.map(this.#make);
     this.#livesById = byId(this.#lives);
   }
 
@@ -85,7 +85,7 @@ export class Lifecycle {
     signal: AbortSignal,
   ): Promise<LifecycleChange> {
     const either = AbortSignal.any([signal, this.#stop.signal]);
-    const make = (feature: EnabledFeature): FeatureLife => new FeatureLife(feature, this.#options, this.#limits);
+    const make = this.#make;
     const check = (lives: readonly FeatureLife[]): void => this.#checkConflicts(lives);
     const next = await prepareLives({ current: this.#lives, enabled, isChanged, make, check, signal: either });
     return {
@@ -102,8 +102,9 @@ export class Lifecycle {
     this.#lives = lives;
     this.#livesById = byId(lives);
     this.#registry = buildRegistry(this.#parts(lives));
-    const stopped = new Map(gone.map((life) => [life.definition.id, life.stop()]));
+    for (const life of fresh) this.#tellState(life);
     for (const life of gone) this.#retiring.add(life);
+    const stopped = new Map(gone.map((life) => [life.definition.id, life.stop()]));
     if (this.#phase === "executing") for (const life of fresh) life.start(stopped.get(life.definition.id));
     return async () => {
       await Promise.all(stopped.values());
@@ -147,6 +148,15 @@ export class Lifecycle {
     );
   }
 
+  readonly #make = (feature: EnabledFeature): FeatureLife =>
+    new FeatureLife(feature, this.#options, this.#limits, (life) => this.#tellState(life));
+
+  #tellState(life: FeatureLife): void {
+    const inForce = this.#livesById.get(life.definition.id);
+    const isGone = inForce === undefined && this.#retiring.has(life);
+    if (inForce === life || isGone) this.#options.onState?.(life.health.snapshot());
+  }
+
   async #shutDown(): Promise<void> {
     this.#phase = "shut-down";
     this.#stop.abort(new SvcError("DRAINING"));
@@ -186,10 +196,3 @@ export class Lifecycle {
 
 const byId = (lives: readonly FeatureLife[]): ReadonlyMap<string, FeatureLife> =>
   new Map(lives.map((life) => [life.definition.id, life]));
-
-function conflict(problems: readonly string[]): SvcError {
-  const list = problems.map((problem) => `\n  - ${problem}`).join("");
-  return new SvcError("FEATURE_CONFLICT", `Parts of this build contradict each other:${list}`, {
-    hint: "Build without one of the features named, or rename what they share.",
-  });
-}

@@ -4,6 +4,7 @@ import type { GenericSchema } from "valibot";
 import type { RegistryPart } from "../registry/registry.ts";
 import type { EnabledFeature } from "./construct.ts";
 import type { ReservedNames } from "./contribution-problems.ts";
+import type { FeatureStatus } from "./status.ts";
 import type { Backoff } from "./supervise.ts";
 
 export interface LifecycleOptions {
@@ -23,6 +24,11 @@ export interface LifecycleOptions {
   readonly random?: () => number;
   /** Takes secrets out of the reasons of failed features. Default: tokens and bearer credentials only. */
   readonly redact?: (text: string) => string;
+  /**
+   * Told each change of state of a feature, as it is now in force: what is made for a reload is told of once it takes the
+   * place of the old one, and the end of the old one then tells nothing new. Must not throw.
+   */
+  readonly onState?: (status: FeatureStatus) => void;
   readonly limits?: Partial<LifecycleLimits>;
 }
 

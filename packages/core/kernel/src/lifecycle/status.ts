@@ -26,13 +26,16 @@ export class Health {
   observerErrors = 0;
   readonly #id: string;
   readonly #clock: Clock;
+  readonly #onChange: () => void;
   #state: FeatureState = "constructed";
   #reason: string | undefined;
   #since: number;
 
-  constructor(id: string, clock: Clock) {
+  /** `onChange`: the state is another one. */
+  constructor(id: string, clock: Clock, onChange: () => void = () => {}) {
     this.#id = id;
     this.#clock = clock;
+    this.#onChange = onChange;
     this.#since = clock.now();
   }
 
@@ -41,9 +44,11 @@ export class Health {
   }
 
   become(state: FeatureState, reason?: string): void {
-    if (state !== this.#state) this.#since = this.#clock.now();
+    const isAnother = state !== this.#state;
+    if (isAnother) this.#since = this.#clock.now();
     this.#state = state;
     this.#reason = reason;
+    if (isAnother) this.#onChange();
   }
 
   snapshot(): FeatureStatus {
