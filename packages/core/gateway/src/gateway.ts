@@ -26,11 +26,11 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     }
   };
   const lasting = makeLasting(deps, { settings: () => front.settings, isDraining: () => draining, serve });
-  const { devices, forwarding, pairing, running, send, webhookLimit } = lasting;
+  const { devices, forwarding, pageSessions, pairing, running, send, sopLimit, webhookLimit } = lasting;
   /** Never throws: from the first line on, the next request meets the new settings. */
   const adopt = (next: Front, before?: Front): void => {
     front = next;
-    webhookLimit.configure(webhookLimitOf(next.settings));
+    for (const limit of [webhookLimit, sopLimit]) limit.configure(webhookLimitOf(next.settings));
     if (next.settings.config.trust_forwarded_headers) forwarding.mended();
     if (next.warning !== undefined && next.warning !== before?.warning) log.warn(next.warning);
   };
@@ -78,6 +78,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     close(graceMs) {
       draining = true;
       devices.stop();
+      pageSessions.stop();
       return close(graceMs);
     },
   };

@@ -4,6 +4,7 @@ import { SvcError } from "@svc/contract";
 import { ApiLibrary } from "./api/library.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
+import { PageSessions } from "./auth/page-sessions.ts";
 import { Streams } from "./auth/streams.ts";
 import { BodyRoom } from "./http/body-room.ts";
 import { type Send, sender } from "./http/send.ts";
@@ -22,10 +23,13 @@ export interface Lasting {
   readonly api: ApiLibrary;
   readonly authenticator: Authenticator;
   readonly devices: Devices;
+  readonly pageSessions: PageSessions;
   readonly streams: Streams;
   readonly pairing: Pairing;
   readonly running: RunningTurns;
   readonly webhookLimit: SlidingWindow;
+  /** Of the paths of procedures. */
+  readonly sopLimit: SlidingWindow;
   readonly pairLimit: SlidingWindow;
   readonly seenIds: SeenIds;
   readonly forwarding: ForwardingWatch;
@@ -55,20 +59,30 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     onRevoked({ id }) {
       // In this order: whoever waits for a turn is answered before its abortion can be.
       streams.closeAll(id);
+      pageSessions.endOf(id);
       running.abortOf(id, new SvcError("UNAUTHORIZED", "This device was revoked."));
     },
+  });
+  const pageSessions = new PageSessions({
+    store: deps.pageSessions,
+    devices,
+    clock,
+    log,
+    onEnd: (signIn) => streams.closeOf(signIn),
   });
   const send = sender(clock, isDraining);
   const requirePairing = (): boolean => settings().config.require_pairing;
   return {
     deps,
     api: new ApiLibrary(send, serve),
-    authenticator: new Authenticator(devices, clock, log),
+    authenticator: new Authenticator(devices, pageSessions, clock, log),
     devices,
+    pageSessions,
     streams,
     pairing: new Pairing({ devices, requirePairing, clock, log }),
     running,
     webhookLimit: new SlidingWindow(webhookLimitOf(deps)),
+    sopLimit: new SlidingWindow(webhookLimitOf(deps)),
     pairLimit: pairingLimit(),
     seenIds: new SeenIds(REMEMBER_MS),
     forwarding: new ForwardingWatch(log),

@@ -33,12 +33,20 @@ export async function copyOpen(db: DatabaseSync, to: string): Promise<void> {
   }
 }
 
-/** The copy says of itself that it has a log beside it, and whoever looks at it would make one. */
+/**
+ * The copy says of itself that it has a log beside it, and whoever looks at it would make one. Sign-ins of the page stay
+ * behind: one that was ended since must not come back with a backup.
+ */
 function asOneFile(file: string): void {
   const db = new DatabaseSync(file);
   try {
+    if (hasPageSessions(db)) db.exec("DELETE FROM page_sessions");
     db.exec("PRAGMA journal_mode = DELETE");
   } finally {
     db.close();
   }
 }
+
+/** A home that was not opened since an older svc has no such table. */
+const hasPageSessions = (db: DatabaseSync): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'page_sessions'").get() !== undefined;

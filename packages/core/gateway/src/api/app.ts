@@ -1,4 +1,4 @@
-/** Everything below `/api/`, on hono: bearer, scope, query, handler. What it does not know is 404 or 405 in our shape. */
+/** Everything below `/api/`, on hono: caller, scope, query, handler. What it does not know is 404 or 405 in our shape. */
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
@@ -6,6 +6,7 @@ import type { Logger } from "@svc/contract";
 import type { Device } from "@svc/store";
 import type { Authenticator, Need } from "../auth/authenticator.ts";
 import { openExchange } from "../auth/exchange.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { Streams } from "../auth/streams.ts";
 import { allowHeader, notAllowed } from "../http/listener.ts";
 import { errorReply, optionsReply, Reply, replyToError } from "../http/reply.ts";
@@ -25,6 +26,8 @@ export interface ApiRoute extends RouteSpec {
 
 export interface ApiRequest {
   readonly device: Device;
+  /** What is opened for it ends with it. */
+  readonly principal: Principal;
   /** By `{name}` of the path. */
   readonly params: Readonly<Record<string, string>>;
   /** What the schemas make of the parameters they name. */
@@ -68,11 +71,11 @@ async function answer(route: ApiRoute, context: ApiContext, deps: ApiDeps): Prom
   const { env } = context;
   const { incoming, outgoing } = env;
   const client = deps.clientOf(incoming.headers, peerOf(incoming.socket));
-  const device = deps.authenticator.require(incoming.headers.authorization, client, route.access);
-  if (device instanceof Reply) return device;
-  const release = openExchange(deps.streams, device, deps.send, incoming, outgoing);
+  const principal = deps.authenticator.require(incoming.headers, client, route.access);
+  if (principal instanceof Reply) return principal;
+  const release = openExchange(deps.streams, principal, deps.send, incoming, outgoing);
   const query = fieldsOf(route.query, queryOf(incoming));
-  return route.handle({ device, params: context.req.param(), query, env, release });
+  return route.handle({ device: principal.device, principal, params: context.req.param(), query, env, release });
 }
 
 function failed(error: unknown, log: Logger): Reply {

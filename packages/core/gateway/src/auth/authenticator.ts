@@ -1,11 +1,15 @@
-/** Who is calling: the check of the bearer token, its scope, and the lockout of clients that keep guessing. */
+/** Who is calling: the check of a token or of a page's sign-in, its scope, and the lockout of clients that keep guessing. */
 import type { Clock, Logger } from "@svc/contract";
 import type { Device, Scope } from "@svc/store";
 import { errorReply, Reply } from "../http/reply.ts";
 import { Lockout } from "../limits/lockout.ts";
 import type { Client } from "../net/client.ts";
 import { bearerToken } from "./bearer.ts";
+import type { Credentials } from "./credentials.ts";
 import type { Devices } from "./devices.ts";
+import type { PageSessions } from "./page-sessions.ts";
+import type { Principal } from "./principal.ts";
+import { sentCookie } from "./session-cookie.ts";
 
 /** What a path asks for: to post messages, to read, or to change something. */
 export type Need = "webhook" | "read" | "operate";
@@ -20,44 +24,66 @@ const BAD_BEARERS = 10;
 const WINDOW_MS = 60_000;
 const LOCKOUT_MS = 300_000;
 
+/** Why nobody was found. Only who presents something wrong has guessed. */
+type Unknown = "nothing" | "wrong" | "several" | "ended";
+
+const UNKNOWN: Readonly<Record<Unknown, Reply>> = {
+  nothing: errorReply("UNAUTHORIZED"),
+  wrong: errorReply("UNAUTHORIZED"),
+  several: errorReply("UNAUTHORIZED", {
+    message: "Two svc_session cookies were sent, and only one can be right; delete the cookies of this host.",
+  }),
+  ended: errorReply("UNAUTHORIZED", { message: "The page was signed out." }),
+};
+
 export class Authenticator {
   readonly #devices: Devices;
+  readonly #pageSessions: PageSessions;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #lockout = new Lockout({ maxFailures: BAD_BEARERS, windowMs: WINDOW_MS, lockoutMs: LOCKOUT_MS });
 
-  constructor(devices: Devices, clock: Clock, log: Logger) {
+  constructor(devices: Devices, pageSessions: PageSessions, clock: Clock, log: Logger) {
     this.#devices = devices;
+    this.#pageSessions = pageSessions;
     this.#clock = clock;
     this.#log = log;
   }
 
-  /** The device, or the refusal: 429 LOCKED_OUT, 401, 403 FORBIDDEN_SCOPE. */
-  require(authorization: string | undefined, client: Client, need: Need): Device | Reply {
+  /** Who it is, or the refusal: 429 LOCKED_OUT, 401, 403 FORBIDDEN_SCOPE. */
+  require(credentials: Credentials, client: Client, need: Need): Principal | Reply {
     const waitMs = client.isLoopback ? 0 : this.#lockout.waitMs(client.limiterKey, this.#clock.monotonic());
     if (waitMs > 0) return errorReply("LOCKED_OUT", { retryAfterMs: waitMs });
-    // Nothing presented is nothing guessed: it takes no try.
-    if (authorization === undefined) return errorReply("UNAUTHORIZED");
-    const device = this.identify(authorization);
-    if (device === undefined) {
-      this.#failed(client);
-      return errorReply("UNAUTHORIZED");
+    const found = this.#find(credentials);
+    if (typeof found === "string") {
+      if (found === "wrong") this.#failed(client);
+      return UNKNOWN[found];
     }
-    return OPENS[device.scope].includes(need) ? device : errorReply("FORBIDDEN_SCOPE");
+    return OPENS[found.device.scope].includes(need) ? found : errorReply("FORBIDDEN_SCOPE");
   }
 
   /** The device of a token, where one is welcome but not demanded. */
-  identify(authorization: string | undefined): Device | undefined {
+  deviceOf(authorization: string | undefined): Device | undefined {
     const token = authorization === undefined ? undefined : bearerToken(authorization);
     return token === undefined ? undefined : this.#devices.find(token);
+  }
+
+  /** A token goes before a sign-in: who sends one means it. */
+  #find({ authorization, cookie, "x-svc-csrf": csrf }: Credentials): Principal | Unknown {
+    if (authorization !== undefined) {
+      const device = this.deviceOf(authorization);
+      return device === undefined ? "wrong" : { device };
+    }
+    const sent = sentCookie(cookie);
+    // Each of the two is nothing without the other: browsers send cookies of themselves, and who sends none opens nothing.
+    if (typeof csrf !== "string" || sent === undefined) return "nothing";
+    return sent === "several" ? "several" : this.#pageSessions.find({ cookie: sent, csrf });
   }
 
   #failed(client: Client): void {
     if (client.isLoopback) return;
     if (this.#lockout.fail(client.limiterKey, this.#clock.monotonic())) {
-      this.#log.warn("a client is locked out for five minutes: too many wrong bearer tokens", {
-        client: client.limiterKey,
-      });
+      this.#log.warn("a client is locked out for five minutes: too many wrong tokens", { client: client.limiterKey });
     }
   }
 }

@@ -46,6 +46,19 @@ export class Devices implements PairedDevices {
     return device;
   }
 
+  /** The device of this id, if it may come in. */
+  get(id: string): Device | undefined {
+    const device = this.#byId.get(id);
+    return device && this.#byHash.has(device.tokenHash) ? device : undefined;
+  }
+
+  /** The same, which is noted as seen. */
+  seen(id: string): Device | undefined {
+    const device = this.get(id);
+    if (device) this.#options.store.touch(id, this.#options.clock.now());
+    return device;
+  }
+
   ofClient(clientId: ClientId): Device | undefined {
     return this.#byClient.get(clientId);
   }

@@ -1,42 +1,64 @@
 /**
  * What is open for each device: requests that are being answered, streams. Whoever opens one says how it is ended, because
- * a revoked device loses all of it at once.
+ * a revoked device loses all of it at once, and so does a page that is signed out.
  */
 import { LinkedList } from "@svc/kernel";
 import type { Device } from "@svc/store";
+import type { PageSignIn } from "./page-sessions.ts";
+import type { Principal } from "./principal.ts";
+
+/** Why it ends. */
+export type EndReason = "revoked" | "signed-out";
+
+export interface Opener {
+  readonly device: Pick<Device, "id">;
+  readonly signIn?: Principal["signIn"];
+}
+
+interface Open {
+  readonly signIn: PageSignIn | undefined;
+  readonly close: (why: EndReason) => void;
+  /** It has ended. */
+  forget: () => void;
+}
 
 export class Streams {
   /** By device; a device's list stays, empty or not, until it is revoked. */
-  readonly #open = new Map<string, LinkedList<() => void>>();
+  readonly #open = new Map<string, LinkedList<Open>>();
   readonly #revoked = new Set<string>();
 
   /**
-   * `close` is called at most once: when the device is revoked, or at once when it has been. Call the result when the
-   * stream has ended by itself.
+   * `close` is called at most once: when the device is revoked or its page signed out, or at once when that has been. Call
+   * the result when the stream has ended by itself.
    */
-  open({ id }: Pick<Device, "id">, close: () => void): () => void {
-    if (this.#revoked.has(id)) {
-      close();
+  open({ device: { id }, signIn }: Opener, close: (why: EndReason) => void): () => void {
+    if (this.#revoked.has(id) || signIn?.isEnded === true) {
+      close(this.#revoked.has(id) ? "revoked" : "signed-out");
       return () => {};
     }
-    let ends = this.#open.get(id);
-    if (ends === undefined) this.#open.set(id, (ends = new LinkedList()));
-    const opened = ends;
-    const link = opened.add(close);
-    return () => void opened.delete(link);
+    let list = this.#open.get(id);
+    if (list === undefined) this.#open.set(id, (list = new LinkedList()));
+    const opened = list;
+    const open: Open = { signIn, close, forget };
+    const link = opened.add(open);
+    return (open.forget = () => void opened.delete(link));
   }
 
   /** Ends everything that is open for a device. Never throws: one that can't be closed must not save the others. */
   closeAll(deviceId: string): void {
     this.#revoked.add(deviceId);
-    const ends = this.#open.get(deviceId);
+    const list = this.#open.get(deviceId);
     this.#open.delete(deviceId);
-    for (const end of ends?.items() ?? []) {
-      try {
-        end();
-      } catch {
-        // Its connection is gone already.
-      }
+    for (const open of list?.items() ?? []) close(open, "revoked");
+  }
+
+  /** Ends what was opened by a sign-in that has ended. Never throws. */
+  closeOf(signIn: PageSignIn): void {
+    const list = this.#open.get(signIn.deviceId);
+    for (const open of list?.items() ?? []) {
+      if (open.signIn !== signIn) continue;
+      open.forget();
+      close(open, "signed-out");
     }
   }
 
@@ -44,7 +66,17 @@ export class Streams {
   count(deviceId?: string): number {
     if (deviceId !== undefined) return this.#open.get(deviceId)?.size ?? 0;
     let sum = 0;
-    for (const ends of this.#open.values()) sum += ends.size;
+    for (const list of this.#open.values()) sum += list.size;
     return sum;
   }
 }
+
+function close(open: Open, why: EndReason): void {
+  try {
+    open.close(why);
+  } catch {
+    // Its connection is gone already.
+  }
+}
+
+const forget = (): void => {};

@@ -1,0 +1,185 @@
+/**
+ * Sign-ins of the page. Each has two secrets: the cookie, which the browser keeps from scripts, and the one that the page
+ * sends in `X-Svc-Csrf`, which the browser sends for nobody. Neither is enough: a foreign site can make a browser send the
+ * cookie, and cookies know no ports, so that any other server of this host is shown ours.
+ */
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { SvcError, type Clock, type Logger } from "@svc/contract";
+import { type Device, PAGE_IDLE_MS, type PageSession } from "@svc/store";
+import type { PageSessionStore } from "../types.ts";
+import { tokenHash } from "./bearer.ts";
+import type { Devices } from "./devices.ts";
+import { Removals } from "./removals.ts";
+
+/** Whoever signs in again and again signs out himself, not others. */
+export const MAX_PER_DEVICE = 20;
+export const MAX_SIGN_INS = 1000;
+/** How late one that nobody uses may end. */
+const LOOK_EVERY_MS = 60_000;
+
+/** A sign-in that works, or did. */
+export interface PageSignIn {
+  /** Hex SHA-256 of its cookie. */
+  readonly idHash: string;
+  readonly deviceId: string;
+  readonly isEnded: boolean;
+}
+
+export interface PageSecrets {
+  /** For the browser alone. */
+  readonly cookie: string;
+  /** For the page alone. */
+  readonly csrf: string;
+}
+
+export interface PageSessionsOptions {
+  readonly store: PageSessionStore;
+  readonly devices: Pick<Devices, "get" | "seen">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends whatever is open on it. */
+  readonly onEnd: (signIn: PageSignIn) => void;
+}
+
+interface Live extends PageSignIn {
+  isEnded: boolean;
+  readonly csrfHash: string;
+  /** By the wall clock, which knows how long the machine slept. */
+  seenAtMs: number;
+  /** By the monotonic clock, which nobody can set back. */
+  seenMs: number;
+}
+
+export class PageSessions {
+  readonly #options: PageSessionsOptions;
+  readonly #removals: Removals;
+  /** By the hash of the cookie, the least recently seen first. */
+  readonly #live = new Map<string, Live>();
+  /** Cookies that worked once: a page that does not know yet that it was signed out guesses nothing. */
+  readonly #ended = new Set<string>();
+  #cancelLook: (() => void) | undefined;
+
+  constructor(options: PageSessionsOptions) {
+    this.#options = options;
+    this.#removals = new Removals(options);
+    for (const session of options.store.all()) this.#takeUp(session);
+    this.#lookLater();
+  }
+
+  /** Resolves once it is on disk, and only then it works. Rejects with STORE_*, and UNAUTHORIZED for a revoked device. */
+  async open({ id: deviceId }: Pick<Device, "id">): Promise<PageSecrets> {
+    const { store, devices, clock } = this.#options;
+    const secrets = { cookie: mintSecret(), csrf: mintSecret() };
+    const idHash = tokenHash(secrets.cookie);
+    const csrfHash = tokenHash(secrets.csrf);
+    const seenAtMs = clock.now();
+    await store.add({ idHash, csrfHash, deviceId, createdAtMs: seenAtMs, seenAtMs });
+    if (devices.get(deviceId) === undefined) {
+      this.#removals.begin(idHash);
+      throw new SvcError("UNAUTHORIZED", "This device was revoked.");
+    }
+    this.#live.set(idHash, { idHash, csrfHash, deviceId, isEnded: false, seenAtMs, seenMs: clock.monotonic() });
+    this.#makeRoom(deviceId);
+    this.#lookLater();
+    return secrets;
+  }
+
+  /** Whom two secrets belong to, who is noted as seen then. `ended`: they did once. */
+  find({ cookie, csrf }: PageSecrets): { readonly signIn: PageSignIn; readonly device: Device } | "wrong" | "ended" {
+    const { store, devices, clock } = this.#options;
+    const idHash = tokenHash(cookie);
+    const live = this.#live.get(idHash);
+    if (live === undefined) return this.#ended.has(idHash) ? "ended" : "wrong";
+    if (!isSame(tokenHash(csrf), live.csrfHash)) return "wrong";
+    const device = this.#isIdle(live) ? undefined : devices.seen(live.deviceId);
+    if (device === undefined) {
+      this.#drop(live);
+      return "ended";
+    }
+    live.seenAtMs = clock.now();
+    live.seenMs = clock.monotonic();
+    this.#live.delete(idHash);
+    this.#live.set(idHash, live);
+    store.touch(idHash, live.seenAtMs);
+    return { signIn: live, device };
+  }
+
+  /** Ends it at once. Rejects with STORE_* when that could not be stored: it is shut out all the same, until a restart. */
+  async end(signIn: PageSignIn): Promise<void> {
+    this.#shut(signIn.idHash);
+    await this.#removals.now(signIn.idHash);
+  }
+
+  /** Ends those of a device that was revoked. */
+  endOf(deviceId: string): void {
+    for (const live of this.#live.values()) if (live.deviceId === deviceId) this.#drop(live);
+  }
+
+  /** No timer, no further tries. */
+  stop(): void {
+    this.#cancelLook?.();
+    this.#removals.stop();
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** One of before the start. The time in between counts, as far as the clock tells it. */
+  #takeUp({ idHash, csrfHash, deviceId, seenAtMs }: PageSession): void {
+    const { store, devices, clock } = this.#options;
+    const nowMs = clock.now();
+    const idleMs = Math.max(0, nowMs - seenAtMs);
+    const live: Live = { idHash, csrfHash, deviceId, isEnded: false, seenAtMs, seenMs: clock.monotonic() - idleMs };
+    this.#live.set(idHash, live);
+    if (idleMs >= PAGE_IDLE_MS || devices.get(deviceId) === undefined) this.#drop(live);
+    else if (seenAtMs > nowMs) {
+      // The clock was set back. Unless that is noted, each start would be the first minute of it.
+      live.seenAtMs = nowMs;
+      store.touch(idHash, nowMs);
+    }
+  }
+
+  #isIdle({ seenAtMs, seenMs }: Live): boolean {
+    const { clock } = this.#options;
+    return clock.monotonic() - seenMs >= PAGE_IDLE_MS || clock.now() - seenAtMs >= PAGE_IDLE_MS;
+  }
+
+  /** Its streams would go on for ever, if nobody looked. */
+  #lookLater(): void {
+    if (this.#cancelLook !== undefined || this.#live.size === 0) return;
+    this.#cancelLook = this.#options.clock.after(LOOK_EVERY_MS, () => {
+      this.#cancelLook = undefined;
+      for (const live of this.#live.values()) if (this.#isIdle(live)) this.#drop(live);
+      this.#lookLater();
+    });
+  }
+
+  #makeRoom(deviceId: string): void {
+    const own = this.#live.values().filter((live) => live.deviceId === deviceId);
+    for (const live of [...own].slice(0, -MAX_PER_DEVICE)) this.#drop(live);
+    for (const live of [...this.#live.values()].slice(0, -MAX_SIGN_INS)) this.#drop(live);
+  }
+
+  #drop({ idHash }: PageSignIn): void {
+    this.#shut(idHash);
+    this.#removals.begin(idHash);
+  }
+
+  #shut(idHash: string): void {
+    const live = this.#live.get(idHash);
+    if (live === undefined) return;
+    live.isEnded = true;
+    this.#live.delete(idHash);
+    this.#ended.add(idHash);
+    if (this.#ended.size > MAX_SIGN_INS) this.#ended.delete(this.#ended.values().next().value!);
+    this.#options.onEnd(live);
+  }
+}
+
+/** 256 random bits: nothing of it can be guessed, so that its hash needs no salt. Fit for a cookie and a WebSocket protocol. */
+const mintSecret = (): string => randomBytes(32).toString("base64url");
+
+/** In constant time: how long it takes tells nothing of how near a guess was. */
+const isSame = (one: string, other: string): boolean =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));

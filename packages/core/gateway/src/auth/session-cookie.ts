@@ -1,0 +1,29 @@
+/** The cookie of a signed-in page. */
+
+const NAME = "svc_session";
+/** The browser keeps it for so long; whether it still opens anything is decided here (12 hours without a request). */
+const MAX_AGE_SECS = 30 * 86_400;
+
+/** SameSite: no other site's link, form or script makes the browser send it. HttpOnly: no script of ours can read it. */
+const ATTRIBUTES = "HttpOnly; SameSite=Strict; Path=/";
+
+/** As `Set-Cookie` has it. */
+export const sessionCookie = (value: string, isSecure: boolean): string =>
+  `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${MAX_AGE_SECS}${isSecure ? "; Secure" : ""}`;
+
+/** As `Set-Cookie` has it. */
+export const NO_SESSION_COOKIE = `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;
+
+/**
+ * The value of ours in a `Cookie` header. `several`: another host of this domain, or another path, has planted one beside
+ * it. Which of them is ours, nobody can tell, and the first is not a better guess than the last.
+ */
+export function sentCookie(header: string | undefined): string | "several" | undefined {
+  if (header === undefined || !header.includes(NAME)) return undefined;
+  const ours = header
+    .split(";")
+    .map((part) => part.trim().split("="))
+    .filter(([name]) => name?.trimEnd() === NAME);
+  if (ours.length > 1) return "several";
+  return ours[0]?.slice(1).join("=") || undefined;
+}
