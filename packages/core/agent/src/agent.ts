@@ -32,6 +32,8 @@ export interface AgentOptions {
   readonly partialSecret?: (text: string) => number;
   /** Told every event of every turn. */
   readonly publish?: (event: TurnEvent) => void;
+  /** Whether somebody reads what is published now: answers are told in pieces then. Default: nobody does. */
+  readonly isListened?: () => boolean;
   /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */
   readonly ask?: AskPerson;
   /** In place of the models that the config names; for tests. */
@@ -85,7 +87,7 @@ class RunningAgent implements Agent {
   readonly #turns: TurnDeps;
   #agents: AgentSet;
 
-  constructor({ agents, store, clock, log, publish, ask, model, ...options }: AgentOptions) {
+  constructor({ agents, store, clock, log, publish, isListened, ask, model, ...options }: AgentOptions) {
     const redaction = redactionOf(options);
     const budget = new Budget(store.usage, clock);
     this.#agents = agents;
@@ -99,7 +101,7 @@ class RunningAgent implements Agent {
     const spending = this.#spending;
     const { redact } = redaction;
     const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending, redact });
-    const telling = { log, redaction, publish };
+    const telling = { log, redaction, publish, isListened };
     this.#turns = { store, clock, models: this.#models, budget, spending, keeper, ...telling, ask, profileOf };
     this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
   }

@@ -106,7 +106,7 @@ export interface AgentWords {
   readonly track?: ToolEnvironment["track"];
 }
 
-export interface HouseOptions extends Pick<AgentOptions, "model" | "redact" | "partialSecret"> {
+export interface HouseOptions extends Pick<AgentOptions, "model" | "redact" | "partialSecret" | "isListened"> {
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask" | "refuse";
@@ -137,7 +137,7 @@ export function house(options: HouseOptions): House {
   const events: TurnEvent[] = [];
   const log = captureLogger();
   const set = (of: HouseOptions): AgentSet => setOf(of, { store, clock, log });
-  const { model, redact, partialSecret } = options;
+  const { model, redact, partialSecret, isListened } = options;
   const agent = createAgent({
     agents: set(options),
     store,
@@ -147,6 +147,7 @@ export function house(options: HouseOptions): House {
     ...(model && { model }),
     ...(redact && { redact }),
     ...(partialSecret && { partialSecret }),
+    ...(isListened && { isListened }),
   });
   return { agent, store, clock, events, log, set };
 }

@@ -23,8 +23,8 @@ export interface ModelCall {
   readonly clock: Clock;
   /** Further tries after the first. */
   readonly maxRetries: number;
-  /** Given: the answer is streamed, each try to a listener of its own. */
-  readonly onPieces?: (() => AnswerListener) | undefined;
+  /** Asked for each try: the answer is streamed to the listener it gives. */
+  readonly onPieces?: (() => AnswerListener | undefined) | undefined;
   /** Told when a try ended without telling its tokens though the provider may charge for it. */
   readonly onLost?: (answerChars: number) => void;
 }
@@ -34,7 +34,7 @@ export interface AnswerListener {
   push(delta: string): void;
   /** The answer is whole. */
   end(): void;
-  /** Somebody has seen a part of it. */
+  /** Somebody has seen a part of it, and must not be shown another try. */
   readonly hasTold: boolean;
 }
 

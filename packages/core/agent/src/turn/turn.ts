@@ -15,10 +15,11 @@ import { callTool } from "../tools/call-tool.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import type { AskPerson } from "../types.ts";
 import type { ActiveTurn } from "./active-turns.ts";
+import { answerListeners } from "./answer-listeners.ts";
 import type { Grants } from "./grants.ts";
 import type { KeptSteps } from "./kept-steps.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
-import { RedactedStream, type Redaction } from "./redacted-stream.ts";
+import type { Redaction } from "./redacted-stream.ts";
 
 /** What a turn has done so far; complete even when it ends by an error. */
 export interface TurnProgress {
@@ -51,6 +52,8 @@ export interface TurnRun {
   readonly clock: Clock;
   readonly redaction: Redaction;
   readonly emit: EmitTurnEvent;
+  /** Whether somebody reads what is emitted now. */
+  readonly isListened: () => boolean;
   /** Throws COST_LIMIT. */
   readonly checkBudget: () => void;
 }
@@ -99,7 +102,12 @@ async function askModel(run: TurnRun): Promise<ModelAnswer> {
     model: settings.model,
     clock: run.clock,
     maxRetries: settings.maxRetries,
-    onPieces: turn.request.onEvent && (() => new RedactedStream(redaction, tell)),
+    onPieces: answerListeners({
+      isAsker: turn.request.onEvent !== undefined,
+      isWatched: run.isListened,
+      redaction,
+      tell,
+    }),
     onLost: (chars) => meter.add(UNTOLD, () => estimate(tokensIn(chars))),
     options,
   });

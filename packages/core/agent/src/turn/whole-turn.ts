@@ -30,6 +30,8 @@ export interface TurnDeps {
   readonly redaction: Redaction;
   /** Told every event of every turn. */
   readonly publish: ((event: TurnEvent) => void) | undefined;
+  /** Whether somebody reads what is published now. */
+  readonly isListened: (() => boolean) | undefined;
   /** Asks a person where the request brings nobody. */
   readonly ask: AskPerson | undefined;
   /** The agent as it is now; undefined when a reload has removed it. */
@@ -127,6 +129,7 @@ async function answerOf(
     clock,
     redaction,
     emit,
+    isListened: deps.isListened ?? (() => false),
     // Who lowers a limit is obeyed by turns that run; an agent that is gone keeps the limit it had.
     checkBudget: () => budget.check({ name, model, maxCostPerDay: (profileOf(name) ?? profile).maxCostPerDay }),
   });
