@@ -8,6 +8,7 @@ import { Ongoing } from "@svc/kernel";
 import type { ApiRoute } from "./api/app.ts";
 import { coreRoutes } from "./api/core-routes.ts";
 import { featureRoutes } from "./api/feature-routes.ts";
+import { ChannelEventsRoute } from "./channel-events/route.ts";
 import { HealthRoute } from "./health.ts";
 import { requestListener } from "./http/listener.ts";
 import { channelPaths } from "./ingress/channel-paths.ts";
@@ -16,9 +17,14 @@ import { hostRules } from "./net/host-rules.ts";
 import type { Lasting } from "./lasting.ts";
 import { openApiRoute } from "./openapi/route.ts";
 import { ownRoutes } from "./own-routes.ts";
+import { SessionRoute } from "./page/session-route.ts";
 import { PairRoute } from "./pairing/route.ts";
+import { SopIngress } from "./sop-paths/ingress.ts";
+import { sopPaths } from "./sop-paths/paths.ts";
+import { RequestEvents } from "./sop-paths/request-events.ts";
 import type { GatewaySettings } from "./types.ts";
 import { WebhookIngress } from "./webhook/ingress.ts";
+import { WebhookLayers } from "./webhook/layers.ts";
 
 export interface Front {
   readonly settings: GatewaySettings;
@@ -38,40 +44,55 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
   const core = coreRoutes({ ...deps, devices: lasting.devices });
   const features = featureRoutes(settings.routes, core, { maxBodyBytes: config.max_body_bytes, ongoing });
   const apiRoutes: readonly ApiRoute[] = [...core, ...features];
-  const webhook = webhookOf(settings, lasting, clientOf);
+  const rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
+  const layers = new WebhookLayers({ ...lasting, ...settings, clientOf, clock: deps.clock });
+  const events = new RequestEvents(deps);
+  const pair = new PairRoute({
+    pairing: lasting.pairing,
+    clientOf,
+    limit: lasting.pairLimit,
+    clock: deps.clock,
+    log: deps.log,
+  });
   const own = ownRoutes({
     ...lasting,
-    webhook,
-    pair: new PairRoute({
-      pairing: lasting.pairing,
-      clientOf,
-      limit: lasting.pairLimit,
-      clock: deps.clock,
-      log: deps.log,
+    webhook: new WebhookIngress({
+      ...lasting,
+      ...deps,
+      layers,
+      events,
+      limit: lasting.webhookLimit,
+      agent: settings.webhook.agent,
+      idempotency: deps.store.idempotency,
     }),
+    pair,
+    session: new SessionRoute({ ...lasting, clientOf, pair }),
     health: new HealthRoute({ ...lasting, clientOf, health: () => deps.health(), instance: deps.instance }),
+    channelEvents: new ChannelEventsRoute({ ...deps, rules }),
     maxBodyBytes: config.max_body_bytes,
     log: deps.log,
   });
   const document = openApiRoute({ version: deps.version, routes: [...own, ...apiRoutes], send, log: deps.log });
   const routes = [...own, document];
-  const taken = routes.map(({ path }) => path);
+  const taken = [...routes.map(({ path }) => path), ...lasting.page.keys()];
   const listener = requestListener({
-    rules: hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port }),
+    rules,
     routes,
+    page: lasting.page,
     channels: channelPaths(settings, lasting, ongoing, taken),
+    late: sopPaths({
+      ...lasting,
+      sops: deps.sops,
+      ingress: new SopIngress({ layers, events, limit: lasting.sopLimit, log: deps.log }),
+      taken: apiRoutes.map(({ path }) => path),
+      maxBodyBytes: config.max_body_bytes,
+      log: deps.log,
+    }),
     otherwise: api.listener(apiRoutes, { ...lasting, clientOf, log: deps.log }),
     isDraining,
     send,
   });
-  return { settings, listener, ongoing, warning: webhook.warning };
-}
-
-function webhookOf({ config, webhook }: GatewaySettings, lasting: Lasting, clientOf: ClientResolver): WebhookIngress {
-  const { deps, webhookLimit: limit } = lasting;
-  const { store, turns, clock, log } = deps;
-  const idempotency = store.idempotency;
-  return new WebhookIngress({ ...lasting, config, webhook, clientOf, limit, idempotency, turns, clock, log });
+  return { settings, listener, ongoing, warning: layers.warning };
 }
 
 function resolverOf({ config }: GatewaySettings, { forwarding: watch }: Lasting): ClientResolver {

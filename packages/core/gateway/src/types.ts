@@ -23,7 +23,13 @@ export interface GatewayStore {
   readonly idempotency: {
     /** A key that runs or is stored within its TTL is a duplicate. Otherwise it is claimed, for the turn to settle. */
     claim(claim: IdempotencyClaim): "new" | "duplicate";
+    /** Inside a transaction: from then on the key is a duplicate, over restarts too. `workId`: of what it started. */
+    keep(claim: IdempotencyClaim, workId: string, state: "done"): void;
+    /** The claim ends: what is on disk decides from now on. */
+    release(claim: IdempotencyClaim): void;
   };
+  /** Runs `change` in a transaction, maybe twice; resolves once it is on disk. Rejects with STORE_*. */
+  write<T>(change: () => T): Promise<T>;
 }
 
 /** Sign-ins of the page, over restarts. */

@@ -6,7 +6,10 @@ import type { RegisteredIngress } from "@svc/kernel";
 import type { Arrival, Arrived, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
+import { FakeApprovals } from "./fake-approvals.ts";
+import { FakeChannelEvents } from "./fake-channel-events.ts";
 import { FakeMailbox } from "./fake-mailbox.ts";
+import { FakeSops } from "./fake-sops.ts";
 import { REPORTS } from "./reports.ts";
 import {
   type Gateway,
@@ -14,6 +17,7 @@ import {
   type GatewaySettings,
   type Health,
   type IngressPath,
+  type PageSessionStore,
   type RequestsBefore,
   startGateway,
 } from "../src/index.ts";
@@ -55,11 +59,25 @@ export class Harness {
   readonly sessions: SessionInfo[] = [];
   /** Of every conversation. */
   readonly messages: SessionMessage[] = [];
+  /** Keys of claims that are on disk. */
+  readonly kept = new Set<string>();
   readonly mailbox = new FakeMailbox();
+  readonly approvals = new FakeApprovals();
+  readonly sops = new FakeSops();
+  readonly channelEvents = new FakeChannelEvents();
+  /** Of the page's sign-ins. */
+  readonly pageSessions: PageSessionStore = {
+    all: () => [],
+    add: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+    touch: () => {},
+  };
   /** What was kept of deliveries, in order. */
   readonly arrivals: Arrival[] = [];
   /** In place of keeping it. */
   accept: (arrival: Arrival) => Promise<Arrived> = keptAtOnce;
+  /** As long as it is set, no transaction can be kept. */
+  failWrite: Error | undefined;
   /** Features that gave up. */
   readonly failed = new Set<string>();
   /** Ids of conversations that were to be stopped. */
@@ -144,14 +162,27 @@ export class Harness {
           },
           touch: () => this.#check(),
         },
-        idempotency: { claim: (claim) => this.#claim(claim) },
+        idempotency: {
+          claim: (claim) => this.#claim(claim),
+          keep: (claim) => idsOf(claim).forEach((id) => this.kept.add(id)),
+          release: (claim) => {
+            for (const id of idsOf(claim)) if (!this.kept.has(id)) this.claimed.delete(id);
+          },
+        },
+        write: (change) => this.#write(change),
       },
+      approvals: this.approvals,
+      sops: this.sops,
+      channelEvents: this.channelEvents,
+      pageSessions: this.pageSessions,
       sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
       inbox: {
-        accept: async (arrival) => {
+        accept: async (arrival, alongside) => {
           const arrived = await this.accept(arrival);
+          const committed = await this.#write(() => alongside?.(arrival, arrived));
           this.arrivals.push(arrival);
+          committed?.();
           return arrived;
         },
       },
@@ -196,10 +227,21 @@ export class Harness {
   }
 
   #claim(claim: IdempotencyClaim): "new" | "duplicate" {
-    const ids = [claim.key, ...(claim.also === undefined ? [] : [claim.also])].map((key) => `${claim.scope} ${key}`);
+    const ids = idsOf(claim);
     if (ids.some((id) => this.claimed.has(id))) return "duplicate";
     for (const id of ids) this.claimed.add(id);
     return "new";
+  }
+
+  async #write<T>(change: () => T): Promise<T> {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (this.failWrite) throw this.failWrite;
+    this.sops.inTransaction = true;
+    try {
+      return change();
+    } finally {
+      this.sops.inTransaction = false;
+    }
   }
 
   async #run(request: TurnRequest, run: HarnessOptions["run"]): Promise<TurnResult> {
@@ -218,6 +260,9 @@ const settingsOf = (options: HarnessOptions): GatewaySettings => ({
   ingress: options.ingress ?? [],
   ingressPaths: options.ingressPaths ?? new Map(),
 });
+
+const idsOf = ({ scope, key, also }: IdempotencyClaim): string[] =>
+  [key, ...(also === undefined ? [] : [also])].map((one) => `${scope} ${one}`);
 
 const keptAtOnce = ({ messages }: Arrival): Promise<Arrived> =>
   Promise.resolve({ state: "kept", messages: messages.map((_, index) => ({ n: index + 1, turnId: `t-${index}` })) });

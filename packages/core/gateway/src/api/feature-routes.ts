@@ -7,6 +7,7 @@ import { readBody } from "../http/body.ts";
 import { refuseContentType } from "../http/json.ts";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../routes/fields.ts";
+import { pathPattern } from "../routes/path-pattern.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 
 export interface FeatureRouteOptions {
@@ -21,7 +22,7 @@ export function featureRoutes(
   core: readonly ApiRoute[],
   options: FeatureRouteOptions,
 ): ApiRoute[] {
-  const taken = core.map(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`));
+  const taken = core.map(({ path }) => pathPattern(path));
   const known = new Set<string>();
   const problems: string[] = [];
   for (const { method, path } of routes) {

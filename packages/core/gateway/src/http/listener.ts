@@ -11,17 +11,32 @@ import { errorReply, optionsReply, Reply } from "./reply.ts";
 import type { Send } from "./send.ts";
 
 /** Answers at once, or sends later through the response it was handed. */
-export type Handle = (incoming: IncomingMessage, outgoing: ServerResponse, peer: Peer) => Reply | undefined;
+export type Handle = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  peer: Peer,
+  path: string,
+) => Reply | undefined;
 
 export interface OwnRoute extends RouteSpec {
   readonly handle: Handle;
 }
 
+/** Paths that come and go while the gateway runs. */
+export interface LatePaths {
+  has(path: string): boolean;
+  readonly methods: Readonly<Record<string, Handle>>;
+}
+
 export interface ListenerDeps {
   readonly rules: HostRules;
   readonly routes: readonly OwnRoute[];
+  /** The page's files, by path. */
+  readonly page: ReadonlyMap<string, Handle>;
   /** By path; of every method, also while draining. Their platforms call them by whatever Host they like. */
   readonly channels: ReadonlyMap<string, Handle>;
+  /** Looked for where there is no other route. */
+  readonly late: LatePaths;
   /** Takes what none of the routes does. */
   readonly otherwise: RequestListener;
   readonly isDraining: () => boolean;
@@ -29,24 +44,28 @@ export interface ListenerDeps {
 }
 
 export function requestListener(deps: ListenerDeps): RequestListener {
-  const { rules, channels, otherwise, isDraining, send } = deps;
+  const { rules, channels, late, otherwise, isDraining, send } = deps;
   const byPath = Map.groupBy(deps.routes, ({ path }) => path);
-  const own = Array.from(byPath, ([path, methods]) => [path, handlerOf(methods, isDraining)] as const);
-  const handlers = new Map([...channels, ...own]);
+  const handled = (routes: readonly OwnRoute[]): Handle =>
+    handlerOf(new Map(routes.map(({ method, handle }) => [method, handle])), isDraining);
+  const own = Array.from(byPath, ([path, routes]) => [path, handled(routes)] as const);
+  const handlers = new Map([...deps.page, ...channels, ...own]);
+  const lateHandler = handlerOf(new Map(Object.entries(late.methods)), isDraining);
   return (incoming, outgoing) => {
     const entered = enter(incoming, rules, channels);
     if (entered instanceof Reply) {
       send(incoming, outgoing, entered);
       return;
     }
-    const handle = handlers.get(entered.path);
+    const { path } = entered;
+    const handle = handlers.get(path) ?? (late.has(path) && !isTwisted(path) ? lateHandler : undefined);
     if (handle === undefined) {
       if (isDraining() && isWork(incoming.method!)) send(incoming, outgoing, errorReply("DRAINING"));
-      else if (isTwisted(entered.path)) send(incoming, outgoing, errorReply("NOT_FOUND"));
+      else if (isTwisted(path)) send(incoming, outgoing, errorReply("NOT_FOUND"));
       else otherwise(incoming, outgoing);
       return;
     }
-    const reply = handle(incoming, outgoing, peerOf(incoming.socket));
+    const reply = handle(incoming, outgoing, peerOf(incoming.socket), path);
     if (reply) send(incoming, outgoing, reply);
   };
 }
@@ -58,19 +77,18 @@ export function requestListener(deps: ListenerDeps): RequestListener {
 const isTwisted = (path: string): boolean => /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 
 /** HEAD comes with GET, OPTIONS with everything; whatever else is asked is 405. */
-function handlerOf(routes: readonly OwnRoute[], isDraining: () => boolean): Handle {
-  const handlers = new Map<string, Handle>(routes.map(({ method, handle }) => [method, handle]));
+function handlerOf(handlers: Map<string, Handle>, isDraining: () => boolean): Handle {
   const get = handlers.get("GET");
   if (get) handlers.set("HEAD", get);
   const allow = allowHeader([...handlers.keys()]);
   const options = optionsReply(allow);
   const refused = notAllowed(allow);
   handlers.set("OPTIONS", () => options);
-  return (incoming, outgoing, peer) => {
+  return (incoming, outgoing, peer, path) => {
     const method = incoming.method!;
     if (isDraining() && isWork(method)) return errorReply("DRAINING");
     const handle = handlers.get(method);
-    return handle ? handle(incoming, outgoing, peer) : refused;
+    return handle ? handle(incoming, outgoing, peer, path) : refused;
   };
 }
 

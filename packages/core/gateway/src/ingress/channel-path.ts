@@ -17,6 +17,8 @@ import type { BodyRoom } from "../http/body-room.ts";
 import { allowHeader, notAllowed } from "../http/listener.ts";
 import { errorReply, jsonReply, optionsReply, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
+import { NO_ROOM } from "../http/with-body.ts";
+import { messageEvents } from "../sop-paths/message-events.ts";
 import type { GatewayDeps } from "../types.ts";
 import { arrivalOf } from "./arrival.ts";
 import { ReceivedRequest } from "./received-request.ts";
@@ -24,6 +26,7 @@ import { CHANNEL_DOWN, type Refusals } from "./refusals.ts";
 
 export interface ChannelPathDeps {
   readonly inbox: GatewayDeps["inbox"];
+  readonly sops: GatewayDeps["sops"];
   readonly isUp: GatewayDeps["isUp"];
   readonly isDraining: () => boolean;
   readonly requireSignatures: boolean;
@@ -38,10 +41,6 @@ export interface ChannelPathDeps {
 
 const EMPTY = Buffer.alloc(0);
 const OK = jsonReply(200, { status: "ok" });
-const NO_ROOM = errorReply("BUSY", {
-  message: "Too many deliveries are coming in at the same time; try again shortly.",
-  retryAfterMs: 1_000,
-});
 
 export class ChannelPath {
   readonly #way: RegisteredIngress;
@@ -89,7 +88,7 @@ export class ChannelPath {
   }
 
   async #answer(incoming: IncomingMessage, body: Buffer, isHandshake: boolean): Promise<Reply> {
-    const { requireSignatures, refusals, inbox, isDraining, clock } = this.#deps;
+    const { requireSignatures, refusals, inbox, sops, isDraining, clock } = this.#deps;
     if (requireSignatures && !isHandshake && !this.#way.ingress.signed) return refusals.unsigned();
     // HEAD is GET whose answer is not wanted whole.
     const method = isHandshake ? "GET" : incoming.method!;
@@ -99,7 +98,7 @@ export class ChannelPath {
     // The shutdown may have begun while the body came in.
     if (isDraining()) return errorReply("DRAINING");
     try {
-      const { state } = await inbox.accept(delivery.arrival);
+      const { state } = await inbox.accept(delivery.arrival, messageEvents(sops, this.#way.ingress.path));
       return state === "replayed" ? refusals.replayed() : delivery.reply;
     } catch (error) {
       return refusals.notKept(error);

@@ -45,6 +45,7 @@ function channelAt(way: RegisteredIngress, { config }: GatewaySettings, lasting:
   const { deps, rareLines, bodyRoom, isDraining, send } = lasting;
   const path = new ChannelPath(way, {
     inbox: deps.inbox,
+    sops: deps.sops,
     isUp: (feature) => deps.isUp(feature),
     isDraining,
     requireSignatures: config.require_signatures,

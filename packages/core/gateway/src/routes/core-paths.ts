@@ -1,12 +1,17 @@
+/** Where the files of the page are, in a build that has it; in every other build nobody else's, too. */
+export const PAGE_PATHS: readonly string[] = ["/", "/assets/{file}", "/favicon.svg", "/sw.js"];
+
 /**
- * The paths of `CORE_ROUTES`, which no feature may claim. Written out: the routes bring their schemas with them, and every
+ * The paths of `CORE_ROUTES` and of the page, which no feature may claim. Written out: the routes bring their schemas with them, and every
  * command that opens the service would wait for those.
  */
 export const CORE_PATHS: readonly string[] = [
   "/webhook",
   "/pair",
+  "/api/session",
   "/health",
   "/metrics",
+  "/api/channel-events",
   "/api/status",
   "/api/channels",
   "/api/tools",
@@ -22,4 +27,5 @@ export const CORE_PATHS: readonly string[] = [
   "/api/devices",
   "/api/devices/{id}",
   "/openapi.json",
+  ...PAGE_PATHS,
 ];

@@ -3,9 +3,11 @@ import { DEVICE_SPECS } from "../api/devices.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
 import { SESSION_SPECS } from "../api/session-specs.ts";
+import { CHANNEL_EVENTS } from "../channel-events/route.ts";
 import { HEALTH } from "../health.ts";
 import { METRICS } from "../http/metrics.ts";
 import { OPENAPI } from "../openapi/route.ts";
+import { PAGE_SESSION_SPECS } from "../page/session-specs.ts";
 import { PAIR } from "../pairing/route.ts";
 import { WEBHOOK } from "../webhook/route.ts";
 import type { RouteSpec } from "./spec.ts";
@@ -13,8 +15,10 @@ import type { RouteSpec } from "./spec.ts";
 export const CORE_ROUTES: readonly RouteSpec[] = [
   WEBHOOK,
   PAIR,
+  ...PAGE_SESSION_SPECS,
   HEALTH,
   METRICS,
+  CHANNEL_EVENTS,
   ...REPORT_SPECS,
   ...INBOX_SPECS,
   ...SESSION_SPECS,

@@ -5,7 +5,7 @@ import { errorReply, type Reply } from "../http/reply.ts";
 import { ANONYMOUS } from "../identity.ts";
 import { hasForwardingHeader } from "../net/forwarded.ts";
 import type { Peer } from "../net/peer.ts";
-import type { Caller } from "./ingress.ts";
+import type { Caller } from "./layers.ts";
 
 export type AnonymousCallers = (headers: IncomingHttpHeaders, peer: Peer) => Caller | Reply;
 

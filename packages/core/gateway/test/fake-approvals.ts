@@ -1,0 +1,84 @@
+/** Approvals in memory: one that waits, one that somebody answered, one that nobody did. */
+import { type ErrorCode, SvcError } from "@svc/contract";
+import type { Answer, ApprovalFilter, ApprovalKey, ApprovalPage, Approvals } from "@svc/sop";
+import type { Approval } from "@svc/store";
+
+const approval = (n: number, changed: Partial<Approval>): Approval => ({
+  n,
+  runId: `run-${n}`,
+  stepId: "step-1",
+  origin: "external",
+  title: "Deploy?",
+  message: "Version 2 is built.",
+  approveKeywords: ["approve", "yes"],
+  rejectKeywords: ["reject", "no"],
+  channels: ["slack"],
+  askedBy: "a program on this machine",
+  digest: "d",
+  status: "waiting",
+  createdAtMs: 1_000,
+  expiresAtMs: 2_000,
+  prompts: [{ conversation: { channel: "slack", id: "C1" }, thread: undefined, delivery: n }],
+  answer: undefined,
+  eventId: "boot-1",
+  ...changed,
+});
+
+const unused = (): never => {
+  throw new Error("the gateway has no use for it");
+};
+
+export class FakeApprovals implements Approvals {
+  readonly rows: Approval[] = [
+    approval(1, { status: "expired", answer: { feedback: undefined, by: "nobody", via: "service", atMs: 2_000 } }),
+    approval(2, { status: "approved", answer: { feedback: "go", by: "phone", via: "page", atMs: 1_500 } }),
+    approval(3, { prompts: [] }),
+  ];
+  /** As long as it is set, every answer fails with it. */
+  fails: ErrorCode | undefined;
+  /** Of `list`, as they were asked for. */
+  readonly asked: { readonly filter: ApprovalFilter; readonly limit: number }[] = [];
+  readonly replies = { takes: () => false, take: () => undefined };
+
+  async resolve({ runId, stepId }: ApprovalKey, answer: Answer): Promise<Approval> {
+    await Promise.resolve();
+    if (this.fails) throw new SvcError(this.fails);
+    const index = this.rows.findIndex((row) => row.runId === runId && row.stepId === stepId);
+    const row = this.rows[index];
+    if (!row) throw new SvcError("APPROVAL_UNKNOWN");
+    if (row.status === "expired") throw new SvcError("APPROVAL_EXPIRED");
+    if (row.status !== "waiting") throw new SvcError("APPROVAL_RESOLVED", `${row.answer?.by} was first.`);
+    const { approved, feedback, by, via } = answer;
+    const resolved: Approval = {
+      ...row,
+      status: approved ? "approved" : "rejected",
+      answer: { feedback, by, via, atMs: 1_700 },
+    };
+    this.rows[index] = resolved;
+    return resolved;
+  }
+
+  get({ runId, stepId }: ApprovalKey): Approval | undefined {
+    return this.rows.find((row) => row.runId === runId && row.stepId === stepId);
+  }
+
+  list(filter: ApprovalFilter, limit: number): ApprovalPage {
+    this.asked.push({ filter, limit });
+    const { status, before = Infinity } = filter;
+    const all = this.rows.toReversed().filter((row) => row.n < before && (!status || row.status === status));
+    return { approvals: all.slice(0, limit), next: all.length > limit ? all[limit - 1]!.n : undefined };
+  }
+
+  readonly request = unused;
+  readonly requestIn = unused;
+  readonly resolveIn = unused;
+  readonly cancelIn = unused;
+  readonly settled = unused;
+  readonly start = unused;
+  readonly stop = unused;
+
+  /** One more that waits. */
+  add(changed: Partial<Approval>): void {
+    this.rows.push(approval(this.rows.length + 1, changed));
+  }
+}
