@@ -7,9 +7,11 @@ import { Devices } from "./auth/devices.ts";
 import { PageSessions } from "./auth/page-sessions.ts";
 import { Streams } from "./auth/streams.ts";
 import { BodyRoom } from "./http/body-room.ts";
+import type { Handle } from "./http/listener.ts";
 import { type Send, sender } from "./http/send.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "./limits/sliding-window.ts";
 import { ForwardingWatch } from "./net/forwarding-watch.ts";
+import { pageHandles } from "./page/files.ts";
 import { Pairing } from "./pairing/pairing.ts";
 import { pairingLimit } from "./pairing/route.ts";
 import { RareLines } from "./rare-lines.ts";
@@ -25,6 +27,7 @@ export interface Lasting {
   readonly devices: Devices;
   readonly pageSessions: PageSessions;
   readonly streams: Streams;
+  readonly page: ReadonlyMap<string, Handle>;
   readonly pairing: Pairing;
   readonly running: RunningTurns;
   readonly webhookLimit: SlidingWindow;
@@ -77,6 +80,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     api: new ApiLibrary(send, serve),
     authenticator: new Authenticator(devices, pageSessions, clock, log),
     devices,
+    page: pageHandles(deps.page),
     pageSessions,
     streams,
     pairing: new Pairing({ devices, requirePairing, clock, log }),

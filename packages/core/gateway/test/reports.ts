@@ -1,5 +1,5 @@
 /** What an app tells about itself. */
-import type { GatewayDeps } from "../src/index.ts";
+import type { Reports } from "../src/api/reports.ts";
 
 const FEATURE = {
   id: "tool-shell",
@@ -69,4 +69,5 @@ export const REPORTS = {
     ],
   }),
   configReport: () => ({ gateway: { port: 42617 }, security: { sandbox: { enabled: true } } }),
-} satisfies Pick<GatewayDeps, "status" | "tools" | "features" | "channels" | "configReport">;
+  configSchema: () => Promise.resolve({ $schema: "http://json-schema.org/draft-07/schema#", type: "object" }),
+} satisfies Reports;

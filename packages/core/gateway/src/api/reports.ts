@@ -1,5 +1,6 @@
 /** What the service tells about itself, as data and as routes. */
 import type { Json } from "@svc/contract";
+import * as v from "valibot";
 import { jsonReply } from "../http/reply.ts";
 import type { ApiRoute } from "./app.ts";
 import {
@@ -23,6 +24,8 @@ export interface Reports {
   channels(): ChannelReport;
   /** No secret in it. */
   configReport(): { readonly [section: string]: Json };
+  /** What may stand in the file, and what it means. */
+  configSchema(): Promise<Json>;
 }
 
 type Spec = Omit<ApiRoute, "handle">;
@@ -67,7 +70,15 @@ const CONFIG: Spec = {
   answers: { 200: { description: "Tables of the file, defaults filled in.", body: CONFIG_REPORT } },
 };
 
-export const REPORT_SPECS = [STATUS, CHANNELS, TOOLS, FEATURES, CONFIG];
+const CONFIG_SCHEMA: Spec = {
+  method: "GET",
+  path: "/api/config/schema",
+  access: "operate",
+  summary: "Tells what the configuration of this build may hold, as a JSON Schema.",
+  answers: { 200: { description: "The schema, draft 7.", body: v.looseObject({ $schema: v.string() }) } },
+};
+
+export const REPORT_SPECS = [STATUS, CHANNELS, TOOLS, FEATURES, CONFIG, CONFIG_SCHEMA];
 
 export const reportRoutes = (reports: Reports): ApiRoute[] => [
   { ...STATUS, handle: () => jsonReply(200, reports.status()) },
@@ -75,4 +86,5 @@ export const reportRoutes = (reports: Reports): ApiRoute[] => [
   { ...TOOLS, handle: () => jsonReply(200, reports.tools()) },
   { ...FEATURES, handle: () => jsonReply(200, reports.features()) },
   { ...CONFIG, handle: () => jsonReply(200, reports.configReport()) },
+  { ...CONFIG_SCHEMA, handle: async () => jsonReply(200, await reports.configSchema()) },
 ];

@@ -5,12 +5,12 @@ export class Reply {
   readonly status: number;
   /** Names and values in turn, as `ServerResponse.writeHead` takes them fastest. */
   readonly headers: readonly string[];
-  readonly body: string;
+  readonly body: string | Uint8Array;
 
   constructor(
     status: number,
     contentType: string,
-    body: string,
+    body: string | Uint8Array,
     extraHeaders: readonly string[] = [],
     // A body is one caller's alone: no cache is to keep it.
     cacheControl = "no-store",
@@ -21,7 +21,7 @@ export class Reply {
     const described = NO_BODY.has(status) ? [] : ["content-type", contentType, "content-length", byteLength(body)];
     this.headers = [
       ...described,
-      // Never to be taken for a page.
+      // Never to be taken for anything else.
       "x-content-type-options",
       "nosniff",
       "cache-control",
@@ -33,11 +33,12 @@ export class Reply {
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 304]);
 
-const byteLength = (body: string): string => String(Buffer.byteLength(body));
+const byteLength = (body: string | Uint8Array): string => String(Buffer.byteLength(body));
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-export const jsonReply = (status: number, body: Json): Reply => new Reply(status, JSON_TYPE, JSON.stringify(body));
+export const jsonReply = (status: number, body: Json, extraHeaders: readonly string[] = []): Reply =>
+  new Reply(status, JSON_TYPE, JSON.stringify(body), extraHeaders);
 
 /** 204: the methods of a path, for OPTIONS. No CORS header is ever sent: no other site may read us. */
 export const optionsReply = (allow: string): Reply => new Reply(204, "text/plain", "", ["allow", allow]);

@@ -1,8 +1,7 @@
 /** `GET /openapi.json`: made for the first who asks, and kept. */
-import { hash } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import type { Logger } from "@svc/contract";
 import * as v from "valibot";
+import { contentTag, isKnown } from "../http/etag.ts";
 import type { OwnRoute } from "../http/listener.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
@@ -43,7 +42,8 @@ export function openApiRoute({ version, routes, send, log }: OpenApiRouteDeps): 
     handle(incoming, outgoing) {
       making ??= make();
       making.then(
-        (document) => send(incoming, outgoing, isKnown(incoming, document.etag) ? document.same : document.whole),
+        (document) =>
+          send(incoming, outgoing, isKnown(incoming.headers, document.etag) ? document.same : document.whole),
         (error: unknown) => {
           making = undefined;
           log.error("the document of the routes can't be made", {
@@ -64,16 +64,9 @@ interface Document {
 }
 
 function asReplies(body: string): Document {
-  const etag = `"${hash("sha256", body, "base64url").slice(0, 22)}"`;
+  const etag = `"${contentTag(body)}"`;
   const reply = (status: number, text: string): Reply =>
     // The same for everybody, so that it may be kept; asked about each time, as a reload can change it.
     new Reply(status, "application/json; charset=utf-8", text, ["etag", etag], "no-cache");
   return { etag, whole: reply(200, body), same: reply(304, "") };
-}
-
-/** Weak comparison, as RFC 9110 section 13.1.2 wants it. */
-function isKnown({ headers }: IncomingMessage, etag: string): boolean {
-  const known = headers["if-none-match"];
-  if (known === undefined) return false;
-  return known.trim() === "*" || known.split(",").some((one) => one.trim().replace(/^W\//, "") === etag);
 }

@@ -28,6 +28,19 @@ export interface IssuedCode {
   readonly expiresAt: number;
 }
 
+export interface WantedDevice {
+  /** As its owner calls it; the name that came with the code goes first. */
+  readonly name?: string;
+  readonly defaultName?: string;
+  /** Those that are of any use; default: all. */
+  readonly scopes?: readonly Scope[];
+}
+
+export interface Paired {
+  readonly token: string;
+  readonly device: Device;
+}
+
 export class Pairing {
   readonly #options: PairingOptions;
   readonly #codes = new PairingCodes();
@@ -51,10 +64,10 @@ export class Pairing {
   }
 
   /**
-   * Throws BAD_PAIRING_CODE, LOCKED_OUT (also for the right code) or INTERNAL: when the device can't be stored, nothing
-   * is kept and the code works again.
+   * Throws BAD_PAIRING_CODE, LOCKED_OUT (also for the right code), FORBIDDEN_SCOPE or INTERNAL: when the device can't be
+   * stored, nothing is kept and the code works again.
    */
-  async pair(code: string, client: Client, deviceName?: string): Promise<{ token: string; device: Device }> {
+  async pair(code: string, client: Client, wanted: WantedDevice = {}): Promise<Paired> {
     const { clock, devices, log } = this.#options;
     const waitMs = this.#lockout.waitMs(client.limiterKey, clock.monotonic());
     if (waitMs > 0) throw new SvcError("LOCKED_OUT", undefined, { retryAfterMs: waitMs });
@@ -62,13 +75,17 @@ export class Pairing {
     const { found, burnt } = this.#codes.take(code, clock.monotonic());
     if (burnt > 0) log.warn("a pairing code stopped working after thirty wrong tries; `svc pair` makes a new one");
     if (!found) throw this.#wrongCode(client);
+    if (wanted.scopes?.includes(found.scope) === false) {
+      this.#codes.giveBack(found, clock.monotonic());
+      throw new SvcError("FORBIDDEN_SCOPE", "The device that this pairing code makes may not do this.");
+    }
 
     const token = mintToken();
     const device: Device = {
       id: randomUUID(),
       tokenHash: tokenHash(token),
       clientId: mintClientId(),
-      name: found.name ?? deviceName ?? "device",
+      name: found.name ?? wanted.name ?? wanted.defaultName ?? "device",
       scope: found.scope,
       createdAt: clock.now(),
       lastSeenAt: undefined,

@@ -10,9 +10,14 @@ import type { Client, ClientResolver } from "../net/client.ts";
 import type { Peer } from "../net/peer.ts";
 import type { RouteSpec } from "../routes/spec.ts";
 import { DEVICE_NAME } from "./device-name.ts";
-import type { Pairing } from "./pairing.ts";
+import type { Paired, Pairing, WantedDevice } from "./pairing.ts";
 
-const BODY = v.object({ device_name: v.nullish(DEVICE_NAME) });
+export const PAIR_BODY = v.object({ device_name: v.nullish(DEVICE_NAME) });
+
+export const PAIRING_CODE = v.pipe(v.string(), v.regex(/^\d{6}$/), v.description("Six digits."));
+
+/** Codes and device names are short; nobody has a reason to send more. */
+export const MAX_PAIR_BYTES = 4096;
 
 export const PAIR: RouteSpec = {
   method: "POST",
@@ -20,8 +25,8 @@ export const PAIR: RouteSpec = {
   access: "public",
   summary: "Turns a pairing code into a bearer token.",
   details: "`svc pair` makes a code, which is good for ten minutes and for one device.",
-  headers: { "X-Pairing-Code": v.pipe(v.string(), v.regex(/^\d{6}$/), v.description("Six digits.")) },
-  body: BODY,
+  headers: { "X-Pairing-Code": PAIRING_CODE },
+  body: PAIR_BODY,
   bodyOptional: true,
   answers: {
     200: {
@@ -64,14 +69,26 @@ export class PairRoute {
     return (hasBody ? refuseContentType(headers) : undefined) ?? client;
   }
 
-  /** The body is judged before the code is: a request that can't succeed must not use the code up. */
   async accept(client: Client, headers: IncomingHttpHeaders, body: Buffer): Promise<Reply> {
+    const paired = await this.pair(client, headers, body);
+    return paired instanceof Reply ? paired : jsonReply(200, { paired: true, token: paired.token });
+  }
+
+  /** The body is judged before the code is: a request that can't succeed must not use the code up. */
+  async pair(
+    client: Client,
+    headers: IncomingHttpHeaders,
+    body: Buffer,
+    wanted: WantedDevice = {},
+  ): Promise<Paired | Reply> {
     const name = deviceName(body);
     if (name instanceof Reply) return name;
     const code = headers["x-pairing-code"];
     try {
-      const { token } = await this.#deps.pairing.pair(typeof code === "string" ? code.trim() : "", client, name);
-      return jsonReply(200, { paired: true, token });
+      return await this.#deps.pairing.pair(typeof code === "string" ? code.trim() : "", client, {
+        ...wanted,
+        ...(name !== undefined && { name }),
+      });
     } catch (error) {
       const reply = replyToError(error);
       if (reply.status === 500) {
@@ -86,7 +103,7 @@ function deviceName(body: Buffer): string | undefined | Reply {
   if (body.length === 0) return undefined;
   const value = parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");
-  const parsed = v.safeParse(BODY, value);
+  const parsed = v.safeParse(PAIR_BODY, value);
   // To valibot a list is an object too.
   return parsed.success && !Array.isArray(value) ? (parsed.output.device_name ?? undefined) : BAD_NAME;
 }

@@ -17,6 +17,7 @@ export const CORE_PATHS: readonly string[] = [
   "/api/tools",
   "/api/features",
   "/api/config",
+  "/api/config/schema",
   "/api/inbox",
   "/api/inbox/{id}",
   "/api/inbox/{id}/replay",
