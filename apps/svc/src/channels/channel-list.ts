@@ -1,4 +1,5 @@
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
+import type { Mailbox } from "@svc/agent";
 import type { ChannelReport } from "@svc/gateway";
 import { channelIdOf } from "@svc/kernel";
 import type { Service } from "../service/service.ts";
@@ -10,7 +11,8 @@ export function channelList({
   config,
   lifecycle,
   generation,
-}: Pick<Service, "context" | "config" | "lifecycle" | "generation">): ChannelLine[] {
+  messaging,
+}: Pick<Service, "context" | "config" | "lifecycle" | "generation" | "messaging">): ChannelLine[] {
   const kinds = new Set(context.composition.catalogue.filter(({ kind }) => kind === "channel").map(({ id }) => id));
   const states = new Map(lifecycle.features().map((feature) => [feature.id, feature]));
   const base = config.core.gateway.public_url?.replace(/\/+$/, "") ?? "";
@@ -19,15 +21,33 @@ export function channelList({
     .map((definition) => {
       const ways = generation.registry.ingress.filter(({ feature }) => feature === definition.id);
       const { state, reason } = states.get(definition.id)!;
+      const id = channelIdOf(definition);
       return {
-        id: channelIdOf(definition),
+        id,
         feature: definition.id,
         state,
         reason: reason ?? null,
         callback_urls: ways.map(({ ingress }) => `${base}${ingress.path}`),
         signed: ways.length === 0 ? null : ways.every(({ ingress }) => ingress.signed),
+        last_message_at: lastMessageAt(messaging.mailbox, id),
+        last_error: lastError(messaging.mailbox, id),
       };
     });
+}
+
+function lastMessageAt(mailbox: Mailbox, channel: string): string | null {
+  const [newest] = mailbox.list({ box: "in", channel }, 1);
+  return newest ? new Date(newest.atMs).toISOString() : null;
+}
+
+function lastError(mailbox: Mailbox, channel: string): ChannelLine["last_error"] {
+  const ended = [
+    ...mailbox.list({ box: "in", channel, state: "failed" }, 1),
+    ...mailbox.list({ box: "out", channel, state: "dead" }, 1),
+  ].toSorted((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0));
+  const [newest] = ended;
+  if (newest?.error === undefined) return null;
+  return { code: newest.error, message: newest.id, at: new Date(newest.endedAtMs ?? newest.atMs).toISOString() };
 }
 
 /** Channels whose deliveries nobody proves: told at start, by `svc doctor` and by `/health`. */

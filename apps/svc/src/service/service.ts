@@ -14,6 +14,7 @@ import { channelIdentity } from "@svc/gateway/identity";
 import { Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";
+import { openEvents, type ServiceEvents } from "./events.ts";
 import { enabledFeatures, type FeatureDoors } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
 import { LateDoors } from "./late-doors.ts";
@@ -30,6 +31,7 @@ export interface Service {
   /** What features are handed of it. */
   readonly doors: FeatureDoors;
   readonly actions: ActionHistories;
+  readonly events: ServiceEvents;
   /** What is in force now. Never keep it over an `await`: a reload swaps it. */
   readonly generation: Generation;
   /** The config in force now. */
@@ -45,7 +47,12 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
   const { home, log, config } = opened;
   let store: Store | undefined;
   const doors = new LateDoors();
-  const lifecycle = new Lifecycle({
+  const events: ServiceEvents = openEvents({
+    context: opened,
+    observe: (event) => lifecycle.publish(event),
+    devices: () => store?.devices,
+  });
+  const lifecycle: Lifecycle = new Lifecycle({
     definitions: opened.composition.features,
     enabled: enabledFeatures(opened, config, doors),
     core: { sandboxes: [noneBackend], tools: [channelSendTool(() => doors.messaging().channelSend)] },
@@ -53,6 +60,7 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
     log,
     clock: systemClock,
     redact: log.redact,
+    onState: events.onState,
   });
   await lifecycle.construct();
   const unlock = lockHome(home.lock);
@@ -69,9 +77,11 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
       log,
       redact: log.redact,
       partialSecret: log.partialSecret,
-      publish: (event) => lifecycle.publish(event),
+      publish: events.publish,
+      isListened: () => events.hub.subscribers > 0,
     });
-    const service = new OpenService({ context: opened, store, lifecycle, agent, doors, actions }, generation, unlock);
+    const parts = { context: opened, store, lifecycle, agent, doors, actions, events };
+    const service = new OpenService(parts, generation, unlock);
     doors.openMessaging(service.messaging);
     return service;
   } catch (error) {
@@ -82,7 +92,7 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
   }
 }
 
-type Parts = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "doors" | "actions">;
+type Parts = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "doors" | "actions" | "events">;
 
 class OpenService implements Service {
   readonly context: ServiceContext;
@@ -92,16 +102,22 @@ class OpenService implements Service {
   readonly messaging: Messaging;
   readonly doors: FeatureDoors;
   readonly actions: ActionHistories;
+  readonly events: ServiceEvents;
   readonly #unlock: () => void;
   #generation: Generation;
 
-  constructor({ context, store, lifecycle, agent, doors, actions }: Parts, generation: Generation, unlock: () => void) {
+  constructor(
+    { context, store, lifecycle, agent, doors, actions, events }: Parts,
+    generation: Generation,
+    unlock: () => void,
+  ) {
     this.context = context;
     this.store = store;
     this.lifecycle = lifecycle;
     this.agent = agent;
     this.doors = doors;
     this.actions = actions;
+    this.events = events;
     this.#generation = generation;
     this.#unlock = unlock;
     this.messaging = createMessaging({
@@ -110,7 +126,7 @@ class OpenService implements Service {
       clock: systemClock,
       log: context.log,
       redact: context.log.redact,
-      publish: (event) => lifecycle.publish(event),
+      publish: events.publish,
       identity: channelIdentity(),
       settings: messagingSettings(generation.config, generation.registry, lifecycle),
       workspaceOf: (name) => this.#generation.agents.profiles.get(name)?.environment.workspace,

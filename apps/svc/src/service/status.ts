@@ -35,6 +35,7 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     turns: { running: load.running, waiting: load.waiting },
     channels: channelList(service),
     messages: messageCounts(service),
+    activity: { minutes: service.events.activity.minutes() },
     memory_rss_bytes: process.memoryUsage.rss(),
     warnings: [...config.warnings],
     database: { bytes: store.size(), writable: store.writable() },

@@ -31,6 +31,11 @@ const CHANNEL = v.object({
     v.description("What its platform is told to call; a path while gateway.public_url is not set."),
   ),
   signed: v.pipe(v.nullable(v.boolean()), v.description("Deliveries prove who sent them; null: nobody calls it.")),
+  last_message_at: v.pipe(v.nullable(v.string()), v.description("When the newest message came in.")),
+  last_error: v.pipe(
+    v.nullable(v.object({ code: v.string(), message: v.string(), at: v.string() })),
+    v.description("Of the newest message that could not be answered or delivered, whose id it names."),
+  ),
 });
 
 const MESSAGES = v.object({
@@ -39,6 +44,21 @@ const MESSAGES = v.object({
   outgoing: v.pipe(integer(0), v.description("Not taken by their platform yet.")),
   dead: v.pipe(integer(0), v.description("Could not be delivered; nobody tries again.")),
   oldest_waiting_secs: v.pipe(v.nullable(integer(0)), v.description("How long the oldest waits; null: none does.")),
+});
+
+const ACTIVITY = v.object({
+  minutes: v.pipe(
+    v.array(
+      v.object({
+        at: v.string(),
+        received: integer(0),
+        answered: integer(0),
+        delivered: integer(0),
+        failed: integer(0),
+      }),
+    ),
+    v.description("The last hour, minute by minute; the one that runs comes last."),
+  ),
 });
 
 export const STATUS_REPORT = v.object({
@@ -60,6 +80,7 @@ export const STATUS_REPORT = v.object({
   turns: v.object({ running: integer(0), waiting: integer(0) }),
   channels: v.array(CHANNEL),
   messages: MESSAGES,
+  activity: ACTIVITY,
   memory_rss_bytes: integer(0),
   warnings: v.array(v.string()),
   database: v.object({ bytes: integer(0), writable: v.boolean() }),
