@@ -2,12 +2,13 @@
 import { randomInt } from "node:crypto";
 import type { Store } from "@svc/store";
 import { newMessageOf } from "./arrival.ts";
+import { ClosingPrompts } from "./delivery/close-prompts.ts";
 import { OutboxDispatcher } from "./delivery/dispatcher.ts";
 import { fileOpener } from "./delivery/outgoing-file.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import type { InboxParts } from "./inbox/parts.ts";
 import { createMailbox } from "./mailbox/mailbox.ts";
-import type { Messaging, MessagingSettings } from "./types.ts";
+import type { Messaging, MessagingSettings, PromptSource } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
   InboxParts,
@@ -15,6 +16,8 @@ export interface MessagingOptions extends Omit<
 > {
   readonly store: Store;
   readonly settings: MessagingSettings;
+  /** The questions that deliveries ask. */
+  readonly prompts?: PromptSource;
   /** Takes the configured secrets out of what a person is shown. */
   readonly redact: (text: string) => string;
   /** 0 ≤ x < 1, for the jitter of retries. Default: unpredictable. */
@@ -22,10 +25,13 @@ export interface MessagingOptions extends Omit<
 }
 
 export function createMessaging(options: MessagingOptions): Messaging {
-  const { store, clock, log, publish, redact, workspaceOf, random = unpredictable } = options;
+  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, random = unpredictable } = options;
   let { settings } = options;
   const openFile = fileOpener(workspaceOf);
-  const dispatcher = new OutboxDispatcher({ store, clock, log, publish, random, settings, openFile });
+  const closing = new ClosingPrompts({ clock, log, channelOf: (id) => settings.channels.get(id) });
+  const closePrompt: Messaging["closePrompt"] = (posted, outcome) => closing.add(posted, outcome);
+  const sending = { openFile, prompts, closePrompt };
+  const dispatcher = new OutboxDispatcher({ store, clock, log, publish, random, settings, ...sending });
   const inbox = new Inbox({ ...options, random, dispatcher, settings: () => settings });
   const mailbox = createMailbox({
     store,
@@ -44,12 +50,16 @@ export function createMessaging(options: MessagingOptions): Messaging {
       dispatcher.start();
       inbox.start();
     },
+    wake: (deliveries) => dispatcher.wake(deliveries),
+    closePrompt,
     reconfigure(next) {
       settings = next;
       dispatcher.reconfigure(next);
       inbox.reconfigure();
     },
     async stop(graceMs) {
+      agent.drain();
+      closing.stop();
       await Promise.all([inbox.stop(graceMs), dispatcher.stop(Math.min(graceMs, LAST_SENDS_MS))]);
     },
     mailbox,

@@ -11,25 +11,26 @@ type Suspected = Pick<WaitingMessage, "crashes">;
 const SUSPECT_CRASHES = 2;
 
 export class Suspects<Lane> {
-  #isOneRunning = false;
+  #running = 0;
   readonly #others: Lane[] = [];
 
   /** Whether the lane, whose first message this is, has to wait for another suspect; then `end` hands it back. */
   holds(lane: Lane, message: Suspected): boolean {
-    if (!isSuspect(message) || !this.#isOneRunning) return false;
+    if (!isSuspect(message) || this.#running === 0) return false;
     this.#others.push(lane);
     return true;
   }
 
   begin(message: Suspected): void {
-    if (isSuspect(message)) this.#isOneRunning = true;
+    if (isSuspect(message)) this.#running += 1;
   }
 
   /** Those that waited for it. */
   end(message: Suspected): Lane[] {
     if (!isSuspect(message)) return [];
-    this.#isOneRunning = false;
-    return this.#others.splice(0);
+    this.#running -= 1;
+    // One that was waiting for a person may have come back beside it.
+    return this.#running === 0 ? this.#others.splice(0) : [];
   }
 }
 

@@ -2,7 +2,19 @@
  * The durable way of a message: kept → turn in its conversation → answer in the outbox, in one transaction with the turn →
  * delivered. What is kept survives a kill at any instant; what the platform has accepted is not sent again.
  */
-import type { Channel, ClientId, Conversation, ErrorCode, Inbound, Json, Kept, MediaKind } from "@svc/contract";
+import type {
+  Channel,
+  ClientId,
+  Conversation,
+  ErrorCode,
+  Inbound,
+  Json,
+  Kept,
+  MediaKind,
+  PostedPrompt,
+  Prompt,
+  PromptReceipt,
+} from "@svc/contract";
 import type { ChannelSendParts } from "./channel-send/channel-send.ts";
 import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
 
@@ -16,9 +28,15 @@ export interface Messaging {
   receive(channel: string, messages: readonly Inbound[], alongside?: Alongside): Promise<readonly Kept[]>;
   /** Takes up what the last process left, then runs. */
   start(): void;
+  /** Called after the commit of a transaction in which somebody else put these into the outbox. */
+  wake(deliveries: readonly Pick<Delivery, "n" | "lane" | "conversation" | "state">[]): void;
+  /** Takes the buttons off, where the channel can. Nothing waits for it; what goes wrong is in the log. */
+  closePrompt(posted: PostedPrompt, outcome: string): void;
   /** From here on these channels and settings are in force. */
   reconfigure(settings: MessagingSettings): void;
-  /** Begins nothing new; resolves when running turns and sends have ended, or after `graceMs` with them aborted. */
+  /**
+   * Begins nothing new. Turns that wait for a person are called off at once (`Agent.drain`). Resolves when running turns and sends have ended, or after `graceMs` with them aborted.
+   */
   stop(graceMs: number): Promise<void>;
   readonly mailbox: Mailbox;
   /** What the tool `channel_send` works with. */
@@ -62,13 +80,16 @@ export interface ChannelIdentity {
 
 /** Messages that answer a question of ours instead of asking one. */
 export interface ReplyTaker {
-  /** Cheap: whether the message would settle something that waits in its conversation. */
-  takes(inbound: Inbound): boolean;
+  /**
+   * Cheap: whether the message would settle something that waits in its conversation. `receivedAtMs`: what was asked later than
+   * that is no question that its sender has seen.
+   */
+  takes(inbound: Inbound, receivedAtMs: number): boolean;
   /**
    * Inside the transaction that ends the message. Undefined: it settles nothing, or not any more, and is a message like any
    * other.
    */
-  take(inbound: Inbound): TakenReply | undefined;
+  take(inbound: Inbound, receivedAtMs: number): TakenReply | undefined;
 }
 
 export interface TakenReply {
@@ -76,6 +97,30 @@ export interface TakenReply {
   readonly text: string | undefined;
   /** Call it once the transaction is on disk. */
   committed(): void;
+}
+
+/** Questions that deliveries ask (`NewDelivery.approval`). */
+export interface PromptSource {
+  /** Asked before each try to send it. Undefined: there is none. */
+  promptOf(approval: number): PromptState | undefined;
+  /** Inside the transaction that notes that the platform has it. */
+  posted(approval: number, delivery: number, receipt: PromptReceipt): void;
+}
+
+export interface PromptState {
+  readonly prompt: Prompt;
+  /** One that does not is never posted. */
+  readonly isWaiting: boolean;
+  /** How it ended, for a person, once it did. */
+  readonly outcome?: string;
+}
+
+/** Where a tool call comes from that a person is asked about. */
+export interface AskPlace {
+  readonly conversation: Conversation;
+  readonly turnId: string;
+  /** Whose message it is. */
+  readonly sender: string;
 }
 
 /** Both boxes as a person sees them: `in-12` came in, `out-7` goes out. */

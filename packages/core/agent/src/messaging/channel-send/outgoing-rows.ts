@@ -14,7 +14,7 @@ export interface Saying {
 }
 
 /** What a platform takes of which nothing else is known. */
-const DEFAULT_MAX_CHARS = 4_000;
+export const DEFAULT_MAX_CHARS = 4_000;
 
 /**
  * The text, then each file on its own: one that is tried again takes nothing along that has arrived. Nothing comes of a

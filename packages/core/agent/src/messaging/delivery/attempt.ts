@@ -1,12 +1,22 @@
 /** One try to send one delivery. */
-import { type Channel, type Clock, type ErrorCode, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import {
+  type Channel,
+  type Clock,
+  type ErrorCode,
+  type OutgoingMessage,
+  type Prompt,
+  type PromptReceipt,
+  SvcError,
+} from "@svc/contract";
 import type { Delivery } from "@svc/store";
+import { DEFAULT_MAX_CHARS } from "../channel-send/outgoing-rows.ts";
 import { within } from "../within.ts";
 import type { FileOpener } from "./outgoing-file.ts";
+import { shortened } from "./shortened.ts";
 
 /** `unknown`: it was called off from outside, and stays as it is. */
 export type Outcome =
-  | { readonly state: "sent"; readonly platformId: string | undefined }
+  | { readonly state: "sent"; readonly receipt: PromptReceipt }
   | { readonly state: "failed"; readonly code: ErrorCode; readonly retryAfterMs: number | undefined }
   | { readonly state: "unknown" };
 
@@ -20,19 +30,24 @@ export interface AttemptParts {
 /** A platform that has said nothing for so long has lost it; the next try is another connection. */
 const LIMIT_MS = 60_000;
 
-/** Never rejects, and ends when `called` off or out of time, whether the channel listens or not. */
+/** `prompt`: what the delivery asks. Never rejects, and ends when `called` off or out of time, whether the channel listens or not. */
 export async function attempt(
   parts: AttemptParts,
   channel: Channel,
   delivery: Delivery,
+  prompt: Prompt | undefined,
   called: AbortSignal,
 ): Promise<Outcome> {
   const limit = new AbortController();
   const signal = AbortSignal.any([called, limit.signal]);
   const cancel = parts.clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
   try {
-    const { platformId } = await within(signal, () => send(parts.openFile, channel, delivery, signal));
-    return { state: "sent", platformId };
+    const receipt = await within(signal, async () => {
+      const message = await messageOf(parts.openFile, channel, delivery);
+      signal.throwIfAborted();
+      return prompt && channel.prompts ? channel.prompts.post(message, prompt, signal) : channel.send(message, signal);
+    });
+    return { state: "sent", receipt };
   } catch (error) {
     if (called.aborted) return { state: "unknown" };
     // What a channel makes of being aborted does not matter.
@@ -45,21 +60,16 @@ export async function attempt(
   }
 }
 
-async function send(
-  openFile: FileOpener,
-  channel: Channel,
-  { conversation, text, files, deliveryId, replyData }: Delivery,
-  signal: AbortSignal,
-): Promise<Receipt> {
+async function messageOf(openFile: FileOpener, channel: Channel, delivery: Delivery): Promise<OutgoingMessage> {
+  const { conversation, text, files, deliveryId, replyData, approval } = delivery;
   const maxBytes = channel.media?.maxBytes ?? 0;
   const opened = await Promise.all(files.map((file) => openFile(file, maxBytes)));
-  signal.throwIfAborted();
-  const message: OutgoingMessage = {
+  return {
     conversation,
-    text,
+    // Whoever asks knows of no channel's limits, and a question in two parts would be asked twice.
+    text: approval === undefined ? text : shortened(text, channel.text?.maxChars ?? DEFAULT_MAX_CHARS),
     deliveryId,
     ...(opened.length > 0 && { files: opened }),
     ...(replyData !== undefined && { replyData }),
   };
-  return channel.send(message, signal);
 }

@@ -1,7 +1,7 @@
 /** What deliveries are made with. */
-import type { Clock, Logger, MessageEvent } from "@svc/contract";
+import type { Clock, Logger, MessageEvent, PostedPrompt } from "@svc/contract";
 import type { Store } from "@svc/store";
-import type { MessagingSettings } from "../types.ts";
+import type { MessagingSettings, PromptSource } from "../types.ts";
 import type { FileOpener } from "./outgoing-file.ts";
 
 export interface DispatcherOptions {
@@ -10,6 +10,10 @@ export interface DispatcherOptions {
   readonly log: Logger;
   readonly publish: (event: MessageEvent) => void;
   readonly openFile: FileOpener;
+  /** What deliveries with an `approval` ask. Without it they are messages like any other. */
+  readonly prompts?: PromptSource | undefined;
+  /** Takes the buttons off a question that was settled while it was being posted. */
+  readonly closePrompt?: (posted: PostedPrompt, outcome: string) => void;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
   readonly settings: DeliverySettings;

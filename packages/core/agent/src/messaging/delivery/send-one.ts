@@ -1,10 +1,11 @@
 /** One delivery, from its row to what is noted of the attempt. */
-import type { Channel } from "@svc/contract";
+import type { Channel, PromptReceipt } from "@svc/contract";
 import type { Delivery } from "@svc/store";
 import { attempt } from "./attempt.ts";
 import type { LeftBehind } from "./left-behind.ts";
+import type { PromptState } from "../types.ts";
 import type { DispatcherOptions } from "./options.ts";
-import { mailIdOf, settle, settleDead } from "./settle.ts";
+import { mailIdOf, settle, settleDead, settleMoot } from "./settle.ts";
 
 export interface Sending {
   readonly channel: Channel;
@@ -28,13 +29,17 @@ export async function sendOne(
   const { store, log } = options;
   const fields = { messageId: mailIdOf({ n }) };
   let delivery: Delivery | undefined;
+  let question: PromptState | undefined;
   try {
     delivery = store.outbox.read(n);
+    question = questionOf(options, delivery);
   } catch (error) {
     log.error("a message that waits to be sent can't be read", { ...fields, error: String(error) });
     return UNREADABLE_REST_MS;
   }
   if (delivery?.state !== "waiting") return undefined;
+  // Whoever found it answered, or over, would answer it again.
+  if (isMoot(options, delivery, question)) return settleMoot(options, delivery, signal);
   if (left.isDeadly(n)) return settleDead(options, delivery, "DELIVERY_CRASHED", 0, signal);
   try {
     await left.note(n);
@@ -44,10 +49,28 @@ export async function sendOne(
   const { channel: id } = delivery.conversation;
   const onUnexpected = (error: unknown): void =>
     log.error("a channel failed unexpectedly", { ...fields, channel: id, error: nameOf(error) });
-  const outcome = await attempt({ ...options, onUnexpected }, channel, delivery, signal);
-  if (outcome.state !== "unknown") return settle(options, delivery, outcome, maxAttempts, signal);
-  await left.takeBack(n);
-  return undefined;
+  const outcome = await attempt({ ...options, onUnexpected }, channel, delivery, question?.prompt, signal);
+  if (outcome.state === "unknown") {
+    await left.takeBack(n);
+    return undefined;
+  }
+  const waitMs = await settle(options, delivery, outcome, maxAttempts, signal);
+  if (outcome.state === "sent") closeIfOver(options, delivery, outcome.receipt);
+  return waitMs;
+}
+
+const questionOf = ({ prompts }: DispatcherOptions, delivery: Delivery | undefined): PromptState | undefined =>
+  delivery?.approval === undefined ? undefined : prompts?.promptOf(delivery.approval);
+
+const isMoot = ({ prompts }: DispatcherOptions, { approval }: Delivery, question: PromptState | undefined): boolean =>
+  prompts !== undefined && approval !== undefined && question?.isWaiting !== true;
+
+/** It was settled while it was being posted: whoever closes what is posted did not know of it. */
+function closeIfOver(options: DispatcherOptions, delivery: Delivery, { platformId }: PromptReceipt): void {
+  const question = questionOf(options, delivery);
+  if (!question || question.isWaiting) return;
+  const { conversation, text } = delivery;
+  options.closePrompt?.({ conversation, platformId, text }, question.outcome ?? "This is settled.");
 }
 
 /** Its words may be the platform's. */

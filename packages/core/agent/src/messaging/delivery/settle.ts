@@ -1,6 +1,7 @@
 /** What became of an attempt: on disk first, told afterwards. */
-import type { Clock, ErrorCode, Logger, MessageEvent } from "@svc/contract";
+import type { Clock, ErrorCode, Logger, MessageEvent, PromptReceipt } from "@svc/contract";
 import type { Delivery, Store } from "@svc/store";
+import type { PromptSource } from "../types.ts";
 import type { Outcome } from "./attempt.ts";
 import { restMs } from "./back-off.ts";
 
@@ -11,6 +12,7 @@ export interface SettleParts {
   readonly publish: (event: MessageEvent) => void;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
+  readonly prompts?: PromptSource | undefined;
 }
 
 /** How often a disk that refused is asked again. */
@@ -27,7 +29,7 @@ export async function settle(
   maxAttempts: number,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  if (outcome.state === "sent") return settleSent(parts, delivery, outcome.platformId, signal);
+  if (outcome.state === "sent") return settleSent(parts, delivery, outcome.receipt, signal);
   const { code, retryAfterMs } = outcome;
   const attempts = delivery.attempts + 1;
   if (code === "DELIVERY_REFUSED" || attempts >= maxAttempts) return settleDead(parts, delivery, code, 1, signal);
@@ -40,13 +42,18 @@ export async function settle(
 async function settleSent(
   parts: SettleParts,
   delivery: Delivery,
-  platformId: string | undefined,
+  receipt: PromptReceipt,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const { store, clock, log, publish } = parts;
-  const { n, conversation, turnId, attempts } = delivery;
+  const { store, clock, log, publish, prompts } = parts;
+  const { n, conversation, turnId, attempts, approval } = delivery;
   const messageId = mailIdOf(delivery);
-  const noted = await commit(parts, delivery, () => store.outbox.sent(n, platformId, clock.now()), signal);
+  const sent = (): boolean => {
+    const wasWaiting = store.outbox.sent(n, receipt.platformId, clock.now());
+    if (wasWaiting && approval !== undefined) prompts?.posted(approval, n, receipt);
+    return wasWaiting;
+  };
+  const noted = await commit(parts, delivery, sent, signal);
   if (noted === "noted") {
     publish({ type: "message-delivered", messageId, conversation, turnId, attempts: attempts + 1 });
   } else if (noted === "given up") {
@@ -72,6 +79,11 @@ export async function settleDead(
   const attempts = delivery.attempts + failedAttempts;
   log.warn("a message could not be delivered", { messageId, channel: conversation.channel, code, attempts });
   publish({ type: "message-failed", messageId, conversation, turnId, code });
+}
+
+/** A question that nobody waits for the answer of. As `settle`. */
+export async function settleMoot(parts: SettleParts, delivery: Delivery, signal: AbortSignal): Promise<undefined> {
+  await commit(parts, delivery, () => parts.store.outbox.drop(delivery.n), signal);
 }
 
 /** `gone`: it was dropped meanwhile, and stays so. */

@@ -14,12 +14,14 @@ const LANE_AGAIN_MS = 30_000;
 export class Admission {
   /** What was let in before, and is on disk. */
   readonly #lanes: readonly Pick<InboxLanes, "size" | "sizeOf">[];
+  readonly #isReply: (inbound: Inbound) => boolean;
   /** On their way to the disk. */
   #arriving = 0;
   readonly #arrivingIn = new Map<string, number>();
 
-  constructor(...lanes: readonly Pick<InboxLanes, "size" | "sizeOf">[]) {
+  constructor(lanes: readonly Pick<InboxLanes, "size" | "sizeOf">[], isReply: (inbound: Inbound) => boolean) {
     this.#lanes = lanes;
+    this.#isReply = isReply;
   }
 
   /**
@@ -33,7 +35,7 @@ export class Admission {
       throw new SvcError("BUSY", "Too many messages are waiting; try again shortly.", { retryAfterMs: 1_000 });
     }
     for (const message of messages) {
-      if (!this.#isFull(message.lane) || isExempt(message)) continue;
+      if (!this.#isFull(message.lane) || this.#isExempt(message)) continue;
       const words = "Too many messages are waiting in this conversation; try again later.";
       throw new SvcError("BUSY", words, { retryAfterMs: LANE_AGAIN_MS });
     }
@@ -56,8 +58,10 @@ export class Admission {
     for (const lanes of this.#lanes) waiting += lanes.sizeOf(lane);
     return waiting >= MAX_IN_LANE;
   }
-}
 
-/** What does not wait in the lane; above all what empties it. */
-const isExempt = ({ kind, body }: NewMessage): boolean =>
-  kind === "reaction" || (kind === "message" && isStopCommand((body as unknown as Inbound).text));
+  /** What does not wait in the lane; above all what empties it, and what the turn waits for that fills it. */
+  #isExempt({ kind, body }: NewMessage): boolean {
+    const inbound = body as unknown as Inbound;
+    return kind === "reaction" || (kind === "message" && (isStopCommand(inbound.text) || this.#isReply(inbound)));
+  }
+}

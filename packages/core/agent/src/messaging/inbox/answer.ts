@@ -6,31 +6,40 @@ import { type Channel, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Delivery, NewDelivery } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
+import { isPostponed } from "../../turn/postponed.ts";
+import type { AskPerson } from "../../types.ts";
 import { restMs } from "../delivery/back-off.ts";
+import { askerOf } from "./ask.ts";
 import { answerRows, filesInstruction } from "./answer-rows.ts";
 import type { Attempt } from "./attempt.ts";
 import { endTurn } from "./end-turn.ts";
 import { apologyFor, judge, STOPPED } from "./failure.ts";
-import type { Attempted } from "./lanes.ts";
+import type { Attempted } from "./lane-options.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
 import { questionOf } from "./question.ts";
+import { Typing } from "./typing.ts";
 
 /** Rejects with STORE_* while what became of the attempt can't be kept, and the message waits as it did. */
 export async function answer(parts: InboxParts, attempt: Attempt, channel: Channel): Promise<Attempted> {
   const { inbound, message } = attempt;
-  const endTyping = parts.presence.showTyping(channel, inbound);
+  const typing = new Typing(() => parts.presence.showTyping(channel, inbound));
   if (message.attempts === 0) parts.presence.markRead(channel, inbound);
   try {
-    await runTurn(parts, attempt, channel);
+    await runTurn(parts, attempt, channel, askerOf(parts, attempt, typing));
     return "over";
   } catch (error) {
     return await failed(parts, attempt, asSvcError(error));
   } finally {
-    endTyping();
+    typing.end();
   }
 }
 
-async function runTurn(parts: InboxParts, attempt: Attempt, channel: Channel): Promise<void> {
+async function runTurn(
+  parts: InboxParts,
+  attempt: Attempt,
+  channel: Channel,
+  ask: AskPerson | undefined,
+): Promise<void> {
   const { store, agent, clock, identity, dispatcher, workspaceOf } = parts;
   const { message, inbound, signal } = attempt;
   const { n, lane, turnId } = message;
@@ -50,6 +59,7 @@ async function runTurn(parts: InboxParts, attempt: Attempt, channel: Channel): P
     resumable: true,
     signal,
     ...(name !== undefined && { agent: name }),
+    ...(ask && { ask }),
     ...(instructions !== undefined && { instructions }),
     async beforeEnd({ response }) {
       const agentName = name ?? DEFAULT_AGENT;
@@ -74,7 +84,7 @@ async function failed(parts: InboxParts, attempt: Attempt, error: SvcError): Pro
   const { n, attempts } = message;
   const { inbox } = store;
   const { code } = error;
-  if (calledOff === "shutdown") return over(store.write(() => inbox.calledOff(n)));
+  if (calledOff === "shutdown" || isPostponed(error)) return over(store.write(() => inbox.calledOff(n)));
   if (calledOff === "drop" || code === "MESSAGE_STATE") return over(endTurn(parts, message, { note: () => undefined }));
   if (code === "TURN_CANCELLED") {
     // Whoever said /stop has an answer to that.

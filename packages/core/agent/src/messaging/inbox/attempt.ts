@@ -1,22 +1,23 @@
 /** One attempt at one message, from its beginning to its end in this process. */
 import { type Inbound, SvcError } from "@svc/contract";
 import type { InboxMessage } from "@svc/store";
-import type { Aside } from "./asides.ts";
+import { postponed } from "../../turn/postponed.ts";
+import type { Leave } from "./lane-options.ts";
 
 /** `shutdown`: it goes on in the next process. `stop`: by `/stop`, which has an answer of its own. `drop`: by the operator. */
 export type CalledOff = "shutdown" | "stop" | "drop";
 
 export class Attempt {
   readonly message: InboxMessage;
-  readonly aside: Aside;
+  readonly leave: Leave;
   /** The agent has it. */
   isTurn = false;
   calledOff: CalledOff | undefined;
   readonly #controller = new AbortController();
 
-  constructor(message: InboxMessage, aside: Aside) {
+  constructor(message: InboxMessage, leave: Leave) {
     this.message = message;
-    this.aside = aside;
+    this.leave = leave;
   }
 
   get signal(): AbortSignal {
@@ -30,6 +31,6 @@ export class Attempt {
 
   callOff(why: CalledOff): void {
     this.calledOff ??= why;
-    this.#controller.abort(new SvcError("TURN_CANCELLED"));
+    this.#controller.abort(why === "shutdown" ? postponed() : new SvcError("TURN_CANCELLED"));
   }
 }

@@ -2,19 +2,19 @@
 import { type Inbound, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
-import { isStopCommand } from "../../turn/stop-command.ts";
 import { Transcriber } from "../transcription/transcriber.ts";
 import type { Alongside } from "../types.ts";
 import { Admission } from "./admission.ts";
 import { answer } from "./answer.ts";
-import type { Aside } from "./asides.ts";
 import { Attempt } from "./attempt.ts";
-import { type Attempted, InboxLanes, type LaneOptions } from "./lanes.ts";
+import type { Attempted, LaneOptions, Leave } from "./lane-options.ts";
+import { InboxLanes } from "./lanes.ts";
 import { passOver, tellLost } from "./no-attempt.ts";
 import { handOver } from "./notice.ts";
+import { Overtaking } from "./overtaking.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
 import { Presence } from "./presence.ts";
-import { stopConversation } from "./stop-conversation.ts";
+import { isReply, takeReply } from "./take-reply.ts";
 
 /** Notices are no turns; what they do is the channel's business. */
 const PARALLEL_NOTICES = 8;
@@ -32,6 +32,7 @@ export class Inbox {
   readonly #attempts = new Map<number, Attempt>();
   readonly #ongoing = new Ongoing();
   readonly #admission: Admission;
+  readonly #overtaking: Overtaking;
   /** What was on disk at the start is known up to here; undefined: not started. */
   #known: number | undefined;
   readonly #stopping = new AbortController();
@@ -43,12 +44,15 @@ export class Inbox {
     this.#parts = { ...parts, stopping, presence, transcriber: new Transcriber() };
     const options: Omit<LaneOptions, "maxParallel"> = {
       clock,
-      attempt: (waiting, aside) => this.#ongoing.during(() => this.#attempt(waiting, aside)),
+      attempt: (waiting, leave) => this.#ongoing.during(() => this.#attempt(waiting, leave)),
       canBegin: (channel) => this.#canBegin(channel),
     };
     this.#turns = new InboxLanes({ ...options, maxParallel: parts.settings().maxParallelTurns });
     this.#notices = new InboxLanes({ ...options, maxParallel: PARALLEL_NOTICES });
-    this.#admission = new Admission(this.#turns, this.#notices);
+    const takes = (inbound: Inbound): boolean => parts.replies?.takes(inbound, clock.now()) ?? false;
+    this.#admission = new Admission([this.#turns, this.#notices], takes);
+    const around = { lanes: this.#turns, attempts: this.#attempts };
+    this.#overtaking = new Overtaking(this.#parts, around, (work) => this.#background(work));
   }
 
   /** Rejects with BUSY, STORE_*: then nothing is kept. */
@@ -75,14 +79,16 @@ export class Inbox {
 
   #arrived(channel: string, { kind, lane, body }: NewMessage, { n, turnId }: KeptMessage): void {
     if (kind === "reaction") return;
+    const inbound = body as unknown as Inbound;
     if (kind === "message") {
-      const { conversation, sender } = body as unknown as Inbound;
+      const { conversation, sender } = inbound;
       this.#parts.publish({ type: "message-received", messageId: incomingId(n), conversation, sender, turnId });
     }
     // A start that comes after the commit finds it on disk.
     if (this.#known === undefined || n <= this.#known) return;
-    if (kind === "message" && isStopCommand((body as unknown as Inbound).text)) this.#stopConversation(n);
-    else this.#lanesOf(kind).add({ n, channel, kind, lane });
+    const waiting = { n, channel, kind, lane };
+    if (kind === "message") this.#overtaking.arrived(waiting, inbound);
+    else this.#notices.add(waiting);
   }
 
   /** Takes up what the last process left, in the order of arrival, and goes on with what comes. */
@@ -94,7 +100,7 @@ export class Inbox {
     for (const message of store.inbox.lost()) {
       this.#background(() => tellLost(this.#parts, this.#turns, message));
     }
-    this.#background(() => this.#findStops());
+    this.#background(() => this.#overtaking.find());
     this.#turns.start();
     this.#notices.start();
   }
@@ -147,15 +153,16 @@ export class Inbox {
     return channels.has(channel) && isUp(channel) && store.writable();
   }
 
-  async #attempt({ n }: WaitingMessage, aside: Aside): Promise<Attempted> {
+  async #attempt({ n }: WaitingMessage, leave: Leave): Promise<Attempted> {
     const { store, log, settings } = this.#parts;
     try {
       const message = store.inbox.read(n);
       if (message?.state !== "waiting") return await passOver(this.#parts, message);
       const channel = settings().channels.get(message.channel);
       if (!channel) return { restMs: REFUSED_REST_MS };
-      const attempt = new Attempt(message, aside);
+      const attempt = new Attempt(message, leave);
       this.#attempts.set(n, attempt);
+      if (isReply(this.#parts, message) && (await takeReply(this.#parts, n))) return "over";
       // Not waited for: a process that dies before it is on disk has not come far.
       store.write(() => store.inbox.begin(n)).catch(() => undefined);
       return await (message.kind === "notice" ? handOver : answer)(this.#parts, attempt, channel);
@@ -171,23 +178,6 @@ export class Inbox {
     } finally {
       this.#attempts.delete(n);
     }
-  }
-
-  /** A `/stop` that the last process had no time for does not wait behind what it is to stop either. */
-  async #findStops(): Promise<void> {
-    for (const [looked, { n, lane }] of this.#turns.behindOthers().entries()) {
-      // A hundred thousand may wait, and others want to be served.
-      if (looked % 100 === 99) await new Promise(setImmediate);
-      if (this.#stopping.signal.aborted) return;
-      const message = this.#parts.store.inbox.read(n);
-      if (message?.kind !== "message" || !isStopCommand((message.body as unknown as Inbound).text)) continue;
-      if (this.#turns.take(lane, (waiting) => waiting.n === n).length > 0) this.#stopConversation(n);
-    }
-  }
-
-  #stopConversation(n: number): void {
-    const around = { lanes: this.#turns, attempts: this.#attempts };
-    this.#background(() => stopConversation(this.#parts, around, n));
   }
 
   #background(work: () => Promise<void>): void {

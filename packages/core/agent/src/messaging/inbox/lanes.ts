@@ -4,19 +4,11 @@
  */
 import { LinkedList } from "@svc/kernel";
 import type { WaitingMessage } from "@svc/store";
-import { type Aside, Asides } from "./asides.ts";
-import { HeldLanes, type HoldOptions } from "./held-lanes.ts";
+import { Asides } from "./asides.ts";
+import { HeldLanes } from "./held-lanes.ts";
 import { emptyLane, type Lane } from "./lane.ts";
+import type { LaneOptions } from "./lane-options.ts";
 import { Suspects } from "../suspects.ts";
-
-/** What comes of an attempt: the message is over, or it is tried again after a rest. */
-export type Attempted = "over" | { readonly restMs: number };
-
-export interface LaneOptions extends HoldOptions {
-  /** Never rejects. */
-  readonly attempt: (message: WaitingMessage, aside: Aside) => Promise<Attempted>;
-  readonly maxParallel: number;
-}
 
 export class InboxLanes {
   readonly #options: LaneOptions;
@@ -107,9 +99,9 @@ export class InboxLanes {
     };
   }
 
-  /** Those that have others before them in their lane. */
-  behindOthers(): WaitingMessage[] {
-    return [...this.#lanes.values()].flatMap(({ messages }) => (messages.size > 1 ? messages.items().slice(1) : []));
+  /** All of them, those that run included. */
+  all(): WaitingMessage[] {
+    return [...this.#lanes.values()].flatMap(({ messages }) => messages.items());
   }
 
   #laneOf({ lane: key, channel }: Pick<WaitingMessage, "lane" | "channel">): Lane {
@@ -158,7 +150,10 @@ export class InboxLanes {
     lane.isRunning = true;
     this.#running += 1;
     this.#suspects.begin(message);
-    const attempted = await this.#options.attempt(message, (work) => this.#aside(lane.channel, work));
+    const attempted = await this.#options.attempt(message, {
+      aside: (work) => this.#aside(lane.channel, work),
+      asking: (work) => this.#asking(message, work),
+    });
     this.#readyAgain(this.#suspects.end(message));
     this.#running -= 1;
     lane.isRunning = false;
@@ -173,7 +168,6 @@ export class InboxLanes {
     this.#fillSoon();
   }
 
-  /** What goes on after it may for a moment be more than the limit; turns have a limit of their own. */
   async #aside<T>(channel: string, work: () => Promise<T>): Promise<T> {
     if (!this.#asides.enter(channel)) return work();
     this.#running -= 1;
@@ -182,6 +176,18 @@ export class InboxLanes {
       return await work();
     } finally {
       this.#asides.leave(channel);
+      this.#running += 1;
+    }
+  }
+
+  /** Nor is anything done meanwhile that a process could die of. */
+  async #asking<T>(message: WaitingMessage, work: () => Promise<T>): Promise<T> {
+    this.#running -= 1;
+    this.#readyAgain(this.#suspects.end(message));
+    try {
+      return await work();
+    } finally {
+      this.#suspects.begin(message);
       this.#running += 1;
     }
   }

@@ -2,7 +2,8 @@
 import type { InboxMessage } from "@svc/store";
 import { endTurn } from "./end-turn.ts";
 import { apologyFor } from "./failure.ts";
-import type { Attempted, InboxLanes } from "./lanes.ts";
+import type { Attempted } from "./lane-options.ts";
+import type { InboxLanes } from "./lanes.ts";
 import type { InboxParts } from "./parts.ts";
 
 /** It was dropped while it waited. If its turn had begun, the conversation remembers what acted in it. */

@@ -3,7 +3,7 @@ import { type Channel, SvcError } from "@svc/contract";
 import { restMs } from "../delivery/back-off.ts";
 import { within } from "../within.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Attempted } from "./lanes.ts";
+import type { Attempted } from "./lane-options.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
 import { untilKept } from "./until-kept.ts";
 

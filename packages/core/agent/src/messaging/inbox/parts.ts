@@ -3,13 +3,14 @@ import type { Clock, FetchOptions, FetchResult, Logger, MessageEvent, Workspace 
 import type { Store } from "@svc/store";
 import type { Agent } from "../../agent.ts";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
-import type { ChannelIdentity, MessagingSettings } from "../types.ts";
+import type { AskPerson } from "../../types.ts";
+import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "../types.ts";
 import type { Transcriber } from "../transcription/transcriber.ts";
 import type { Presence } from "./presence.ts";
 
 export interface InboxParts {
   readonly store: Pick<Store, "inbox" | "outbox" | "steps" | "write" | "writable">;
-  readonly agent: Pick<Agent, "run" | "abandon" | "stop">;
+  readonly agent: Pick<Agent, "run" | "abandon" | "stop" | "drain">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly identity: ChannelIdentity;
@@ -18,6 +19,10 @@ export interface InboxParts {
   /** The way out to the service that transcribes. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
   readonly publish: (event: MessageEvent) => void;
+  /** Takes messages that answer a question of ours. */
+  readonly replies?: ReplyTaker;
+  /** Who is asked about the acting calls of a turn. Default: whoever the agent was made with. */
+  readonly askIn?: (where: AskPlace) => AskPerson;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
   readonly dispatcher: Pick<OutboxDispatcher, "wake">;

@@ -12,7 +12,8 @@ const NAME_CHARS = 80;
 /** Rejects with STORE_*, and when the attempt is called off. */
 export async function questionOf(parts: InboxParts, attempt: Attempt, channel: Channel): Promise<string> {
   const { store } = parts;
-  const { message, inbound, signal, aside } = attempt;
+  const { message, inbound, signal } = attempt;
+  const { aside } = attempt.leave;
   const { n, turnId, receivedAtMs, attempts } = message;
   const { media = [] } = inbound;
   // An earlier attempt has asked: whoever takes the turn up asks in the words that are kept.

@@ -1,0 +1,24 @@
+/** A person is asked about a call of a message's turn. That takes minutes, in which the process may well be stopped. */
+import type { AskPerson } from "../../types.ts";
+import { within } from "../within.ts";
+import type { Attempt } from "./attempt.ts";
+import type { InboxParts } from "./parts.ts";
+import type { Typing } from "./typing.ts";
+
+/** Undefined: whoever the agent was made with is asked. */
+export function askerOf({ store, askIn }: InboxParts, attempt: Attempt, typing: Typing): AskPerson | undefined {
+  const { n, turnId } = attempt.message;
+  const { conversation, sender } = attempt.inbound;
+  const ask = askIn?.({ conversation, turnId, sender });
+  if (!ask) return undefined;
+  return async (question, signal) => {
+    // A process that ends while nothing is done has not died of this message, however often.
+    await store.write(() => store.inbox.calledOff(n));
+    try {
+      const wait = () => within(signal, () => ask(question, signal));
+      return await typing.whileSilent(() => attempt.leave.asking(wait));
+    } finally {
+      store.write(() => store.inbox.begin(n)).catch(() => undefined);
+    }
+  };
+}
