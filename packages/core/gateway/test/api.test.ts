@@ -78,12 +78,14 @@ describe("paths and methods", () => {
   });
 });
 
+const PATHS: Readonly<Record<string, string>> = { configReport: "config", configSchema: "config/schema" };
+
 describe("/api", () => {
   test("reports what the app says", async () => {
     const { gateway, headers } = await started();
     for (const [name, report] of Object.entries(REPORTS)) {
-      const path = `/api/${name === "configReport" ? "config" : name}`;
-      expect((await call(gateway, { path, headers })).json).toEqual(report());
+      const path = `/api/${PATHS[name] ?? name}`;
+      expect((await call(gateway, { path, headers })).json).toEqual(await report());
     }
   });
 });

@@ -9,6 +9,7 @@ import { onTestFinished } from "vitest";
 import { FakeApprovals } from "./fake-approvals.ts";
 import { FakeChannelEvents } from "./fake-channel-events.ts";
 import { FakeMailbox } from "./fake-mailbox.ts";
+import { FakePageSessions } from "./fake-page-sessions.ts";
 import { FakeSops } from "./fake-sops.ts";
 import { REPORTS } from "./reports.ts";
 import {
@@ -17,7 +18,7 @@ import {
   type GatewaySettings,
   type Health,
   type IngressPath,
-  type PageSessionStore,
+  type PageFile,
   type RequestsBefore,
   startGateway,
 } from "../src/index.ts";
@@ -66,12 +67,9 @@ export class Harness {
   readonly sops = new FakeSops();
   readonly channelEvents = new FakeChannelEvents();
   /** Of the page's sign-ins. */
-  readonly pageSessions: PageSessionStore = {
-    all: () => [],
-    add: () => Promise.resolve(),
-    remove: () => Promise.resolve(),
-    touch: () => {},
-  };
+  readonly pageSessions = new FakePageSessions();
+  /** The page's files. */
+  page: ReadonlyMap<string, PageFile> = new Map();
   /** What was kept of deliveries, in order. */
   readonly arrivals: Arrival[] = [];
   /** In place of keeping it. */
@@ -175,6 +173,7 @@ export class Harness {
       sops: this.sops,
       channelEvents: this.channelEvents,
       pageSessions: this.pageSessions,
+      page: this.page,
       sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
       inbox: {

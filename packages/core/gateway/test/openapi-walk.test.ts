@@ -7,6 +7,7 @@ import { errorsOf, type RouteSpec } from "../src/routes/spec.ts";
 import { CORE_PROMISES } from "./document.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Answer, type Call, call, raw } from "./http.ts";
+import { signIn } from "./sign-in.ts";
 
 /** A route to ask, and somebody who may. */
 class World extends Harness {
@@ -53,7 +54,8 @@ class World extends Harness {
     const headers = {
       ...(access !== "public" && { authorization: `Bearer ${this.tokens.operator}` }),
       ...(body && { "content-type": "application/json" }),
-      ...(this.spec.path === "/pair" && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
+      ...(this.spec.path === "/api/session" && { origin: `http://localhost:${this.port}` }),
+      ...(takesCode(this.spec) && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
       ...changed.headers,
     };
     const sent = body && { body: JSON.stringify({ message: "hi" }) };
@@ -66,6 +68,10 @@ class World extends Harness {
     return path.replace("{id}", id ?? known);
   }
 }
+
+/** By a code, since what can go wrong with a token is the same everywhere. */
+const takesCode = ({ method, path }: RouteSpec): boolean =>
+  path === "/pair" || (method === "POST" && path === "/api/session");
 
 type Provocation = (world: World) => Promise<Answer>;
 const asked =
@@ -146,11 +152,40 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
       return (await world.start()).ask();
     },
   },
+  "POST /api/session": {
+    BAD_PAIRING_CODE: asked({ headers: { "x-pairing-code": "000000x" } }),
+    FORBIDDEN_SCOPE: async (world) => {
+      await world.start();
+      return world.ask({ headers: { authorization: `Bearer ${world.tokens.webhook}` } });
+    },
+    INTERNAL: async (world) => {
+      world.failNextAdd = new SvcError("STORE_FULL");
+      return (await world.start()).ask();
+    },
+    STORE_FULL: notSignedIn("STORE_FULL"),
+    STORE_FAILED: notSignedIn("STORE_FAILED"),
+  },
+  "DELETE /api/session": { STORE_FULL: notSignedOut("STORE_FULL"), STORE_FAILED: notSignedOut("STORE_FAILED") },
   "DELETE /api/sessions/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
   "POST /api/inbox/{id}/replay": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
   "DELETE /api/inbox/{id}": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
   "DELETE /api/devices/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
 };
+
+function notSignedIn(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.pageSessions.fails = new SvcError(code);
+    return (await world.start()).ask();
+  };
+}
+
+function notSignedOut(code: ErrorCode): Provocation {
+  return async (world) => {
+    const signedIn = await signIn(await world.start(), world.tokens.operator);
+    world.pageSessions.fails = new SvcError(code);
+    return call(world, { method: "DELETE", path: "/api/session", headers: signedIn.headers });
+  };
+}
 
 function notRemoved(code: ErrorCode): Provocation {
   return async (world) => {
@@ -175,6 +210,10 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
     },
   ],
   "POST /pair": [asked({ body: '{"device_name":"phone"}' }), asked({ body: "" })],
+  "POST /api/session": [
+    asked({ body: '{"device_name":"phone"}' }),
+    async (world) => (await world.start()).ask({ headers: { authorization: `Bearer ${world.tokens.read}` } }),
+  ],
   "GET /health": [
     async (world) => {
       await world.start();

@@ -9,7 +9,7 @@ import { Reply } from "../src/http/reply.ts";
 import { CORE_ROUTES, openApiDocument } from "../src/openapi/index.ts";
 import { CONVERSION, inputSchema } from "../src/openapi/schemas.ts";
 import { DEVICE_NAME } from "../src/pairing/device-name.ts";
-import { CORE_PATHS } from "../src/routes/core-paths.ts";
+import { CORE_PATHS, PAGE_PATHS } from "../src/routes/core-paths.ts";
 import { MESSAGE, messageOf } from "../src/webhook/message.ts";
 import { Harness, route } from "./harness.ts";
 import { call } from "./http.ts";
@@ -79,7 +79,8 @@ describe("the document", () => {
   });
 
   test("has exactly the paths that features must leave alone", () => {
-    expect([...new Set(CORE_ROUTES.map(({ path }) => path))].toSorted()).toEqual(CORE_PATHS.toSorted());
+    const paths = new Set([...CORE_ROUTES.map(({ path }) => path), ...PAGE_PATHS]);
+    expect([...paths].toSorted()).toEqual(CORE_PATHS.toSorted());
   });
 
   test("leaves out nothing that core's schemas demand", () => {

@@ -124,7 +124,7 @@ describe("what a revoked device has going on", () => {
 });
 
 describe("streams", () => {
-  const [one, other] = [{ id: "a" }, { id: "b" }];
+  const [one, other] = [{ device: { id: "a" } }, { device: { id: "b" } }];
 
   test("are closed once, those of that device alone, and one that fails to close saves no other", () => {
     const streams = new Streams();
