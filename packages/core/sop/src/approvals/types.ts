@@ -60,8 +60,12 @@ export interface Approvals {
   list(filter: ApprovalFilter, limit: number): ApprovalPage;
   /** Messages of channels that answer one. Structurally the agent's `ReplyTaker`. */
   readonly replies: {
-    takes(inbound: Inbound): boolean;
-    take(inbound: Inbound): { readonly text: string | undefined; committed(): void } | undefined;
+    /** `receivedAtMs`: what was asked later is no question that the sender has seen. */
+    takes(inbound: Inbound, receivedAtMs: number): boolean;
+    take(
+      inbound: Inbound,
+      receivedAtMs: number,
+    ): { readonly text: string | undefined; committed(): void } | undefined;
   };
   /** Watches over those that expire. */
   start(): void;
