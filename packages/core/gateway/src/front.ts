@@ -19,6 +19,7 @@ import { openApiRoute } from "./openapi/route.ts";
 import { ownRoutes } from "./own-routes.ts";
 import { SessionRoute } from "./page/session-route.ts";
 import { PairRoute } from "./pairing/route.ts";
+import { CORE_PATHS } from "./routes/core-paths.ts";
 import { SopIngress } from "./sop-paths/ingress.ts";
 import { sopPaths } from "./sop-paths/paths.ts";
 import { RequestEvents } from "./sop-paths/request-events.ts";
@@ -41,7 +42,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
   const { deps, api, send, isDraining } = lasting;
   const clientOf = resolverOf(settings, lasting);
   const ongoing = new Ongoing();
-  const core = coreRoutes({ ...deps, devices: lasting.devices });
+  const core = coreRoutes({ ...deps, devices: lasting.devices, maxBodyBytes: config.max_body_bytes });
   const features = featureRoutes(settings.routes, core, { maxBodyBytes: config.max_body_bytes, ongoing });
   const apiRoutes: readonly ApiRoute[] = [...core, ...features];
   const rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
@@ -84,7 +85,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
       ...lasting,
       sops: deps.sops,
       ingress: new SopIngress({ layers, events, limit: lasting.sopLimit, log: deps.log }),
-      taken: apiRoutes.map(({ path }) => path),
+      taken: [...CORE_PATHS, ...features.map(({ path }) => path)],
       maxBodyBytes: config.max_body_bytes,
       log: deps.log,
     }),

@@ -1,21 +1,33 @@
 /** The routes core itself has below `/api/`. */
 import type { Mailbox, SessionService } from "@svc/agent";
+import type { Approvals, Sops } from "@svc/sop";
 import type { Devices } from "../auth/devices.ts";
 import type { ApiRoute } from "./app.ts";
+import { approvalRoutes } from "./approvals.ts";
+import { auditRoutes } from "./audit.ts";
 import { deviceRoutes } from "./devices.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { type Reports, reportRoutes } from "./reports.ts";
 import { sessionRoutes } from "./sessions.ts";
+import { sopRunRoutes } from "./sop-runs.ts";
+import { sopRoutes } from "./sops.ts";
 
 export interface CoreRouteDeps extends Reports {
   readonly sessions: SessionService;
   readonly mailbox: Mailbox;
   readonly devices: Devices;
+  readonly approvals: Approvals;
+  readonly sops: Sops;
+  readonly maxBodyBytes: number;
 }
 
 export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...reportRoutes(deps),
   ...inboxRoutes(deps.mailbox),
   ...sessionRoutes(deps.sessions, deps.devices),
+  ...approvalRoutes(deps.approvals, deps.maxBodyBytes),
+  ...sopRoutes(deps.sops, deps.maxBodyBytes),
+  ...sopRunRoutes(deps.sops, deps.approvals),
+  ...auditRoutes(deps.sops.audit),
   ...deviceRoutes(deps.devices),
 ];

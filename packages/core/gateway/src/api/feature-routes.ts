@@ -1,14 +1,12 @@
 /** Routes that features contribute: checked at start, then served like core's own. Reading is `read`, the rest `operator`. */
 import { SvcError, type Json, type Route } from "@svc/contract";
 import type { Ongoing } from "@svc/kernel";
-import { parseJson } from "@svc/kit";
 import * as v from "valibot";
-import { readBody } from "../http/body.ts";
-import { refuseContentType } from "../http/json.ts";
-import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import { jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../routes/fields.ts";
 import { pathPattern } from "../routes/path-pattern.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
+import { jsonBody } from "./body.ts";
 
 export interface FeatureRouteOptions {
   readonly maxBodyBytes: number;
@@ -65,30 +63,3 @@ async function answer(route: Route, { device, env }: ApiRequest, body: Json): Pr
     env.outgoing.off("close", onClose);
   }
 }
-
-/** What the schema makes of the parsed body; null without a body. */
-async function jsonBody(
-  { env: { incoming, outgoing } }: ApiRequest,
-  schema: v.GenericSchema | undefined,
-  maxBodyBytes: number,
-): Promise<Json | Reply> {
-  const { headers } = incoming;
-  const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
-  const refused = hasBody ? refuseContentType(headers) : undefined;
-  if (refused) return refused;
-  const body = await readBody(incoming, outgoing, maxBodyBytes);
-  if (body === "too-large") return errorReply("TOO_LARGE");
-  if (body === "gone") return errorReply("BAD_REQUEST");
-  const value = body.length === 0 ? null : parseJson(body);
-  if (value === undefined) return errorReply("BAD_JSON");
-  return schema ? fitted(value, schema) : value;
-}
-
-function fitted(value: Json, schema: v.GenericSchema): Json | Reply {
-  const parsed = v.safeParse(schema, value, { abortEarly: true });
-  // To valibot a list is an object too.
-  const isList = Array.isArray(value) && "entries" in schema;
-  return parsed.success && !isList ? (parsed.output as Json) : BAD_BODY;
-}
-
-const BAD_BODY = errorReply("BAD_REQUEST", { message: "The body is not as /openapi.json says." });

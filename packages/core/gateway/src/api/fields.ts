@@ -21,4 +21,23 @@ export const limit = (what: string) =>
     ),
   );
 
+/** The number that a page ended with. */
+export const before = () =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,15}$/),
+      v.transform(Number),
+      v.description("the cursor of a page that was read before"),
+    ),
+  );
+
+/** Of a page: leads to the one after it. */
+export const cursor = (what: string) =>
+  v.pipe(v.nullable(integer(1)), v.description(`Leads to the ${what} before these; null: there are none.`));
+
+/** Completes "… must be …". */
+export const oneOf = <const Options extends readonly string[]>(options: Options) =>
+  v.optional(v.pipe(v.picklist(options), v.description(options.join(", ").replace(/, (?=[^,]*$)/, " or "))));
+
 export const limitOf = (query: Fields): number => (query["limit"] as number | undefined) ?? DEFAULT_LIMIT;

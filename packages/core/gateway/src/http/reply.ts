@@ -48,28 +48,30 @@ export interface ErrorReplyOptions {
   readonly message?: string;
   readonly retryAfterMs?: number | undefined;
   readonly headers?: readonly string[];
+  /** More of the body, beside `error` and `code`. */
+  readonly fields?: { readonly [name: string]: Json };
 }
 
 /** `{"error","code"}` with the code's status; with a wait also `retry_after` and `Retry-After`, in whole seconds. */
 export function errorReply(code: ErrorCode, options: ErrorReplyOptions = {}): Reply {
-  const { message, headers, retryAfterMs } = options;
+  const { message, headers, fields, retryAfterMs } = options;
   const seconds = retryAfterMs === undefined ? 0 : Math.max(1, Math.ceil(retryAfterMs / 1000));
-  const plain = message === undefined && headers === undefined && seconds === 0;
-  return plain ? PLAIN_REPLIES[code] : build(code, seconds, message, headers);
+  const plain = message === undefined && headers === undefined && fields === undefined && seconds === 0;
+  return plain ? PLAIN_REPLIES[code] : build(code, seconds, options);
 }
 
-function build(code: ErrorCode, seconds: number, message?: string, extraHeaders: readonly string[] = []): Reply {
+function build(code: ErrorCode, seconds: number, { message, fields, headers: extra = [] }: ErrorReplyOptions): Reply {
   const { status, sentence } = ERRORS[code];
-  const headers = [...extraHeaders];
+  const headers = [...extra];
   if (status === 401) headers.push("www-authenticate", "Bearer");
   if (seconds > 0) headers.push("retry-after", String(seconds));
-  const body = { error: message ?? sentence, code, ...(seconds > 0 && { retry_after: seconds }) };
+  const body = { error: message ?? sentence, code, ...fields, ...(seconds > 0 && { retry_after: seconds }) };
   return new Reply(status, JSON_TYPE, JSON.stringify(body), headers);
 }
 
 /** Replies without anything of their own, made once: most of what a hostile client sees. */
 const PLAIN_REPLIES = Object.freeze(
-  Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, build(code, 0)])),
+  Object.fromEntries((Object.keys(ERRORS) as ErrorCode[]).map((code) => [code, build(code, 0, {})])),
 ) as Readonly<Record<ErrorCode, Reply>>;
 
 /** The reply to whatever was thrown. Only a `SvcError` speaks for itself; of anything else nothing is told. */

@@ -1,8 +1,12 @@
 /** The routes of core as data, those of features apart. */
+import { APPROVAL_SPECS } from "../api/approval-specs.ts";
+import { AUDIT_SPECS } from "../api/audit.ts";
 import { DEVICE_SPECS } from "../api/devices.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
 import { SESSION_SPECS } from "../api/session-specs.ts";
+import { SOP_RUN_SPECS } from "../api/sop-run-specs.ts";
+import { SOP_SPECS } from "../api/sop-specs.ts";
 import { CHANNEL_EVENTS } from "../channel-events/route.ts";
 import { HEALTH } from "../health.ts";
 import { METRICS } from "../http/metrics.ts";
@@ -22,6 +26,10 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...REPORT_SPECS,
   ...INBOX_SPECS,
   ...SESSION_SPECS,
+  ...APPROVAL_SPECS,
+  ...SOP_SPECS,
+  ...SOP_RUN_SPECS,
+  ...AUDIT_SPECS,
   ...DEVICE_SPECS,
   OPENAPI,
 ];

@@ -1,0 +1,43 @@
+/** What waits for a person's yes. An operator's to see and to answer: they are other people's words. */
+import { type Json, SvcError } from "@svc/contract";
+import { type ApprovalFilter, type ApprovalKey, approvalJson, type Approvals } from "@svc/sop";
+import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import * as spec from "./approval-specs.ts";
+import type { ApiRequest, ApiRoute } from "./app.ts";
+import { jsonBody } from "./body.ts";
+import { limitOf } from "./fields.ts";
+
+export const approvalRoutes = (approvals: Approvals, maxBodyBytes: number): ApiRoute[] => [
+  { ...spec.LIST, handle: ({ query }) => jsonReply(200, listed(approvals, query)) },
+  { ...spec.ANSWER, handle: (request) => answered(approvals, request, maxBodyBytes) },
+];
+
+function listed(approvals: Approvals, query: ApiRequest["query"]): Json {
+  const { status, before } = query as ApprovalFilter;
+  const filter = { ...(status && { status }), ...(before !== undefined && { before }) };
+  const page = approvals.list(filter, limitOf(query));
+  return { approvals: page.approvals.map(approvalJson), before: page.next ?? null };
+}
+
+async function answered(approvals: Approvals, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
+  const body = await jsonBody(request, spec.ANSWER_BODY, maxBodyBytes);
+  if (body instanceof Reply) return body;
+  const { approved, feedback = "" } = body as { readonly approved: boolean; readonly feedback?: string };
+  const { device, principal, params } = request;
+  const key = { runId: params["run_id"] ?? "", stepId: params["step_id"] ?? "" };
+  try {
+    const answer = { approved, ...(feedback.trim() !== "" && { feedback }), by: device.name };
+    const approval = await approvals.resolve(key, { ...answer, via: principal.signIn ? "page" : "api" });
+    return jsonReply(200, approvalJson(approval));
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "APPROVAL_RESOLVED") return tooLate(approvals, key, error);
+    throw error;
+  }
+}
+
+/** A page shows who was first without reading it out of a sentence. */
+function tooLate(approvals: Approvals, key: ApprovalKey, { code, message }: SvcError): Reply {
+  const first = approvals.get(key)?.answer;
+  const fields = first && { by: first.by, at: new Date(first.atMs).toISOString() };
+  return errorReply(code, { message, ...(fields && { fields }) });
+}

@@ -1,0 +1,32 @@
+/** Procedures: which there are, and one more run of one. */
+import type { Device } from "@svc/store";
+import { sopJson, type Sops } from "@svc/sop";
+import { parseJson } from "@svc/kit";
+import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import type { ApiRequest, ApiRoute } from "./app.ts";
+import { bodyBytes } from "./body.ts";
+import * as spec from "./sop-specs.ts";
+
+export const sopRoutes = (sops: Sops, maxBodyBytes: number): ApiRoute[] => [
+  {
+    ...spec.LIST,
+    handle: () =>
+      jsonReply(200, {
+        sops: sops.list().map(sopJson),
+        broken: sops.broken().map(({ name, problem }) => ({ name, problem })),
+      }),
+  },
+  { ...spec.START, handle: (request) => started(sops, request, maxBodyBytes) },
+];
+
+/** As the audit log has it: who does what a device did. */
+export const byDevice = ({ name }: Pick<Device, "name">): string => `device ${name}`;
+
+async function started(sops: Sops, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
+  const body = await bodyBytes(request, maxBodyBytes);
+  if (body instanceof Reply) return body;
+  if (body.length > 0 && parseJson(body) === undefined) return errorReply("BAD_JSON");
+  const payload = body.length === 0 ? null : body.toString("utf8");
+  const run = await sops.run(request.params["name"] ?? "", payload, { by: byDevice(request.device) });
+  return jsonReply(202, { sop: run.sop, run_id: run.id });
+}
