@@ -32,12 +32,16 @@ export { type KeySet, setConfigKey, type SetKeyOptions } from "./config/set-key.
 export { type TypedKey, typedKey } from "./config/typed-key.ts";
 export { allowedValues, expectation, readText } from "./config/expectation.ts";
 export { variableName } from "./config/environment.ts";
+export * from "./config/document.ts";
+export { badKey, badValue, type Finding } from "./config/finding.ts";
 export * from "./config/json-schema.ts";
 export * from "./config/load-config.ts";
 export type { LoadedConfig } from "./config/loaded-config.ts";
 export * from "./config/problem.ts";
 export { MASK } from "./config/redacted.ts";
 export type { NodeType, SchemaNode } from "./config/schema-node.ts";
+export { nearest } from "./config/suggest.ts";
+export { isTable, type Path, type Table } from "./config/table.ts";
 export { type SchemaKey, walkSchema } from "./config/walk-schema.ts";
 export type { ConfigValue } from "./config/toml-text.ts";
 export * from "./exclusive-file.ts";

@@ -6,3 +6,8 @@ export type * from "./runs/types.ts";
 export { approvalJson } from "./json/approval-json.ts";
 export { auditJson, runDetailJson, runJson } from "./json/run-json.ts";
 export { sopJson } from "./json/sop-json.ts";
+export { fillArgs, referencesIn } from "./library/args.ts";
+export { gateOf } from "./library/mode.ts";
+export type { CronTimes } from "./triggers/cron-time.ts";
+export { cronTimes } from "./triggers/cron-time.ts";
+export { conditionHolds, triggerFits } from "./triggers/match.ts";

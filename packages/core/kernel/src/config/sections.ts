@@ -60,7 +60,7 @@ export function sectionsOf(features: readonly FeatureDefinition[]): ReadonlyMap<
   return new Map([...parts].map(([name, list]) => [name, sectionOf(name, list)]));
 }
 
-function partOf(owner: string, schema: v.GenericSchema): SectionPart {
+export function partOf(owner: string, schema: v.GenericSchema): SectionPart {
   const { entries = new Map<string, SchemaNode>(), messages, type, item } = nodeOf(schema);
   return { owner, schema, entries, messages, ...(type === "record" && item && { item }) };
 }

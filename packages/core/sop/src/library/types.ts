@@ -17,7 +17,7 @@ export interface SopDefinition {
   readonly agent: string | undefined;
   readonly triggers: readonly SopTrigger[];
   readonly steps: readonly SopStep[];
-  /** What SOP.md says before its steps: given to the model with each of them. */
+  /** What SOP.md says beside its steps: given to the model with each of them. */
   readonly instructions: string;
 }
 

@@ -1,0 +1,57 @@
+/** A TOML file that is not the config, e.g. a procedure: checked like it, by a schema of its own. */
+import type { ErrorCode } from "@svc/contract";
+import type { GenericSchema, InferOutput } from "valibot";
+import { type Finding, withoutVague } from "./finding.ts";
+import type { Problem } from "./problem.ts";
+import { report } from "./report.ts";
+import { partOf, type Section } from "./sections.ts";
+import { checkStructure } from "./structure.ts";
+import type { Table } from "./table.ts";
+import { parseToml } from "./toml.ts";
+import { validateSection } from "./validate.ts";
+
+export interface DocumentSource {
+  /** Absolute path, for what is said of it; it is not read. */
+  readonly file: string;
+  readonly text: string;
+  /** Of its problems. */
+  readonly code: ErrorCode;
+}
+
+export interface CheckedDocument<Value> {
+  /** Undefined where there are problems. */
+  readonly value: Value | undefined;
+  /** In the order of the file. */
+  readonly problems: readonly Problem[];
+  /** Findings of the caller that are no problems, e.g. warnings, with their places in the file. */
+  place(findings: readonly Finding[]): Promise<readonly Problem[]>;
+}
+
+/** `rules` finds what no schema can say; what it is handed need not fit the schema. */
+export async function checkDocument<Schema extends GenericSchema>(
+  { file, text, code }: DocumentSource,
+  schema: Schema,
+  rules: (table: Table) => readonly Finding[],
+): Promise<CheckedDocument<InferOutput<Schema>>> {
+  const parsed = await parseToml(text);
+  if ("fault" in parsed) {
+    return { value: undefined, problems: [{ code, file, key: "", ...parsed.fault }], place: async () => [] };
+  }
+  const place = (findings: readonly Finding[]): Promise<readonly Problem[]> =>
+    report(
+      findings.map((finding) => ({ ...finding, code })),
+      { file, text, origins: new Map(), secrets: [] },
+    );
+  const section = sectionOfDocument(schema);
+  const structure = checkStructure(parsed.table, { section, children: new Map(), absent: [] });
+  const { value, findings } = validateSection(section, parsed.table, false);
+  const problems = withoutVague([...structure, ...findings, ...rules(parsed.table)]);
+  if (problems.length > 0) return { value: undefined, problems: await place(problems), place };
+  return { value: value as InferOutput<Schema>, problems: [], place };
+}
+
+/** To the checks a document is one nameless section. */
+function sectionOfDocument(schema: GenericSchema): Section {
+  const part = partOf("core", schema);
+  return { name: "", path: [], core: true, parts: [part], entries: part.entries };
+}

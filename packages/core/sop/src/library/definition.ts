@@ -1,0 +1,87 @@
+/** A procedure out of its two files: the definition, or everything that is wrong with it. */
+import { basename, join } from "node:path";
+import { badKey, checkDocument, type Finding, type Problem } from "@svc/kernel";
+import { definitionOf } from "./assemble.ts";
+import type { Remark } from "./markdown-lines.ts";
+import type { ReservedPaths } from "./path-rules.ts";
+import { sopRules } from "./rules.ts";
+import { MOST_STEPS, sopSchema } from "./schema.ts";
+import { type ReadSteps, readSteps } from "./steps-md.ts";
+import type { ExecutionMode, SopDefinition } from "./types.ts";
+import { type Known, unknownTools, warningsOf } from "./warnings.ts";
+
+export const SOP_TOML = "SOP.toml";
+export const SOP_MD = "SOP.md";
+
+export interface SopFiles {
+  /** Absolute path of its folder, whose name is the procedure's. */
+  readonly folder: string;
+  readonly toml: string;
+  /** Undefined: there is none. */
+  readonly markdown: string | undefined;
+}
+
+export interface DefinitionRules {
+  /** Of a file that names none. */
+  readonly defaultMode: ExecutionMode;
+  readonly reserved: ReservedPaths;
+}
+
+export interface CheckedSop {
+  readonly name: string;
+  /** Undefined where there are problems. */
+  readonly definition: SopDefinition | undefined;
+  /** SOP.toml first, each file in its order. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** `known`: for warnings, which only somebody who asks for them is told. */
+export async function checkSop(files: SopFiles, rules: DefinitionRules, known?: Known): Promise<CheckedSop> {
+  const { folder, toml, markdown } = files;
+  const name = basename(folder);
+  const written = await readSteps(markdown ?? "");
+  const remarks = (list: readonly Remark[]): Problem[] => list.map((remark) => placed(remark, join(folder, SOP_MD)));
+  const stepsInMarkdown = written.steps.length > 0;
+  const document = await checkDocument(
+    { file: join(folder, SOP_TOML), text: toml, code: "SOP_INVALID" },
+    sopSchema,
+    (table) => sopRules(table, { name, stepsInMarkdown, ...rules }),
+  );
+  const problems = [...document.problems, ...remarks(written.problems)];
+  if (document.value && !stepsInMarkdown && document.value.steps.length === 0) problems.push(noSteps(files, written));
+  if (written.steps.length > MOST_STEPS) problems.push(...remarks([TOO_MANY]));
+  const definition =
+    document.value && problems.length === 0
+      ? definitionOf(name, document.value, written, rules.defaultMode)
+      : undefined;
+  if (!definition || !known) return { name, definition, problems, warnings: remarks(written.warnings) };
+  const noted = stepsInMarkdown ? absentTools(definition, written, known) : [];
+  const findings = [...warningsOf(definition, known), ...(stepsInMarkdown ? [] : absentCalls(definition, known))];
+  const warnings = [...(await document.place(findings)), ...remarks([...written.warnings, ...noted])];
+  return { name, definition, problems, warnings };
+}
+
+const ABSENT = "names a tool that this build does not have";
+
+const absentTools = ({ steps }: SopDefinition, { stepLines }: ReadSteps, known: Known): Remark[] =>
+  steps.flatMap((step, index) =>
+    unknownTools(step, known).map(() => ({ line: stepLines[index] ?? 1, column: 1, message: `this step ${ABSENT}` })),
+  );
+
+const absentCalls = ({ steps }: SopDefinition, known: Known): Finding[] =>
+  steps.flatMap((step, index) => unknownTools(step, known).map(() => badKey(["steps", index], ABSENT)));
+
+const TOO_MANY: Remark = { line: 1, column: 1, message: `there are more than ${MOST_STEPS} steps` };
+
+function placed({ line, column, message, allowed, didYouMean }: Remark, file: string): Problem {
+  const more = { ...(allowed !== undefined && { allowed }), ...(didYouMean !== undefined && { didYouMean }) };
+  return { code: "SOP_INVALID", file, line, column, key: "", message, ...more };
+}
+
+function noSteps({ folder, markdown }: SopFiles, { hasSection }: ReadSteps): Problem {
+  const message = hasSection
+    ? "there is no step under ## Steps; one is like: 1. **Title** — what is to be done"
+    : "there are no steps: neither under ## Steps in SOP.md, nor as [[steps]] in SOP.toml";
+  return { code: "SOP_INVALID", file: join(folder, markdown === undefined ? SOP_TOML : SOP_MD), key: "", message };
+}

@@ -1,0 +1,126 @@
+/** What SOP.toml must fulfil beyond its schema. The table need not fit the schema: each rule looks for itself. */
+import { badKey, badValue, type Finding, isTable, type Path, type Table } from "@svc/kernel";
+import { readCondition } from "../triggers/condition.ts";
+import { cronTimes, isTimeZone } from "../triggers/cron-time.ts";
+import { pathFault, type ReservedPaths } from "./path-rules.ts";
+import { TRIGGER_TYPES, type TriggerEntry } from "./schema.ts";
+
+export interface RuleContext {
+  /** Of the folder. */
+  readonly name: string;
+  readonly reserved: ReservedPaths;
+  /** In force when the file says nothing. */
+  readonly defaultMode: string;
+  /** SOP.md has steps. */
+  readonly stepsInMarkdown: boolean;
+}
+
+export function sopRules(table: Table, context: RuleContext): Finding[] {
+  return [
+    ...nameRules(table["sop"], context),
+    ...itemsOf(table["triggers"]).flatMap((trigger, index) => triggerRules(trigger, index, context.reserved)),
+    ...stepRules(table, context),
+  ];
+}
+
+function nameRules(sop: unknown, { name }: RuleContext): Finding[] {
+  const given = isTable(sop) ? sop["name"] : undefined;
+  if (typeof given !== "string" || given === name) return [];
+  return [badValue(["sop", "name"], "must be the folder's name, or left out")];
+}
+
+type TriggerType = (typeof TRIGGER_TYPES)[number];
+type TriggerKey = Exclude<keyof TriggerEntry, "type" | "condition">;
+
+const KEYS: Readonly<Record<TriggerType, { readonly needs?: TriggerKey; readonly takes?: TriggerKey }>> = {
+  webhook: { needs: "path" },
+  cron: { needs: "expression", takes: "timezone" },
+  channel_event: { needs: "event" },
+  manual: {},
+};
+
+function triggerRules(trigger: Table, index: number, reserved: ReservedPaths): Finding[] {
+  const at = (key: string): Path => ["triggers", index, key];
+  const { type } = trigger;
+  const kind = TRIGGER_TYPES.find((one) => one === type);
+  if (!kind) return [];
+  const { needs, takes } = KEYS[kind];
+  const others = (["path", "expression", "timezone", "event"] as const).filter((key) => key !== needs && key !== takes);
+  return [
+    ...(needs !== undefined && trigger[needs] === undefined
+      ? [badKey(at(needs), `is required for a ${kind} trigger`)]
+      : []),
+    ...others.filter((key) => trigger[key] !== undefined).map((key) => badKey(at(key), `a ${kind} trigger takes none`)),
+    ...(kind === "webhook" ? fault(at("path"), trigger["path"], (path) => pathFault(path, reserved)) : []),
+    ...(kind === "cron" ? cronRules(trigger, at) : []),
+    ...fault(at("condition"), trigger["condition"], conditionFault),
+  ];
+}
+
+function cronRules({ expression, timezone }: Table, at: (key: string) => Path): Finding[] {
+  return [
+    ...fault(at("expression"), expression, (text) => {
+      const times = cronTimes(text, undefined);
+      return "fault" in times ? `is no cron expression: ${times.fault}` : undefined;
+    }),
+    ...fault(at("timezone"), timezone, (name) =>
+      isTimeZone(name) ? undefined : "is no time zone; one is like Europe/Berlin or UTC",
+    ),
+  ];
+}
+
+function conditionFault(text: string): string | undefined {
+  const read = readCondition(text);
+  return "fault" in read ? `is no condition: ${read.fault}` : undefined;
+}
+
+/** What `judge` says of a text. What is no text, or blank, is the schema's. */
+function fault(path: Path, value: unknown, judge: (text: string) => string | undefined): Finding[] {
+  const told = typeof value === "string" && value.trim() !== "" ? judge(value) : undefined;
+  return told === undefined ? [] : [badValue(path, told)];
+}
+
+function stepRules(table: Table, context: RuleContext): Finding[] {
+  const steps = itemsOf(table["steps"]);
+  if (context.stepsInMarkdown && steps.length > 0) {
+    return [badKey(["steps"], "the steps stand in SOP.md too; only one of the two may have them")];
+  }
+  const sop = isTable(table["sop"]) ? table["sop"] : {};
+  const mode = sop["execution_mode"] ?? context.defaultMode;
+  return [
+    ...steps.flatMap((step, index) => callRules(step, index, mode === "deterministic")),
+    ...(context.stepsInMarkdown && mode === "deterministic" ? [badKey(["sop", "execution_mode"], NEEDS_TOML)] : []),
+  ];
+}
+
+const NEEDS_TOML = "deterministic runs need steps with a tool, written as [[steps]] here and not in SOP.md";
+
+function callRules(step: Table, index: number, deterministic: boolean): Finding[] {
+  const at = (key: string): Path => ["steps", index, key];
+  const { kind, tool, args } = step;
+  if (kind === "checkpoint") {
+    const extra = ["tool", "args", "trusted_input"].filter((key) => step[key] !== undefined);
+    return extra.map((key) => badKey(at(key), "a checkpoint only waits for a person, it calls no tool"));
+  }
+  return [
+    ...(deterministic && tool === undefined ? [badKey(at("tool"), "is required in deterministic mode")] : []),
+    ...["args", "trusted_input"]
+      .filter((key) => tool === undefined && !deterministic && step[key] !== undefined)
+      .map((key) => badKey(at(key), "belongs to a tool, and the step names none")),
+    ...notJson(args, at("args")),
+  ];
+}
+
+/** TOML has dates and numbers that a tool's input can't have. */
+function notJson(value: unknown, path: Path): Finding[] {
+  if (value instanceof Date) return [badValue(path, "a date belongs in quotes")];
+  if (typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value))) {
+    return [badValue(path, "must be a number that JSON has, or text")];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => notJson(item, [...path, index]));
+  return isTable(value) ? Object.entries(value).flatMap(([key, inner]) => notJson(inner, [...path, key])) : [];
+}
+
+/** The tables of a list of tables. */
+const itemsOf = (value: unknown): Table[] =>
+  Array.isArray(value) ? value.map((item) => (isTable(item) ? item : {})) : [];
