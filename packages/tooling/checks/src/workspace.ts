@@ -11,7 +11,7 @@ export interface Workspace {
   sources(wanted?: (file: string) => boolean): readonly Source[];
 }
 
-const CODE = /\.(?:ts|mts|js|mjs)$/;
+const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
 const TEMPLATE = /^packages\/tooling\/create\/templates\//;
 
 export function inMemory(contents: Readonly<Record<string, string>>): Workspace {

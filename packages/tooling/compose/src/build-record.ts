@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InputHashes } from "./inputs.ts";
+import type { PageSize } from "./page.ts";
 import type { Component } from "./sbom.ts";
 
 export interface BuildRecord {
@@ -25,6 +26,8 @@ export interface BuildRecord {
   readonly binary: { readonly file: string; readonly bytes: number; readonly sha256: string };
   /** `entryBytes`: evaluated before a command is chosen. */
   readonly js: { readonly bytes: number; readonly entryBytes: number; readonly chunks: number };
+  /** What the gateway serves at `/`; not in `js`. */
+  readonly page: PageSize;
   readonly node: {
     readonly package: string;
     readonly version: string;

@@ -9,6 +9,7 @@ import { readCatalogue } from "./catalogue.ts";
 import { generate } from "./generate.ts";
 import { inputHashes } from "./inputs.ts";
 import { locateNatives } from "./native.ts";
+import { buildPage } from "./page.ts";
 import { quiet, type Reporter } from "./reporter.ts";
 import { prove } from "./prove.ts";
 import { componentsOf } from "./sbom.ts";
@@ -65,11 +66,12 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       bundle(root, generated.entry, selection.features, natives, work),
     );
     const proof = await reporter.step("prove", async () => prove(root, selection, bundled));
+    const page = await reporter.step("page", () => buildPage(root));
     const base = await reporter.step("strip", () => baseNode(root, selection.target, reporter.note));
     const binary = join(work, selection.target.binaryName);
     await reporter.step("build", async () => {
-      const assets = Object.fromEntries(natives.map(({ asset, file }) => [asset, file]));
-      await makeBinary(bundled, base.file, assets, binary);
+      const addons = Object.fromEntries(natives.map(({ asset, file }) => [asset, file]));
+      await makeBinary(bundled, base.file, { ...addons, ...page.assets }, binary);
       chmodSync(binary, 0o755);
     });
     if (runsHere(selection)) await reporter.step("try", () => tryBinary(binary));
@@ -93,11 +95,13 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       core: proof.core,
       binary: { file: selection.target.binaryName, bytes, sha256: await sha256Of(binary) },
       js: { bytes: bundled.jsBytes, entryBytes: proof.entryBytes, chunks: bundled.chunks.length },
+      page: page.size,
       node: { package: base.package, version: base.version, sha256: base.sha256, strippedBy: base.strippedBy },
       budget: checkBudget(selection.name, selection.budget, {
         binary_mb: bytes / 1e6,
         js_kb: bundled.jsBytes / 1e3,
         entry_kb: proof.entryBytes / 1e3,
+        page_kb: page.size.scriptGzipBytes / 1e3,
       }),
       sbom: [
         { name: "node", version: base.version, license: base.license },

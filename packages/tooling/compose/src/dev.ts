@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { parseBuildArgs } from "./args.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { generate, type Generated } from "./generate.ts";
+import { buildPage } from "./page.ts";
 import { resolveProfile, type Request } from "./select.ts";
 import { sourceOf } from "./source.ts";
 import { tellError } from "./tell-error.ts";
@@ -30,7 +31,7 @@ try {
 }
 
 async function run(request: Request, args: readonly string[]): Promise<void> {
-  const { entry } = await write(request);
+  const [{ entry }] = await Promise.all([write(request), buildPage(workspaceRoot)]);
   watchProfile(() => {
     write(request).catch((error: unknown) => {
       tellError(error, false);

@@ -4,6 +4,7 @@ export { readBuildRecord, type BuildRecord } from "./build-record.ts";
 export { profilesOf, readCatalogue, type Catalogue } from "./catalogue.ts";
 export { catalogueEntries, entryText, featuresText, generate, type Generated } from "./generate.ts";
 export { readManifest, type FeaturePackage, type PackageJson } from "./manifest.ts";
+export { buildPage, type Page } from "./page.ts";
 export { profileChain, type Budget, type Profile } from "./profile.ts";
 export { lines, quiet, type Reporter } from "./reporter.ts";
 export { resolveProfile, type Request, type Selection } from "./select.ts";

@@ -23,6 +23,7 @@ export function inputHashes(catalogue: Catalogue, selection: Selection, source: 
       sources.flatMap((dir) => [join(dir, "src"), join(dir, "package.json")]),
     ),
     "features from outside": hashFiles(root, externals),
+    page: inputsOfPage(root),
     lockfile: hashFiles(root, [join(root, "pnpm-lock.yaml")]),
     profile: hashText([
       {
@@ -42,6 +43,16 @@ export function inputHashes(catalogue: Catalogue, selection: Selection, source: 
     commit: hashText(source.commit),
     target: hashText([targetName(selection.target), process.version]),
   };
+}
+
+/** What the page is made from. Its libraries and tools are in the lockfile. */
+export function inputsOfPage(root: string): string {
+  const own = ["src", "public", "index.html", "vite.config.ts", "package.json"];
+  return hashFiles(root, [
+    ...own.map((name) => join(root, "apps/dashboard", name)),
+    join(root, "pnpm-lock.yaml"),
+    join(root, "packages/tooling/compose/src/page.ts"),
+  ]);
 }
 
 /** Contents and relative names; tests and installed packages are not inputs. */

@@ -14,6 +14,8 @@ export interface Budget {
   readonly js_kb?: number | undefined;
   /** Most JavaScript evaluated before a command is chosen, in kilobytes of 1 000 bytes. */
   readonly entry_kb?: number | undefined;
+  /** Most script that a browser fetches for the page, gzipped, in kilobytes of 1 000 bytes. */
+  readonly page_kb?: number | undefined;
 }
 
 export interface Profile {
@@ -40,6 +42,7 @@ const profileSchema = v.strictObject({
       binary_mb: v.optional(atLeastOne),
       js_kb: v.optional(atLeastOne),
       entry_kb: v.optional(atLeastOne),
+      page_kb: v.optional(atLeastOne),
     }),
     {},
   ),

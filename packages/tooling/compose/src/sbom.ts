@@ -1,6 +1,7 @@
-/** What else is in the binary: the npm packages of the bundle and the Node it runs on. */
+/** What else is in the binary: the npm packages of the bundle and of the page, and the Node it runs on. */
 import type { Metafile } from "esbuild";
-import { join } from "node:path";
+import { realpathSync } from "node:fs";
+import { join, relative } from "node:path";
 import type { FeaturePackage } from "./manifest.ts";
 import { ownerOf, type Dependencies } from "./owner.ts";
 import { readJson } from "./workspace.ts";
@@ -21,9 +22,17 @@ export function componentsOf(root: string, features: readonly FeaturePackage[], 
     if (owner.kind !== "npm" || found.has(owner.dir)) continue;
     found.set(owner.dir, componentOf(join(root, owner.dir)));
   }
+  for (const dir of packagesOfPage(root)) found.set(dir, componentOf(join(root, dir)));
   for (const { dir } of externals) found.set(dir, componentOf(dir));
   const unique = new Map([...found.values()].map((component) => [`${component.name}@${component.version}`, component]));
   return [...unique.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, component]) => component);
+}
+
+/** Folders of what the page is bundled with. */
+function packagesOfPage(root: string): string[] {
+  const page = join(root, "apps/dashboard");
+  const { dependencies = {} } = readJson(join(page, "package.json")) as Dependencies;
+  return Object.keys(dependencies).map((name) => relative(root, realpathSync(join(page, "node_modules", name))));
 }
 
 /** The package in `dir`. */

@@ -53,7 +53,7 @@ describe("lines", () => {
 });
 
 describe("checkBudget", () => {
-  const used = { binary_mb: 120.04, js_kb: 900, entry_kb: 3 };
+  const used = { binary_mb: 120.04, js_kb: 900, entry_kb: 3, page_kb: 20 };
 
   test("what fits is recorded, what has no limit is not", () => {
     expect(checkBudget("minimal", { binary_mb: 121 }, used)).toEqual({ binary_mb: { limit: 121, used: 120 } });

@@ -2,7 +2,7 @@
 import type { Check } from "../check.ts";
 import { isTest } from "../source.ts";
 
-const SOURCE = /\.(?:ts|mts|js|mjs|css|html|sh|ps1|bat)$/;
+const SOURCE = /\.(?:ts|tsx|mts|js|mjs|css|html|sh|ps1|bat)$/;
 /** Lines from which a file is told about, and from which it fails. A test file is a list of cases: it may be longer. */
 const LIMITS = { source: { told: 200, fails: 300 }, test: { told: 300, fails: 500 } } as const;
 

@@ -1,0 +1,2 @@
+addEventListener("install", () => {});
+export {};

@@ -1,0 +1,28 @@
+/**
+ * Sources → what the gateway serves. Its content security policy allows nothing inline, so nothing is: no preload shim, no
+ * style, no data: picture.
+ */
+import type { UserConfig } from "vite";
+
+const config: UserConfig = {
+  // Where `pnpm build` takes it from; for a look at the output alone.
+  build: {
+    outDir: "dist/alone",
+    target: "es2023",
+    modulePreload: false,
+    cssCodeSplit: false,
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: { page: "index.html", sw: "src/worker/sw.ts" },
+      output: {
+        // A service worker is known by its address: it is the one script that keeps its name.
+        entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
+        assetFileNames: "assets/[name]-[hash][extname]",
+      },
+    },
+  },
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+};
+
+export default config;
