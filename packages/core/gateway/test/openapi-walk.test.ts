@@ -58,16 +58,25 @@ class World extends Harness {
       ...(takesCode(this.spec) && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
       ...changed.headers,
     };
-    const sent = body && { body: JSON.stringify({ message: "hi" }) };
+    const sent = body && { body: JSON.stringify({ message: "hi", type: "build", approved: true }) };
     return call(this, { method, path: this.path(), ...sent, ...changed, headers });
   }
 
   path(id?: string): string {
     const { path } = this.spec;
-    const known = path.startsWith("/api/devices") ? "dev-read" : path.startsWith("/api/inbox") ? "in-12" : "mine";
-    return path.replace("{id}", id ?? known);
+    const known = Object.entries(KNOWN).find(([start]) => path.startsWith(start))?.[1] ?? "mine";
+    return path.replace("{step_id}", "step-1").replace(/\{\w+\}/, id ?? known);
   }
 }
+
+/** What there is one of. */
+const KNOWN = {
+  "/api/devices": "dev-read",
+  "/api/inbox": "in-12",
+  "/api/approvals": "run-3",
+  "/api/sops": "deploy",
+  "/api/sop-runs": "run-2",
+};
 
 /** By a code, since what can go wrong with a token is the same everywhere. */
 const takesCode = ({ method, path }: RouteSpec): boolean =>
@@ -125,6 +134,13 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
   },
   SESSION_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
   DEVICE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
+  APPROVAL_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
+  APPROVAL_EXPIRED: async (world) => (await world.start()).ask({ path: world.path("run-1") }),
+  APPROVAL_RESOLVED: async (world) => (await world.start()).ask({ path: world.path("run-2") }),
+  SOP_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
+  SOP_NOT_MANUAL: async (world) => (await world.start()).ask({ path: world.path("by-webhook") }),
+  SOP_RUN_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
+  SOP_RUN_ENDED: async (world) => (await world.start()).ask({ path: world.path("run-1") }),
   MESSAGE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("in-99") }),
   MESSAGE_STATE: notChanged("MESSAGE_STATE"),
 };
@@ -169,6 +185,27 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
   "DELETE /api/sessions/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
   "POST /api/inbox/{id}/replay": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
   "DELETE /api/inbox/{id}": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
+  "POST /api/channel-events": {
+    NOT_LOCAL: asked({ headers: { via: "1.1 proxy" } }),
+    APPROVAL_EXISTS: notPosted("APPROVAL_EXISTS"),
+    BUSY: notPosted("BUSY"),
+    STORE_FULL: notPosted("STORE_FULL"),
+    STORE_FAILED: notPosted("STORE_FAILED"),
+    INTERNAL: async (world) => {
+      world.channelEvents.unforeseen = new Error("unforeseen");
+      return (await world.start()).ask();
+    },
+  },
+  "POST /api/approvals/{run_id}/{step_id}": {
+    STORE_FULL: notAnswered("STORE_FULL"),
+    STORE_FAILED: notAnswered("STORE_FAILED"),
+  },
+  "POST /api/sops/{name}/runs": {
+    SOP_BUSY: notStarted("SOP_BUSY"),
+    STORE_FULL: notStarted("STORE_FULL"),
+    STORE_FAILED: notStarted("STORE_FAILED"),
+  },
+  "POST /api/sop-runs/{id}/cancel": { STORE_FULL: notStarted("STORE_FULL"), STORE_FAILED: notStarted("STORE_FAILED") },
   "DELETE /api/devices/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
 };
 
@@ -190,6 +227,27 @@ function notSignedOut(code: ErrorCode): Provocation {
 function notRemoved(code: ErrorCode): Provocation {
   return async (world) => {
     world.failRemove = new SvcError(code);
+    return (await world.start()).ask();
+  };
+}
+
+function notPosted(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.channelEvents.fails = code;
+    return (await world.start()).ask();
+  };
+}
+
+function notAnswered(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.approvals.fails = code;
+    return (await world.start()).ask();
+  };
+}
+
+function notStarted(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.sops.fails = new SvcError(code);
     return (await world.start()).ask();
   };
 }
@@ -229,6 +287,26 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
     },
   ],
   "GET /api/inbox/{id}": [asked({ path: "/api/inbox/in-13" }), asked({ path: "/api/inbox/out-7" })],
+  "GET /api/approvals": [
+    asked({ path: "/api/approvals?status=waiting&limit=1" }),
+    asked({ path: "/api/approvals?before=2" }),
+  ],
+  "POST /api/approvals/{run_id}/{step_id}": [asked({ body: '{"approved":false,"feedback":"not yet"}' })],
+  "POST /api/sops/{name}/runs": [asked({ body: "" })],
+  "GET /api/sop-runs": [asked({ path: "/api/sop-runs?sop=deploy&status=running&limit=1&before=9" })],
+  "GET /api/sop-runs/{id}": [
+    async (world) => {
+      world.approvals.add({ runId: "run-2", stepId: "step-2", origin: "sop", status: "waiting" });
+      return (await world.start()).ask();
+    },
+  ],
+  "GET /api/audit": [asked({ path: "/api/audit?limit=1&before=3" })],
+  "POST /api/channel-events": [
+    async (world) => {
+      world.channelEvents.skipped = ["slack"];
+      return (await world.start()).ask();
+    },
+  ],
   "GET /api/sessions/{id}/messages": [asked({ path: "/api/sessions/mine/messages?limit=1&before=older" })],
   "GET /openapi.json": [asked({ headers: { "if-none-match": "*" } })],
 };

@@ -28,6 +28,7 @@ export const before = () =>
       v.string(),
       v.regex(/^\d{1,15}$/),
       v.transform(Number),
+      integer(0),
       v.description("the cursor of a page that was read before"),
     ),
   );
