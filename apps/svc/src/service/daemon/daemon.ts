@@ -4,10 +4,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
-import { EXIT } from "@svc/contract";
+import { EXIT, type Json } from "@svc/contract";
 import { type ControlServer, startControl } from "@svc/gateway/control";
 import { type Gateway, startGateway } from "@svc/gateway";
-import { systemClock } from "@svc/kernel";
+import { configJsonSchema, systemClock } from "@svc/kernel";
 import type { CommandContext } from "../../cli/command.ts";
 import { channelList } from "../../channels/channel-list.ts";
 import { openContext, prepareHome } from "../context.ts";
@@ -117,6 +117,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     channels: () => ({ channels: channelList(service) }),
     features: () => featureList(service),
     configReport: () => service.config.redacted(),
+    configSchema: async () => (await configJsonSchema(opened.composition.features)) as Json,
     health: () => healthOf(service),
     log: service.context.log,
     clock: systemClock,
