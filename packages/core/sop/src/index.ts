@@ -3,6 +3,8 @@ export type * from "./approvals/types.ts";
 export type * from "./channel-events/types.ts";
 export type * from "./library/types.ts";
 export type * from "./runs/types.ts";
+export { type ApprovalRegistry, createApprovals } from "./approvals/approvals.ts";
+export type { ApprovalOptions, ChannelAnswers } from "./approvals/options.ts";
 export { approvalJson } from "./json/approval-json.ts";
 export { auditJson, runDetailJson, runJson } from "./json/run-json.ts";
 export { sopJson } from "./json/sop-json.ts";

@@ -1,5 +1,5 @@
 /** What waits, or waited, for a person's yes. It leaves the waiting ones only by an end that is noted, and once. */
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Conversation } from "@svc/contract";
 import { APPROVAL_COLUMNS, approvalOf, type ApprovalRow, type PromptRow } from "./approval-row.ts";
 import type { Approval, ApprovalAnswer, ApprovalStatus } from "./approval-types.ts";
@@ -28,6 +28,7 @@ export class ApprovalStore {
   readonly #waitingIn;
   readonly #due;
   readonly #nextExpiry;
+  readonly #endedSince;
   readonly #counts;
   readonly #countWaiting;
   readonly #old;
@@ -71,6 +72,7 @@ export class ApprovalStore {
     this.#nextExpiry = db.prepare(
       "SELECT min(expires_at) AS at FROM approvals INDEXED BY approvals_by_expiry WHERE status = 'waiting'",
     );
+    this.#endedSince = db.prepare("SELECT n FROM approvals WHERE ended_at >= ? ORDER BY ended_at DESC LIMIT ?");
     this.#counts = db.prepare("SELECT status, count(*) AS n FROM approvals GROUP BY status");
     this.#countWaiting = db.prepare("SELECT count(*) AS n FROM approvals WHERE status = 'waiting'");
     this.#old = db.prepare("SELECT n FROM approvals WHERE ended_at < ? ORDER BY ended_at LIMIT ?");
@@ -137,18 +139,22 @@ export class ApprovalStore {
 
   /** Those that can be answered in this conversation, in the order they were asked. */
   waitingIn({ channel, id, thread }: Conversation): Approval[] {
-    const rows = this.#waitingIn.all(channel, id, thread ?? null) as { n: number }[];
-    return rows.flatMap(({ n }) => this.read(n) ?? []);
+    return this.#some(this.#waitingIn, channel, id, thread ?? null);
   }
 
   /** Those that wait and whose time is over, the earliest first. */
   due(nowMs: number, limit: number): Approval[] {
-    return (this.#due.all(nowMs, limit) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
+    return this.#some(this.#due, nowMs, limit);
   }
 
   /** When the next one's time is over; Infinity when none waits. */
   nextExpiryMs(): number {
     return (this.#nextExpiry.get() as { at: number | null }).at ?? Infinity;
+  }
+
+  /** The last first. */
+  endedSince(sinceMs: number, limit: number): Approval[] {
+    return this.#some(this.#endedSince, sinceMs, limit);
   }
 
   /** Newest first. */
@@ -183,6 +189,10 @@ export class ApprovalStore {
       this.#drop.run(n);
     }
     return old.length;
+  }
+
+  #some(numbers: StatementSync, ...values: SQLInputValue[]): Approval[] {
+    return (numbers.all(...values) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
   }
 
   #whole(row: unknown): Approval | undefined {

@@ -23,7 +23,7 @@ export interface ApprovalRequest extends ApprovalKey {
   readonly expireMs?: number;
   /** Where the prompt is posted. */
   readonly conversations: readonly Conversation[];
-  /** All else that tells it from another request of the same key, e.g. a tool's input. Not shown. */
+  /** What it is about, e.g. a tool and its input: tells it from another request of the same key, however both are worded. Not shown. */
   readonly subject?: Json;
 }
 
@@ -62,10 +62,7 @@ export interface Approvals {
   readonly replies: {
     /** `receivedAtMs`: what was asked later is no question that the sender has seen. */
     takes(inbound: Inbound, receivedAtMs: number): boolean;
-    take(
-      inbound: Inbound,
-      receivedAtMs: number,
-    ): { readonly text: string | undefined; committed(): void } | undefined;
+    take(inbound: Inbound, receivedAtMs: number): { readonly text: string | undefined; committed(): void } | undefined;
   };
   /** Watches over those that expire. */
   start(): void;

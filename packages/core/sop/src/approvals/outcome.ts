@@ -1,0 +1,61 @@
+/** How an approval ended, in words. */
+import { type ApprovalEvent, SvcError } from "@svc/contract";
+import type { Approval, ApprovalStatus } from "@svc/store";
+import { cut, quoted } from "./plain-text.ts";
+import { inWords, utc } from "./prompt-text.ts";
+
+type Ended = Exclude<ApprovalStatus, "waiting">;
+
+/** e.g. `#12 ("Deploy?"): approved by alice.`, and the feedback. */
+export function outcomeText(approval: Approval, maxChars: number, redact: (text: string) => string): string {
+  const { n, title, answer } = approval;
+  const line = `#${n} (${inWords([cut(redact(title), MAX_TITLE)])}): ${redact(outcomeOf(approval))}.`;
+  const feedback = answer!.feedback;
+  return cut(feedback === undefined ? line : `${line}\n${quoted(redact(cut(feedback, MAX_FEEDBACK)))}`, maxChars);
+}
+
+/** Why a later answer does not count. */
+export function refusalOf(approval: Approval): SvcError {
+  const { status, answer } = approval;
+  if (status === "expired") return expired(answer!.atMs);
+  return new SvcError("APPROVAL_RESOLVED", `It is over already: ${outcomeOf(approval)}, at ${utc(answer!.atMs)}.`);
+}
+
+export const expired = (atMs: number): SvcError =>
+  new SvcError("APPROVAL_EXPIRED", `Nobody answered in time: it expired at ${utc(atMs)}.`);
+
+export function resolvedEvent({ runId, stepId, status, answer }: Approval): ApprovalEvent {
+  return {
+    type: "human_approval_resolved",
+    runId,
+    stepId,
+    approved: status === "approved",
+    outcome: status as Ended,
+    feedback: answer!.feedback,
+    by: answer!.by,
+  };
+}
+
+export function requestEvent(approval: Approval): ApprovalEvent {
+  const { runId, stepId, origin, title, message, channels, approveKeywords, rejectKeywords, expiresAtMs } = approval;
+  const words = { approveKeywords, rejectKeywords };
+  return { type: "human_approval_request", runId, stepId, origin, title, message, channels, ...words, expiresAtMs };
+}
+
+const MAX_TITLE = 80;
+const MAX_FEEDBACK = 500;
+
+function outcomeOf({ status, answer }: Approval): string {
+  const { by, via } = answer!;
+  const who = `${by}${PLACES[via]}`;
+  const outcomes: Record<Ended, string> = {
+    approved: `approved by ${who}`,
+    rejected: `rejected by ${who}`,
+    expired: "nobody answered in time, so it is not approved",
+    cancelled: `called off: ${by}`,
+  };
+  return outcomes[status as Ended];
+}
+
+/** Where it is not plain from who it was. */
+const PLACES = { chat: " in chat", api: " by the API", page: " on the page", cli: "", agent: "", service: "" } as const;

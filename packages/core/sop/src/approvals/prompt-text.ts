@@ -1,0 +1,75 @@
+/** A question to a person in plain words. Whoever asks must not be able to write its frame. */
+import type { Approval } from "@svc/store";
+import { cut, oneLine, quoted } from "./plain-text.ts";
+
+export interface PromptFrame {
+  /** Somebody may answer there. */
+  readonly hasApprovers: boolean;
+  /** Longest text of one message there. */
+  readonly maxChars: number;
+  readonly redact: (text: string) => string;
+}
+
+type Asked = Pick<
+  Approval,
+  "n" | "title" | "message" | "askedBy" | "expiresAtMs" | "approveKeywords" | "rejectKeywords"
+>;
+
+/** What was handed in stands behind `>`, as much of it as leaves room for how to answer. */
+export function promptText(approval: Asked, frame: PromptFrame): string {
+  const { n, title, message, askedBy, expiresAtMs } = approval;
+  const { hasApprovers, maxChars, redact } = frame;
+  const head = `Approval needed (#${n}). Asked for by ${cut(redact(askedBy), MAX_NAME)}:`;
+  const how = hasApprovers ? howToAnswer(approval) : `Nobody may answer in this chat. ${byOperator(n)}`;
+  const tail = `${how}\nWithout an answer it expires at ${utc(expiresAtMs)}.`;
+  const room = maxChars - head.length - tail.length - 2;
+  if (room < LEAST_BODY) return shortText(approval, frame);
+  const body = quoted(redact(message.trim() === "" ? title : `${title}\n\n${message}`));
+  return [head, body.length <= room ? body : `${cut(body, room - CUT.length)}${CUT}`, tail].join("\n");
+}
+
+/** To the minute. */
+export const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+/** e.g. `"approve" or "yes"`. */
+export const inWords = (keywords: readonly string[]): string =>
+  keywords
+    .slice(0, MAX_WORDS)
+    .map((keyword) => `"${oneLine(keyword).replaceAll('"', "'")}"`)
+    .join(" or ");
+
+const MAX_NAME = 80;
+/** Shown; all of them count. */
+const MAX_WORDS = 4;
+const LEAST_BODY = 100;
+const CUT = "\n> [cut: all of it is on the page]";
+
+function howToAnswer({ n, approveKeywords, rejectKeywords }: Asked): string {
+  if (approveKeywords.length + rejectKeywords.length === 0) return `No word answers it here. ${byOperator(n)}`;
+  const ways = [
+    ...(approveKeywords.length > 0 ? [`To approve, write ${inWords(approveKeywords)}.`] : []),
+    ...(rejectKeywords.length > 0 ? [`To reject, write ${inWords(rejectKeywords)}.`] : []),
+    `What you write behind it goes along. Where several wait, name it: ${example(approveKeywords, rejectKeywords, n)}.`,
+  ];
+  const isWhole = approveKeywords.length > 0 && rejectKeywords.length > 0;
+  return [...ways, ...(isWhole ? [] : [byOperator(n)])].join(" ");
+}
+
+/** e.g. `"approve #12"`. */
+export const example = (approve: readonly string[], reject: readonly string[], n: number): string =>
+  inWords([`${approve[0] ?? reject[0] ?? "approve"} #${n}`]);
+
+const byOperator = (n: number): string =>
+  `An operator can, on the page or with: svc approvals approve ${n} (or: reject ${n}).`;
+
+/** Where messages are short: a line that fits. */
+function shortText(
+  { n, title, approveKeywords, rejectKeywords }: Asked,
+  { hasApprovers, maxChars, redact }: PromptFrame,
+): string {
+  const words = [approveKeywords[0], rejectKeywords[0]].filter((word) => word !== undefined);
+  const how = hasApprovers && words.length > 0 ? `Write ${inWords(words)}.` : "An operator has to answer.";
+  const room = maxChars - `#${n} needs approval: "" ${how}`.length;
+  const name = room > 0 ? `"${cut(redact(title).replaceAll('"', "'"), room)}" ` : "";
+  return cut(`#${n} needs approval: ${name}${how}`, maxChars);
+}

@@ -1,0 +1,109 @@
+/** What a message in a conversation means for what waits there. Reads, and changes nothing. */
+import type { Conversation, Inbound } from "@svc/contract";
+import { laneOf } from "@svc/kit";
+import type { Approval, Store } from "@svc/store";
+import { isApprover } from "./approver.ts";
+import { type KeywordMatch, matchKeyword } from "./keywords.ts";
+import type { ChannelAnswers } from "./options.ts";
+import { refusalOf } from "./outcome.ts";
+import { cut } from "./plain-text.ts";
+import { example, inWords } from "./prompt-text.ts";
+
+export interface ReadingParts {
+  readonly approvals: Pick<Store["approvals"], "read" | "waitingIn">;
+  readonly settings: (channel: string) => ChannelAnswers;
+  readonly nowMs: number;
+}
+
+/** `told`: it was meant as an answer, but answers nothing; what its sender is told. */
+export type Reading =
+  | { readonly kind: "answer"; readonly approval: Approval; readonly approved: boolean; readonly feedback: string }
+  | { readonly kind: "told"; readonly text: string };
+
+/** Undefined: it is a message like any other. */
+export function readReply(parts: ReadingParts, inbound: Inbound): Reading | undefined {
+  if (inbound.kind === "reaction") return undefined;
+  if (inbound.choice) return readChoice(parts, inbound, inbound.choice);
+  const { conversation, sender, text } = inbound;
+  if (!isApprover(parts.settings(conversation.channel).approvers, sender)) return undefined;
+  const fitting = parts.approvals.waitingIn(conversation).flatMap((approval) => meant(text, approval) ?? []);
+  // One whose time is over stands in nobody's way; alone, it is said to be over.
+  const live = fitting.filter(({ approval }) => approval.expiresAtMs > parts.nowMs);
+  return readWord(parts, inbound, live.length > 0 ? live : fitting);
+}
+
+/** Whether the question was asked in this conversation, or in a thread that was opened for it there. */
+export function wasAskedIn({ prompts }: Approval, conversation: Conversation): boolean {
+  const here = laneOf(conversation);
+  return prompts.some(
+    ({ conversation: asked, thread }) => laneOf(asked) === here || (thread !== undefined && laneOf(thread) === here),
+  );
+}
+
+/** A reply that fits the keywords of an approval. */
+interface Meant extends KeywordMatch {
+  readonly approval: Approval;
+  /** `approve #12`: the number that it names. */
+  readonly named: number | undefined;
+}
+
+const NUMBER = /^#(\d{1,15})(?:[.,:;!]?(?=\s)|[.,:;!]?$)/;
+
+function meant(text: string, approval: Approval): Meant | undefined {
+  const match = matchKeyword(text, approval);
+  if (!match) return undefined;
+  const number = NUMBER.exec(match.feedback);
+  if (!number) return { ...match, approval, named: undefined };
+  const feedback = match.feedback.slice(number[0].length).trim();
+  return { approved: match.approved, feedback, approval, named: Number(number[1]) };
+}
+
+function readWord(parts: ReadingParts, inbound: Inbound, fitting: readonly Meant[]): Reading | undefined {
+  const exact = fitting.find(({ approval, named }) => named === approval.n);
+  if (exact) return answer(exact);
+  const ended = endedByName(parts, inbound);
+  if (ended) return { kind: "told", text: refusalOf(ended).message };
+  if (fitting.length === 0) return undefined;
+  const isNamed = fitting.some(({ named }) => named !== undefined);
+  if (!isNamed && fitting.length === 1) return answer(fitting[0]!);
+  return { kind: "told", text: whichOf(fitting.map(({ approval }) => approval)) };
+}
+
+const answer = ({ approval, approved, feedback }: Meant): Reading => ({ kind: "answer", approval, approved, feedback });
+
+/** One that was asked here, is named by its number, and waits no longer. */
+function endedByName({ approvals }: ReadingParts, { conversation, text }: Inbound): Approval | undefined {
+  const number = /(?:^|\s)#(\d{1,15})(?=[\s.,:;!]|$)/.exec(text);
+  const approval = number ? approvals.read(Number(number[1])) : undefined;
+  if (!approval || approval.status === "waiting" || !wasAskedIn(approval, conversation)) return undefined;
+  return meant(text, approval)?.named === approval.n ? approval : undefined;
+}
+
+const MAX_LISTED = 10;
+
+function whichOf(waiting: readonly Approval[]): string {
+  const { n, approveKeywords, rejectKeywords } = waiting[0]!;
+  const more = waiting.length - MAX_LISTED;
+  return [
+    `Nothing was answered. Say which one, for example ${example(approveKeywords, rejectKeywords, n)}:`,
+    ...waiting.slice(0, MAX_LISTED).map(({ n: number, title }) => `#${number} ${inWords([cut(title, 80)])}`),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join("\n");
+}
+
+/** A button names its question; who may not press it, or comes late, is told so. */
+function readChoice(
+  { approvals, settings }: ReadingParts,
+  { conversation, sender }: Inbound,
+  { prompt, approved }: NonNullable<Inbound["choice"]>,
+): Reading | undefined {
+  const number = /^ap-(\d{1,15})$/.exec(prompt);
+  if (!number) return undefined;
+  const approval = approvals.read(Number(number[1]));
+  if (!approval || !wasAskedIn(approval, conversation)) return { kind: "told", text: "This question is gone." };
+  if (approval.status !== "waiting") return { kind: "told", text: refusalOf(approval).message };
+  if (!isApprover(settings(conversation.channel).approvers, sender)) {
+    return { kind: "told", text: "Nothing was answered: you are not among those who may answer here." };
+  }
+  return { kind: "answer", approval, approved, feedback: "" };
+}

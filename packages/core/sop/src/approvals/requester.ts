@@ -1,0 +1,86 @@
+/** A new approval: in one transaction with the questions that go out for it. */
+import type { Conversation } from "@svc/contract";
+import { SvcError } from "@svc/contract";
+import { laneOf } from "@svc/kit";
+import type { Approval, Delivery, NewApproval } from "@svc/store";
+import type { Announced } from "./announced.ts";
+import { distinct, newApproval } from "./new-approval.ts";
+import type { ApprovalOptions } from "./options.ts";
+import { promptText } from "./prompt-text.ts";
+import type { ApprovalRequest, Pending, Requested } from "./types.ts";
+
+/** People can't answer more; whoever asks for more runs wild. */
+export const MAX_WAITING = 10_000;
+
+/** A request that is well-formed. */
+export interface Checked {
+  readonly approval: NewApproval;
+  readonly conversations: readonly Conversation[];
+}
+
+export class Requester {
+  readonly #options: ApprovalOptions;
+  readonly #announced: Announced;
+  readonly #onAdded: () => void;
+
+  /** `onAdded` is called after the commit of each new one. */
+  constructor(options: ApprovalOptions, announced: Announced, onAdded: () => void) {
+    this.#options = options;
+    this.#announced = announced;
+    this.#onAdded = onAdded;
+  }
+
+  /** Throws BAD_REQUEST. */
+  check(request: ApprovalRequest): Checked {
+    const { clock, expireMs } = this.#options;
+    const approval = newApproval(request, clock.now(), expireMs());
+    return { approval, conversations: distinct(request.conversations) };
+  }
+
+  /** Inside a transaction. What it returns as an error has changed nothing: whoever shares the transaction is not undone. */
+  requestIn({ approval, conversations }: Checked): Pending<Requested> | SvcError {
+    const { store } = this.#options;
+    const { runId, stepId, digest, createdAtMs } = approval;
+    const existing = store.approvals.byKey(runId, stepId);
+    if (existing) {
+      const isSame = existing.digest === digest && existing.status === "waiting" && existing.expiresAtMs > createdAtMs;
+      if (!isSame) return new SvcError("APPROVAL_EXISTS");
+      return {
+        result: { state: "existing", approval: existing },
+        committed: () => void this.#announced.tell(existing),
+      };
+    }
+    if (store.approvals.countWaiting() >= MAX_WAITING) {
+      return new SvcError("BUSY", "Too many approval requests are waiting.", { hint: "See: svc approvals list" });
+    }
+    return this.#addIn(approval, conversations);
+  }
+
+  #addIn(approval: NewApproval, conversations: readonly Conversation[]): Pending<Requested> {
+    const { store, onRequested, wake } = this.#options;
+    const n = store.approvals.add(approval);
+    const deliveries = conversations.map((conversation) => this.#askIn({ ...approval, n }, conversation));
+    const added = store.approvals.read(n)!;
+    onRequested?.(added);
+    return {
+      result: { state: "new", approval: added },
+      committed: () => {
+        this.#announced.tell(added);
+        this.#onAdded();
+        wake(deliveries);
+      },
+    };
+  }
+
+  #askIn(approval: NewApproval & Pick<Approval, "n">, conversation: Conversation): Delivery {
+    const { store, clock, settings, redact } = this.#options;
+    const { n } = approval;
+    const lane = laneOf(conversation);
+    const { approvers, maxChars } = settings(conversation.channel);
+    const text = promptText(approval, { hasApprovers: approvers.length > 0, maxChars, redact });
+    const row = { conversation, lane, text, files: [], key: `approval:${n}:${lane}`, approval: n };
+    const delivery = store.outbox.add([row], clock.now())[0]!;
+    store.approvals.addPrompt(n, conversation, delivery.n);
+    return delivery;
+  }
+}
