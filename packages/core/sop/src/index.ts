@@ -12,4 +12,7 @@ export { fillArgs, referencesIn } from "./library/args.ts";
 export { gateOf } from "./library/mode.ts";
 export type { CronTimes } from "./triggers/cron-time.ts";
 export { cronTimes } from "./triggers/cron-time.ts";
+export { createAuditLog } from "./audit/audit-log.ts";
+export { type CronSchedule, createSops, type DueCron, type SopEngine, type SopsOptions } from "./runs/sops.ts";
+export { SOP_TOOLS, type SopDoors, sopTools } from "./tools/sop-tools.ts";
 export { conditionHolds, triggerFits } from "./triggers/match.ts";

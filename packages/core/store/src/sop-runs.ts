@@ -15,6 +15,7 @@ export class SopRunStore {
   readonly #insert;
   readonly #insertActive;
   readonly #read;
+  readonly #has;
   readonly #byKey;
   readonly #active;
   readonly #newest;
@@ -38,6 +39,7 @@ export class SopRunStore {
     );
     this.#insertActive = db.prepare("INSERT INTO sop_active VALUES (?, ?, 'pending', 1)");
     this.#read = db.prepare(`${selectRuns("r")} WHERE r.id = ?`);
+    this.#has = db.prepare("SELECT 1 FROM sop_runs WHERE id = ?");
     this.#byKey = db.prepare(`${selectRuns("r")} WHERE r.key = ?`);
     this.#active = db.prepare("SELECT id, status FROM sop_active JOIN sop_runs USING (n) ORDER BY n");
     this.#newest = db.prepare(`${selectRuns("r")} WHERE r.sop = ? ORDER BY r.n DESC LIMIT 1`);
@@ -86,6 +88,10 @@ export class SopRunStore {
 
   read(id: string): SopRun | undefined {
     return found(this.#read.get(id));
+  }
+
+  has(id: string): boolean {
+    return this.#has.get(id) !== undefined;
   }
 
   /** The one that this call began. */

@@ -15,6 +15,8 @@ export interface Starter {
   readonly by: string;
   /** The agent whose tool call it is. */
   readonly agent?: string;
+  /** Of a call that may be made again after a kill: one run comes of it. */
+  readonly key?: string;
 }
 
 export interface Sops {
@@ -49,8 +51,8 @@ export interface Sops {
 export interface SopSummary extends LoadedSop {
   readonly activeRuns: number;
   readonly lastRun: SopRun | undefined;
-  /** Of each cron trigger, in their order: milliseconds since the epoch. */
-  readonly nextAtMs: readonly number[];
+  /** Of each cron trigger, in their order: milliseconds since the epoch; undefined: never again. */
+  readonly nextAtMs: readonly (number | undefined)[];
 }
 
 export interface SopRunFilter {
@@ -88,6 +90,16 @@ export interface StepWorker {
   call(step: CallStepWork): Promise<{ readonly ok: boolean; readonly output: Json }>;
   /** Whether a tool acts, by its name and input. Throws TOOL_UNKNOWN, TOOL_UNAVAILABLE. */
   acts(agent: string | undefined, tool: string, input: Json): boolean;
+  /** Whether it runs command lines, whatever its input. Throws as `acts`. */
+  runsCommands(agent: string | undefined, tool: string): boolean;
+  /** Nobody takes this turn up again: what it has left on disk goes. Throws STORE_*. */
+  abandon(turn: AbandonedStep): Promise<void>;
+}
+
+export interface AbandonedStep {
+  readonly runId: string;
+  readonly agent: string | undefined;
+  readonly turnId: string;
 }
 
 export interface TurnStepWork {

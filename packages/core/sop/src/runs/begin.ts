@@ -1,0 +1,72 @@
+/** A run begins: decided and kept in one transaction, so that two events at the same instant are not both let in. */
+import { randomBytes, randomUUIDv7 } from "node:crypto";
+import type { Json } from "@svc/contract";
+import type { SopRun } from "@svc/store";
+import type { SopDefinition, SopTriggerEvent } from "../library/types.ts";
+import { type Skip, skipReason } from "./admission.ts";
+import type { After } from "./after-commit.ts";
+import { unsafeStep } from "./call-rules.ts";
+import type { RunParts } from "./parts.ts";
+import type { Starter } from "./types.ts";
+
+/** A body may have a mebibyte; what a run keeps of it is read again with each step. */
+const MAX_PAYLOAD_CHARS = 65_536;
+
+/** Inside a transaction. */
+export function beginRun(
+  parts: RunParts,
+  definition: SopDefinition,
+  event: SopTriggerEvent,
+  starter: Starter,
+  after: After,
+): SopRun | Skip {
+  const { store, clock, lines, publish, wake } = parts;
+  const known = starter.key === undefined ? undefined : store.sopRuns.byKey(starter.key);
+  if (known) return known;
+  const skip = skipOf(parts, definition, event);
+  if (skip) return skip;
+  const run = store.sopRuns.add({
+    id: `r-${randomUUIDv7()}`,
+    sop: definition.name,
+    definition: definition as unknown as Json,
+    mode: definition.mode,
+    source: event.source,
+    topic: event.topic,
+    payload: event.payload === null ? null : keptPayload(event.payload),
+    startedBy: starter.by,
+    startedByAgent: starter.agent,
+    startedAtMs: clock.now(),
+    key: starter.key,
+    fence: randomBytes(16).toString("hex"),
+  });
+  lines.runStart(run, definition.version);
+  after(() => {
+    const { id: runId, sop, mode, startedBy } = run;
+    publish({ type: "sop-run-start", runId, sop, mode, startedBy });
+    wake(runId);
+  });
+  return run;
+}
+
+function skipOf({ store, clock, settings, worker }: RunParts, definition: SopDefinition, event: SopTriggerEvent) {
+  const { name, maxConcurrent, cooldownMs, mode } = definition;
+  const { maxConcurrentTotal } = settings();
+  const skip = skipReason({
+    maxConcurrent,
+    cooldownMs,
+    maxConcurrentTotal,
+    activeRuns: store.sopRuns.countActive(name),
+    activeRunsTotal: store.sopRuns.countAllActive(maxConcurrentTotal),
+    lastEndMs: store.sopRuns.lastEndMs(name),
+    nowMs: clock.now(),
+  });
+  if (skip || mode !== "deterministic") return skip;
+  // A part of it would be another value than the one that was sent.
+  if ((event.payload?.length ?? 0) > MAX_PAYLOAD_CHARS) return "payload_too_large";
+  return unsafeStep(definition, worker) === undefined ? undefined : "unsafe_arguments";
+}
+
+function keptPayload(payload: string): string {
+  const over = payload.length - MAX_PAYLOAD_CHARS;
+  return over <= 0 ? payload : `${payload.slice(0, MAX_PAYLOAD_CHARS).toWellFormed()}\n[cut: ${over} more characters]`;
+}

@@ -1,0 +1,23 @@
+/** The definition a run began with: whatever has become of its files, this is what it goes by. */
+import type { SopRun } from "@svc/store";
+import { gateOf } from "../library/mode.ts";
+import type { SopDefinition, SopStep } from "../library/types.ts";
+
+export const definitionOf = ({ definition }: SopRun): SopDefinition => definition as unknown as SopDefinition;
+
+/** From 1. */
+export const stepOf = (run: SopRun, number: number): SopStep | undefined => definitionOf(run).steps[number - 1];
+
+export function isGated(run: SopRun, number: number): boolean {
+  const { mode, priority } = definitionOf(run);
+  const step = stepOf(run, number);
+  return step !== undefined && gateOf(mode, priority, { ...step, number }) === "wait_approval";
+}
+
+/** Keys of what a step asks people. */
+export const gateId = (number: number): string => `step-${number}`;
+/** Whether a call that was cut off did its work. */
+export const interruptedId = (number: number): string => `step-${number}-interrupted`;
+
+/** Names the step's turn and its tool calls, over restarts. The store knows turns of runs by this form. */
+export const stepTurnId = (runId: string, number: number): string => `sop-${runId}-${number}`;

@@ -1,0 +1,32 @@
+/** Procedures and runs as people ask for them. */
+import { SvcError } from "@svc/contract";
+import type { LoadedSop } from "../library/types.ts";
+import type { RunParts } from "./parts.ts";
+import type { SopRunDetail, SopRunFilter, SopRunPage, SopSummary } from "./types.ts";
+
+export interface NextTimes {
+  /** Milliseconds since the epoch; undefined: never again. */
+  nextAtMs(expression: string, timezone: string | undefined): number | undefined;
+}
+
+export function summaryOf({ store }: RunParts, crons: NextTimes, loaded: LoadedSop): SopSummary {
+  const { name, triggers } = loaded.definition;
+  const nextAtMs = triggers
+    .filter((trigger) => trigger.type === "cron")
+    .map(({ expression, timezone }) => crons.nextAtMs(expression, timezone));
+  const { sopRuns } = store;
+  return { ...loaded, activeRuns: sopRuns.countActive(name), lastRun: sopRuns.newest(name), nextAtMs };
+}
+
+export function pageOfRuns({ store }: RunParts, filter: SopRunFilter, limit: number): SopRunPage {
+  const runs = store.sopRuns.list(filter, limit + 1);
+  const shown = runs.slice(0, limit);
+  return { runs: shown, next: runs.length > limit ? shown.at(-1)!.n : undefined };
+}
+
+/** Throws SOP_RUN_UNKNOWN. */
+export function detailOf({ store }: RunParts, id: string): SopRunDetail {
+  const run = store.sopRuns.read(id);
+  if (!run) throw new SvcError("SOP_RUN_UNKNOWN");
+  return { run, steps: store.sopRuns.steps.of(run.n) };
+}

@@ -1,0 +1,25 @@
+/** What a step is given. */
+import type { Json } from "@svc/contract";
+import type { SopRun, Store } from "@svc/store";
+import { stepOf } from "./definition.ts";
+
+/** What the last step that did something gave; undefined: there is none. A checkpoint only lets through. */
+export function outputBefore(store: Pick<Store, "sopRuns">, run: SopRun, number: number): Json | undefined {
+  const done = store.sopRuns.steps.of(run.n).filter(({ step, status }) => step < number && status === "completed");
+  return done.findLast(({ step }) => stepOf(run, step)?.kind !== "checkpoint")?.output;
+}
+
+/** Of a step without a model: the first is given the payload. */
+export function inputOf(store: Pick<Store, "sopRuns">, run: SopRun, number: number): Json {
+  const before = outputBefore(store, run, number);
+  return before === undefined ? payloadOf(run) : before;
+}
+
+function payloadOf({ payload }: SopRun): Json {
+  if (payload === null) return null;
+  try {
+    return JSON.parse(payload) as Json;
+  } catch {
+    return payload;
+  }
+}
