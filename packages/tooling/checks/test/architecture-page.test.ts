@@ -41,7 +41,7 @@ describe("the layers table", () => {
   test("fails for a missing row, an unknown room and a wrong folder", () => {
     const other = rows.slice(1).concat("| `attic` | `packages/attic` | – | here |");
     expect(judge(architecturePage, page(other))).toEqual([
-      "docs/architecture.md:15 The table has a room attic that the check does not know.",
+      "docs/architecture.md:16 The table has a room attic that the check does not know.",
       "docs/architecture.md:0 The table has no row for contract.",
     ]);
     const moved = rows.map((row) => row.replace("packages/core/kit", "packages/kit"));
