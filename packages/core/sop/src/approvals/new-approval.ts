@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { type Conversation, SvcError } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import type { NewApproval } from "@svc/store";
-import { checkedKeywords } from "./keywords.ts";
+import { checkedKeywords, type Keywords } from "./keywords.ts";
 import { cut, oneLine, wellFormed } from "./plain-text.ts";
 import type { ApprovalRequest } from "./types.ts";
 
@@ -49,7 +49,7 @@ function checkId(id: string, field: string): void {
  * Where there is a subject, it alone is what is asked: another version of svc, or another rule of the policy, words the same
  * question in another way.
  */
-function digestOf({ origin, title, message, channels, subject }: ApprovalRequest, keywords: object): string {
+export function digestOf({ origin, title, message, channels, subject }: ApprovalRequest, keywords?: Keywords): string {
   const asked = subject === undefined ? { title, message, channels: channels ?? [], ...keywords } : { subject };
   return createHash("sha256")
     .update(JSON.stringify([origin, asked]))

@@ -1,0 +1,136 @@
+/** Events of programs on this machine: told to subscribers, posted to channels, and the start of procedures. */
+import { type ChannelEvent, type Clock, type Conversation, SvcError } from "@svc/contract";
+import { laneOf, splitText } from "@svc/kit";
+import type { Delivery, NewDelivery, Store } from "@svc/store";
+import type { ApprovalRegistry } from "../approvals/approvals.ts";
+import { cut, oneLine } from "../approvals/plain-text.ts";
+import type { Pending } from "../approvals/types.ts";
+import type { Sops } from "../runs/types.ts";
+import type { ChannelEvents, NotifiedChannel, PostedAnswer, PostedEvent } from "./types.ts";
+
+export interface ChannelEventParts {
+  readonly store: Pick<Store, "outbox" | "write">;
+  readonly clock: Pick<Clock, "now">;
+  readonly approvals: Pick<ApprovalRegistry, "requestIn" | "eventIdOf">;
+  readonly sops: Pick<Sops, "dispatchIn">;
+  /** Called after the commit. Returns the event with its id. */
+  readonly publish: (event: ChannelEvent) => { readonly id: string };
+  /** Ids of the channels that this build knows, in service or not. */
+  readonly knownChannels: () => readonly string[];
+  /** Undefined: it is not in the config. */
+  readonly channel: (id: string) => NotifiedChannel | undefined;
+  /** Takes the configured secrets out of what goes to a chat. */
+  readonly redact: (text: string) => string;
+  /** Called after the commit that added these rows to the outbox. */
+  readonly wake: (deliveries: readonly Delivery[]) => void;
+}
+
+/** Named by outside workflows, whether or not this build has them. The dashboard is told by the event itself. */
+const DASHBOARD = "dashboard";
+const ALWAYS_KNOWN = ["discord", "slack", "telegram", DASHBOARD];
+
+const APPROVAL_REQUEST = "human_approval_request";
+const BY = "a program on this machine";
+
+export function createChannelEvents(parts: ChannelEventParts): ChannelEvents {
+  return {
+    async post(event) {
+      const { targets, skipped } = targetsOf(parts, event.channels);
+      const tell = event.type === APPROVAL_REQUEST ? askIn : notifyIn;
+      const { result, committed } = await parts.store.write(() => tell(parts, event, targets));
+      committed();
+      return { eventId: result(), skipped } satisfies PostedAnswer;
+    },
+  };
+}
+
+interface Target {
+  readonly conversation: Conversation;
+  readonly maxChars: number;
+}
+
+/** Throws BAD_REQUEST. */
+function targetsOf(parts: ChannelEventParts, names: readonly string[]): { targets: Target[]; skipped: string[] } {
+  const known = new Set([...ALWAYS_KNOWN, ...parts.knownChannels()]);
+  if (!names.every((name) => known.has(name))) {
+    throw new SvcError("BAD_REQUEST", "channels names one that there is not.", {
+      hint: `Known here: ${[...known].join(", ")}.`,
+    });
+  }
+  const targets: Target[] = [];
+  const skipped: string[] = [];
+  for (const name of new Set(names)) {
+    if (name === DASHBOARD) continue;
+    const { isRunning, target, maxChars } = parts.channel(name) ?? NOWHERE;
+    if (isRunning && target) targets.push({ conversation: target, maxChars });
+    else skipped.push(name);
+  }
+  return { targets, skipped };
+}
+
+const NOWHERE: NotifiedChannel = { isRunning: false, target: undefined, maxChars: 0 };
+
+/** Inside a transaction. The result is called after it. */
+function askIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
+  const { approvals } = parts;
+  const { runId, stepId, title = "", message = "", channels, approveKeywords, rejectKeywords } = event;
+  if (runId === undefined || stepId === undefined) {
+    throw new SvcError("BAD_REQUEST", "run_id and step_id are missing: an approval request has both.");
+  }
+  const requested = approvals.requestIn({
+    runId,
+    stepId,
+    origin: "external",
+    title: title.trim() === "" ? "Approval request" : title,
+    message,
+    channels,
+    askedBy: BY,
+    conversations: targets.map(({ conversation }) => conversation),
+    ...(approveKeywords && { approveKeywords }),
+    ...(rejectKeywords && { rejectKeywords }),
+  });
+  const { approval, state } = requested.result;
+  // The same again is no event: it asks nobody and starts nothing.
+  const started = state === "new" ? startIn(parts, event) : undefined;
+  return {
+    result: () => approvals.eventIdOf(approval),
+    committed() {
+      requested.committed();
+      started?.committed();
+    },
+  };
+}
+
+/** As `askIn`. */
+function notifyIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
+  const { store, clock, publish, wake } = parts;
+  const deliveries = store.outbox.add(
+    targets.flatMap((target) => rowsOf(parts, event, target)),
+    clock.now(),
+  );
+  const started = startIn(parts, event);
+  const { type, title, message, channels } = event;
+  let eventId = "";
+  return {
+    result: () => eventId,
+    committed() {
+      // First of all: what it starts has events of its own.
+      eventId = publish({ type: "channel_event", event: type, title, message, channels }).id;
+      started.committed();
+      wake(deliveries);
+    },
+  };
+}
+
+function startIn({ sops }: ChannelEventParts, { type, json }: PostedEvent): Pending<unknown> {
+  const by = `the channel event ${cut(oneLine(type), 100)}`;
+  return sops.dispatchIn({ source: "channel_event", topic: type, payload: json }, { by });
+}
+
+/** As many messages as the channel's limit makes of it. */
+function rowsOf({ redact }: ChannelEventParts, event: PostedEvent, { conversation, maxChars }: Target): NewDelivery[] {
+  const said = [event.title, event.message].filter((part) => part !== undefined && part.trim() !== "");
+  const text = redact(said.length > 0 ? said.join("\n\n") : event.type);
+  const lane = laneOf(conversation);
+  return splitText(text, maxChars).map((part) => ({ conversation, lane, text: part, files: [] }));
+}
