@@ -30,6 +30,16 @@ export class StateTexts {
     await this.#commits.write(() => this.#set.run(owner, name, value));
   }
 
+  /** Inside a transaction. */
+  setIn(owner: string, name: string, value: string): void {
+    this.#set.run(owner, name, value);
+  }
+
+  /** Inside a transaction. */
+  deleteIn(owner: string, name: string): void {
+    this.#delete.run(owner, name);
+  }
+
   /** Resolves with whether there was one, once it is gone from disk. Rejects with STORE_*. */
   async delete(owner: string, name: string): Promise<boolean> {
     const { changes } = await this.#commits.write(() => this.#delete.run(owner, name));

@@ -5,12 +5,13 @@ import { createAuditLog } from "../audit/audit-log.ts";
 import { auditLines } from "../audit/audit-lines.ts";
 import type { Approvals, OnRequested, OnSettled } from "../approvals/types.ts";
 import type { SopLibrary } from "../library/types.ts";
+import type { CronSchedule, DueCron } from "../triggers/cron-schedule.ts";
 import { pendingOf } from "./after-commit.ts";
 import { cancelByPerson } from "./cancel.ts";
 import { dispatchIn, runByName, sopNamed, startIn } from "./dispatch.ts";
 import { abandon, drive } from "./drive.ts";
 import { Drivers } from "./drivers.ts";
-import { detailOf, type NextTimes, pageOfRuns, summaryOf } from "./lists.ts";
+import { detailOf, pageOfRuns, summaryOf } from "./lists.ts";
 import type { RunParts, SopSettings } from "./parts.ts";
 import { settleIn } from "./settle.ts";
 import { takeUp } from "./take-up.ts";
@@ -32,17 +33,6 @@ export interface SopsOptions {
   readonly places: () => readonly Conversation[];
   /** Takes the configured secrets out of what people are shown, and of the audit log. */
   readonly redact: (text: string) => string;
-}
-
-/** Tells when a cron trigger is due, once for each time. */
-export interface CronSchedule extends NextTimes {
-  start(fire: (due: DueCron) => Promise<void>): void;
-  stop(): void;
-}
-
-export interface DueCron {
-  readonly sop: string;
-  readonly expression: string;
 }
 
 export interface SopEngine extends Sops {
@@ -109,13 +99,16 @@ export function createSops(options: SopsOptions): SopEngine {
 }
 
 /** Rejects with STORE_*: then it is due still. */
-async function fire(parts: RunParts, { sop, expression }: DueCron): Promise<void> {
+async function fire(parts: RunParts, { sop, expression, noteIn }: DueCron): Promise<void> {
   const { library, store, log } = parts;
   const event = { source: "cron", topic: expression, payload: null } as const;
   const starter = { by: `cron ${expression}` };
   // By name: two procedures may have the same expression in two time zones.
   const definitions = library.matching(event).filter(({ name }) => name === sop);
-  const { result, committed } = await store.write(() => startIn(parts, definitions, event, starter));
+  const { result, committed } = await store.write(() => {
+    noteIn();
+    return startIn(parts, definitions, event, starter);
+  });
   committed();
   for (const { reason } of result.skipped) log.info("a procedure was due and did not start", { sop, reason });
 }
