@@ -11,13 +11,13 @@ import type { PageSessions } from "./page-sessions.ts";
 import type { Principal } from "./principal.ts";
 import { sentCookie } from "./session-cookie.ts";
 
-/** What a path asks for: to post messages, to read, or to change something. */
-export type Need = "webhook" | "read" | "operate";
+/** What a path asks for: to post messages, to read, to change something, or only to be known. */
+export type Need = "webhook" | "read" | "operate" | "connect";
 
 const OPENS: Readonly<Record<Scope, readonly Need[]>> = {
-  operator: ["webhook", "read", "operate"],
-  webhook: ["webhook"],
-  read: ["read"],
+  operator: ["webhook", "read", "operate", "connect"],
+  webhook: ["webhook", "connect"],
+  read: ["read", "connect"],
 };
 
 const BAD_BEARERS = 10;

@@ -27,6 +27,8 @@ export function openApiDocument({ version, routes }: OpenApiOptions): Node {
       schemas: { Error: inputSchema(ERROR_SCHEMA) },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "The token that POST /pair answered." },
+        pageCookie: { type: "apiKey", in: "cookie", name: "svc_session", description: "Set by POST /api/session." },
+        pageCsrf: { type: "apiKey", in: "header", name: "X-Svc-Csrf", description: "Answered by POST /api/session." },
       },
     },
   };
@@ -43,7 +45,7 @@ function operation(route: RouteSpec): Node {
     operationId: operationId(route),
     summary,
     description: [route.details, scopesOf(route)].filter((text) => text !== undefined).join(" "),
-    security: route.access === "public" ? [] : [{ bearer: [] }],
+    security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: !bodyOptional, content: { "application/json": { schema: inputSchema(body) } } },
@@ -56,7 +58,18 @@ function operation(route: RouteSpec): Node {
 const operationId = ({ method, path }: RouteSpec): string =>
   method.toLowerCase() + path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_all, first: string) => first.toUpperCase());
 
-const SCOPES = { webhook: "operator or webhook", read: "operator or read", operate: "operator" } as const;
+/** Programs post to /webhook, and no page does. */
+function securityOf({ access }: RouteSpec): Json {
+  if (access === "public") return [];
+  return access === "webhook" ? [{ bearer: [] }] : [{ bearer: [] }, { pageCookie: [], pageCsrf: [] }];
+}
+
+const SCOPES = {
+  webhook: "operator or webhook",
+  read: "operator or read",
+  operate: "operator",
+  connect: "operator, read or webhook",
+} as const;
 
 const scopesOf = ({ access }: RouteSpec): string | undefined =>
   access === "public" ? undefined : `Needs a token of scope ${SCOPES[access]}.`;
