@@ -47,6 +47,7 @@ export const ERRORS = {
   REQUEST_TIMEOUT: entry(408, EXIT.tempFail, "The request took too long to arrive."),
   TOO_LARGE: entry(413, EXIT.data, "The body is larger than allowed."),
   BAD_CONTENT_TYPE: entry(415, EXIT.data, "The body must be sent as application/json."),
+  UPGRADE_REQUIRED: entry(426, EXIT.usage, "This path is for WebSocket connections."),
   RATE_LIMITED: entry(429, EXIT.tempFail, "Too many requests; wait and try again."),
   LOCKED_OUT: entry(429, EXIT.tempFail, "Too many failed attempts; wait and try again."),
   HEADERS_TOO_LARGE: entry(431, EXIT.data, "The request headers are larger than allowed."),

@@ -23,6 +23,8 @@ import { CORE_PATHS } from "./routes/core-paths.ts";
 import { SopIngress } from "./sop-paths/ingress.ts";
 import { sopPaths } from "./sop-paths/paths.ts";
 import { RequestEvents } from "./sop-paths/request-events.ts";
+import { streamRoutes } from "./streams/routes.ts";
+import { type Upgrade, upgradeHandler } from "./streams/upgrade.ts";
 import type { GatewaySettings } from "./types.ts";
 import { WebhookIngress } from "./webhook/ingress.ts";
 import { WebhookLayers } from "./webhook/layers.ts";
@@ -30,6 +32,8 @@ import { WebhookLayers } from "./webhook/layers.ts";
 export interface Front {
   readonly settings: GatewaySettings;
   readonly listener: RequestListener;
+  /** Takes requests that want to be a WebSocket. */
+  readonly upgrade: Upgrade;
   /** Requests to routes and channels of features. */
   readonly ongoing: Ongoing;
   /** What the operator is to be told about these settings. */
@@ -73,6 +77,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     maxBodyBytes: config.max_body_bytes,
     log: deps.log,
   });
+  own.push(...streamRoutes({ ...lasting, clientOf }));
   const document = openApiRoute({ version: deps.version, routes: [...own, ...apiRoutes], send, log: deps.log });
   const routes = [...own, document];
   const taken = [...routes.map(({ path }) => path), ...lasting.page.keys()];
@@ -93,7 +98,16 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     isDraining,
     send,
   });
-  return { settings, listener, ongoing, warning: layers.warning };
+  const upgrade = upgradeHandler({
+    ...lasting,
+    ...deps,
+    rules,
+    clientOf,
+    library: lasting.socketLibrary,
+    limit: lasting.webhookLimit,
+    webhook: settings.webhook,
+  });
+  return { settings, listener, upgrade, ongoing, warning: layers.warning };
 }
 
 function resolverOf({ config }: GatewaySettings, { forwarding: watch }: Lasting): ClientResolver {

@@ -1,5 +1,6 @@
 /** Puts the gateway together, listens, changes its settings, and takes it down again. */
 import type { RequestListener } from "node:http";
+import type { Socket } from "node:net";
 import { type Front, makeFront } from "./front.ts";
 import { outliveAcceptErrors } from "./http/accept-errors.ts";
 import { closer } from "./http/close.ts";
@@ -8,6 +9,7 @@ import { keepRoom } from "./http/room.ts";
 import { checkListen, createHttpServer, listen } from "./http/server.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
 import { checkBind, checkRebind } from "./net/bind.ts";
+import { isUpgrade } from "./streams/routes.ts";
 import type { Gateway, GatewayDeps } from "./types.ts";
 
 /** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */
@@ -26,7 +28,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     }
   };
   const lasting = makeLasting(deps, { settings: () => front.settings, isDraining: () => draining, serve });
-  const { devices, forwarding, pageSessions, pairing, running, send, sopLimit, webhookLimit } = lasting;
+  const { crowd, devices, forwarding, pageSessions, pairing, running, send, sopLimit, webhookLimit } = lasting;
   /** Never throws: from the first line on, the next request meets the new settings. */
   const adopt = (next: Front, before?: Front): void => {
     front = next;
@@ -36,10 +38,11 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   };
 
   front = makeFront(deps, lasting, config.port);
-  const server = createHttpServer(serve, (incoming, outgoing) =>
-    send(incoming, outgoing, errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." })),
-  );
-  const { connections, close } = closer(server, running, clock);
+  const refuse: RequestListener = (incoming, outgoing) =>
+    send(incoming, outgoing, errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." }));
+  const server = createHttpServer(serve, refuse, isUpgrade);
+  server.on("upgrade", (incoming, socket, head) => front.upgrade(incoming, socket as Socket, head));
+  const { connections, close } = closer(server, running, clock, () => crowd.end());
   const port = await listen(server, config.host, config.port);
   outliveAcceptErrors(server, clock, log);
   keepRoom(server, clock, log);
@@ -74,9 +77,11 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     },
     drain() {
       draining = true;
+      crowd.drain();
     },
     close(graceMs) {
       draining = true;
+      crowd.drain();
       devices.stop();
       pageSessions.stop();
       return close(graceMs);

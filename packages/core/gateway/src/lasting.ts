@@ -16,6 +16,8 @@ import { Pairing } from "./pairing/pairing.ts";
 import { pairingLimit } from "./pairing/route.ts";
 import { RareLines } from "./rare-lines.ts";
 import { RunningTurns } from "./running-turns.ts";
+import { Crowd } from "./streams/crowd.ts";
+import { SocketLibrary } from "./streams/socket-library.ts";
 import type { GatewayDeps, GatewaySettings } from "./types.ts";
 import { SeenIds } from "./webhook/seen-ids.ts";
 import { REMEMBER_MS } from "./webhook/signature.ts";
@@ -27,6 +29,9 @@ export interface Lasting {
   readonly devices: Devices;
   readonly pageSessions: PageSessions;
   readonly streams: Streams;
+  /** Who is told events. */
+  readonly crowd: Crowd;
+  readonly socketLibrary: SocketLibrary;
   readonly page: ReadonlyMap<string, Handle>;
   readonly pairing: Pairing;
   readonly running: RunningTurns;
@@ -83,6 +88,8 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     page: pageHandles(deps.page),
     pageSessions,
     streams,
+    crowd: new Crowd(deps.events, clock),
+    socketLibrary: new SocketLibrary(),
     pairing: new Pairing({ devices, requirePairing, clock, log }),
     running,
     webhookLimit: new SlidingWindow(webhookLimitOf(deps)),

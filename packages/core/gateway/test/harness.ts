@@ -2,7 +2,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { type ClientId, type Clock, type Route, SvcError } from "@svc/contract";
 import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
-import type { RegisteredIngress } from "@svc/kernel";
+import { createEventHub, type RegisteredIngress } from "@svc/kernel";
 import type { Arrival, Arrived, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
@@ -53,6 +53,8 @@ export interface HarnessOptions {
 
 export class Harness {
   readonly clock = fakeClock();
+  /** May be another one until `start`. */
+  hub = createEventHub({ clock: this.clock, boot: "boot-1" });
   readonly turns: TurnRequest[] = [];
   readonly log = captureLogger();
   readonly devices: Device[] = [];
@@ -169,6 +171,7 @@ export class Harness {
         },
         write: (change) => this.#write(change),
       },
+      events: this.hub,
       approvals: this.approvals,
       sops: this.sops,
       channelEvents: this.channelEvents,

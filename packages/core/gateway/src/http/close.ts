@@ -20,7 +20,8 @@ export interface Closer {
   close(graceMs: number): Promise<void>;
 }
 
-export function closer(server: Server, running: RunningTurns, clock: Clock): Closer {
+/** `endStreams`: called when no turn runs any more; what is told to the end would hold the shutdown up. */
+export function closer(server: Server, running: RunningTurns, clock: Clock, endStreams: () => void): Closer {
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     open.add(socket);
@@ -36,6 +37,7 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
       running.abortAll();
       await within(running.idle(), ABORT_GRACE_MS, clock);
     }
+    endStreams();
     // Stops listening and closes idle connections; the others end with the answer they wait for.
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     const ended = Promise.race([closed, hurry.promise]);
@@ -44,6 +46,8 @@ export function closer(server: Server, running: RunningTurns, clock: Clock): Clo
       await within(ended, Math.max(0, endsAtMs - clock.monotonic()), clock);
     }
     server.closeAllConnections();
+    // Those that were upgraded are no longer the server's.
+    for (const socket of open) socket.destroy();
     await closed;
     // The server is "closed" a moment before the last of its sockets says so.
     await Promise.all(Array.from(open, (socket) => new Promise((gone) => socket.once("close", gone))));

@@ -31,7 +31,7 @@ export function onClientError(error: NodeJS.ErrnoException, stream: unknown): vo
   }
   // A second answer to one request would be taken for the answer to the next.
   if (isAnsweredAlready(socket)) socket.destroySoon();
-  else endWith(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
+  else replyAndLinger(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
 }
 
 /** Listener for the server's `connect`: without one Node closes the connection and says nothing. We are no proxy. */
@@ -39,10 +39,11 @@ export function onConnect(_request: unknown, stream: unknown): void {
   const socket = stream as Socket;
   // Node has let go of the socket; what the client does to it from now on must not end the process.
   socket.on("error", () => socket.destroy());
-  endWith(socket, errorReply("BAD_REQUEST"));
+  replyAndLinger(socket, errorReply("BAD_REQUEST"));
 }
 
-function endWith(socket: Socket, { status, headers, body }: Reply): void {
+/** Answers on a connection that Node's server no longer looks after, and ends it. */
+export function replyAndLinger(socket: Socket, { status, headers, body }: Reply): void {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\n`;
   for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
   endAndLinger(socket, `${head}\r\n${body}`);

@@ -1,5 +1,5 @@
 /** The node:http server: strict parsing, bounded headers, and timers that only ever measure how long RECEIVING takes. */
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SvcError } from "@svc/contract";
 import { refuseAmbiguous } from "./framing.ts";
@@ -14,7 +14,12 @@ const TIMEOUT_CHECK_MS = 5_000;
 /** Longer than the idle time of usual proxies (60 s): the side that reuses a connection must be the first to close it. */
 const KEEP_ALIVE_MS = 65_000;
 
-export function createHttpServer(listener: RequestListener, onUnknownExpectation: RequestListener): Server {
+/** `isUpgrade`: whether a request is for the server's `upgrade`; all others are served as if they had not asked for one. */
+export function createHttpServer(
+  listener: RequestListener,
+  onUnknownExpectation: RequestListener,
+  isUpgrade: (incoming: IncomingMessage) => boolean,
+): Server {
   const guarded = refuseAmbiguous();
   const server = createServer(
     {
@@ -27,6 +32,7 @@ export function createHttpServer(listener: RequestListener, onUnknownExpectation
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
+      shouldUpgradeCallback: isUpgrade,
     },
     guarded(listener),
   );

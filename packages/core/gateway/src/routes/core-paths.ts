@@ -11,6 +11,8 @@ export const CORE_PATHS: readonly string[] = [
   "/api/session",
   "/health",
   "/metrics",
+  "/api/events",
+  "/ws",
   "/api/channel-events",
   "/api/status",
   "/api/channels",

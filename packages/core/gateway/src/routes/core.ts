@@ -13,6 +13,7 @@ import { METRICS } from "../http/metrics.ts";
 import { OPENAPI } from "../openapi/route.ts";
 import { PAGE_SESSION_SPECS } from "../page/session-specs.ts";
 import { PAIR } from "../pairing/route.ts";
+import { EVENTS, SOCKET } from "../streams/specs.ts";
 import { WEBHOOK } from "../webhook/route.ts";
 import type { RouteSpec } from "./spec.ts";
 
@@ -22,6 +23,8 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...PAGE_SESSION_SPECS,
   HEALTH,
   METRICS,
+  EVENTS,
+  SOCKET,
   CHANNEL_EVENTS,
   ...REPORT_SPECS,
   ...INBOX_SPECS,

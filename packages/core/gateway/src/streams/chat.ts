@@ -1,0 +1,111 @@
+/**
+ * Turns for what is said on a WebSocket. As with `POST /webhook` a turn goes on when its connection is lost: its answer is in
+ * the conversation then.
+ */
+import type { Clock, Logger, TurnEvent } from "@svc/contract";
+import type { TurnRunner } from "@svc/agent";
+import type { CoreConfig } from "@svc/kernel";
+import type { Device } from "@svc/store";
+import { errorReply, type Reply, replyToError } from "../http/reply.ts";
+import type { SlidingWindow } from "../limits/sliding-window.ts";
+import type { Client } from "../net/client.ts";
+import type { RunningTurns } from "../running-turns.ts";
+
+export interface ChatDeps {
+  readonly turns: TurnRunner;
+  readonly running: RunningTurns;
+  /** The one of `POST /webhook`. */
+  readonly limit: SlidingWindow;
+  /** Messages are for the agent that answers there. */
+  readonly webhook: CoreConfig["channels_config.webhook"];
+  readonly isDraining: () => boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface ChatMessage {
+  readonly content: string;
+  readonly session: string | undefined;
+}
+
+export type Answer =
+  | { readonly type: "reply"; readonly response: string; readonly model: string; readonly session_id: string }
+  | Reply;
+
+/** Who sends one message after the other without waiting has lanes enough elsewhere. */
+const MAX_RUNNING = 4;
+const TOO_MANY = errorReply("BUSY", {
+  message: `At most ${MAX_RUNNING} messages of a connection are answered at once.`,
+});
+const MAY_NOT = errorReply("FORBIDDEN_SCOPE", { message: "This token may read, and not write." });
+
+/** What one connection says. */
+export class Chat {
+  readonly #deps: ChatDeps;
+  readonly #device: Device;
+  readonly #client: Client;
+  readonly #begun = new Set<string>();
+  #running = 0;
+
+  constructor(deps: ChatDeps, device: Device, client: Client) {
+    this.#deps = deps;
+    this.#device = device;
+    this.#client = client;
+  }
+
+  /** Ids of the turns that run. */
+  get begun(): ReadonlySet<string> {
+    return this.#begun;
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0;
+  }
+
+  /** Counts a message for the limit, whatever it says. Why it is not even looked at. */
+  refusal(): Reply | undefined {
+    const { limit, clock, isDraining } = this.#deps;
+    const waitMs = limit.take(this.#client.limiterKey, clock.monotonic());
+    if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
+    if (this.#device.scope === "read") return MAY_NOT;
+    if (isDraining()) return errorReply("DRAINING");
+    return this.#running >= MAX_RUNNING ? TOO_MANY : undefined;
+  }
+
+  /** Never rejects. */
+  async answer(message: ChatMessage): Promise<Answer> {
+    this.#running += 1;
+    let turnId = "";
+    const onEvent = (event: TurnEvent): void => {
+      if (event.type === "turn-start") this.#begun.add((turnId = event.turnId));
+    };
+    try {
+      const { response, model, sessionId } = await this.#run(message, onEvent);
+      return { type: "reply", response, model, session_id: sessionId };
+    } catch (error) {
+      const reply = replyToError(error);
+      this.#deps.log.warn("a turn from /ws failed", {
+        status: reply.status,
+        cause: error instanceof Error ? error.message : "unknown",
+      });
+      return reply;
+    } finally {
+      this.#begun.delete(turnId);
+      this.#running -= 1;
+    }
+  }
+
+  #run({ content: text, session }: ChatMessage, onEvent: (event: TurnEvent) => void): ReturnType<TurnRunner["run"]> {
+    const { turns, running, webhook } = this.#deps;
+    const { id, clientId } = this.#device;
+    const request = {
+      clientId,
+      owner: clientId,
+      text,
+      onEvent,
+      ...(session !== undefined && { session }),
+      ...(webhook.agent !== undefined && { agent: webhook.agent }),
+    };
+    return running.track((signal) => turns.run({ ...request, signal }), id);
+  }
+}

@@ -1,0 +1,19 @@
+/** Which events a device may see: an operator all; who may only read, its own turns and what is nobody's alone. */
+import type { SvcEvent } from "@svc/contract";
+import type { Device } from "@svc/store";
+
+export type Sight = (event: SvcEvent) => boolean;
+
+/** `begun`: ids of the turns that this connection has begun. A token for messages sees nothing else. */
+export function sightOf({ scope, clientId }: Device, begun: ReadonlySet<string>): Sight {
+  if (scope === "operator") return () => true;
+  if (scope === "webhook") return (event) => isOfTurn(event) && begun.has(event.turnId);
+  return (event) => (isOfTurn(event) ? event.owner === clientId : OPEN.has(event.type));
+}
+
+/** Not what people write, ask and answer in channels. */
+const OPEN: ReadonlySet<SvcEvent["type"]> = new Set(["sop-run-start", "sop-run-step", "sop-run-end", "channel-health"]);
+
+type OfTurn = Extract<SvcEvent, { readonly owner: unknown }>;
+
+const isOfTurn = (event: SvcEvent): event is OfTurn => "owner" in event;

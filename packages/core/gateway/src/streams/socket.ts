@@ -1,0 +1,134 @@
+/** One WebSocket: events out, chat in and out. */
+import type { Socket } from "node:net";
+import type { Clock } from "@svc/contract";
+import type { WebSocket } from "ws";
+import type { Principal } from "../auth/principal.ts";
+import type { Streams } from "../auth/streams.ts";
+import { errorReply, Reply } from "../http/reply.ts";
+import type { Chat } from "./chat.ts";
+import { clientFrame } from "./client-frames.ts";
+import type { Crowd } from "./crowd.ts";
+import type { Feed } from "./feed.ts";
+import { sightOf } from "./sight.ts";
+import { SocketOutlet } from "./socket-outlet.ts";
+
+/** Of RFC 6455: what the client is or does is not allowed. */
+const POLICY = 1008;
+/** Time for a client to say what it has seen already, before the first event. */
+const RESUME_MS = 1_000;
+/** How long a client that was told to go may take. */
+const LEAVE_MS = 1_000;
+
+const RESUMED = errorReply("BAD_REQUEST", { message: '"resume" comes once.' });
+
+export interface SocketDeps {
+  readonly crowd: Crowd;
+  readonly streams: Streams;
+  readonly clock: Clock;
+  readonly chat: Chat;
+  readonly principal: Principal;
+  /** What the client says it has seen. */
+  readonly after: string | undefined;
+}
+
+export function serveSocket(ws: WebSocket, socket: Socket, deps: SocketDeps): void {
+  const { crowd, streams, principal, chat, clock } = deps;
+  const outlet = new SocketOutlet(ws, socket, crowd.frames, chat);
+  const feed = crowd.join(principal.device, outlet, sightOf(principal.device, chat.begun));
+  const session = new SocketSession(outlet, feed, chat);
+  let cancelCut = (): void => {};
+  const leaving = (): void => {
+    feed.stop();
+    session.end();
+    cancelCut();
+    cancelCut = clock.after(LEAVE_MS, () => outlet.cut());
+  };
+  const forget = streams.open(principal, (why) => {
+    ws.close(POLICY, why === "revoked" ? "This device was revoked." : "The page was signed out.");
+    leaving();
+  });
+  const cancelStart = deps.after === undefined ? clock.after(RESUME_MS, () => session.begin()) : () => {};
+  if (deps.after !== undefined) session.begin(deps.after);
+  socket.on("drain", () => feed.drained());
+  ws.on("message", (data: Buffer, isBinary) => session.heard(data, isBinary));
+  ws.on("pong", () => outlet.alive());
+  // What breaks the protocol, or is too large: the library has closed it with a code of its own.
+  ws.on("error", leaving);
+  ws.on("close", () => {
+    cancelStart();
+    cancelCut();
+    forget();
+    session.end();
+    crowd.leave(feed);
+  });
+}
+
+/** What is heard, and what is said to it. */
+class SocketSession {
+  readonly #outlet: SocketOutlet;
+  readonly #feed: Feed;
+  readonly #chat: Chat;
+  #hasBegun = false;
+  #hasResumed = false;
+  #isOver = false;
+
+  constructor(outlet: SocketOutlet, feed: Feed, chat: Chat) {
+    this.#outlet = outlet;
+    this.#feed = feed;
+    this.#chat = chat;
+  }
+
+  /** From here on events are told: from the connection's first moment, or after the one that the client saw last. */
+  begin(after?: string): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#feed.start(after);
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  heard(data: Buffer, isBinary: boolean): void {
+    if (this.#isOver) return;
+    this.#outlet.alive();
+    const frame = clientFrame(data, isBinary);
+    if (frame instanceof Reply) this.#refuse(frame);
+    else if (frame.type === "message") this.#chatted(frame.content, frame.session);
+    else this.#resume(frame.after);
+  }
+
+  /** Who is late with it has been told what happened meanwhile, and is told some of that again. */
+  #resume(after: string): void {
+    if (this.#hasResumed) {
+      this.#refuse(RESUMED);
+      return;
+    }
+    this.#hasBegun = this.#hasResumed = true;
+    this.#feed.start(after);
+  }
+
+  #chatted(content: string, session: string | undefined): void {
+    // Its events are for the client that sent it, whatever came before.
+    this.begin();
+    const refusal = this.#chat.refusal();
+    if (refusal) {
+      this.#refuse(refusal, session);
+      return;
+    }
+    void this.#chat.answer({ content, session }).then((answer) => {
+      if (answer instanceof Reply) this.#refuse(answer, session);
+      else this.#outlet.say(answer);
+      this.#outlet.answered();
+    });
+  }
+
+  #refuse({ body }: Reply, session?: string): void {
+    const told = {
+      type: "error",
+      ...(JSON.parse(String(body)) as object),
+      ...(session !== undefined && { session_id: session }),
+    };
+    this.#outlet.say(told);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * The way of a request that wants to be a WebSocket: door → who is it → room → handshake. On the server's own `upgrade` and
+ * not through hono: the checks and their order are those of the other paths that are answered on the raw connection, a
+ * refusal has the shape of every other one, and a stranger never reaches the library.
+ */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock, Logger } from "@svc/contract";
+import type { Authenticator } from "../auth/authenticator.ts";
+import { upgradeCredentials } from "../auth/credentials.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Streams } from "../auth/streams.ts";
+import { enter } from "../http/door.ts";
+import { errorReply, Reply } from "../http/reply.ts";
+import { replyAndLinger } from "../http/parser-errors.ts";
+import type { Client, ClientResolver } from "../net/client.ts";
+import type { HostRules } from "../net/host-rules.ts";
+import { peerOf } from "../net/peer.ts";
+import { Chat, type ChatDeps } from "./chat.ts";
+import type { Crowd } from "./crowd.ts";
+import { serveSocket } from "./socket.ts";
+import { lastEventId } from "./sse.ts";
+import { type SocketLibrary, SUBPROTOCOL } from "./socket-library.ts";
+
+export type Upgrade = (incoming: IncomingMessage, socket: Socket, head: Buffer) => void;
+
+export interface UpgradeDeps extends ChatDeps {
+  readonly rules: HostRules;
+  readonly crowd: Crowd;
+  readonly library: SocketLibrary;
+  readonly authenticator: Authenticator;
+  readonly clientOf: ClientResolver;
+  readonly streams: Streams;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const NO_PATHS: ReadonlySet<string> = new Set();
+const NO_PROTOCOL = errorReply("BAD_REQUEST", { message: `Offer the protocol ${SUBPROTOCOL} beside the token.` });
+const POST_INSTEAD = errorReply("FORBIDDEN_SCOPE", {
+  message: "With a webhook secret in the config this token opens POST /webhook only.",
+});
+
+export function upgradeHandler(deps: UpgradeDeps): Upgrade {
+  return (incoming, socket, head) => {
+    // Node has let go of the socket; what the client does to it from now on must not end the process.
+    socket.on("error", () => socket.destroy());
+    try {
+      const admitted = admit(deps, incoming);
+      if (admitted instanceof Reply) replyAndLinger(socket, admitted);
+      else open(deps, admitted, { incoming, socket, head });
+    } catch (error) {
+      failed(deps.log, socket, error);
+    }
+  };
+}
+
+interface Admitted {
+  readonly principal: Principal;
+  readonly client: Client;
+}
+
+function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
+  const { rules, authenticator, clientOf, crowd } = deps;
+  const { headers } = incoming;
+  const entered = enter(incoming, rules, NO_PATHS);
+  if (entered instanceof Reply) return entered;
+  const client = clientOf(headers, peerOf(incoming.socket));
+  const principal = authenticator.require(upgradeCredentials(headers), client, "connect");
+  if (principal instanceof Reply) return principal;
+  if (!offersOurs(headers["sec-websocket-protocol"])) return NO_PROTOCOL;
+  // The second secret is there for the day on which such a token is in the wrong hands.
+  if (principal.device.scope === "webhook" && isSecured(deps)) return POST_INSTEAD;
+  return crowd.refusal(principal.device) ?? { principal, client };
+}
+
+/** Whether what is posted to /webhook has to prove more than a token. */
+const isSecured = ({ webhook: { secret = "", signing_secret = "" } }: UpgradeDeps): boolean =>
+  secret.trim() !== "" || signing_secret.trim() !== "";
+
+/** Whoever offers protocols and is not told one of them has to hang up. */
+const offersOurs = (offered: string | undefined): boolean =>
+  offered === undefined || offered.split(",").some((one) => one.trim() === SUBPROTOCOL);
+
+interface Request {
+  readonly incoming: IncomingMessage;
+  readonly socket: Socket;
+  readonly head: Buffer;
+}
+
+function open(deps: UpgradeDeps, { principal, client }: Admitted, { incoming, socket, head }: Request): void {
+  const { library, crowd, streams, clock, log } = deps;
+  const chat = new Chat(deps, principal.device, client);
+  library.handshake(incoming, socket, head).then(
+    (ws) => serveSocket(ws, socket, { crowd, streams, clock, chat, principal, after: lastEventId(incoming.headers) }),
+    (error: unknown) => failed(log, socket, error),
+  );
+}
+
+/** Uncaught it would end the process, and every other client's turn with it. */
+function failed(log: Logger, socket: Socket, error: unknown): void {
+  log.error("a WebSocket could not be opened", { cause: error instanceof Error ? error.message : "unknown" });
+  if (socket.writable) replyAndLinger(socket, errorReply("INTERNAL"));
+}
