@@ -58,4 +58,4 @@ function outcomeOf({ status, answer }: Approval): string {
 }
 
 /** Where it is not plain from who it was. */
-const PLACES = { chat: " in chat", api: " by the API", page: " on the page", cli: "", agent: "", service: "" } as const;
+const PLACES = { chat: "", api: " by the API", page: " on the page", cli: "", agent: "", service: "" } as const;

@@ -19,7 +19,7 @@ type Asked = Pick<
 export function promptText(approval: Asked, frame: PromptFrame): string {
   const { n, title, message, askedBy, expiresAtMs } = approval;
   const { hasApprovers, maxChars, redact } = frame;
-  const head = `Approval needed (#${n}). Asked for by ${cut(redact(askedBy), MAX_NAME)}:`;
+  const head = `Approval needed (#${n}). Asked for by ${cut(redact(oneLine(askedBy)), MAX_NAME)}:`;
   const how = hasApprovers ? howToAnswer(approval) : `Nobody may answer in this chat. ${byOperator(n)}`;
   const tail = `${how}\nWithout an answer it expires at ${utc(expiresAtMs)}.`;
   const room = maxChars - head.length - tail.length - 2;
@@ -70,6 +70,6 @@ function shortText(
   const words = [approveKeywords[0], rejectKeywords[0]].filter((word) => word !== undefined);
   const how = hasApprovers && words.length > 0 ? `Write ${inWords(words)}.` : "An operator has to answer.";
   const room = maxChars - `#${n} needs approval: "" ${how}`.length;
-  const name = room > 0 ? `"${cut(redact(title).replaceAll('"', "'"), room)}" ` : "";
+  const name = room > 0 ? `"${cut(redact(oneLine(title)).replaceAll('"', "'"), room)}" ` : "";
   return cut(`#${n} needs approval: ${name}${how}`, maxChars);
 }
