@@ -1,7 +1,7 @@
 // Signing in to the page: what a browser is handed, what of it opens anything, for how long, and what ends it.
 import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { MAX_PER_DEVICE } from "../src/auth/page-sessions.ts";
+import { MAX_PER_DEVICE, MAX_SIGN_INS } from "../src/auth/page-sessions.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, until } from "./http.ts";
 import { askSignIn, originOf, signedIn, type SignedIn, signIn } from "./sign-in.ts";
@@ -240,6 +240,26 @@ describe("a sign-in ends", () => {
     expect([await status(gateway, used), await status(gateway, oldest)]).toEqual([200, 401]);
     expect([await status(gateway, reader), gateway.pageSessions.rows.length]).toEqual([200, MAX_PER_DEVICE + 1]);
   });
+});
+
+test("there are a thousand at most: the least recently seen goes, with its own device's or without", async () => {
+  const harness = new Harness();
+  const token = harness.device("operator");
+  harness.device("read");
+  const seenAtMs = harness.clock.now() - 1000;
+  harness.pageSessions.rows = Array.from({ length: MAX_SIGN_INS }, (_, n) => ({
+    idHash: hash("sha256", `${n}`, "hex"),
+    csrfHash: hash("sha256", "csrf", "hex"),
+    deviceId: "dev-read",
+    createdAtMs: 0,
+    seenAtMs: seenAtMs + n / 10,
+  }));
+  const gateway = await harness.start();
+  const page = await signIn(gateway, token);
+  const statusOf = (cookie: string) =>
+    status(gateway, { headers: { cookie: `svc_session=${cookie}`, "x-svc-csrf": "csrf" } });
+  expect([await statusOf("0"), await statusOf("1"), await status(gateway, page)]).toEqual([401, 200, 200]);
+  await until(() => gateway.pageSessions.rows.length === MAX_SIGN_INS);
 });
 
 describe("the clock", () => {

@@ -58,6 +58,7 @@ export class PageSessions {
   /** Cookies that worked once: a page that does not know yet that it was signed out guesses nothing. */
   readonly #ended = new Set<string>();
   #cancelLook: (() => void) | undefined;
+  #stopped = false;
 
   constructor(options: PageSessionsOptions) {
     this.#options = options;
@@ -68,7 +69,7 @@ export class PageSessions {
 
   /** Resolves once it is on disk, and only then it works. Rejects with STORE_*, and UNAUTHORIZED for a revoked device. */
   async open({ id: deviceId }: Pick<Device, "id">): Promise<PageSecrets> {
-    const { store, devices, clock } = this.#options;
+    const { store, devices, clock, log } = this.#options;
     const secrets = { cookie: mintSecret(), csrf: mintSecret() };
     const idHash = tokenHash(secrets.cookie);
     const csrfHash = tokenHash(secrets.csrf);
@@ -81,6 +82,7 @@ export class PageSessions {
     this.#live.set(idHash, { idHash, csrfHash, deviceId, isEnded: false, seenAtMs, seenMs: clock.monotonic() });
     this.#makeRoom(deviceId);
     this.#lookLater();
+    log.info("a page was signed in", { device: deviceId });
     return secrets;
   }
 
@@ -117,6 +119,7 @@ export class PageSessions {
 
   /** No timer, no further tries. */
   stop(): void {
+    this.#stopped = true;
     this.#cancelLook?.();
     this.#removals.stop();
   }
@@ -147,7 +150,7 @@ export class PageSessions {
 
   /** Its streams would go on for ever, if nobody looked. */
   #lookLater(): void {
-    if (this.#cancelLook !== undefined || this.#live.size === 0) return;
+    if (this.#stopped || this.#cancelLook !== undefined || this.#live.size === 0) return;
     this.#cancelLook = this.#options.clock.after(LOOK_EVERY_MS, () => {
       this.#cancelLook = undefined;
       for (const live of this.#live.values()) if (this.#isIdle(live)) this.#drop(live);
