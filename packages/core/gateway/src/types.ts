@@ -6,6 +6,7 @@ import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
 import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
 import type { Reports } from "./api/reports.ts";
 import type { IngressPath } from "./ingress/ingress-paths.ts";
+import type { CrowdLimits } from "./streams/crowd.ts";
 import type { Pairing } from "./pairing/pairing.ts";
 
 /** The part of the durable state the gateway touches. */
@@ -65,6 +66,15 @@ export interface GatewaySettings {
   readonly ingressPaths: ReadonlyMap<string, IngressPath>;
 }
 
+/** What the gateway asks of approvals. */
+export type GatewayApprovals = Pick<Approvals, "get" | "list" | "resolve">;
+
+/** What the gateway asks of procedures. */
+export type GatewaySops = Pick<
+  Sops,
+  "hasPath" | "dispatchIn" | "run" | "list" | "broken" | "runs" | "readRun" | "cancel"
+> & { readonly audit: Pick<Sops["audit"], "list"> };
+
 export interface GatewayDeps extends GatewaySettings, Reports {
   readonly store: GatewayStore;
   readonly turns: TurnRunner;
@@ -73,8 +83,10 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly inbox: Pick<Messaging, "accept">;
   readonly mailbox: Mailbox;
   readonly events: EventHub;
-  readonly approvals: Approvals;
-  readonly sops: Sops;
+  /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */
+  readonly streams?: CrowdLimits;
+  readonly approvals: GatewayApprovals;
+  readonly sops: GatewaySops;
   readonly channelEvents: ChannelEvents;
   readonly pageSessions: PageSessionStore;
   /** By path, `/` included. */

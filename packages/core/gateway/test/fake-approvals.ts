@@ -1,7 +1,8 @@
 /** Approvals in memory: one that waits, one that somebody answered, one that nobody did. */
 import { type ErrorCode, SvcError } from "@svc/contract";
-import type { Answer, ApprovalFilter, ApprovalKey, ApprovalPage, Approvals } from "@svc/sop";
+import type { Answer, ApprovalFilter, ApprovalKey, ApprovalPage } from "@svc/sop";
 import type { Approval } from "@svc/store";
+import type { GatewayApprovals } from "../src/index.ts";
 
 const approval = (n: number, changed: Partial<Approval>): Approval => ({
   n,
@@ -24,11 +25,7 @@ const approval = (n: number, changed: Partial<Approval>): Approval => ({
   ...changed,
 });
 
-const unused = (): never => {
-  throw new Error("the gateway has no use for it");
-};
-
-export class FakeApprovals implements Approvals {
+export class FakeApprovals implements GatewayApprovals {
   readonly rows: Approval[] = [
     approval(1, { status: "expired", answer: { feedback: undefined, by: "nobody", via: "service", atMs: 2_000 } }),
     approval(2, { status: "approved", answer: { feedback: "go", by: "phone", via: "page", atMs: 1_500 } }),
@@ -38,7 +35,6 @@ export class FakeApprovals implements Approvals {
   fails: ErrorCode | undefined;
   /** Of `list`, as they were asked for. */
   readonly asked: { readonly filter: ApprovalFilter; readonly limit: number }[] = [];
-  readonly replies = { takes: () => false, take: () => undefined };
 
   async resolve({ runId, stepId }: ApprovalKey, answer: Answer): Promise<Approval> {
     await Promise.resolve();
@@ -68,14 +64,6 @@ export class FakeApprovals implements Approvals {
     const all = this.rows.toReversed().filter((row) => row.n < before && (!status || row.status === status));
     return { approvals: all.slice(0, limit), next: all.length > limit ? all[limit - 1]!.n : undefined };
   }
-
-  readonly request = unused;
-  readonly requestIn = unused;
-  readonly resolveIn = unused;
-  readonly cancelIn = unused;
-  readonly settled = unused;
-  readonly start = unused;
-  readonly stop = unused;
 
   /** One more that waits. */
   add(changed: Partial<Approval>): void {

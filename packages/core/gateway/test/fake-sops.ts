@@ -1,7 +1,6 @@
 /** Procedures without a workspace: one by hand, and those that a test gives a path. Runs are started inside `write` only. */
 import { type Json, SvcError } from "@svc/contract";
 import type {
-  AuditLog,
   BrokenSop,
   Dispatched,
   Pending,
@@ -10,21 +9,17 @@ import type {
   SopRunFilter,
   SopRunPage,
   SopSummary,
-  Sops,
   SopTriggerEvent,
   Starter,
 } from "@svc/sop";
 import type { AuditEntry, SopRun } from "@svc/store";
-
-const unused = (): never => {
-  throw new Error("the gateway has no use for it");
-};
+import type { GatewaySops } from "../src/index.ts";
 
 export interface Started extends SopTriggerEvent {
   readonly by: string;
 }
 
-export class FakeSops implements Sops {
+export class FakeSops implements GatewaySops {
   /** By path, what an event of it is answered with. */
   readonly paths = new Map<string, Dispatched>();
   /** What started something and is on disk, in order. */
@@ -62,8 +57,6 @@ export class FakeSops implements Sops {
     };
   }
 
-  readonly dispatch = unused;
-
   async run(name: string, payload: string | null, { by }: Starter): Promise<SopRun> {
     await Promise.resolve();
     if (name === "by-webhook") throw new SvcError("SOP_NOT_MANUAL");
@@ -92,8 +85,6 @@ export class FakeSops implements Sops {
     return [{ name: "torn", problem: "There is no [sop]." }];
   }
 
-  readonly show = unused;
-
   runs(filter: SopRunFilter, limit: number): SopRunPage {
     this.asked.push(filter);
     const { sop, status, before = Infinity } = filter;
@@ -101,10 +92,6 @@ export class FakeSops implements Sops {
       .toReversed()
       .filter((run) => run.n < before && (!sop || run.sop === sop) && (!status || run.status === status));
     return { runs: all.slice(0, limit), next: all.length > limit ? all[limit - 1]!.n : undefined };
-  }
-
-  hasRun(id: string): boolean {
-    return this.runRows.some((run) => run.id === id);
   }
 
   readRun(id: string): SopRunDetail {
@@ -131,17 +118,12 @@ export class FakeSops implements Sops {
     return ended;
   }
 
-  readonly reload = unused;
-  readonly start = unused;
-  readonly stop = unused;
-  readonly audit: AuditLog = {
+  readonly audit: GatewaySops["audit"] = {
     list: (limit, before = Infinity) => {
       if (this.unforeseen) throw this.unforeseen;
       const all = this.entries.toReversed().filter(({ n }) => n < before);
       return { entries: all.slice(0, limit), next: all.length > limit ? all[limit - 1]!.n : undefined };
     },
-    verify: unused,
-    add: unused,
   };
 }
 

@@ -1,25 +1,26 @@
 /** What waits for a person's yes. An operator's to see and to answer: they are other people's words. */
 import { type Json, SvcError } from "@svc/contract";
-import { type ApprovalFilter, type ApprovalKey, approvalJson, type Approvals } from "@svc/sop";
+import { type ApprovalFilter, type ApprovalKey, approvalJson } from "@svc/sop";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import type { GatewayApprovals } from "../types.ts";
 import * as spec from "./approval-specs.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 import { jsonBody } from "./body.ts";
 import { limitOf } from "./fields.ts";
 
-export const approvalRoutes = (approvals: Approvals, maxBodyBytes: number): ApiRoute[] => [
+export const approvalRoutes = (approvals: GatewayApprovals, maxBodyBytes: number): ApiRoute[] => [
   { ...spec.LIST, handle: ({ query }) => jsonReply(200, listed(approvals, query)) },
   { ...spec.ANSWER, handle: (request) => answered(approvals, request, maxBodyBytes) },
 ];
 
-function listed(approvals: Approvals, query: ApiRequest["query"]): Json {
+function listed(approvals: GatewayApprovals, query: ApiRequest["query"]): Json {
   const { status, before } = query as ApprovalFilter;
   const filter = { ...(status && { status }), ...(before !== undefined && { before }) };
   const page = approvals.list(filter, limitOf(query));
   return { approvals: page.approvals.map(approvalJson), before: page.next ?? null };
 }
 
-async function answered(approvals: Approvals, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
+async function answered(approvals: GatewayApprovals, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
   const body = await jsonBody(request, spec.ANSWER_BODY, maxBodyBytes);
   if (body instanceof Reply) return body;
   const { approved, feedback = "" } = body as { readonly approved: boolean; readonly feedback?: string };
@@ -36,7 +37,7 @@ async function answered(approvals: Approvals, request: ApiRequest, maxBodyBytes:
 }
 
 /** A page shows who was first without reading it out of a sentence. */
-function tooLate(approvals: Approvals, key: ApprovalKey, { code, message }: SvcError): Reply {
+function tooLate(approvals: GatewayApprovals, key: ApprovalKey, { code, message }: SvcError): Reply {
   const first = approvals.get(key)?.answer;
   const fields = first && { by: first.by, at: new Date(first.atMs).toISOString() };
   return errorReply(code, { message, ...(fields && { fields }) });

@@ -1,7 +1,7 @@
 /** The routes core itself has below `/api/`. */
 import type { Mailbox, SessionService } from "@svc/agent";
-import type { Approvals, Sops } from "@svc/sop";
 import type { Devices } from "../auth/devices.ts";
+import type { GatewayApprovals, GatewaySops } from "../types.ts";
 import type { ApiRoute } from "./app.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
@@ -16,8 +16,8 @@ export interface CoreRouteDeps extends Reports {
   readonly sessions: SessionService;
   readonly mailbox: Mailbox;
   readonly devices: Devices;
-  readonly approvals: Approvals;
-  readonly sops: Sops;
+  readonly approvals: GatewayApprovals;
+  readonly sops: GatewaySops;
   readonly maxBodyBytes: number;
 }
 

@@ -1,21 +1,19 @@
 /** Runs of procedures. An operator's to see: payloads and outputs are other people's words. */
 import type { Json } from "@svc/contract";
-import { type Approvals, runDetailJson, runJson, type SopRunFilter, type Sops } from "@svc/sop";
+import { type ApprovalKey, runDetailJson, runJson, type SopRunFilter } from "@svc/sop";
+import type { Approval } from "@svc/store";
 import { jsonReply } from "../http/reply.ts";
+import type { GatewayApprovals, GatewaySops } from "../types.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 import { limitOf } from "./fields.ts";
 import * as spec from "./sop-run-specs.ts";
 import { byDevice } from "./sops.ts";
 
-export const sopRunRoutes = (sops: Sops, approvals: Pick<Approvals, "get">): ApiRoute[] => [
+export const sopRunRoutes = (sops: GatewaySops, approvals: Pick<GatewayApprovals, "get">): ApiRoute[] => [
   { ...spec.LIST, handle: ({ query }) => jsonReply(200, listed(sops, query)) },
   {
     ...spec.SHOW,
-    handle: ({ params }) =>
-      jsonReply(
-        200,
-        runDetailJson(sops.readRun(idOf(params)), (key) => approvals.get(key)),
-      ),
+    handle: ({ params }) => jsonReply(200, runDetailJson(sops.readRun(idOf(params)), gateOf(approvals))),
   },
   {
     ...spec.CANCEL,
@@ -25,7 +23,15 @@ export const sopRunRoutes = (sops: Sops, approvals: Pick<Approvals, "get">): Api
 
 const idOf = (params: ApiRequest["params"]): string => params["id"] ?? "";
 
-function listed(sops: Sops, query: ApiRequest["query"]): Json {
+/** An outside workflow may name its question like a step of ours: that does not make it the step's. */
+const gateOf =
+  (approvals: Pick<GatewayApprovals, "get">) =>
+  (key: ApprovalKey): Approval | undefined => {
+    const approval = approvals.get(key);
+    return approval?.origin === "sop" ? approval : undefined;
+  };
+
+function listed(sops: GatewaySops, query: ApiRequest["query"]): Json {
   const { sop, status, before } = query as SopRunFilter;
   const filter = {
     ...(sop !== undefined && { sop }),

@@ -1,13 +1,14 @@
 /** Procedures: which there are, and one more run of one. */
 import type { Device } from "@svc/store";
-import { sopJson, type Sops } from "@svc/sop";
+import { sopJson } from "@svc/sop";
 import { parseJson } from "@svc/kit";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
+import type { GatewaySops } from "../types.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 import { bodyBytes } from "./body.ts";
 import * as spec from "./sop-specs.ts";
 
-export const sopRoutes = (sops: Sops, maxBodyBytes: number): ApiRoute[] => [
+export const sopRoutes = (sops: GatewaySops, maxBodyBytes: number): ApiRoute[] => [
   {
     ...spec.LIST,
     handle: () =>
@@ -22,7 +23,7 @@ export const sopRoutes = (sops: Sops, maxBodyBytes: number): ApiRoute[] => [
 /** As the audit log has it: who does what a device did. */
 export const byDevice = ({ name }: Pick<Device, "name">): string => `device ${name}`;
 
-async function started(sops: Sops, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
+async function started(sops: GatewaySops, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
   const body = await bodyBytes(request, maxBodyBytes);
   if (body instanceof Reply) return body;
   if (body.length > 0 && parseJson(body) === undefined) return errorReply("BAD_JSON");

@@ -46,15 +46,17 @@ export class RequestEvents {
   }
 
   /**
-   * The same for a request that is answered by something else, which neither waits for it nor fails with it. `claim` is
-   * settled by that: a turn that failed lets it go, and then the request that comes again must not start the runs again.
+   * The same for a request that is answered by something else, which does not wait for it. Never rejects. `claim` is settled
+   * by that: a turn that failed lets it go, and then the request that comes again must not start the runs again.
    */
-  beside(path: string, body: Buffer, caller: Caller, claim: IdempotencyClaim | undefined): void {
-    if (!this.#deps.sops.hasPath(path)) return;
-    this.start(path, body, caller, claim && besideOf(claim)).catch((error: unknown) => {
+  async beside(path: string, body: Buffer, caller: Caller, claim: IdempotencyClaim | undefined): Promise<void> {
+    const { sops, log } = this.#deps;
+    try {
+      if (sops.hasPath(path)) await this.start(path, body, caller, claim && besideOf(claim));
+    } catch (error) {
       const cause = error instanceof Error ? error.message : "unknown";
-      this.#deps.log.error("a request started no procedure: something unexpected went wrong", { path, cause });
-    });
+      log.error("a request started no procedure: something unexpected went wrong", { path, cause });
+    }
   }
 }
 

@@ -69,7 +69,7 @@ export class WebhookIngress {
     try {
       const claim = claimOf(caller.owner, key, signed);
       if (claim && this.#deps.idempotency.claim(claim) === "duplicate") return DUPLICATE_REPLY;
-      this.#deps.events.beside(WEBHOOK.path, body, caller, claim);
+      void this.#deps.events.beside(WEBHOOK.path, body, caller, claim);
       return await this.#turn(caller, text, session, claim);
     } catch (error) {
       const reply = replyToError(error);
