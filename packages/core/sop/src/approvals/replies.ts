@@ -1,18 +1,11 @@
 /** Messages of channels that answer an approval instead of going to the agent. */
 import type { Inbound } from "@svc/contract";
-import type { Approval } from "@svc/store";
-import { matchKeyword } from "./keywords.ts";
-import { isApprover } from "./approver.ts";
 import type { ApprovalOptions } from "./options.ts";
-import { expired, outcomeText, refusalOf } from "./outcome.ts";
-import { oneLine } from "./plain-text.ts";
-import { type Reading, readReply, wasAskedIn } from "./reply-reading.ts";
+import { expired, outcomeText } from "./outcome.ts";
+import { cut, oneLine } from "./plain-text.ts";
+import { type Reading, readReply } from "./reply-reading.ts";
 import type { Settler } from "./settler.ts";
 import type { Approvals } from "./types.ts";
-
-/** So long somebody who was outrun is told so. */
-const RACE_MS = 60_000;
-const MOST_RACES = 50;
 
 type Taken = ReturnType<Approvals["replies"]["take"]>;
 
@@ -25,28 +18,25 @@ export class Replies {
     this.#settler = settler;
   }
 
-  takes(inbound: Inbound): boolean {
-    return this.#read(inbound) !== undefined;
+  takes(inbound: Inbound, receivedAtMs: number): boolean {
+    return this.#read(inbound, receivedAtMs) !== undefined;
   }
 
   /** Inside a transaction. */
-  take(inbound: Inbound): Taken {
-    const reading = this.#read(inbound);
-    if (reading?.kind === "told") return told(reading.text);
-    if (reading?.kind === "answer") return this.#answer(inbound, reading);
-    // It answered something when it came, and somebody else was quicker.
-    const outrun = this.#outrunBy(inbound);
-    return outrun && told(refusalOf(outrun).message);
+  take(inbound: Inbound, receivedAtMs: number): Taken {
+    const reading = this.#read(inbound, receivedAtMs);
+    if (!reading) return undefined;
+    return reading.kind === "told" ? this.#tell(reading.text) : this.#answer(inbound, reading);
   }
 
-  #read(inbound: Inbound): Reading | undefined {
+  #read(inbound: Inbound, receivedAtMs: number): Reading | undefined {
     const { store, settings, clock } = this.#options;
-    return readReply({ approvals: store.approvals, settings, nowMs: clock.now() }, inbound);
+    return readReply({ approvals: store.approvals, settings, nowMs: clock.now(), receivedAtMs }, inbound);
   }
 
   #answer(inbound: Inbound, { approval, approved, feedback }: Extract<Reading, { kind: "answer" }>): Taken {
     const { clock, settings, redact } = this.#options;
-    if (approval.expiresAtMs <= clock.now()) return told(expired(approval.expiresAtMs).message);
+    if (approval.expiresAtMs <= clock.now()) return this.#tell(expired(approval.expiresAtMs).message);
     const { conversation } = inbound;
     const status = approved ? "approved" : "rejected";
     const end = { status, by: nameOf(inbound), via: "chat", feedback, at: conversation } as const;
@@ -56,20 +46,14 @@ export class Replies {
     return { text, committed: () => pending.committed() };
   }
 
-  #outrunBy({ conversation, sender, text }: Inbound): Approval | undefined {
-    const { store, settings, clock } = this.#options;
-    if (!isApprover(settings(conversation.channel).approvers, sender)) return undefined;
-    return store.approvals
-      .endedSince(clock.now() - RACE_MS, MOST_RACES)
-      .find((approval) => wasAskedIn(approval, conversation) && matchKeyword(text, approval) !== undefined);
+  #tell(text: string): NonNullable<Taken> {
+    return { text: this.#options.redact(text), committed: () => undefined };
   }
 }
 
-const told = (text: string): NonNullable<Taken> => ({ text, committed: () => undefined });
-
 /** The name is the sender's own choice; the id is not. */
 function nameOf({ sender, senderName, conversation }: Inbound): string {
-  const name = oneLine(senderName ?? "").slice(0, 60);
+  const name = cut(oneLine(senderName ?? ""), 60);
   const who = name === "" || name === sender ? sender : `${name} (${sender})`;
   return `${who} on ${conversation.channel}`;
 }

@@ -10,9 +10,11 @@ import { cut } from "./plain-text.ts";
 import { example, inWords } from "./prompt-text.ts";
 
 export interface ReadingParts {
-  readonly approvals: Pick<Store["approvals"], "read" | "waitingIn">;
+  readonly approvals: Pick<Store["approvals"], "read" | "waitingIn" | "endedSince">;
   readonly settings: (channel: string) => ChannelAnswers;
   readonly nowMs: number;
+  /** When the message came in. What was asked later is nothing that its sender has seen. */
+  readonly receivedAtMs: number;
 }
 
 /** `told`: it was meant as an answer, but answers nothing; what its sender is told. */
@@ -26,14 +28,19 @@ export function readReply(parts: ReadingParts, inbound: Inbound): Reading | unde
   if (inbound.choice) return readChoice(parts, inbound, inbound.choice);
   const { conversation, sender, text } = inbound;
   if (!isApprover(parts.settings(conversation.channel).approvers, sender)) return undefined;
-  const fitting = parts.approvals.waitingIn(conversation).flatMap((approval) => meant(text, approval) ?? []);
+  const seen = parts.approvals.waitingIn(conversation).filter((approval) => wasSeen(parts, approval));
+  const fitting = seen.flatMap((approval) => meant(text, approval) ?? []);
   // One whose time is over stands in nobody's way; alone, it is said to be over.
   const live = fitting.filter(({ approval }) => approval.expiresAtMs > parts.nowMs);
   return readWord(parts, inbound, live.length > 0 ? live : fitting);
 }
 
+/** A clock that was set back since makes no question a later one. */
+const wasSeen = ({ receivedAtMs, nowMs }: ReadingParts, { createdAtMs }: Approval): boolean =>
+  createdAtMs <= receivedAtMs || createdAtMs > nowMs;
+
 /** Whether the question was asked in this conversation, or in a thread that was opened for it there. */
-export function wasAskedIn({ prompts }: Approval, conversation: Conversation): boolean {
+function wasAskedIn({ prompts }: Approval, conversation: Conversation): boolean {
   const here = laneOf(conversation);
   return prompts.some(
     ({ conversation: asked, thread }) => laneOf(asked) === here || (thread !== undefined && laneOf(thread) === here),
@@ -63,7 +70,7 @@ function readWord(parts: ReadingParts, inbound: Inbound, fitting: readonly Meant
   if (exact) return answer(exact);
   const ended = endedByName(parts, inbound);
   if (ended) return { kind: "told", text: refusalOf(ended).message };
-  if (fitting.length === 0) return undefined;
+  if (fitting.length === 0) return outrun(parts, inbound);
   const isNamed = fitting.some(({ named }) => named !== undefined);
   if (!isNamed && fitting.length === 1) return answer(fitting[0]!);
   return { kind: "told", text: whichOf(fitting.map(({ approval }) => approval)) };
@@ -79,6 +86,20 @@ function endedByName({ approvals }: ReadingParts, { conversation, text }: Inboun
   return meant(text, approval)?.named === approval.n ? approval : undefined;
 }
 
+/** Somebody was quicker while the message was on its way: the last one that it would have answered then. */
+function outrun({ approvals, receivedAtMs }: ReadingParts, { conversation, text }: Inbound): Reading | undefined {
+  const ended = approvals
+    .endedSince(receivedAtMs, MAX_RACES)
+    .find(
+      (approval) =>
+        approval.createdAtMs <= receivedAtMs &&
+        wasAskedIn(approval, conversation) &&
+        meant(text, approval) !== undefined,
+    );
+  return ended && { kind: "told", text: refusalOf(ended).message };
+}
+
+const MAX_RACES = 50;
 const MAX_LISTED = 10;
 
 function whichOf(waiting: readonly Approval[]): string {

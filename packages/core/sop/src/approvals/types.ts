@@ -58,7 +58,7 @@ export interface Approvals {
   settled(key: ApprovalKey, signal: AbortSignal): Promise<Approval>;
   get(key: ApprovalKey): Approval | undefined;
   list(filter: ApprovalFilter, limit: number): ApprovalPage;
-  /** Messages of channels that answer one. Structurally the agent's `ReplyTaker`. */
+  /** Messages of channels that answer one, by when they came in. Structurally the agent's `ReplyTaker`. */
   readonly replies: {
     /** `receivedAtMs`: what was asked later is no question that the sender has seen. */
     takes(inbound: Inbound, receivedAtMs: number): boolean;

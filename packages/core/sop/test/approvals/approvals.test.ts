@@ -203,7 +203,7 @@ describe("an answer", () => {
       approvals.resolveIn(key("r-1"), yes);
       throw new Error("no");
     });
-    await expect(failed).rejects.toThrow();
+    await expect(failed).rejects.toMatchObject({ code: "STORE_FAILED" });
     expect(statusOf("r-1")).toBe("waiting");
     expect(events).toHaveLength(1);
     expect(posted()).toHaveLength(1);
@@ -226,7 +226,7 @@ describe("an answer", () => {
         throw new Error("the engine can't");
       },
     });
-    await expect(approvals.resolve(key("r-1"), yes)).rejects.toThrow();
+    await expect(approvals.resolve(key("r-1"), yes)).rejects.toMatchObject({ code: "STORE_FAILED" });
     expect(statusOf("r-1")).toBe("waiting");
   });
 
@@ -311,7 +311,7 @@ describe("time", () => {
         return () => undefined;
       },
     });
-    for (let n = 0; n < 120; n += 1) await ask(`r-${n}`, { expireMs: 1000, conversations: [] });
+    await Promise.all(Array.from({ length: 120 }, (_, n) => ask(`r-${n}`, { expireMs: 1000, conversations: [] })));
     await clock.advance(1000);
     await clock.advance(60_000);
     expect(store.approvals.counts()).toMatchObject({ waiting: 1, expired: 119 });

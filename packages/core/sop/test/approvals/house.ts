@@ -112,8 +112,11 @@ export const said = (text: string, change: Partial<Inbound> = {}): Inbound => ({
 /** As the inbox does it. Resolves with what the sender is told; `ordinary`: it goes to the agent. */
 export async function say(text: string, change: Partial<Inbound> = {}): Promise<string | undefined> {
   const inbound = said(text, change);
-  if (!approvals.replies.takes(inbound)) return "ordinary";
-  const taken = await store.write(() => approvals.replies.take(inbound));
+  // Later than whatever was done before.
+  clock.setWallClock(clock.now() + 1);
+  const receivedAtMs = clock.now();
+  if (!approvals.replies.takes(inbound, receivedAtMs)) return "ordinary";
+  const taken = await store.write(() => approvals.replies.take(inbound, receivedAtMs));
   if (!taken) return "ordinary";
   taken.committed();
   return taken.text;

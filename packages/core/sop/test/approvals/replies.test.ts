@@ -1,5 +1,5 @@
 // A word of somebody who may not answer, in another place, or meant for another question, that approves something.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   approvals,
@@ -7,6 +7,7 @@ import {
   channels,
   clock,
   events,
+  having,
   key,
   OPERATOR,
   posted,
@@ -100,7 +101,7 @@ describe("a word", () => {
       expect(await say("yes", { sender })).toBe("ordinary");
     }
     for (const sender of ["+49170123", "BOB@example.com", "x@corp.test", "Kim"]) {
-      expect(approvals.replies.takes(said("yes", { sender }))).toBe(true);
+      expect(approvals.replies.takes(said("yes", { sender }), clock.now())).toBe(true);
     }
   });
 });
@@ -145,7 +146,7 @@ describe("several that wait in one conversation", () => {
   });
 
   test("a hundred are not all listed", async () => {
-    for (let n = 0; n < 100; n += 1) await ask(`r-${n}`);
+    await Promise.all(Array.from({ length: 100 }, (_, n) => ask(`r-${n}`)));
     const told = (await say("yes"))!;
     expect(told.split("\n")).toHaveLength(12);
     expect(told).toContain("and 90 more");
@@ -221,14 +222,40 @@ describe("a button", () => {
   });
 });
 
+describe("a message that came before", () => {
+  test("the question was asked answers nothing, however late its turn comes", async () => {
+    const receivedAtMs = clock.now() - 1;
+    await ask("r-1");
+    expect(approvals.replies.takes(said("yes"), receivedAtMs)).toBe(false);
+    expect(await store.write(() => approvals.replies.take(said("yes"), receivedAtMs))).toBeUndefined();
+    expect(statusOf("r-1")).toBe("waiting");
+  });
+
+  test("somebody else had answered is told so; one that comes after is a message like any other", async () => {
+    await ask("r-1");
+    const receivedAtMs = clock.now();
+    clock.setWallClock(receivedAtMs + 5000);
+    await approvals.resolve(key("r-1"), { ...OPERATOR, approved: true });
+    const taken = await store.write(() => approvals.replies.take(said("no"), receivedAtMs));
+    expect(taken?.text).toContain("It is over already: approved by an operator");
+    expect(await say("no")).toBe("ordinary");
+  });
+
+  test("counts when it was the clock that was set back", async () => {
+    await ask("r-1");
+    clock.setWallClock(clock.now() - 3_600_000);
+    expect(await say("yes")).toContain("approved");
+  });
+});
+
 describe("two answers at the same instant", () => {
   test("from a chat, the page and the command line: one counts, all are told, and none goes to the agent", async () => {
     await ask("r-1");
     const inbound = said("approve", { sender: "bob" });
-    expect(approvals.replies.takes(inbound)).toBe(true);
+    expect(approvals.replies.takes(inbound, clock.now())).toBe(true);
     const [page, chat, cli] = await Promise.allSettled([
       approvals.resolve(key("r-1"), { by: "phone", via: "page", approved: false }),
-      store.write(() => approvals.replies.take(inbound)),
+      store.write(() => approvals.replies.take(inbound, clock.now())),
       approvals.resolve(key("r-1"), { ...OPERATOR, approved: true }),
     ]);
     expect(page).toMatchObject({ status: "fulfilled", value: { status: "rejected" } });
@@ -254,10 +281,10 @@ describe("two answers at the same instant", () => {
 test("a message on disk whose answer was not kept answers after a restart", async () => {
   await ask("r-1");
   const lost = store.write(() => {
-    approvals.replies.take(said("yes"));
+    approvals.replies.take(said("yes"), clock.now());
     throw new Error("the process dies");
   });
-  await expect(lost).rejects.toThrow();
+  await expect(lost).rejects.toMatchObject({ code: "STORE_FAILED" });
   restart();
   expect(statusOf("r-1")).toBe("waiting");
   expect(await say("yes")).toContain("approved");
@@ -279,14 +306,46 @@ test("whatever is written, only an approver's keyword in the right place answers
         for (const { text: words, sender, at } of messages) {
           const waited = waitsStill();
           await say(words, { sender, conversation: places[at]! });
-          if (waited && !waitsStill()) {
-            expect([sender, at]).toEqual(["alice", 0]);
-            expect(words).toMatch(/^\s*(yes|no|approve|reject)(\s|$)/i);
-          }
+          const mayAnswer = sender === "alice" && at === 0 && /^\s*(yes|no|approve|reject)(\s|$)/i.test(words);
+          expect(waited && !waitsStill() && !mayAnswer).toBe(false);
         }
         await store.write(() => approvals.cancelIn(store.approvals.read(n)!, "the next one"));
       },
     ),
     { numRuns: 50 },
   );
+});
+
+describe("a question with buttons", () => {
+  test("is what was asked, without secrets, and says how it ended", async () => {
+    const { n } = await ask("r-1", { title: "Deploy\nwith s3cret?", message: "s3cret" });
+    expect(approvals.prompts.promptOf(n)).toEqual({
+      prompt: { id: "ap-1", title: "Deploy with ••••••?", message: "••••••", approve: "Approve", reject: "Reject" },
+      isWaiting: true,
+    });
+    await say("no");
+    expect(approvals.prompts.promptOf(n)).toMatchObject({
+      isWaiting: false,
+      outcome: '#1 ("Deploy with ••••••?"): rejected by alice on chat.',
+    });
+    expect(approvals.prompts.promptOf(99)).toBeUndefined();
+  });
+
+  test("that was posted into a thread of its own can be answered there, and loses its buttons at the end", async () => {
+    const closed: unknown[] = [];
+    having({ closePrompt: (posted_, outcome) => void closed.push([posted_, outcome]) });
+    const { n, prompts } = await ask("r-1", { conversations: [ROOM, { channel: "chat", id: "other" }] });
+    const thread = { channel: "chat", id: "opened" };
+    await store.write(() => {
+      store.outbox.sent(prompts[0]!.delivery, "msg-7", clock.now());
+      approvals.prompts.posted(n, prompts[0]!.delivery, { platformId: "msg-7", thread });
+    });
+    expect(await say("yes", { conversation: thread })).toContain("approved");
+    expect(closed).toEqual([
+      [
+        { conversation: ROOM, platformId: "msg-7", text: posted()[0]!.replace("chat/room: ", "") },
+        '#1 ("Deploy?"): approved by alice on chat.',
+      ],
+    ]);
+  });
 });
