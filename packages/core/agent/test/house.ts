@@ -106,7 +106,7 @@ export interface AgentWords {
   readonly track?: ToolEnvironment["track"];
 }
 
-export interface HouseOptions extends Pick<AgentOptions, "model" | "redact" | "partialSecret" | "isListened"> {
+export interface HouseOptions extends Pick<AgentOptions, "model" | "redact" | "partialSecret" | "isListened" | "ask"> {
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask" | "refuse";
@@ -147,6 +147,7 @@ export function house(options: HouseOptions): House {
     ...(model && { model }),
     ...(redact && { redact }),
     ...(partialSecret && { partialSecret }),
+    ...(options.ask && { ask: options.ask }),
     ...(isListened && { isListened }),
   });
   return { agent, store, clock, events, log, set };
