@@ -4,7 +4,8 @@ import type { JournalledCall, SopRun } from "@svc/store";
 import { fillArgs } from "../library/args.ts";
 import { type After, commit } from "./after-commit.ts";
 import { callProblem } from "./call-rules.ts";
-import { definitionOf, gateId, stepOf, stepTurnId } from "./definition.ts";
+import { definitionOf, stepOf, stepTurnId } from "./definition.ts";
+import { isGranted } from "./gate-answer.ts";
 import type { RunParts } from "./parts.ts";
 import { inputOf } from "./step-input.ts";
 import { completeStep, failRun, waitForLook } from "./transitions.ts";
@@ -20,16 +21,15 @@ export async function doCall(parts: RunParts, run: SopRun, signal: AbortSignal):
   }
   // What a process that died had begun, or a disk that failed kept nobody from doing.
   if (known?.acting) return change(parts, run, (after) => waitForLook(parts, run, after));
-  const { approvals, worker } = parts;
   const { tool, input } = checkedCall(parts, run);
-  const result = await worker.call({
+  const result = await parts.worker.call({
     runId: run.id,
     agent: definitionOf(run).agent,
     turnId: stepTurnId(run.id, run.step),
     callId: CALL_ID,
     tool,
     input,
-    granted: approvals.get({ runId: run.id, stepId: gateId(run.step) })?.status === "approved",
+    granted: isGranted(parts, run),
     signal,
   });
   await conclude(parts, run, result);

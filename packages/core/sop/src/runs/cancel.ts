@@ -9,10 +9,11 @@ import { cancelRun } from "./transitions.ts";
 /** Resolves once it is on disk. Throws SOP_RUN_UNKNOWN, SOP_RUN_ENDED, STORE_*. */
 export async function cancelByPerson(parts: RunParts, id: string, by: string): Promise<SopRun> {
   const { store, approvals } = parts;
-  return commit(store, (after) => {
+  const cancelled = await commit(store, (after) => {
     const run = store.sopRuns.read(id);
-    if (!run) throw new SvcError("SOP_RUN_UNKNOWN");
-    if (run.endedAtMs !== undefined) throw new SvcError("SOP_RUN_ENDED");
+    // Thrown in here, it would undo what others do in the same transaction.
+    if (run?.endedAtMs !== undefined) return "ended";
+    if (!run) return undefined;
     const reason = `Cancelled by ${by}.`;
     // First the run: the end of its question finds nothing to cancel any more.
     cancelRun(parts, run, { reason }, after);
@@ -20,6 +21,9 @@ export async function cancelByPerson(parts: RunParts, id: string, by: string): P
       const closed = approvals.cancelIn({ runId: id, stepId }, `run ${id} was cancelled by ${by}`);
       if (closed) after(closed.committed);
     }
-    return store.sopRuns.read(id)!;
+    return store.sopRuns.read(id);
   });
+  if (cancelled === "ended") throw new SvcError("SOP_RUN_ENDED");
+  if (!cancelled) throw new SvcError("SOP_RUN_UNKNOWN");
+  return cancelled;
 }

@@ -50,11 +50,9 @@ export async function runByName(
   if (!library.matching(event).some((one) => one.name === name)) {
     throw new SvcError("SOP_BUSY", "The condition of its manual trigger is not met by this payload.");
   }
-  return commit(store, (after) => {
-    const begun = beginRun(parts, definition, event, starter, after);
-    if (typeof begun === "string") throw new SvcError("SOP_BUSY", SKIPPED[begun]);
-    return begun;
-  });
+  const begun = await commit(store, (after) => beginRun(parts, definition, event, starter, after));
+  if (typeof begun === "string") throw new SvcError("SOP_BUSY", SKIPPED[begun]);
+  return begun;
 }
 
 /** Throws SOP_UNKNOWN, SOP_INVALID. */

@@ -3,6 +3,7 @@ import type { ActiveStatus } from "@svc/store";
 import { commit } from "./after-commit.ts";
 import { gateId, interruptedId } from "./definition.ts";
 import { abandon } from "./drive.ts";
+import { questionOf } from "./gate-answer.ts";
 import type { RunParts } from "./parts.ts";
 import { settleIn } from "./settle.ts";
 import { enterStep } from "./transitions.ts";
@@ -37,9 +38,9 @@ async function takeUpRun(parts: RunParts, id: string, status: ActiveStatus): Pro
  * together by hand. A run must not wait for what nobody was asked, nor for what was answered.
  */
 async function checkQuestion(parts: RunParts, id: string): Promise<void> {
-  const { store, approvals } = parts;
+  const { store } = parts;
   const asked = ({ step }: { readonly step: number }) =>
-    approvals.get({ runId: id, stepId: interruptedId(step) }) ?? approvals.get({ runId: id, stepId: gateId(step) });
+    questionOf(parts, id, interruptedId(step)) ?? questionOf(parts, id, gateId(step));
   const before = store.sopRuns.read(id);
   if (before && asked(before)?.status === "waiting") return;
   await commit(store, (after) => {

@@ -2,7 +2,8 @@
 import type { SopRun } from "@svc/store";
 import type { Pending } from "../approvals/types.ts";
 import { pendingOf } from "./after-commit.ts";
-import { definitionOf, gateId, stepOf, stepTurnId } from "./definition.ts";
+import { definitionOf, stepOf, stepTurnId } from "./definition.ts";
+import { isGranted } from "./gate-answer.ts";
 import type { RunParts } from "./parts.ts";
 import { outputBefore } from "./step-input.ts";
 import { stepInstructions, stepText } from "./step-prompt.ts";
@@ -10,7 +11,7 @@ import { completeStep } from "./transitions.ts";
 
 /** Rejects with what the turn does. */
 export async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal): Promise<void> {
-  const { store, approvals, worker } = parts;
+  const { store, worker } = parts;
   const step = stepOf(run, run.step)!;
   const prompt = { run, step, before: outputBefore(store, run, run.step), fence: store.sopRuns.fence(run.n) };
   let moved: Pending<void> | undefined;
@@ -22,7 +23,7 @@ export async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal):
     text: stepText(prompt),
     instructions: stepInstructions(prompt),
     tools: step.tools,
-    granted: approvals.get({ runId: run.id, stepId: gateId(run.step) })?.status === "approved",
+    granted: isGranted(parts, run),
     alongside: (answer) => {
       moved = moveOn(parts, run, answer);
     },
