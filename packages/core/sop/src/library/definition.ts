@@ -34,6 +34,8 @@ export interface CheckedSop {
   /** SOP.toml first, each file in its order. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  /** There is no SOP.toml: somebody took it away, so no version of before stays in force. */
+  readonly isMissing?: true;
 }
 
 /** `known`: for warnings, which only somebody who asks for them is told. */

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.temporal" />
 /** Cron expressions and time zones: what is wrong with one, and when it is due. */
 import { Cron } from "croner";
 
@@ -49,9 +50,10 @@ const NICKNAMES: ReadonlySet<string> = new Set([
   "@hourly",
 ]);
 
+/** Intl would say the same, a hundred times slower. */
 export function isTimeZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId !== "";
   } catch {
     return false;
   }

@@ -1,0 +1,51 @@
+/** Procedures checked for a person, apart from what is loaded: `svc sop validate`. Every problem, every warning. */
+import { basename, join } from "node:path";
+import type { Problem } from "@svc/kernel";
+import { type CheckedSop, checkSop, type DefinitionRules } from "./definition.ts";
+import { listFolders, NAME_RULE, SOP_NAME, workspaceOf } from "./folders.ts";
+import { inParallel } from "./in-parallel.ts";
+import { readFiles } from "./read-files.ts";
+import type { Known } from "./warnings.ts";
+
+export interface CheckOptions extends DefinitionRules {
+  readonly known: Known;
+}
+
+/** All procedures of a folder, as `<workspace>/sops`; in the order of their names. */
+export async function checkSops(folder: string, options: CheckOptions): Promise<CheckedSop[]> {
+  const { names, misnamed } = await listFolders(folder);
+  const folders = [...names, ...misnamed].toSorted().map((name) => join(folder, name));
+  const root = await workspaceOf(folder);
+  const checked = await inParallel(folders, AT_A_TIME, (one) => checkFolder(one, root, options, options.known));
+  return checked.filter((one) => one !== undefined);
+}
+
+/** One procedure, wherever its folder is. Undefined when there is none. */
+export async function checkSopFolder(folder: string, options: CheckOptions): Promise<CheckedSop | undefined> {
+  return checkFolder(folder, await workspaceOf(folder), options, options.known);
+}
+
+export const AT_A_TIME = 32;
+
+/** `root`: real path of what its files must lie in. Undefined when there is no procedure. Never rejects. */
+export async function checkFolder(
+  folder: string,
+  root: string,
+  rules: DefinitionRules,
+  known?: Known,
+): Promise<CheckedSop | undefined> {
+  const name = basename(folder);
+  const { files, problems, isMissing } = await readFiles(folder, root);
+  const failed = (found: readonly Problem[]): CheckedSop => ({
+    name,
+    definition: undefined,
+    problems: found,
+    warnings: [],
+    ...(isMissing && { isMissing }),
+  });
+  if (!SOP_NAME.test(name) && (files ?? problems.length > 0)) {
+    return failed([{ code: "SOP_INVALID", file: folder, key: "", message: NAME_RULE }, ...problems]);
+  }
+  if (files) return checkSop(files, rules, known);
+  return problems.length > 0 ? failed(problems) : undefined;
+}

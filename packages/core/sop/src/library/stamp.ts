@@ -1,0 +1,31 @@
+/** Whether a procedure's files have changed, without reading them. */
+import type { BigIntStats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { SOP_MD, SOP_TOML } from "./definition.ts";
+
+export interface Stamp {
+  /** The same as long as the files are. */
+  readonly text: string;
+  /** Of the file that was written last, in milliseconds since the epoch; undefined: there is none. */
+  readonly writtenMs: number | undefined;
+}
+
+/** Never throws. */
+export async function stampOf(folder: string): Promise<Stamp> {
+  const stats = await Promise.all([SOP_TOML, SOP_MD].map((name) => statsOf(join(folder, name))));
+  const written = stats.flatMap((one) => (typeof one === "string" ? [] : [Number(one.mtimeMs)]));
+  return { text: stats.map(textOf).join(" "), writtenMs: written.length > 0 ? Math.max(...written) : undefined };
+}
+
+async function statsOf(file: string): Promise<BigIntStats | string> {
+  try {
+    return await stat(file, { bigint: true });
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "unknown";
+  }
+}
+
+/** The change time too: some programs set the time of writing back. */
+const textOf = (stats: BigIntStats | string): string =>
+  typeof stats === "string" ? stats : [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(":");
