@@ -41,11 +41,15 @@ export async function converse(backend: Backend, place: Place): Promise<number> 
 /** The conversation's own reader asks: a second one would steal its keys. Whoever stops or leaves has not said yes. */
 function confirmOn(lines: Interface, turn: AbortSignal, ended: AbortSignal): Confirm {
   const gone = AbortSignal.any([turn, ended]);
-  return (message) =>
+  return (message, elsewhere) =>
     new Promise((resolve) => {
-      if (gone.aborted) return resolve(false);
-      gone.addEventListener("abort", () => resolve(false), { once: true });
-      lines.question(`\n${message} [y/N] `, { signal: gone }, (said) => resolve(/^y(es)?$/i.test(said.trim())));
+      const over = AbortSignal.any([gone, elsewhere]);
+      if (over.aborted) return resolve(false);
+      over.addEventListener("abort", () => resolve(false), { once: true });
+      elsewhere.addEventListener("abort", () => process.stdout.write("\nSomebody else has answered.\n"), {
+        once: true,
+      });
+      lines.question(`\n${message} [y/N] `, { signal: over }, (said) => resolve(/^y(es)?$/i.test(said.trim())));
     });
 }
 

@@ -33,9 +33,16 @@ async function sayOnce(context: CommandContext, backend: Backend, place: Place, 
   const answer = (await backend.call({
     name: "chat",
     body: { text, ...place, interactive },
-    ...(interactive && { onEvent: questionPrompt(backend.call, confirmAlone) }),
+    onEvent: interactive ? questionPrompt(backend.call, confirmAlone) : tellWaiting,
   })) as { response: string; readonly [key: string]: Json };
   if (context.options.flag("json")) context.printJson(answer);
   else context.print(process.stdout.isTTY ? printable(answer.response) : answer.response);
   return EXIT.ok;
+}
+
+/** On standard error: the answer alone goes to standard output. */
+function tellWaiting(event: { readonly type: string; readonly [key: string]: Json }): void {
+  if (event.type !== "waiting") return;
+  const { tool, approval } = event;
+  process.stderr.write(printable(`${String(tool)} waits for a yes: svc approvals approve ${String(approval)}\n`));
 }

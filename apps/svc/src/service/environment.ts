@@ -11,6 +11,7 @@ import {
 import { SvcError, type Tool } from "@svc/contract";
 import { type LoadedConfig, type Ongoing, type Registry, type ResolvedAgent, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
+import { SOP_TOOLS } from "@svc/sop";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { missingTool } from "./missing-tool.ts";
@@ -27,6 +28,7 @@ export interface EnvironmentParts {
   readonly calls: Ongoing;
   /** What each agent did in the last hour; outlives a reload. */
   readonly actions: ActionHistories;
+  readonly hasProcedures: boolean;
 }
 
 export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAgent): Promise<ToolEnvironment> {
@@ -67,13 +69,14 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
 
 /** The tools of this agent, and what is said of one that it does not have. */
 function toolsOf(
-  { registry, config, context }: EnvironmentParts,
+  { registry, config, context, hasProcedures }: EnvironmentParts,
   agent: ResolvedAgent,
 ): Pick<ToolEnvironment, "find" | "tools"> {
   const disabled = new Set(config.core.tools.disabled);
   const own = agent.tools === undefined ? undefined : new Set(agent.tools);
   // Without a channel there is nobody to send to: a tool that can only fail is not offered.
-  const isUsable = (name: string): boolean => name !== "channel_send" || registry.channels.size > 0;
+  const isUsable = (name: string): boolean =>
+    (name !== "channel_send" || registry.channels.size > 0) && (hasProcedures || !SOP_TOOLS.includes(name));
   const tools: Tool[] = registry.tools
     .list()
     .filter(({ name }) => !disabled.has(name) && (own?.has(name) ?? true) && isUsable(name));

@@ -1,15 +1,23 @@
 /** What happens inside, told to everybody who wants to know: observers, subscribers, the picture of the last hour. */
 import { randomBytes } from "node:crypto";
 import type { ClientId, SvcEvent } from "@svc/contract";
-import { Activity, channelIdOf, createEventHub, type EventHub, type FeatureStatus, systemClock } from "@svc/kernel";
+import {
+  Activity,
+  channelIdOf,
+  createEventHub,
+  type EventHub,
+  type FeatureStatus,
+  type StampedEvent,
+  systemClock,
+} from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { OpenedContext } from "./context.ts";
 
 export interface ServiceEvents {
   readonly hub: EventHub;
   readonly activity: Activity;
-  /** Resolves nothing and never throws. With the id under which subscribers see it. */
-  publish(event: SvcEvent): string;
+  /** Never throws. With the id under which subscribers see it. */
+  readonly publish: (event: SvcEvent) => StampedEvent;
   /** Of the lifecycle: a feature is in another state. */
   readonly onState: (status: FeatureStatus) => void;
 }
@@ -37,10 +45,10 @@ export function openEvents({ context, observe, devices }: EventParts): ServiceEv
       return definition ? [[id, channelIdOf(definition)] as const] : [];
     }),
   );
-  const publish = (event: SvcEvent): string => {
+  const publish = (event: SvcEvent): StampedEvent => {
     activity.record(event);
     observe(event);
-    return hub.publish(event).id;
+    return hub.publish(event);
   };
   return {
     hub,

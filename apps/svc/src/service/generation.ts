@@ -20,6 +20,8 @@ export interface GenerationParts {
   readonly registry: Registry;
   readonly store: Store;
   readonly actions: ActionHistories;
+  /** Without procedures the tools for them can only fail. */
+  readonly hasProcedures: boolean;
   readonly signal: AbortSignal;
   /** The generation before this one; its sandbox is taken over when nothing about it changed. */
   readonly before?: Generation;
@@ -27,13 +29,16 @@ export interface GenerationParts {
 
 /** Changes nothing outside but for workspace folders, which it makes. Throws PATH_*, HOME_UNWRITABLE and the like. */
 export async function makeGeneration(parts: GenerationParts): Promise<Generation> {
-  const { context, config, registry, store, actions } = parts;
+  const { context, config, registry, store, actions, hasProcedures } = parts;
   const { core } = config;
   const sandbox = await sandboxOf(parts);
   const calls = new Ongoing();
   const profiles = new Map<string, AgentProfile>();
   for (const agent of resolveAgents(core).values()) {
-    const environment = await openEnvironment({ context, config, registry, sandbox, store, calls, actions }, agent);
+    const environment = await openEnvironment(
+      { context, config, registry, sandbox, store, calls, actions, hasProcedures },
+      agent,
+    );
     profiles.set(agent.name, { ...profileOf(agent, config), environment });
   }
   return {

@@ -9,7 +9,7 @@ import { serviceHandlers } from "./handlers/service.ts";
 export async function openLocally(context: CommandContext): Promise<Backend> {
   await prepareHome(context);
   const never = new AbortController().signal;
-  const service = await openService(await openContext(context, true), never);
+  const service = await openService(await openContext(context, true), { signal: never, isDaemon: false });
   const handlers = await serviceHandlers(service);
   const interruption = new Interruption();
   return {

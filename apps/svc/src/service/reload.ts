@@ -93,6 +93,8 @@ export class Reloader {
     const { next, requests } = await this.#prepared(config, before, change);
     const retire = change.commit();
     service.adopt(next);
+    // Another workspace has other procedures.
+    void service.governance.library.reload();
     if (config.core.gateway.require_pairing && !before.config.core.gateway.require_pairing) this.onPairingRequired();
     // Nothing waits for it: a tool call may take its time, and the service's end ends them all the same.
     void Promise.all([before.calls.idle(), requests.idle()]).then(retire);
@@ -106,10 +108,13 @@ export class Reloader {
 
   /** The rest of what can fail. The gateway comes last and changes nothing when it does. */
   async #prepared(config: LoadedConfig, before: Generation, change: LifecycleChange): Promise<Prepared> {
-    const { context, store, actions } = this.#service;
+    const { context, store, actions, governance } = this.#service;
+    const { library } = governance;
     try {
+      await library.reload();
       const { registry } = change;
-      const parts = { context, config, registry, store, actions, before };
+      const hasProcedures = library.list().length > 0;
+      const parts = { context, config, registry, store, actions, before, hasProcedures };
       const next = await makeGeneration({ ...parts, signal: this.#signal });
       this.#signal.throwIfAborted();
       return { next, requests: this.#gateway.reconfigure(gatewaySettings(context, config, registry)) };

@@ -10,13 +10,16 @@ import {
   removeLeftovers,
 } from "@svc/agent";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { channelIdentity } from "@svc/gateway/identity";
+import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
 import { Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
+import { type SopLibrary, sopTools } from "@svc/sop";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext, ServiceContext } from "./context.ts";
 import { openEvents, type ServiceEvents } from "./events.ts";
 import { enabledFeatures, type FeatureDoors } from "./features.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
+import { type Governance, makeGovernance } from "./governance/governance.ts";
+import { openLibrary } from "./governance/library.ts";
 import { LateDoors } from "./late-doors.ts";
 import { messagingSettings } from "./messaging-settings.ts";
 import { transcriptionFetch } from "./transcription-fetch.ts";
@@ -36,16 +39,30 @@ export interface Service {
   readonly generation: Generation;
   /** The config in force now. */
   readonly config: LoadedConfig;
+  readonly governance: Governance;
+  /** Others can reach it: the page, the command line. */
+  readonly isDaemon: boolean;
+  /** Takes up what the last process left, then runs. */
+  start(): void;
+  /** Begins nothing more; what runs has `graceMs`. */
+  stop(graceMs: number): Promise<void>;
   /** From here on `next` is in force. Never throws. */
   adopt(next: Generation): void;
   /** Stops the features, closes the store, calls `meanwhile`, and lets go of the home. */
   close(meanwhile?: () => void): Promise<void>;
 }
 
+export interface ServiceOptions {
+  readonly signal: AbortSignal;
+  /** Others can reach it: the page, the command line. */
+  readonly isDaemon: boolean;
+}
+
 /** Throws ALREADY_RUNNING, STORE_*, FEATURE_CONFLICT, CONFIG_INVALID. */
-export async function openService(opened: OpenedContext, signal: AbortSignal): Promise<Service> {
+export async function openService(opened: OpenedContext, { signal, isDaemon }: ServiceOptions): Promise<Service> {
   const { home, log, config } = opened;
   let store: Store | undefined;
+  let service: Service | undefined;
   const doors = new LateDoors();
   const events: ServiceEvents = openEvents({
     context: opened,
@@ -55,7 +72,10 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
   const lifecycle: Lifecycle = new Lifecycle({
     definitions: opened.composition.features,
     enabled: enabledFeatures(opened, config, doors),
-    core: { sandboxes: [noneBackend], tools: [channelSendTool(() => doors.messaging().channelSend)] },
+    core: {
+      sandboxes: [noneBackend],
+      tools: [channelSendTool(() => doors.messaging().channelSend), ...sopTools(doors)],
+    },
     reserved: { paths: CORE_PATHS },
     log,
     clock: systemClock,
@@ -68,7 +88,9 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
     store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency: idempotencyOf(config) }));
     const registry = await lifecycle.register(signal);
     const actions = new ActionHistories(store.toolCalls, systemClock);
-    const generation = await makeGeneration({ context: opened, config, registry, store, actions, signal });
+    const library = await openLibrary(opened, () => service?.config ?? config);
+    const made = { context: opened, config, registry, store, actions, signal };
+    const generation = await makeGeneration({ ...made, hasProcedures: library.list().length > 0 });
     await removeLeftovers(workspacesOf(generation), log);
     const agent = createAgent({
       agents: generation.agents,
@@ -79,10 +101,11 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
       partialSecret: log.partialSecret,
       publish: events.publish,
       isListened: () => events.hub.subscribers > 0,
+      // A command has the home to itself: nobody else could answer.
+      ...(isDaemon && { ask: (question, gone) => doors.governance().questions.anywhere(question, gone) }),
     });
     const parts = { context: opened, store, lifecycle, agent, doors, actions, events };
-    const service = new OpenService(parts, generation, unlock);
-    doors.openMessaging(service.messaging);
+    service = new OpenService(parts, { doors, library, generation, unlock, isDaemon });
     return service;
   } catch (error) {
     await lifecycle.shutdown();
@@ -94,6 +117,14 @@ export async function openService(opened: OpenedContext, signal: AbortSignal): P
 
 type Parts = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "doors" | "actions" | "events">;
 
+interface Inside {
+  readonly doors: LateDoors;
+  readonly library: SopLibrary;
+  readonly generation: Generation;
+  readonly unlock: () => void;
+  readonly isDaemon: boolean;
+}
+
 class OpenService implements Service {
   readonly context: ServiceContext;
   readonly store: Store;
@@ -103,13 +134,14 @@ class OpenService implements Service {
   readonly doors: FeatureDoors;
   readonly actions: ActionHistories;
   readonly events: ServiceEvents;
+  readonly governance: Governance;
+  readonly isDaemon: boolean;
   readonly #unlock: () => void;
   #generation: Generation;
 
   constructor(
     { context, store, lifecycle, agent, doors, actions, events }: Parts,
-    generation: Generation,
-    unlock: () => void,
+    { doors: late, library, generation, unlock, isDaemon }: Inside,
   ) {
     this.context = context;
     this.store = store;
@@ -119,7 +151,20 @@ class OpenService implements Service {
     this.actions = actions;
     this.events = events;
     this.#generation = generation;
+    this.isDaemon = isDaemon;
     this.#unlock = unlock;
+    this.governance = makeGovernance({
+      context,
+      lifecycle,
+      store,
+      events,
+      library,
+      clientId: proceduresIdentity(),
+      generation: () => this.#generation,
+      agent: () => agent,
+      messaging: () => this.messaging,
+    });
+    const { approvals, questions, prompts } = this.governance;
     this.messaging = createMessaging({
       store,
       agent,
@@ -131,7 +176,11 @@ class OpenService implements Service {
       settings: messagingSettings(generation.config, generation.registry, lifecycle),
       workspaceOf: (name) => this.#generation.agents.profiles.get(name)?.environment.workspace,
       fetch: transcriptionFetch(() => this.config, context.log),
+      replies: approvals.replies,
+      prompts,
+      ...(isDaemon && { askIn: (where) => questions.inConversation(where) }),
     });
+    late.open(this.messaging, this.governance, () => this.#generation.registry);
   }
 
   get generation(): Generation {
@@ -150,8 +199,21 @@ class OpenService implements Service {
     this.store.idempotency.configure(idempotencyOf(next.config));
   }
 
+  start(): void {
+    const { approvals, sops } = this.governance;
+    approvals.start();
+    sops.start();
+    this.messaging.start();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    const { approvals, sops } = this.governance;
+    approvals.stop();
+    await Promise.all([sops.stop(graceMs), this.messaging.stop(graceMs)]);
+  }
+
   async close(meanwhile: () => void = () => {}): Promise<void> {
-    await this.messaging.stop(0);
+    await this.stop(0);
     await this.lifecycle.shutdown();
     this.store.close();
     meanwhile();

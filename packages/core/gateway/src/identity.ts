@@ -22,5 +22,8 @@ export const channelIdentity = (): ChannelIdentity => ({
   sender: (channel, sender) => derivedClientId(["sender", channel, sender]),
 });
 
+/** Whom the turns of procedures belong to. */
+export const proceduresIdentity = (): ClientId => derivedClientId(["procedures"]);
+
 const derivedClientId = (names: readonly string[]): ClientId =>
   hash("sha256", JSON.stringify(names), "buffer").subarray(0, 16).toString("base64url") as ClientId;

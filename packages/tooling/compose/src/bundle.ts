@@ -23,6 +23,9 @@ const BANNER =
   'import{createRequire as __cr}from"node:module";' +
   "const require=__cr(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;";
 
+/** Native addons that `ws` would use if they were there; decided here, or it would look for them at every start. */
+const WITHOUT = { "process.env.WS_NO_BUFFER_UTIL": "true", "process.env.WS_NO_UTF_8_VALIDATE": "true" };
+
 /** @throws SvcError BUNDLE_FAILED with every place that esbuild names. */
 export async function bundle(
   root: string,
@@ -49,6 +52,7 @@ export async function bundle(
       minifyWhitespace: true,
       legalComments: "none",
       banner: { js: BANNER },
+      define: WITHOUT,
       plugins: [nativeAddons(natives), sharedPackages(root, features)],
       logLevel: "silent",
     })

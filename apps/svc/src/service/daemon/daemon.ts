@@ -15,6 +15,7 @@ import { gatewaySettings } from "../gateway-settings.ts";
 import { healthOf } from "../health.ts";
 import { Reloader } from "../reload.ts";
 import { sealAtRest } from "../seal-at-rest.ts";
+import { loadPage } from "../page.ts";
 import { openService, type Service } from "../service.ts";
 import { featureList, statusReport, toolList } from "../status.ts";
 import { banner, pairingLines } from "./banner.ts";
@@ -54,7 +55,7 @@ async function runOnce(
   restart: RestartRequest,
   firstRun: boolean,
 ): Promise<void> {
-  const service = await openService(await openContext(context), signals.hurry);
+  const service = await openService(await openContext(context), { signal: signals.hurry, isDaemon: true });
   try {
     await sealAtRest(service.context, service.config);
     const gateway = await openGateway(context, service);
@@ -84,7 +85,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
   const stopGivingBack = giveMemoryBack();
   try {
     service.lifecycle.execute();
-    service.messaging.start();
+    service.start();
     // What went wrong with it is in the log already.
     signals.onReload(() => void reloader.reload().catch(() => {}));
     context.print(banner(context.build, service, gateway, firstRun));
@@ -103,11 +104,17 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
 }
 
 async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {
-  const { context: opened, config, generation, messaging, lifecycle } = service;
+  const { context: opened, config, generation, messaging, lifecycle, events, governance } = service;
   const gateway: Gateway = await startGateway({
     ...gatewaySettings(opened, config, generation.registry),
     inbox: messaging,
     mailbox: messaging.mailbox,
+    events: events.hub,
+    approvals: governance.approvals,
+    sops: governance.sops,
+    channelEvents: governance.channelEvents,
+    pageSessions: service.store.pageSessions,
+    page: await loadPage(),
     isUp: (feature) => lifecycle.stateOf(feature) !== "failed",
     store: service.store,
     turns: service.agent,
@@ -141,7 +148,7 @@ async function drain({ service, gateway, signals: { hurry } }: Daemon, control: 
     hurry.removeEventListener("abort", rush);
   };
   // What a platform brings while its path closes is kept, and waits for the next start.
-  await Promise.all([end((graceMs) => service.messaging.stop(graceMs)), end((graceMs) => gateway.close(graceMs))]);
+  await Promise.all([end((graceMs) => service.stop(graceMs)), end((graceMs) => gateway.close(graceMs))]);
   await end((graceMs) => control.close(graceMs));
 }
 

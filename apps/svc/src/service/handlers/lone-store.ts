@@ -28,6 +28,10 @@ async function handlersOf(subject: string, store: Store, { home, config }: Place
     const { loneMail } = await import("./lone-mail.ts");
     return loneMail(store, { home, config });
   }
+  if (config && /^(?:sop|approval|audit)/.test(subject)) {
+    const { loneGovernance } = await import("./lone-governance.ts");
+    return loneGovernance(store, { home, config });
+  }
   if (config && subject.startsWith("secrets")) {
     const { file = home.config, features } = config;
     return secretHandlers({ home, file: () => file, features, vault });

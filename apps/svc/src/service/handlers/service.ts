@@ -1,22 +1,27 @@
 /** What `svc chat` and `svc tools` ask for: answered by the daemon over the control socket, or here when there is none. */
 import { randomUUID } from "node:crypto";
-import { type AskPerson, callTool, type PersonAnswer, type ToolEnvironment } from "@svc/agent";
+import { type AskPerson, callTool, type ToolEnvironment } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import { DEFAULT_AGENT } from "@svc/kernel";
+import { approvalHandlers } from "./approvals.ts";
+import { auditHandlers } from "./audit.ts";
 import { channelHandlers } from "./channels.ts";
 import { text } from "./fields.ts";
 import { mailHandlers } from "./mail.ts";
 import { modelHandlers } from "./model.ts";
 import { secretHandlers } from "./secrets.ts";
 import { sessionHandlers } from "./sessions.ts";
+import { sopCheck, sopHandlers } from "./sops.ts";
+import { TerminalQuestions } from "./terminal-questions.ts";
 import { localClient } from "../local-client.ts";
 import type { Service } from "../service.ts";
 import { featureList, toolList } from "../status.ts";
 
 export async function serviceHandlers(service: Service): Promise<ControlHandlers> {
   const local = await localClient(service.store);
-  const questions = new Questions();
+  const { approvals, sops } = service.governance;
+  const questions = new TerminalQuestions();
   return {
     ...sessionHandlers({ sessions: service.agent.sessions, devices: () => service.store.devices.all() }),
     ...modelHandlers((agent, signal) => service.agent.test(agent, signal)),
@@ -28,10 +33,18 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
     }),
     ...channelHandlers(service),
     ...mailHandlers(service.messaging.mailbox),
+    ...approvalHandlers(approvals),
+    ...sopHandlers({
+      sops,
+      approvals,
+      check: () => sopCheck(service),
+      events: service.isDaemon ? service.events.hub : undefined,
+    }),
+    ...auditHandlers(sops.audit),
     ping: () => ({ ok: true }),
     features: () => featureList(service),
     tools: () => toolList(service),
-    answer: ({ body }) => questions.answer(text(body["id"]) ?? "", answerOf(body)),
+    answer: ({ body }) => questions.answer(body),
     chat: async (request) => {
       const session = text(request.body["session"]);
       const agent = text(request.body["agent"]);
@@ -40,7 +53,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
         text: text(request.body["text"]) ?? "",
         ...(session !== undefined && { session }),
         ...(agent !== undefined && { agent }),
-        ...(request.body["interactive"] === true && { ask: questions.asker(request) }),
+        ...askIn(service, request, questions),
         onEvent: (event) => {
           if (event.type !== "turn-start" && event.type !== "turn-end") request.send({ ...event });
         },
@@ -71,38 +84,16 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
   };
 }
 
+/** A daemon asks everybody who may answer, the terminal among them; a command can ask nobody else. */
+function askIn(service: Service, request: ControlRequest, questions: TerminalQuestions): { readonly ask?: AskPerson } {
+  const isInteractive = request.body["interactive"] === true;
+  if (service.isDaemon) return { ask: questions.amongOthers(request, service.governance, isInteractive) };
+  return isInteractive ? { ask: questions.asker(request) } : {};
+}
+
 /** Throws AGENT_UNKNOWN. */
 function environmentOf({ generation }: Service, agent: Json | undefined): ToolEnvironment {
   const profile = generation.agents.profiles.get(text(agent) ?? DEFAULT_AGENT);
   if (!profile) throw new SvcError("AGENT_UNKNOWN");
   return profile.environment;
-}
-
-/** Questions on their way to the person at the terminal. Only the terminal that was asked knows the id. */
-class Questions {
-  readonly #open = new Map<string, (answer: PersonAnswer) => void>();
-
-  asker(request: ControlRequest): AskPerson {
-    return async (question, signal) => {
-      const id = randomUUID();
-      const answered = new Promise<PersonAnswer>((resolve) => this.#open.set(id, resolve));
-      const forget = (): void => void this.#open.delete(id);
-      signal.addEventListener("abort", forget, { once: true });
-      const { tool, input, reason } = question;
-      request.send({ type: "question", id, tool, input, reason });
-      return answered.finally(forget);
-    };
-  }
-
-  answer(id: string, answer: PersonAnswer): Json {
-    const resolve = this.#open.get(id);
-    if (!resolve) throw new SvcError("NOT_FOUND", "This question is answered already, or waits no longer.");
-    resolve(answer);
-    return { ok: true };
-  }
-}
-
-function answerOf(body: ControlRequest["body"]): PersonAnswer {
-  const feedback = text(body["feedback"]);
-  return { approved: body["approved"] === true, ...(feedback !== undefined && { feedback }) };
 }

@@ -1,16 +1,35 @@
 /** What `svc sop` asks for. */
 import { type Json, SvcError, type SvcEvent } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
-import type { EventHub } from "@svc/kernel";
-import { type Approvals, runDetailJson, runJson, sopJson, type SopRunFilter, type Sops } from "@svc/sop";
+import { type EventHub, formatProblems, systemClock } from "@svc/kernel";
+import {
+  type Approvals,
+  type CheckedSop,
+  checkSops,
+  runDetailJson,
+  runJson,
+  sopJson,
+  type SopRunFilter,
+  type Sops,
+} from "@svc/sop";
 import type { SopRunStatus } from "@svc/store";
+import { libraryRules } from "../governance/library.ts";
+import type { Service } from "../service.ts";
 import { limitOf, text } from "./fields.ts";
 
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
 const BY = "an operator at the command line";
 
-/** `events`: of a service that runs. Without them no run is started: nothing would work on it. */
-export function sopHandlers(sops: Sops, approvals: Pick<Approvals, "get">, events?: EventHub): ControlHandlers {
+export interface SopHandlerParts {
+  readonly sops: Sops;
+  readonly approvals: Pick<Approvals, "get">;
+  /** Every procedure, or one of them, with all that is wrong. */
+  readonly check: () => Promise<readonly CheckedSop[]>;
+  /** Of a service that runs. Without them no run is started: nothing would work on it. */
+  readonly events: EventHub | undefined;
+}
+
+export function sopHandlers({ sops, approvals, check, events }: SopHandlerParts): ControlHandlers {
   const detail = (id: string): Json => runDetailJson(sops.readRun(id), (key) => approvals.get(key));
   return {
     sops: async () => {
@@ -22,6 +41,12 @@ export function sopHandlers(sops: Sops, approvals: Pick<Approvals, "get">, event
       if (sops.hasRun(name)) return { run: detail(name) };
       await sops.reload();
       return { sop: sopJson(sops.show(name)) };
+    },
+    "sop-validate": async ({ body }) => {
+      const name = text(body["name"]);
+      const checked = (await check()).filter((sop) => name === undefined || sop.name === name);
+      if (name !== undefined && checked.length === 0) throw new SvcError("SOP_UNKNOWN");
+      return { ok: checked.every(({ problems }) => problems.length === 0), procedures: checked.map(checkedJson) };
     },
     "sop-run": async (request) => {
       if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
@@ -65,6 +90,22 @@ async function followed(
     signal.removeEventListener("abort", stop);
   }
 }
+
+const checkedJson = ({ name, problems, warnings }: CheckedSop): Json => ({
+  name,
+  problems: problems.map((problem) => formatProblems([problem])),
+  warnings: warnings.map((warning) => formatProblems([warning])),
+});
+
+/** All procedures of the workspace, with what is wrong or strange. */
+export async function sopCheck({ context, config, generation }: Checkable): Promise<readonly CheckedSop[]> {
+  const rules = libraryRules(context, () => config);
+  const tools = generation.registry.tools.list().map(({ name }) => name);
+  const known = { nowMs: systemClock.now(), agents: [...generation.agents.profiles.keys()], tools };
+  return checkSops(rules.folder(), { defaultMode: rules.defaultMode(), reserved: rules.reserved(), known });
+}
+
+type Checkable = Pick<Service, "context" | "config" | "generation">;
 
 function filterOf(body: ControlRequest["body"]): SopRunFilter {
   const sop = text(body["name"]);

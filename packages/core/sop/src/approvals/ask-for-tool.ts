@@ -36,6 +36,8 @@ export interface AskForToolParts {
     readonly askedBy: string;
     readonly conversations: readonly Conversation[];
   };
+  /** Called once it waits: from here on it can be answered. */
+  readonly onWaiting?: () => void;
 }
 
 const MAX_INPUT_CHARS = 4_000;
@@ -50,6 +52,7 @@ export function askForTool(parts: AskForToolParts): AskForTool {
     if (before && before.status !== "waiting") return answerOf(before);
     signal.throwIfAborted();
     await approvals.request(request);
+    parts.onWaiting?.();
     try {
       return answerOf(await approvals.settled(request, signal));
     } catch (error) {

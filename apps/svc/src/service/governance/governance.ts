@@ -1,0 +1,107 @@
+/**
+ * What stands between an event and an act: approvals, procedures, events of programs on this machine. Put together around
+ * an agent and its messaging, which are made after it and looked up when they are needed.
+ */
+import type { Messaging } from "@svc/agent";
+import type { ClientId } from "@svc/contract";
+import { type LoadedConfig, systemClock } from "@svc/kernel";
+import {
+  type ApprovalRegistry,
+  type ChannelEvents,
+  createApprovals,
+  createChannelEvents,
+  createCronSchedule,
+  createSops,
+  cronMarks,
+  type SopEngine,
+  type SopLibrary,
+} from "@svc/sop";
+import type { Store } from "@svc/store";
+import type { ServiceEvents } from "../events.ts";
+import type { Generation } from "../generation.ts";
+import type { Service } from "../service.ts";
+import { type NotifiedChannels, notifiedChannels } from "./notified-channels.ts";
+import { closePrompts, promptSource } from "./prompts.ts";
+import { type Questions, toolQuestions } from "./questions.ts";
+import { stepWorker } from "./step-worker.ts";
+
+export interface Governance {
+  readonly approvals: ApprovalRegistry;
+  readonly sops: SopEngine;
+  readonly library: SopLibrary;
+  readonly channelEvents: ChannelEvents;
+  readonly questions: Questions;
+  readonly prompts: ReturnType<typeof promptSource>;
+}
+
+export interface GovernanceParts extends Pick<Service, "context" | "lifecycle"> {
+  readonly store: Store;
+  readonly events: ServiceEvents;
+  readonly generation: () => Generation;
+  readonly agent: () => Service["agent"];
+  readonly messaging: () => Messaging;
+  /** Whom turns of procedures belong to. */
+  readonly clientId: ClientId;
+  readonly library: SopLibrary;
+}
+
+export function makeGovernance(parts: GovernanceParts): Governance {
+  const { context, store, events, generation, clientId, library } = parts;
+  const { log } = context;
+  const { redact } = log;
+  const core = (): LoadedConfig["core"] => generation().config.core;
+  const channels: NotifiedChannels = notifiedChannels(parts);
+  const wake: Messaging["wake"] = (deliveries) => parts.messaging().wake(deliveries);
+  const shared = { store, clock: systemClock, log, redact, wake };
+  const { publish } = events;
+  const approvals = createApprovals({
+    ...shared,
+    publish,
+    settings: channels.answers,
+    expireMs: () => core().approvals.expire_secs * 1000,
+    onRequested: (approval) => sops.onRequested(approval),
+    onSettled: (approval) => {
+      const goOn = sops.onSettled(approval);
+      return () => {
+        goOn();
+        closePrompts(approval, store, parts.messaging(), redact);
+      };
+    },
+  });
+  const questions = toolQuestions({
+    approvals: () => approvals,
+    store,
+    redact,
+    timeoutMs: () => core().approvals.tool_timeout_secs * 1000,
+    whose: (turnId) => whose(parts, turnId),
+    targets: channels.targets,
+  });
+  const sops: SopEngine = createSops({
+    ...shared,
+    publish,
+    library,
+    approvals,
+    worker: stepWorker({ agent: parts.agent, generation, clientId, redact, ask: questions.ofProcedure }),
+    cron: createCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
+    settings: () => ({ maxConcurrentTotal: core().sop.max_concurrent_total }),
+    places: channels.targets,
+  });
+  const channelEvents = createChannelEvents({
+    ...shared,
+    publish,
+    approvals,
+    sops,
+    knownChannels: channels.known,
+    channel: channels.channel,
+  });
+  return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store, redact) };
+}
+
+function whose({ agent, store }: GovernanceParts, turnId: string): string {
+  const turn = agent()
+    .sessions.running()
+    .find((running) => running.turnId === turnId);
+  if (!turn) return "the agent";
+  const device = store.devices.all().find(({ clientId }) => clientId === turn.clientId);
+  return device ? `the agent, for ${device.name}` : `the agent, in conversation ${turn.sessionName}`;
+}

@@ -1,0 +1,42 @@
+/** Questions as channels post them, and take them back. */
+import type { Messaging, PromptSource } from "@svc/agent";
+import { outcomeText } from "@svc/sop";
+import type { Approval, Store } from "@svc/store";
+
+type Redact = (text: string) => string;
+
+const MAX_OUTCOME_CHARS = 300;
+const LABELS = { approve: "Approve", reject: "Reject" } as const;
+
+export const promptSource = (store: Pick<Store, "approvals">, redact: Redact): PromptSource => ({
+  promptOf(n) {
+    const approval = store.approvals.read(n);
+    if (!approval) return undefined;
+    const isWaiting = approval.status === "waiting";
+    return {
+      prompt: { id: `ap-${n}`, title: redact(approval.title), message: redact(approval.message), ...LABELS },
+      isWaiting,
+      ...(!isWaiting && { outcome: outcomeText(approval, MAX_OUTCOME_CHARS, redact) }),
+    };
+  },
+  posted(_approval, delivery, { thread }) {
+    if (thread) store.approvals.addThread(delivery, thread);
+  },
+});
+
+/** Takes the buttons off wherever the question was posted. */
+export function closePrompts(
+  approval: Approval,
+  store: Pick<Store, "outbox">,
+  messaging: Messaging,
+  redact: Redact,
+): void {
+  const outcome = outcomeText(approval, MAX_OUTCOME_CHARS, redact);
+  for (const { delivery } of approval.prompts) {
+    const posted = store.outbox.read(delivery);
+    // One that is not sent yet is never posted any more.
+    if (posted?.state !== "sent") continue;
+    const { conversation, platformId, text } = posted;
+    messaging.closePrompt({ conversation, platformId, text }, outcome);
+  }
+}
