@@ -40,11 +40,10 @@ export class Requester {
   /** Inside a transaction. What it returns as an error has changed nothing: whoever shares the transaction is not undone. */
   requestIn({ approval, conversations }: Checked): Pending<Requested> | SvcError {
     const { store } = this.#options;
-    const { runId, stepId, digest, createdAtMs } = approval;
+    const { runId, stepId, digest } = approval;
     const existing = store.approvals.byKey(runId, stepId);
     if (existing) {
-      const isSame = existing.digest === digest && existing.status === "waiting" && existing.expiresAtMs > createdAtMs;
-      if (!isSame) return new SvcError("APPROVAL_EXISTS");
+      if (existing.digest !== digest || existing.status !== "waiting") return new SvcError("APPROVAL_EXISTS");
       return {
         result: { state: "existing", approval: existing },
         committed: () => void this.#announced.tell(existing),
