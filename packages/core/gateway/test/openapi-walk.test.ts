@@ -8,6 +8,7 @@ import { CORE_PROMISES } from "./document.ts";
 import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Answer, type Call, call, raw } from "./http.ts";
 import { signIn } from "./sign-in.ts";
+import { STREAM_REFUSALS, STREAM_SUCCESSES } from "./stream-provocations.ts";
 
 /** A route to ask, and somebody who may. */
 class World extends Harness {
@@ -97,7 +98,7 @@ const failing = (code: ErrorCode, retryAfterMs?: number): Provocation =>
     { run: () => Promise.reject(new SvcError(code, undefined, retryAfterMs === undefined ? {} : { retryAfterMs })) },
   );
 const attacker = { "x-forwarded-for": "203.0.113.9" };
-const wrongScope = { webhook: "read", read: "webhook", operate: "read", public: "read" } as const;
+const wrongScope = { webhook: "read", read: "webhook", operate: "read", public: "read", local: "read", connect: "read" } as const;
 
 /** How each code comes about, whatever the route. */
 const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
@@ -147,6 +148,7 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
 
 /** Where a route has its own way to it. */
 const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
+  ...STREAM_REFUSALS,
   "POST /webhook": {
     BAD_WEBHOOK_SECRET: asked({}, { webhook: { secret: "s" } }),
     BAD_SIGNATURE: asked({}, { webhook: { signing_secret: "s" } }),
@@ -325,7 +327,7 @@ describe.each(CORE_ROUTES.map((spec) => [nameOf(spec), spec] as const))("%s", (n
   });
 
   test("answers as the document says when all is well", async () => {
-    for (const provocation of [asked(), ...(SUCCESSES[name] ?? [])]) {
+    for (const provocation of [STREAM_SUCCESSES[name] ?? asked(), ...(SUCCESSES[name] ?? [])]) {
       const answer = await provocation(new World(spec));
       expect(answer.status).toBeLessThan(400);
       expect(CORE_PROMISES.broken(spec.method, spec.path, answer)).toBeUndefined();

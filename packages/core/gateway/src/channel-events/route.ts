@@ -14,10 +14,10 @@ import { EVENT_BODY, postedEvent } from "./body.ts";
 export const CHANNEL_EVENTS: RouteSpec = {
   method: "POST",
   path: "/api/channel-events",
-  access: "public",
-  summary: "Tells subscribers, channels and procedures of an event; asks people, when it is an approval request.",
+  access: "local",
+  summary: "Tells people and procedures of an event, or asks people for an approval.",
   details:
-    "Only for programs on this machine, which need no token: a request from elsewhere, or one that a proxy has passed on, is refused. The type human_approval_request needs run_id and step_id, and waits for an answer of a person; the same request again asks nobody twice. Fields that are not named here are kept for procedures.",
+    "They need no token; a request from elsewhere, or one that a proxy has passed on, is refused. The type human_approval_request needs run_id and step_id, and waits for an answer of a person; the same request again asks nobody twice. Fields that are not named here are kept for procedures.",
   body: EVENT_BODY,
   answers: {
     200: {
@@ -29,7 +29,7 @@ export const CHANNEL_EVENTS: RouteSpec = {
       }),
     },
   },
-  errors: ["NOT_LOCAL", "APPROVAL_EXISTS", "BUSY", "STORE_FULL", "STORE_FAILED"],
+  errors: ["APPROVAL_EXISTS", "BUSY", "STORE_FULL", "STORE_FAILED"],
 };
 
 export interface ChannelEventsRouteDeps {

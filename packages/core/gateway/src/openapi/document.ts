@@ -14,7 +14,8 @@ export interface OpenApiOptions {
 const INTRODUCTION =
   "HEAD comes with every GET, and OPTIONS tells the methods of a path. Every error has the body that the schema Error " +
   "describes, also what is refused before there is a request: 400, 404, 405, 408 and 431. The paths of channels are not " +
-  "here: what comes in by them is as their platforms have it.";
+  "here: what comes in by them is as their platforms have it. Nor are the paths that start procedures: they are as /webhook, " +
+  "take any JSON, and are answered 202.";
 
 export function openApiDocument({ version, routes }: OpenApiOptions): Node {
   const paths: Record<string, Record<string, Node>> = {};
@@ -60,7 +61,7 @@ const operationId = ({ method, path }: RouteSpec): string =>
 
 /** Programs post to /webhook, and no page does. */
 function securityOf({ access }: RouteSpec): Json {
-  if (access === "public") return [];
+  if (access === "public" || access === "local") return [];
   return access === "webhook" ? [{ bearer: [] }] : [{ bearer: [] }, { pageCookie: [], pageCsrf: [] }];
 }
 
@@ -71,8 +72,10 @@ const SCOPES = {
   connect: "operator, read or webhook",
 } as const;
 
-const scopesOf = ({ access }: RouteSpec): string | undefined =>
-  access === "public" ? undefined : `Needs a token of scope ${SCOPES[access]}.`;
+function scopesOf({ access }: RouteSpec): string | undefined {
+  if (access === "public") return undefined;
+  return access === "local" ? "Only for programs on this machine." : `Needs a token of scope ${SCOPES[access]}.`;
+}
 
 function parametersOf(place: "path" | "query" | "header", strings: Strings = {}): Node[] {
   return Object.entries(strings).map(([name, schema]) => ({

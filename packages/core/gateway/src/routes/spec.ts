@@ -7,8 +7,8 @@ export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Literal, but for segments `{name}`. */
   readonly path: string;
-  /** Everybody, or whose bearer it takes. */
-  readonly access: "public" | Need;
+  /** Everybody, programs on this machine, or whose bearer it takes. */
+  readonly access: "public" | "local" | Need;
   /** What the summary has no room for. */
   readonly details?: string;
   readonly params?: Strings;
@@ -37,7 +37,8 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
   // /health answers whoever asks, whatever Host they name.
   if (spec.path !== "/health") add("BAD_REQUEST", "BAD_HOST", "BAD_ORIGIN");
-  if (spec.access !== "public") add("UNAUTHORIZED", "FORBIDDEN_SCOPE", "LOCKED_OUT");
+  if (spec.access === "local") add("NOT_LOCAL");
+  else if (spec.access !== "public") add("UNAUTHORIZED", "FORBIDDEN_SCOPE", "LOCKED_OUT");
   if (spec.method !== "GET") add("DRAINING");
   if (spec.body) add("BAD_CONTENT_TYPE", "TOO_LARGE", "BAD_JSON");
   if (spec.path.startsWith("/api/")) add("INTERNAL");

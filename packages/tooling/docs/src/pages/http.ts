@@ -39,5 +39,7 @@ The codes are listed under [Errors](errors.md).
 `,
 });
 
-const audience = ({ security, description }: Operation): string =>
-  security.length === 0 ? "everybody" : (/scope ([a-z ]+)\./.exec(description)?.[1] ?? "a token");
+function audience({ security, description }: Operation): string {
+  if (security.length > 0) return /scope ([a-z ,]+)\./.exec(description)?.[1] ?? "a token";
+  return /\bOnly for programs on (this machine)\./.exec(description)?.[1] ?? "everybody";
+}
