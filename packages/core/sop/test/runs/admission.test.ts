@@ -1,6 +1,6 @@
 // Runs that begin too often, too many at a time, or not at all; two that are let in because they come at the same instant.
 import { vectorCases } from "@svc/testkit";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { type AdmissionFacts, skipReason } from "../../src/runs/admission.ts";
 import { calling, type House, house, type HouseOptions, quiet, sop, STARTER, step, webhook } from "./house.ts";
@@ -137,7 +137,7 @@ test("an event that starts several is told once, and only when it is on disk", a
     sops.dispatchIn(webhook("a"), STARTER);
     throw new Error("no");
   });
-  await expect(failed).rejects.toThrow();
+  await expect(failed).rejects.toMatchObject({ code: "STORE_FAILED" });
   expect([sops.runs({}, 10).runs, events]).toEqual([[], []]);
 });
 

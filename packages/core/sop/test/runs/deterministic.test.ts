@@ -1,7 +1,7 @@
 // A stranger's text that becomes a command or an action nobody agreed to; an acting call that is made a second time.
 import { SvcError } from "@svc/contract";
 import { afterEach, describe, expect, test } from "vitest";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { calling, type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
 
 let made: House;

@@ -76,12 +76,11 @@ async function checkAll(made: House, acts: readonly string[], began: number): Pr
     ]);
     const steps = made.sops.readRun(run.id).steps;
     expect(steps.every(({ status, endedAtMs }) => status !== "running" && endedAtMs !== undefined)).toBe(true);
-    for (const { step: number } of steps) {
-      const made = acts.filter((turnId) => turnId === `sop-${run.id}-${number}`).length;
-      const isCall = run.sop === "calls";
-      expect(made).toBeLessThanOrEqual(isCall ? 1 : 0);
-      // A call that was never made, and of which nobody was asked, would be one that was lost.
-      if (isCall && !asked.includes(`step-${number}-interrupted`)) expect(made).toBe(1);
+    // A call that was never made, and of which nobody was asked, would be one that was lost.
+    const calls = run.sop === "calls" ? steps.map(({ step: number }) => number) : [];
+    for (const number of calls) {
+      const times = acts.filter((turnId) => turnId === `sop-${run.id}-${number}`).length;
+      expect(asked.includes(`step-${number}-interrupted`) ? [0, 1] : [1]).toContain(times);
     }
   }
   expect(made.store.sopRuns.active()).toEqual([]);
@@ -123,18 +122,16 @@ describe("a kill", () => {
     await Promise.all(NAMES.map((name) => first.made.start(name, "1")));
     await toTheEnd(first.made);
     first.kills.at(-1)!.acts = [...first.acts];
+    expect(first.kills.length).toBeGreaterThan(15);
     for (const { folder, acts } of first.kills) {
       const began = countRuns(folder);
       const second = live({ folder, remembers: true });
       await toTheEnd(second.made);
       const middle = second.kills[Math.floor(second.kills.length / 2)];
-      if (!middle) {
-        await checkAll(second.made, [...acts, ...second.acts], began);
-        continue;
-      }
-      const third = live({ folder: middle.folder });
+      // The last kill of the first life leaves nothing to do.
+      const third = middle ? live({ folder: middle.folder }) : second;
       await toTheEnd(third.made);
-      await checkAll(third.made, [...acts, ...middle.acts, ...third.acts], began);
+      await checkAll(third.made, [...acts, ...(middle?.acts ?? []), ...third.acts], began);
     }
   });
 

@@ -1,6 +1,6 @@
 // Text of a stranger that ends its own quotation, hides orders in characters nobody sees, or floods the model; a secret that
 // goes to a chat or into the audit log.
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { fenced } from "../../src/runs/outside-text.ts";
 import { type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
@@ -29,7 +29,7 @@ test("whatever stands between the fences, they stand there once", () => {
       );
       expect(text.endsWith(`\ndata ${FENCE}>>>`)).toBe(true);
       expect(text.isWellFormed()).toBe(true);
-      expect(text).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ufeff\u{e0001}-\u{e007f}]/u);
+      expect(text).not.toMatch(/(?!\n|\t)\p{Cc}|[\u200b\u202a-\u202e\u2066-\u2069\ufeff\u{e0001}-\u{e007f}]/u);
     }),
   );
 });
