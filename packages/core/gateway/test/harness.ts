@@ -49,6 +49,7 @@ export interface HarnessOptions {
   readonly ingress?: readonly RegisteredIngress[];
   readonly ingressPaths?: ReadonlyMap<string, IngressPath>;
   readonly clock?: Clock;
+  readonly streams?: GatewayDeps["streams"];
 }
 
 export class Harness {
@@ -172,6 +173,7 @@ export class Harness {
         write: (change) => this.#write(change),
       },
       events: this.hub,
+      ...(options.streams && { streams: options.streams }),
       approvals: this.approvals,
       sops: this.sops,
       channelEvents: this.channelEvents,

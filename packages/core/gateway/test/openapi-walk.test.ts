@@ -98,7 +98,14 @@ const failing = (code: ErrorCode, retryAfterMs?: number): Provocation =>
     { run: () => Promise.reject(new SvcError(code, undefined, retryAfterMs === undefined ? {} : { retryAfterMs })) },
   );
 const attacker = { "x-forwarded-for": "203.0.113.9" };
-const wrongScope = { webhook: "read", read: "webhook", operate: "read", public: "read", local: "read", connect: "read" } as const;
+const wrongScope = {
+  webhook: "read",
+  read: "webhook",
+  operate: "read",
+  public: "read",
+  local: "read",
+  connect: "read",
+} as const;
 
 /** How each code comes about, whatever the route. */
 const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {

@@ -1,5 +1,5 @@
 /** Features made of a few lines, and a lifecycle around them. */
-import type { Contributions, FeatureContext, FeatureDefinition, Logger, SvcEvent, Tool } from "@svc/contract";
+import type { ClientId, Contributions, FeatureContext, FeatureDefinition, Logger, SvcEvent, Tool } from "@svc/contract";
 import * as v from "valibot";
 import { Lifecycle, type LifecycleOptions } from "../src/index.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -46,4 +46,10 @@ export function lifecycleOf(definitions: readonly FeatureDefinition[], options: 
 
 export const neverAborted = (): AbortSignal => new AbortController().signal;
 
-export const anEvent: SvcEvent = { type: "text-delta", turnId: "t1", text: "hello" };
+export const anEvent: SvcEvent = {
+  type: "text-delta",
+  turnId: "t1",
+  sessionId: "s1",
+  owner: "client" as ClientId,
+  text: "hello",
+};

@@ -11,10 +11,14 @@ import { Frames } from "./frames.ts";
 import type { Outlet } from "./outlet.ts";
 import type { Sight } from "./sight.ts";
 
+export interface CrowdLimits {
+  readonly most: number;
+  /** One device that opens all it can must leave room for the others. */
+  readonly mostPerDevice: number;
+}
+
+const LIMITS: CrowdLimits = { most: 5_000, mostPerDevice: 2_000 };
 const BEAT_MS = 15_000;
-const MAX_FEEDS = 5_000;
-/** One device that opens all it can must leave room for the others. */
-const MAX_PER_DEVICE = 2_000;
 /** How long whoever was sent home may take to go. */
 const LEAVE_MS = 1_000;
 
@@ -22,15 +26,17 @@ export class Crowd {
   readonly frames = new Frames();
   readonly #hub: EventHub;
   readonly #clock: Clock;
+  readonly #limits: CrowdLimits;
   readonly #feeds = new Set<Feed>();
   readonly #perDevice = new Map<string, number>();
   #cancelBeat: (() => void) | undefined;
   #cancelCut: (() => void) | undefined;
   #isDraining = false;
 
-  constructor(hub: EventHub, clock: Clock) {
+  constructor(hub: EventHub, clock: Clock, limits: CrowdLimits = LIMITS) {
     this.#hub = hub;
     this.#clock = clock;
+    this.#limits = limits;
   }
 
   get size(): number {
@@ -40,7 +46,8 @@ export class Crowd {
   /** Why a device can't have one more. */
   refusal({ id }: Pick<Device, "id">): Reply | undefined {
     if (this.#isDraining) return errorReply("DRAINING");
-    const isFull = this.#feeds.size >= MAX_FEEDS || (this.#perDevice.get(id) ?? 0) >= MAX_PER_DEVICE;
+    const { most, mostPerDevice } = this.#limits;
+    const isFull = this.#feeds.size >= most || (this.#perDevice.get(id) ?? 0) >= mostPerDevice;
     return isFull ? errorReply("BUSY", { message: "Too many streams are open; try again later." }) : undefined;
   }
 
