@@ -7,6 +7,7 @@ import { type InboxMessage, openStore, type Store } from "@svc/store";
 import { type CapturedLogger, type FakeClock, fakeClock, fakeWorkspace, temporaryHome } from "@svc/testkit";
 import { type Agent, createMessaging, type Messaging, type MessagingSettings } from "../src/index.ts";
 import type { MessagingOptions } from "../src/messaging/messaging.ts";
+import { type Desk, desk } from "./approvals-desk.ts";
 import { type Platform, platform, quiet } from "./delivery-house.ts";
 import { house, type HouseOptions, text } from "./house.ts";
 
@@ -75,6 +76,8 @@ export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "sto
   readonly clock?: FakeClock;
   /** Not yet started. */
   readonly idle?: boolean;
+  /** People can be asked in the conversation. */
+  readonly asks?: boolean;
 }
 
 export interface MessagingHouse extends Disposable {
@@ -88,6 +91,7 @@ export interface MessagingHouse extends Disposable {
   readonly messaging: Messaging;
   readonly events: MessageEvent[];
   readonly turns: TurnEvent[];
+  readonly desk: Desk;
   settings(more?: Partial<MessagingSettings>): MessagingSettings;
   /** Kept, and all that follows from it at this instant has happened. */
   receive(...messages: Inbound[]): Promise<void>;
@@ -125,7 +129,10 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     ...options.settings,
     ...more,
   });
-  const messaging = createMessaging({
+  const people = desk(store, clock, (rows) => messaging.wake(rows));
+  const { replies, askIn, prompts } = people;
+  const messaging: Messaging = createMessaging({
+    ...(options.asks === true && { replies, askIn, prompts }),
     store,
     agent,
     clock,
@@ -153,6 +160,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     messaging,
     events,
     turns,
+    desk: people,
     settings,
     async receive(...messages) {
       await messaging.receive("chat", messages);
