@@ -37,12 +37,12 @@ describe("the list", () => {
       message: "Version 2 is built.",
       approve_keywords: ["approve", "yes"],
       reject_keywords: ["reject", "no"],
-      channels: ["slack"],
+      channels: ["provider_a"],
       asked_by: "a program on this machine",
       status: "approved",
       created_at: "1970-01-01T00:00:01.000Z",
       expires_at: "1970-01-01T00:00:02.000Z",
-      prompts: [{ channel: "slack", conversation: "C1", thread: null }],
+      prompts: [{ channel: "provider_a", conversation: "C1", thread: null }],
       answer: { approved: true, feedback: "go", by: "phone", via: "page", at: "1970-01-01T00:00:01.500Z" },
     });
     const first = await get("/api/approvals?limit=2");

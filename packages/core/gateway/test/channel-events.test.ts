@@ -7,7 +7,7 @@ import { type Call, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
 
 const PATH = "/api/channel-events";
 const JSON_TYPE = { "content-type": "application/json" };
-const EVENT = { type: "build-done", content: { title: "Build", message: "It is green." }, channels: ["slack"] };
+const EVENT = { type: "build-done", content: { title: "Build", message: "It is green." }, channels: ["provider_a"] };
 const QUESTION = { ...EVENT, type: "human_approval_request", run_id: "run-1", step_id: "deploy" };
 
 const started = (options: HarnessOptions = {}): Promise<Harness> => new Harness().start(options);
@@ -24,15 +24,15 @@ const postedTo = (gateway: Harness, body: unknown = EVENT, changed: Call = {}) =
 describe("a program on this machine", () => {
   test("posts an event without a token, and is told its id", async () => {
     const gateway = await started();
-    gateway.channelEvents.skipped = ["telegram"];
+    gateway.channelEvents.skipped = ["mailpush"];
     const answer = await postedTo(gateway, { ...EVENT, run_id: "r", extra: { deep: [1] } });
-    expect([answer.status, answer.json]).toEqual([200, { ok: true, event_id: "boot-1", skipped: ["telegram"] }]);
+    expect([answer.status, answer.json]).toEqual([200, { ok: true, event_id: "boot-1", skipped: ["mailpush"] }]);
     expect(gateway.channelEvents.posted).toEqual([
       {
         type: "build-done",
         title: "Build",
         message: "It is green.",
-        channels: ["slack"],
+        channels: ["provider_a"],
         runId: "r",
         stepId: undefined,
         approveKeywords: undefined,

@@ -312,7 +312,7 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
   "GET /api/audit": [asked({ path: "/api/audit?limit=1&before=3" })],
   "POST /api/channel-events": [
     async (world) => {
-      world.channelEvents.skipped = ["slack"];
+      world.channelEvents.skipped = ["provider_a"];
       return (await world.start()).ask();
     },
   ],
