@@ -42,7 +42,7 @@ function make(change: Partial<ChannelEventParts> = {}): void {
       },
     },
     publish: (event) => ({ id: `boot-${told.push(event)}` }),
-    knownChannels: () => ["chat", "mail"],
+    knownChannels: () => ["chat", "mail", "pager", "forum"],
     channel: (id) => notified.get(id),
     redact: (text) => text.replaceAll("s3cret", "••••••"),
     wake: (deliveries) => void woken.push(...deliveries),
@@ -79,11 +79,11 @@ const approval = (change: Partial<PostedEvent> = {}): PostedEvent =>
 describe("channels", () => {
   test("that can't be told are named, in their order; the dashboard always is", async () => {
     notified.set("mail", { ...up("mail"), isRunning: false });
-    notified.set("slack", { ...up("slack"), target: undefined });
+    notified.set("pager", { ...up("pager"), target: undefined });
     const { skipped } = await channelEvents.post(
-      event({ channels: ["slack", "dashboard", "chat", "mail", "discord", "slack"] }),
+      event({ channels: ["pager", "dashboard", "chat", "mail", "forum", "pager"] }),
     );
-    expect(skipped).toEqual(["slack", "mail", "discord"]);
+    expect(skipped).toEqual(["pager", "mail", "forum"]);
     expect(posted()).toEqual(["chat/ops: Build 17\n\nAll green."]);
   });
 

@@ -1,7 +1,8 @@
 /** What waits, or waited, for a person's yes. It leaves the waiting ones only by an end that is noted, and once. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Conversation } from "@svc/contract";
-import { APPROVAL_COLUMNS, approvalOf, type ApprovalRow, type PromptRow } from "./approval-row.ts";
+import { ApprovalPrompts } from "./approval-prompts.ts";
+import { APPROVAL_COLUMNS, approvalOf, type ApprovalRow } from "./approval-row.ts";
 import type { Approval, ApprovalAnswer, ApprovalStatus } from "./approval-types.ts";
 
 export type NewApproval = Omit<Approval, "n" | "status" | "prompts" | "answer" | "eventId">;
@@ -15,56 +16,36 @@ export interface StoredApprovalFilter {
 
 export class ApprovalStore {
   readonly #db: DatabaseSync;
+  readonly #prompts: ApprovalPrompts;
   readonly #insert;
-  readonly #insertPrompt;
-  readonly #openThread;
   readonly #settle;
-  readonly #closePrompts;
   readonly #told;
   readonly #read;
   readonly #byKey;
-  readonly #prompts;
   readonly #waiting;
-  readonly #waitingIn;
   readonly #due;
   readonly #nextExpiry;
   readonly #endedSince;
   readonly #counts;
   readonly #countWaiting;
   readonly #old;
-  readonly #dropPrompts;
   readonly #drop;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.#prompts = new ApprovalPrompts(db);
     this.#insert = db.prepare(
       `INSERT INTO approvals (run_id, step_id, origin, digest, created_at, expires_at, asked_by, approve_keywords,
          reject_keywords, channels, title, message) VALUES (?, ?, ?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.#insertPrompt = db.prepare(
-      "INSERT INTO approval_prompts (delivery, approval, channel, chat, thread) VALUES (?, ?, ?, ?, ?)",
-    );
-    this.#openThread = db.prepare(
-      "UPDATE approval_prompts SET opened_chat = ?, opened_thread = ? WHERE delivery = ? AND channel = ?",
     );
     this.#settle = db.prepare(
       `UPDATE approvals SET status = ?, ended_at = ?, ended_by = ?, via = ?, feedback = ?
        WHERE n = ? AND status = 'waiting'`,
     );
-    this.#closePrompts = db.prepare("UPDATE approval_prompts SET is_open = 0 WHERE approval = ?");
     this.#told = db.prepare("UPDATE approvals SET event_id = ? WHERE n = ?");
     this.#read = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE n = ?`);
     this.#byKey = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE run_id = ? AND step_id = ?`);
-    this.#prompts = db.prepare(
-      `SELECT delivery, channel, chat, thread, opened_chat, opened_thread FROM approval_prompts
-       WHERE approval = ? ORDER BY delivery`,
-    );
     this.#waiting = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE status = 'waiting' ORDER BY n`);
-    this.#waitingIn = db.prepare(
-      `SELECT approval AS n FROM approval_prompts WHERE is_open = 1 AND channel = ?1 AND chat = ?2 AND thread IS ?3
-       UNION SELECT approval FROM approval_prompts
-       WHERE is_open = 1 AND channel = ?1 AND opened_chat = ?2 AND opened_thread IS ?3 ORDER BY n`,
-    );
     this.#due = db.prepare(
       `SELECT n FROM approvals INDEXED BY approvals_by_expiry
        WHERE status = 'waiting' AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
@@ -76,7 +57,6 @@ export class ApprovalStore {
     this.#counts = db.prepare("SELECT status, count(*) AS n FROM approvals GROUP BY status");
     this.#countWaiting = db.prepare("SELECT count(*) AS n FROM approvals WHERE status = 'waiting'");
     this.#old = db.prepare("SELECT n FROM approvals WHERE ended_at < ? ORDER BY ended_at LIMIT ?");
-    this.#dropPrompts = db.prepare("DELETE FROM approval_prompts WHERE approval = ?");
     this.#drop = db.prepare("DELETE FROM approvals WHERE n = ?");
   }
 
@@ -100,22 +80,22 @@ export class ApprovalStore {
   }
 
   /** Inside a transaction: it is asked there, by this row of the outbox. */
-  addPrompt(n: number, { channel, id, thread }: Conversation, delivery: number): void {
-    this.#insertPrompt.run(delivery, n, channel, id, thread ?? null);
+  addPrompt(n: number, conversation: Conversation, delivery: number): void {
+    this.#prompts.add(n, conversation, delivery);
   }
 
   /**
    * Inside a transaction: the channel has opened a thread for the question that this row of the outbox asked; answers count
    * there too. One on another channel is none. Tells whether the row asks a question.
    */
-  addThread(delivery: number, { channel, id, thread }: Conversation): boolean {
-    return Number(this.#openThread.run(id, thread ?? null, delivery, channel).changes) > 0;
+  addThread(delivery: number, thread: Conversation): boolean {
+    return this.#prompts.addThread(delivery, thread);
   }
 
   /** Inside a transaction. Tells whether it waited: only the first end counts. */
   settle(n: number, status: Exclude<ApprovalStatus, "waiting">, { feedback, by, via, atMs }: ApprovalAnswer): boolean {
     if (Number(this.#settle.run(status, atMs, by, via, feedback ?? null, n).changes) === 0) return false;
-    this.#closePrompts.run(n);
+    this.#prompts.close(n);
     return true;
   }
 
@@ -138,8 +118,8 @@ export class ApprovalStore {
   }
 
   /** Those that can be answered in this conversation, in the order they were asked. */
-  waitingIn({ channel, id, thread }: Conversation): Approval[] {
-    return this.#some(this.#waitingIn, channel, id, thread ?? null);
+  waitingIn(conversation: Conversation): Approval[] {
+    return this.#prompts.openIn(conversation).flatMap((n) => this.read(n) ?? []);
   }
 
   /** Those that wait and whose time is over, the earliest first. */
@@ -185,19 +165,19 @@ export class ApprovalStore {
   dropOld(beforeMs: number, limit: number): number {
     const old = this.#old.all(beforeMs, limit) as { n: number }[];
     for (const { n } of old) {
-      this.#dropPrompts.run(n);
+      this.#prompts.drop(n);
       this.#drop.run(n);
     }
     return old.length;
   }
 
-  #some(numbers: StatementSync, ...values: SQLInputValue[]): Approval[] {
+  #some(numbers: StatementSync, ...values: number[]): Approval[] {
     return (numbers.all(...values) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
   }
 
   #whole(row: unknown): Approval | undefined {
     if (row === undefined) return undefined;
     const approval = row as ApprovalRow;
-    return approvalOf(approval, this.#prompts.all(approval.n) as unknown as PromptRow[]);
+    return approvalOf(approval, this.#prompts.of(approval.n));
   }
 }

@@ -15,7 +15,7 @@ export interface ChannelEventParts {
   readonly sops: Pick<Sops, "dispatchIn">;
   /** Called after the commit. Returns the event with its id. */
   readonly publish: (event: ChannelEvent) => { readonly id: string };
-  /** Ids of the channels that this build knows, in service or not. */
+  /** Ids of the channels that there are, in this build or in another: an outside workflow names those it was written for. */
   readonly knownChannels: () => readonly string[];
   /** Undefined: it is not in the config. */
   readonly channel: (id: string) => NotifiedChannel | undefined;
@@ -25,9 +25,8 @@ export interface ChannelEventParts {
   readonly wake: (deliveries: readonly Delivery[]) => void;
 }
 
-/** Named by outside workflows, whether or not this build has them. The dashboard is told by the event itself. */
+/** Told by the event itself. */
 const DASHBOARD = "dashboard";
-const ALWAYS_KNOWN = ["discord", "slack", "telegram", DASHBOARD];
 
 const APPROVAL_REQUEST = "human_approval_request";
 const BY = "a program on this machine";
@@ -51,7 +50,7 @@ interface Target {
 
 /** Throws BAD_REQUEST. */
 function targetsOf(parts: ChannelEventParts, names: readonly string[]): { targets: Target[]; skipped: string[] } {
-  const known = new Set([...ALWAYS_KNOWN, ...parts.knownChannels()]);
+  const known = new Set([...parts.knownChannels(), DASHBOARD]);
   if (!names.every((name) => known.has(name))) {
     throw new SvcError("BAD_REQUEST", "channels names one that there is not.", {
       hint: `Known here: ${[...known].join(", ")}.`,

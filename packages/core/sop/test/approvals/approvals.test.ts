@@ -1,135 +1,27 @@
-// An approval given twice, or to the wrong question, or by nobody; one that a restart forgets or asks for again.
+// An approval given twice, or by nobody; one that a restart forgets or asks for again.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SvcError } from "@svc/contract";
 import { beforeEach, describe, expect, test } from "vitest";
-import { newApproval } from "../../src/approvals/new-approval.ts";
-import { MAX_WAITING } from "../../src/approvals/requester.ts";
 import {
   approvals,
   ask,
-  channels,
   clock,
-  DAY,
   events,
   having,
   key,
-  log,
   never,
   OPERATOR,
   posted,
   registryForEachTest,
   request,
   restart,
-  ROOM,
   statusOf,
   store,
   woken,
+  yes,
 } from "./house.ts";
 
 registryForEachTest();
-
-const yes = { ...OPERATOR, approved: true };
-
-describe("a request", () => {
-  test("is kept, told of and posted once, to each conversation", async () => {
-    const other = { channel: "chat", id: "other" };
-    const approval = await ask("r-1", { conversations: [ROOM, other, { ...ROOM }] });
-    expect(approval).toMatchObject({ n: 1, status: "waiting", expiresAtMs: clock.now() + DAY, origin: "external" });
-    expect(events).toEqual([expect.objectContaining({ type: "human_approval_request", runId: "r-1", stepId: "gate" })]);
-    expect(posted()).toHaveLength(2);
-    expect(woken.map(({ conversation, approval: n }) => [conversation.id, n])).toEqual([
-      ["room", 1],
-      ["other", 1],
-    ]);
-    expect(approval.prompts.map(({ delivery }) => delivery)).toEqual(woken.map(({ n }) => n));
-  });
-
-  test("again, the same, finds the first: nothing is posted or told again, whatever is in between", async () => {
-    const first = await ask("r-1");
-    const again = await approvals.request(request("r-1", { askedBy: "another", expireMs: 5 }));
-    expect(again).toMatchObject({ state: "existing", approval: { n: first.n, expiresAtMs: first.expiresAtMs } });
-    restart();
-    expect((await approvals.request(request("r-1"))).state).toBe("existing");
-    expect(events).toHaveLength(1);
-    expect(posted()).toHaveLength(1);
-  });
-
-  test.each([
-    ["title", { title: "Delete?" }],
-    ["message", { message: "something else" }],
-    ["keywords", { approveKeywords: ["go"] }],
-    ["channels", { channels: [] }],
-    ["origin", { origin: "sop" as const }],
-    ["subject", { subject: { tool: "shell" } }],
-  ])("with another %s under the same key is refused", async (_, change) => {
-    await ask("r-1");
-    await expect(ask("r-1", change)).rejects.toMatchObject({ code: "APPROVAL_EXISTS" });
-    expect(events).toHaveLength(1);
-    expect(posted()).toHaveLength(1);
-  });
-
-  test("with the same subject is the same, however it is worded", async () => {
-    await ask("r-1", { subject: { a: 1 } });
-    expect((await approvals.request(request("r-1", { subject: { a: 1 }, title: "Other words" }))).state).toBe(
-      "existing",
-    );
-  });
-
-  test("under the key of one that has ended is refused until that one is gone", async () => {
-    await ask("r-1");
-    await approvals.resolve(key("r-1"), yes);
-    await expect(ask("r-1")).rejects.toMatchObject({ code: "APPROVAL_EXISTS" });
-    await store.prune({ sessionDays: 0, maxSessions: 0, toolCallDays: 30, messageDays: 30 }, clock.now() + 31 * DAY);
-    expect(await ask("r-1")).toMatchObject({ n: 2, status: "waiting" });
-    expect(posted().at(-1)).toContain("#2");
-  });
-
-  test.each([
-    { runId: "" },
-    { runId: ".." },
-    { stepId: "a b" },
-    { stepId: "a\u202eb" },
-    { runId: "x".repeat(257) },
-    { approveKeywords: ["no"] },
-    { conversations: Array.from({ length: 65 }, (_, at) => ({ channel: "chat", id: `${at}` })) },
-  ])("%j is refused, and nobody else pays for it", async (change) => {
-    const [bad, good] = await Promise.allSettled([ask("r-1", change), ask("r-2")]);
-    expect(bad).toMatchObject({ status: "rejected", reason: { code: "BAD_REQUEST" } });
-    expect(good).toMatchObject({ status: "fulfilled", value: { n: 1 } });
-  });
-
-  test("inside a transaction that fails is neither kept nor told of", async () => {
-    const failed = store.write(() => {
-      approvals.requestIn(request("r-1"));
-      throw new SvcError("BAD_REQUEST");
-    });
-    await expect(failed).rejects.toMatchObject({ code: "BAD_REQUEST" });
-    expect(approvals.get(key("r-1"))).toBeUndefined();
-    expect(events).toEqual([]);
-    expect(posted()).toEqual([]);
-    expect(clock.waiting).toBe(0);
-  });
-
-  test("beyond the most that may wait is told to come back", async () => {
-    await store.write(() => {
-      for (let n = 0; n < MAX_WAITING; n += 1) {
-        store.approvals.add(newApproval(request(`w-${n}`), clock.now(), DAY));
-      }
-    });
-    await expect(ask("r-1")).rejects.toMatchObject({ code: "BUSY" });
-    await approvals.resolve(key("w-7"), yes);
-    await expect(ask("r-1")).resolves.toMatchObject({ status: "waiting" });
-  });
-
-  test("that is long or full of half letters is bounded, and comes back as it was kept", async () => {
-    const approval = await ask("r-1", { title: "\ud800".repeat(500), message: "😀".repeat(20_000) });
-    expect(approval.title.length).toBeLessThanOrEqual(300);
-    expect(approval.message.length).toBeLessThanOrEqual(16_384);
-    expect(approval.message.isWellFormed()).toBe(true);
-    restart();
-    expect(approvals.get(key("r-1"))!.message).toBe(approval.message);
-  });
-});
 
 describe("an answer", () => {
   beforeEach(() => ask("r-1"));
@@ -253,77 +145,6 @@ describe("who waits for the end", () => {
   });
 });
 
-describe("time", () => {
-  test("is over: nobody has approved, somebody is told, and late answers are refused", async () => {
-    await ask("r-1", { expireMs: 90_000 });
-    const waiting = approvals.settled(key("r-1"), never);
-    await clock.advance(89_999);
-    expect(statusOf("r-1")).toBe("waiting");
-    await clock.advance(1);
-    expect(await waiting).toMatchObject({ status: "expired", answer: { via: "service" } });
-    expect(events.at(-1)).toMatchObject({ approved: false, outcome: "expired" });
-    expect(posted().at(-1)).toContain("nobody answered in time, so it is not approved");
-    expect(log.lines).toContainEqual(
-      expect.objectContaining({ level: "warn", message: expect.stringContaining("nobody answered") }),
-    );
-    await expect(approvals.resolve(key("r-1"), yes)).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });
-    expect(clock.waiting).toBe(0);
-  });
-
-  test("that is over counts before anybody has noticed", async () => {
-    await ask("r-1", { expireMs: 10_000 });
-    clock.setWallClock(clock.now() + 10_000);
-    await expect(approvals.resolve(key("r-1"), yes)).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });
-    expect(statusOf("r-1")).toBe("waiting");
-  });
-
-  test("that jumps ahead is noticed within half a minute; one that jumps back makes it wait longer, and approves nothing", async () => {
-    await ask("ahead", { expireMs: 3_600_000 });
-    clock.setWallClock(clock.now() + 7_200_000);
-    await clock.advance(30_000);
-    expect(statusOf("ahead")).toBe("expired");
-    await ask("back", { expireMs: 60_000 });
-    clock.setWallClock(clock.now() - 3_600_000);
-    await clock.advance(3_600_000);
-    expect(statusOf("back")).toBe("waiting");
-    await clock.advance(60_000);
-    expect(statusOf("back")).toBe("expired");
-    expect(events.filter((event) => event.type === "human_approval_resolved" && event.approved)).toEqual([]);
-  });
-
-  test("that was over while nobody ran is noticed by the next start", async () => {
-    await ask("r-1", { expireMs: 60_000 });
-    await ask("r-2");
-    approvals.stop();
-    await clock.advance(120_000);
-    expect(statusOf("r-1")).toBe("waiting");
-    restart();
-    await clock.advance(0);
-    await nextTurn();
-    expect([statusOf("r-1"), statusOf("r-2")]).toEqual(["expired", "waiting"]);
-  });
-
-  test("many at once all end, the nearest first, and one that can't be ended keeps none of the others", async () => {
-    having({
-      onSettled: ({ runId }) => {
-        if (runId === "r-3") throw new Error("the engine can't");
-        return () => undefined;
-      },
-    });
-    await Promise.all(Array.from({ length: 120 }, (_, n) => ask(`r-${n}`, { expireMs: 1000, conversations: [] })));
-    await clock.advance(1000);
-    await clock.advance(60_000);
-    expect(store.approvals.counts()).toMatchObject({ waiting: 1, expired: 119 });
-    expect(log.lines.some(({ level }) => level === "error")).toBe(true);
-  });
-
-  test("stands still after a stop", async () => {
-    await ask("r-1", { expireMs: 1000 });
-    approvals.stop();
-    expect(clock.waiting).toBe(0);
-  });
-});
-
 describe("a restart", () => {
   test("changes nothing: what waits goes on waiting, and nobody is asked or told again", async () => {
     await ask("r-1");
@@ -369,14 +190,5 @@ describe("a list", () => {
     expect(all).toEqual([5, 4, 3, 2, 1]);
     expect(third.next).toBeUndefined();
     expect(approvals.list({ status: "approved" }, 2)).toEqual({ approvals: [], next: undefined });
-  });
-});
-
-describe("a channel without approvers", () => {
-  test("is asked all the same, and told who can answer", async () => {
-    channels.set("chat", { approvers: [], maxChars: 4000 });
-    await ask("r-1");
-    expect(posted()[0]).toContain("Nobody may answer in this chat.");
-    expect(posted()[0]).toContain("svc approvals approve 1");
   });
 });

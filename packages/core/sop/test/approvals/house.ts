@@ -12,6 +12,7 @@ import type { Answer, ApprovalRequest } from "../../src/approvals/types.ts";
 
 export const ROOM: Conversation = { channel: "chat", id: "room" };
 export const OPERATOR: Pick<Answer, "by" | "via"> = { by: "an operator at the command line", via: "cli" };
+export const yes = { ...OPERATOR, approved: true };
 export const DAY = 86_400_000;
 export const never = new AbortController().signal;
 
