@@ -154,6 +154,24 @@ describe("streams", () => {
     expect([late, streams.count()]).toEqual([["meanwhile", "after"], 0]);
   });
 
+  test("of a page that was signed out are closed once, those of its device stay; a late one is closed as it is opened", () => {
+    const streams = new Streams();
+    const closed: string[] = [];
+    const signIn = { idHash: "x", deviceId: "a", isEnded: false };
+    streams.open({ ...one, signIn }, (why) => {
+      closed.push(`page ${why}`);
+      throw new Error("gone already");
+    });
+    streams.open({ ...one, signIn }, (why) => closed.push(`page too ${why}`));
+    streams.open(one, (why) => closed.push(`token ${why}`));
+    signIn.isEnded = true;
+    streams.closeOf(signIn);
+    streams.open({ ...one, signIn }, (why) => closed.push(`late ${why}`))();
+    expect([closed, streams.count("a")]).toEqual([["page signed-out", "page too signed-out", "late signed-out"], 1]);
+    streams.closeAll("a");
+    expect(closed.slice(3)).toEqual(["token revoked"]);
+  });
+
   test("leave nothing behind when requests end", async () => {
     const { gateway, tokens } = await started();
     for (let count = 0; count < 3; count += 1) await post(gateway, tokens.operator);

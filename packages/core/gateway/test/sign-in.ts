@@ -1,5 +1,5 @@
 /** A page that is signed in, as its browser and its script would be. */
-import type { Harness } from "./harness.ts";
+import { Harness, type HarnessOptions } from "./harness.ts";
 import { type Answer, call } from "./http.ts";
 
 export interface SignedIn {
@@ -38,3 +38,18 @@ export function signedIn(answer: Answer): SignedIn {
 }
 
 const cookieOf = ({ headers }: Answer): string => /svc_session=([^;]*)/.exec(String(headers["set-cookie"]))?.[1] ?? "";
+
+/** A gateway with a device of each scope. */
+export async function started(options: HarnessOptions = {}) {
+  const harness = new Harness();
+  const tokens = {
+    operator: harness.device("operator"),
+    read: harness.device("read"),
+    webhook: harness.device("webhook"),
+  };
+  return { gateway: await harness.start(options), tokens };
+}
+
+/** Of a request that any device but a program's may send. */
+export const status = async (to: Harness, { headers }: Pick<SignedIn, "headers">, path = "/api/tools") =>
+  (await call(to, { path, headers })).status;
