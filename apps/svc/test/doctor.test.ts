@@ -199,11 +199,23 @@ describe("public_url and proxies", () => {
     const report = await doctor(home.path, ["--security"]);
     expect(levels(report, "public-url-leads-here")).toEqual(["ok"]);
     expect(levels(report, "proxy-headers")).toEqual(["warning"]);
+    expect(levels(report, "local-paths")).toEqual(["error"]);
     expect(levels(report, "forwarded-headers")).toEqual(["ok"]);
     front.close();
     front.closeAllConnections();
     const closed = await doctor(home.path);
     expect(of(closed, "public-url-leads-here")).toMatchObject([{ level: "warning", message: /ECONNREFUSED/ }]);
+  });
+
+  test("a proxy that says who is calling keeps others from what is for this machine", async () => {
+    const front = await proxy({ "x-forwarded-for": "203.0.113.9" });
+    using home = homeWith(`[gateway]\npublic_url = "${front.url}"\ntrust_forwarded_headers = true\n`);
+    await using daemon = await startBinary({ home: home.path });
+    front.target = daemon.url;
+    const report = await doctor(home.path, ["--security"]);
+    front.close();
+    front.closeAllConnections();
+    expect([levels(report, "local-paths"), levels(report, "proxy-headers")]).toEqual([["ok"], []]);
   });
 
   test("forwarding headers that come while they are not trusted are an error", async () => {

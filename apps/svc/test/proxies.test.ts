@@ -53,6 +53,25 @@ describe.each(KINDS)("behind %s as the guide sets it up, with TLS", (kind) => {
     expect((await proxy.send("/health")).status).toBe(200);
   });
 
+  test("what is for programs on this machine is refused to whoever comes by it, and not to them", async (context) => {
+    need(kind, context);
+    using home = disposableHome();
+    const url = `public_url = "https://${NAME}"\n`;
+    for (const trust of [true, false]) {
+      writeFileSync(join(home.path, "config.toml"), `[gateway]\n${url}trust_forwarded_headers = ${trust}\n`);
+      await using daemon = await startBinary({ home: home.path });
+      await using proxy = await startProxy(kind, new URL(daemon.url).host);
+      const headers = { "content-type": "application/json" };
+      const event = { method: "POST", headers, body: JSON.stringify({ type: "build-done" }) };
+      for (const spoofed of [{}, { "x-forwarded-for": "127.0.0.1" }, { forwarded: "for=127.0.0.1" }, { via: "" }]) {
+        const answer = await proxy.send("/api/channel-events", { ...event, headers: { ...headers, ...spoofed } });
+        expect([answer.status, JSON.parse(answer.text).code]).toEqual([403, "NOT_LOCAL"]);
+      }
+      const direct = await fetch(new URL("/api/channel-events", daemon.url), event);
+      expect([direct.status, await direct.json()]).toMatchObject([200, { ok: true, skipped: [] }]);
+    }
+  });
+
   test("what it passes on never looks like a program of this machine", async (context) => {
     need(kind, context);
     const seen: IncomingHttpHeaders[] = [];

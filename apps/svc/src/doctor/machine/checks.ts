@@ -9,7 +9,7 @@ import { gateway, port } from "./gateway.ts";
 import { libatomic } from "./libatomic.ts";
 import { logs } from "./logs.ts";
 import { fileModes, homeFolder, keyFile } from "./modes.ts";
-import { proxyHeaders, publicUrl } from "./public-url.ts";
+import { localPaths, proxyHeaders, publicUrl } from "./public-url.ts";
 import { coreDumps, idleTokens, root } from "./security.ts";
 import { secrets } from "./secrets.ts";
 import { settings } from "./settings.ts";
@@ -37,6 +37,7 @@ export const CHECKS: readonly Check[] = [
   clock,
   fileModes,
   proxyHeaders,
+  localPaths,
   idleTokens,
   root,
   coreDumps,

@@ -1,4 +1,4 @@
-/** One GET, to see who answers. Not the guarded client: both addresses are the operator's own, and the local one is private. */
+/** One request, to see who answers. Not the guarded client: both addresses are the operator's own, and the local one is private. */
 
 export interface Answer {
   readonly status?: number;
@@ -11,9 +11,10 @@ export interface Answer {
 const MOST_BYTES = 64 * 1024;
 
 /** Never rejects. Follows no redirect: where that leads is not the address that was asked about. */
-export async function probe(url: URL, signal: AbortSignal): Promise<Answer> {
+export async function probe(url: URL, signal: AbortSignal, method: "GET" | "POST" = "GET"): Promise<Answer> {
   try {
-    const response = await fetch(url, { redirect: "manual", signal, headers: { accept: "application/json" } });
+    const headers = { accept: "application/json" };
+    const response = await fetch(url, { method, redirect: "manual", signal, headers });
     return { status: response.status, ...instanceIn(await beginning(response)) };
   } catch (error) {
     return { failure: signal.aborted ? "no answer in time" : codeOf(error) };

@@ -1,5 +1,5 @@
 /** Whether gateway.public_url leads to this daemon, and whether the proxy in between says who is calling. */
-import { type Finding, ok, warning } from "../finding.ts";
+import { error, type Finding, ok, warning } from "../finding.ts";
 import type { Check } from "./check.ts";
 import { askAgain, type DaemonStatus } from "./daemon-state.ts";
 import { type Answer, probe } from "./probe.ts";
@@ -48,5 +48,31 @@ export const proxyHeaders: Check = {
     return [warning("proxy-headers", message, fix)];
   },
 };
+
+/**
+ * What is for programs on this machine must be refused to those who come by the proxy, whether its headers are trusted or
+ * not. The request has no body and no content type: where it is let in, nothing comes of it.
+ */
+export const localPaths: Check = {
+  id: "local-paths",
+  async find(machine, signal) {
+    const { status } = await machine.daemon();
+    const base = status?.public_url;
+    // Nothing is in between where it is the daemon's own address.
+    if (!status || !base || new URL(base).host === new URL(status.url).host) return [];
+    const { instance } = await probe(below(base, "health"), signal);
+    if (instance !== status.instance) return [];
+    const answer = await probe(below(base, "api/channel-events"), signal, "POST");
+    if (answer.status === undefined) return [];
+    if (answer.status !== LET_IN) return [ok("local-paths", "What is for this machine is refused to others.")];
+    const message =
+      "Who calls gateway.public_url may post to /api/channel-events, which is for programs on this machine.";
+    const fix = "let the proxy set X-Forwarded-For, or keep that path out";
+    return [error("local-paths", message, fix)];
+  },
+};
+
+/** The content type, which is looked at after the caller. */
+const LET_IN = 415;
 
 const below = (base: string, path: string): URL => new URL(path, base.endsWith("/") ? base : `${base}/`);

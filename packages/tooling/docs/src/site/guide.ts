@@ -11,6 +11,8 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "public", title: "Going public" },
   { page: "channels", title: "Channels" },
   { page: "inbox", title: "The inbox" },
+  { page: "approvals", title: "Approvals" },
+  { page: "channel-events", title: "Events of your programs" },
   { page: "service", title: "Running as a service" },
   { page: "backup", title: "Backup and restore" },
   { page: "doctor", title: "Doctor" },
