@@ -10,6 +10,8 @@ export interface Generation {
   readonly registry: Registry;
   readonly sandbox: SandboxChoice;
   readonly agents: AgentSet;
+  /** The agents have the tools for procedures. */
+  readonly hasProcedures: boolean;
   /** Tool calls that began in this generation. */
   readonly calls: Ongoing;
 }
@@ -45,6 +47,7 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
     config,
     registry,
     sandbox,
+    hasProcedures,
     calls,
     agents: {
       profiles,

@@ -88,6 +88,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     service.start();
     // What went wrong with it is in the log already.
     signals.onReload(() => void reloader.reload().catch(() => {}));
+    followProcedures(service, reloader);
     context.print(banner(context.build, service, gateway, firstRun));
     offerCode();
     // Who turns pairing on needs a code as whoever starts the service for the first time.
@@ -101,6 +102,14 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     signals.onReload(() => {});
     await control.close(0);
   }
+}
+
+/** Agents have the tools for procedures where there is one: the first to come and the last to go make other agents. */
+function followProcedures(service: Service, reloader: Reloader): void {
+  const { library } = service.governance;
+  library.onChange(() => {
+    if (library.list().length > 0 !== service.generation.hasProcedures) void reloader.reload().catch(() => {});
+  });
 }
 
 async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {

@@ -26,8 +26,8 @@ export const libraryRules = (
   reserved: () => RESERVED,
 });
 
-/** Requests to /webhook are events too, beside the turn that they are. */
-const RESERVED = CORE_PATHS.filter((path) => path !== "/webhook");
+/** Requests to /webhook are events too, beside the turn that they are. Of a pattern, all that is below it. */
+const RESERVED = CORE_PATHS.filter((path) => path !== "/webhook").map((path) => path.replace(/\{.*$/, ""));
 
 function proceduresFolder(home: Folders["home"], { core }: LoadedConfig): string {
   const { workspace = home.workspace } = resolveAgents(core).get(DEFAULT_AGENT)!;

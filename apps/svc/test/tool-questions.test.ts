@@ -1,0 +1,88 @@
+// A tool call that the policy says to ask for, with the real binary: the question comes to the conversation that caused it, to
+// the command line and to the stream; the turn waits over a kill, and the call is made once.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeModelServer, type ModelRequest, type ModelStep, startBinary } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { type ChannelHouse, eventually } from "./channel-house.ts";
+import { localModel } from "./daemon.ts";
+import { startGovernedHouse } from "./governed-house.ts";
+
+const isAfterTool = ({ body }: ModelRequest): boolean =>
+  (body["messages"] as { role: string }[]).at(-1)?.role === "tool";
+
+/** Writes a note when it is asked anything, then says what came of it. */
+const writesNote = (request: ModelRequest): ModelStep =>
+  isAfterTool(request)
+    ? { text: `the tool said ${JSON.stringify((request.body["messages"] as { content: string }[]).at(-1)?.content)}` }
+    : { calls: [{ name: "file_write", input: { path: "note.txt", content: "once\n", mode: "append" } }] };
+
+const noteIn = (house: ChannelHouse): string => {
+  try {
+    return readFileSync(join(house.home, "workspace", "note.txt"), "utf8");
+  } catch {
+    return "";
+  }
+};
+
+const waiting = async (house: ChannelHouse): Promise<readonly { n: number; origin: string; title: string }[]> =>
+  (await house.json<{ approvals: { n: number; origin: string; title: string }[] }>("approvals", "list")).approvals;
+
+test("the question is posted where the call came from, outlives a kill, and a yes there makes the call once", async () => {
+  await using model = await fakeModelServer({ script: writesNote });
+  await using house = await startGovernedHouse();
+  house.config(localModel(model), 'approvers = ["+15551234567"]');
+  await house.svc("reload");
+  await house.write({ text: "write it down" });
+  const question = await eventually(
+    () => house.platform.sent,
+    ({ length }) => length > 0,
+  );
+  expect(question).toHaveLength(1);
+  expect(await waiting(house)).toEqual([
+    expect.objectContaining({ origin: "tool", title: "May the agent run file_write?" }),
+  ]);
+  await house.daemon.kill9();
+  house.daemon = await startBinary({ home: house.home });
+  expect(await waiting(house)).toHaveLength(1);
+  await house.write({ text: "yes" });
+  const sent = await eventually(
+    () => house.platform.sent.map(({ text }) => text),
+    (texts) => texts.some((text) => text.startsWith("the tool said")),
+  );
+  expect(noteIn(house)).toBe("once\n");
+  // The question, the word to the one who answered, the answer of the turn: each once.
+  expect(sent).toHaveLength(3);
+  expect(await waiting(house)).toEqual([]);
+});
+
+test("an HTTP turn waits for the command line; a no goes to the model with its feedback", async () => {
+  await using model = await fakeModelServer({ script: writesNote });
+  await using house = await startGovernedHouse();
+  house.config(localModel(model));
+  await house.svc("reload");
+  const token = await house.daemon.pair();
+  const answer = house.daemon.request("/webhook", { method: "POST", token, body: { message: "write it down" } });
+  const [asked] = await eventually(
+    () => waiting(house),
+    ({ length }) => length === 1,
+  );
+  const said = await house.svc("approvals", "reject", String(asked!.n), "--feedback", "not today");
+  expect(said.code).toBe(0);
+  const { response } = (await (await answer).json()) as { response: string };
+  expect(response).toContain("not today");
+  expect(noteIn(house)).toBe("");
+});
+
+test("nobody answers: the call is refused, never made", async () => {
+  await using model = await fakeModelServer({ script: writesNote });
+  await using house = await startGovernedHouse();
+  house.config(`${localModel(model)}\n[approvals]\ntool_timeout_secs = 1\n`);
+  await house.svc("reload");
+  const token = await house.daemon.pair();
+  const answer = await house.daemon.request("/webhook", { method: "POST", token, body: { message: "write it down" } });
+  expect(((await answer.json()) as { response: string }).response).toContain("nobody answered in time");
+  expect(noteIn(house)).toBe("");
+  const { approvals } = await house.json<{ approvals: { status: string }[] }>("approvals", "list", "--status", "all");
+  expect(approvals.map(({ status }) => status)).toEqual(["expired"]);
+});
