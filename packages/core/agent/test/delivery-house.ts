@@ -56,7 +56,9 @@ export interface DeliveryHouse extends Disposable {
   row(n: number): Delivery;
 }
 
-export interface DeliveryHouseOptions extends Partial<Pick<DispatcherOptions, "openFile" | "random">> {
+export interface DeliveryHouseOptions extends Partial<
+  Pick<DispatcherOptions, "openFile" | "random" | "prompts" | "closePrompt">
+> {
   readonly settings?: Partial<DeliverySettings>;
   readonly chat?: Platform;
   /** What the dispatcher is given in place of the store. */
@@ -88,6 +90,8 @@ export function deliveryHouse(options: DeliveryHouseOptions = {}): DeliveryHouse
     openFile: options.openFile ?? (() => Promise.reject(new Error("no files in this test"))),
     random: options.random ?? (() => 1),
     settings: settings(),
+    prompts: options.prompts,
+    ...(options.closePrompt && { closePrompt: options.closePrompt }),
   });
   if (options.idle !== true) dispatcher.start();
   const keep = (...rows: NewDelivery[]) => store.write(() => store.outbox.add(rows, clock.now()));

@@ -1,6 +1,7 @@
 // A step of a procedure that calls a tool nobody gave it, acts twice on one yes, or lifts with it what the policy forbids.
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "../src/policy/index.ts";
+import type { ToolQuestion } from "../src/index.ts";
 import { act, ask, call, client, failure, house, read, scripted, text } from "./house.ts";
 
 const resumable = { turnId: "t-1", resumable: true, session: "s", owner: client } as const;
@@ -80,7 +81,10 @@ describe("a tool that was allowed beforehand", () => {
     const model = scripted([call("act", {}, "a"), call("act", {}, "b")], [text("ok")]);
     const { agent } = house({ model, verdict: "ask" });
     const asked: string[] = [];
-    await ask(agent, "go", { ...nobody, ask: async ({ callId }) => (asked.push(callId), { approved: true }) });
+    await ask(agent, "go", {
+      ...nobody,
+      ask: async ({ callId }: ToolQuestion) => (asked.push(callId), { approved: true }),
+    });
     expect(asked).toEqual(["b"]);
     expect(results(model)).toEqual(['"done"', '"done"']);
   });

@@ -102,8 +102,7 @@ describe("a kill while a person is asked", () => {
       const answers = second.made.answersTo(1).filter((words) => words.startsWith("do it"));
       expect(answers).toHaveLength(1);
       // Done, or the model was told that nobody knows.
-      if (acts + second.acts.length === 0) expect(answers[0]).toContain("interrupted");
-      else expect(answers[0]).toMatch(/did 1|interrupted/);
+      expect(answers[0]).toMatch(acts + second.acts.length === 0 ? /interrupted/ : /did 1|interrupted/);
     }
     expect([...reached].toSorted()).toEqual(["approved", "none", "waiting"]);
   });
