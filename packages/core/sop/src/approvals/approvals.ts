@@ -5,7 +5,6 @@ import { Announced } from "./announced.ts";
 import { Expiry } from "./expiry.ts";
 import type { ApprovalOptions } from "./options.ts";
 import { expired, refusalOf } from "./outcome.ts";
-import { createPrompts, type Prompts } from "./prompts.ts";
 import { Replies } from "./replies.ts";
 import { Requester } from "./requester.ts";
 import { Settler } from "./settler.ts";
@@ -14,7 +13,6 @@ import { Waiters } from "./waiters.ts";
 
 /** What the parts of this package ask of it beside. */
 export interface ApprovalRegistry extends Approvals {
-  readonly prompts: Prompts;
   /** Id of the event that told of it. Called after the commit. */
   eventIdOf(approval: Approval): string;
   /** Its time is over before `expiresAtMs`. Resolves once that is on disk; also where it waits no longer. */
@@ -68,7 +66,6 @@ export function createApprovals(options: ApprovalOptions): ApprovalRegistry {
       takes: (inbound, receivedAtMs) => replies.takes(inbound, receivedAtMs),
       take: (inbound, receivedAtMs) => replies.take(inbound, receivedAtMs),
     },
-    prompts: createPrompts(options),
     eventIdOf: (approval) => announced.tell(approval),
     async expire(key) {
       const pending = await store.write(() => {

@@ -10,8 +10,8 @@ export function isApprover(approvers: readonly string[], sender: string): boolea
   return isAllowed(people, sender, modeOf(sender));
 }
 
-/** Channels hand over numbers with `+`. */
+/** Channels hand over numbers with `+`. What has a slash before the `@` is an account of some server, not an address. */
 function modeOf(sender: string): "phone" | "email" | "exact" {
   if (/^\+[0-9]+$/.test(sender)) return "phone";
-  return sender.includes("@") ? "email" : "exact";
+  return /^[^/]+@/.test(sender) ? "email" : "exact";
 }

@@ -1,5 +1,5 @@
 /** What approvals are made with. */
-import type { ApprovalEvent, Clock, Logger, PostedPrompt } from "@svc/contract";
+import type { ApprovalEvent, Clock, Logger } from "@svc/contract";
 import type { Delivery, Store } from "@svc/store";
 import type { OnRequested, OnSettled } from "./types.ts";
 
@@ -17,8 +17,6 @@ export interface ApprovalOptions {
   readonly redact: (text: string) => string;
   /** Called after the commit that added these rows to the outbox. */
   readonly wake: (deliveries: readonly Delivery[]) => void;
-  /** Takes the buttons off a question that was posted, where the channel can. */
-  readonly closePrompt?: (posted: PostedPrompt, outcome: string) => void;
   readonly onRequested?: OnRequested;
   readonly onSettled?: OnSettled;
 }

@@ -47,24 +47,8 @@ export class Settler {
         this.#waiters.wake(result);
         goOn?.();
         wake(deliveries);
-        this.#closePrompts(result);
       },
     };
-  }
-
-  /** One that is not posted yet never is; what is being posted right now is closed by whoever posts it. */
-  #closePrompts(approval: Approval): void {
-    const { store, closePrompt, settings, redact } = this.#options;
-    if (!closePrompt) return;
-    for (const { conversation, delivery } of approval.prompts) {
-      const row = store.outbox.read(delivery);
-      if (row?.state !== "sent") continue;
-      const { platformId, text } = row;
-      closePrompt(
-        { conversation, platformId, text },
-        outcomeText(approval, settings(conversation.channel).maxChars, redact),
-      );
-    }
   }
 
   #tellIn(approval: Approval, at: Conversation | undefined): Delivery[] {

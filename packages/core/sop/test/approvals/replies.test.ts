@@ -92,12 +92,25 @@ describe("a word", () => {
   });
 
   test("is compared as allowlists compare", async () => {
-    channels.set("chat", { approvers: ["+49 170 123", "Bob@Example.com", "@corp.test", "Kim"], maxChars: 4000 });
+    channels.set("chat", {
+      approvers: ["+49 170 123", "Bob@Example.com", "@corp.test", "Kim", "federated_users/ada@other.test"],
+      maxChars: 4000,
+    });
     await ask("r-1");
-    for (const sender of ["+4917012", "bob@example.com.evil", "x@sub.corp.test", "kim", "\u212aim", "Kim ", ""]) {
+    for (const sender of [
+      "+4917012",
+      "bob@example.com.evil",
+      "x@sub.corp.test",
+      "kim",
+      "\u212aim",
+      "Kim ",
+      "",
+      "federated_users/eve@corp.test",
+      "federated_users/Ada@other.test",
+    ]) {
       expect(await say("yes", { sender })).toBe("ordinary");
     }
-    for (const sender of ["+49170123", "BOB@example.com", "x@corp.test", "Kim"]) {
+    for (const sender of ["+49170123", "BOB@example.com", "x@corp.test", "Kim", "federated_users/ada@other.test"]) {
       expect(approvals.replies.takes(said("yes", { sender }), clock.now())).toBe(true);
     }
   });
