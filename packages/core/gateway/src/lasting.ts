@@ -88,7 +88,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     page: pageHandles(deps.page),
     pageSessions,
     streams,
-    crowd: new Crowd(deps.events, clock, deps.streams),
+    crowd: new Crowd(deps.events, clock, deps.crowdLimits),
     socketLibrary: new SocketLibrary(),
     pairing: new Pairing({ devices, requirePairing, clock, log }),
     running,

@@ -84,7 +84,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly mailbox: Mailbox;
   readonly events: EventHub;
   /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */
-  readonly streams?: CrowdLimits;
+  readonly crowdLimits?: CrowdLimits;
   readonly approvals: GatewayApprovals;
   readonly sops: GatewaySops;
   readonly channelEvents: ChannelEvents;

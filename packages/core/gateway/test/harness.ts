@@ -49,7 +49,7 @@ export interface HarnessOptions {
   readonly ingress?: readonly RegisteredIngress[];
   readonly ingressPaths?: ReadonlyMap<string, IngressPath>;
   readonly clock?: Clock;
-  readonly streams?: GatewayDeps["streams"];
+  readonly crowdLimits?: GatewayDeps["crowdLimits"];
 }
 
 export class Harness {
@@ -173,7 +173,7 @@ export class Harness {
         write: (change) => this.#write(change),
       },
       events: this.hub,
-      ...(options.streams && { streams: options.streams }),
+      ...(options.crowdLimits && { crowdLimits: options.crowdLimits }),
       approvals: this.approvals,
       sops: this.sops,
       channelEvents: this.channelEvents,
