@@ -192,7 +192,8 @@ test("who stops leaves no timer, neither of those who are signed in nor of what 
   const clock = fakeClock();
   const device = { id: "a" } as Device;
   const devices = { get: () => device, seen: () => device };
-  const sessions = new PageSessions({ store, devices, clock, log: captureLogger(), onEnd: () => {} });
+  const make = () => new PageSessions({ store, devices, clock, log: captureLogger(), onEnd: () => {} });
+  const sessions = make();
   const { cookie, csrf } = await sessions.open(device);
   await sessions.open(device);
   const found = sessions.find({ cookie, csrf });
@@ -203,6 +204,10 @@ test("who stops leaves no timer, neither of those who are signed in nor of what 
   sessions.stop();
   expect(clock.waiting).toBe(0);
   store.fails = undefined;
+  store.rows = [];
+  const late = make();
+  late.stop();
+  await late.open(device);
   await sessions.open(device);
   expect(clock.waiting).toBe(0);
 });
