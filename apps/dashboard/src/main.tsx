@@ -1,4 +1,15 @@
 import { render } from "preact";
+import { App } from "./app.tsx";
+import { followSession, makeServices, ServicesProvider } from "./services.ts";
 
 const root = document.getElementById("page");
-if (root !== null) render(<h1>svc</h1>, root);
+if (root !== null) {
+  const services = makeServices(window);
+  void services.session.start().then(() => followSession(services, window));
+  render(
+    <ServicesProvider value={services}>
+      <App />
+    </ServicesProvider>,
+    root,
+  );
+}

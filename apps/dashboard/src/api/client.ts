@@ -1,0 +1,74 @@
+/** Requests to the service: the cookie goes by itself, and opens nothing without the value that is sent beside it. */
+import { asApiError, errorOf } from "./api-error.ts";
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface Credentials {
+  /** Undefined: nobody is signed in. */
+  csrf(): string | undefined;
+  /** The service knows it no longer. Resolves with whether there is another one to try. */
+  refused(csrf: string): Promise<boolean>;
+}
+
+export interface Call {
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly query?: Query;
+  /** Goes as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Api {
+  readonly #credentials: Credentials;
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
+
+  /** Throws ApiError; with the signal's reason when it was called off. */
+  async call<Answer>(path: string, call: Call = {}): Promise<Answer> {
+    const csrf = this.#credentials.csrf();
+    const response = await send(path, call, csrf === undefined ? {} : { "X-Svc-Csrf": csrf });
+    if (response.ok) return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
+    const error = await errorOf(response);
+    if (error.status !== 401 || csrf === undefined) throw error;
+    // Another tab may have signed in anew meanwhile: the cookie is its, and so must the value be.
+    if (await this.#credentials.refused(csrf)) return this.call(path, call);
+    throw error;
+  }
+
+  get<Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> {
+    return this.call(path, { ...(query && { query }), signal });
+  }
+}
+
+/** Throws ApiError when there is no answer. */
+export async function send(path: string, call: Call, more: Readonly<Record<string, string>>): Promise<Response> {
+  const { method = "GET", query, body, headers, signal } = call;
+  try {
+    return await fetch(path + queryText(query), {
+      method,
+      headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers, ...more },
+      body: body === undefined ? null : JSON.stringify(body),
+      credentials: "same-origin",
+      cache: "no-store",
+      redirect: "error",
+      signal: signal ?? null,
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw asApiError(error);
+  }
+}
+
+function queryText(query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  if (given.length === 0) return "";
+  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+}
+
+/** A path of constant parts and values, which can hold anything. */
+export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  return parts.reduce((text, part, index) => text + encodeURIComponent(values[index - 1] ?? "") + part);
+}

@@ -1,0 +1,100 @@
+/** Procedures, their runs and approvals, as the service answers. */
+
+export interface Approval {
+  readonly n: number;
+  readonly run_id: string;
+  readonly step_id: string;
+  readonly origin: "external" | "sop" | "tool";
+  readonly title: string;
+  readonly message: string;
+  readonly approve_keywords: readonly string[];
+  readonly reject_keywords: readonly string[];
+  readonly channels: readonly string[];
+  readonly asked_by: string;
+  readonly status: "waiting" | "approved" | "rejected" | "expired" | "cancelled";
+  readonly created_at: string;
+  readonly expires_at: string;
+  readonly prompts: readonly {
+    readonly channel: string;
+    readonly conversation: string;
+    readonly thread: string | null;
+  }[];
+  readonly answer: {
+    readonly approved: boolean;
+    readonly feedback: string | null;
+    readonly by: string;
+    readonly via: string;
+    readonly at: string;
+  } | null;
+}
+
+export interface Trigger {
+  readonly type: "webhook" | "cron" | "channel_event" | "manual";
+  readonly condition: string | null;
+  readonly path?: string;
+  readonly expression?: string;
+  readonly timezone?: string | null;
+  readonly next_at?: string | null;
+  readonly event?: string;
+}
+
+export interface Procedure {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly priority: string;
+  readonly execution_mode: string;
+  readonly cooldown_secs: number;
+  readonly max_concurrent: number;
+  readonly agent: string | null;
+  readonly triggers: readonly Trigger[];
+  readonly steps: readonly {
+    readonly number: number;
+    readonly title: string;
+    readonly kind: string;
+    readonly tools: readonly string[];
+    readonly requires_confirmation: boolean;
+  }[];
+  readonly active_runs: number;
+  readonly last_run: Run | null;
+  readonly problem: string | null;
+}
+
+export interface Procedures {
+  readonly sops: readonly Procedure[];
+  readonly broken: readonly { readonly name: string; readonly problem: string }[];
+}
+
+export type RunStatus = "pending" | "running" | "waiting_approval" | "completed" | "failed" | "cancelled";
+
+export interface Run {
+  readonly id: string;
+  readonly n: number;
+  readonly sop: string;
+  readonly status: RunStatus;
+  readonly mode: string;
+  readonly step: number;
+  readonly source: string;
+  readonly topic: string;
+  readonly started_by: string;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+}
+
+export interface RunStep {
+  readonly number: number;
+  readonly title: string;
+  readonly kind: string;
+  readonly status: RunStatus;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly output: unknown;
+  readonly approval: Approval | null;
+}
+
+export interface RunDetail extends Run {
+  readonly payload: string | null;
+  readonly steps: readonly RunStep[];
+}

@@ -1,0 +1,150 @@
+/** What the service answers, as far as the page reads it: docs/reference/openapi.md has all of it. Times are ISO 8601, UTC. */
+
+export interface Device {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: "operator" | "read" | "webhook";
+}
+
+export interface PairedDevice extends Device {
+  readonly created_at: string;
+  readonly last_seen_at: string | null;
+  readonly current: boolean;
+}
+
+export interface Channel {
+  readonly id: string;
+  readonly feature: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly callback_urls: readonly string[];
+  readonly signed: boolean | null;
+  readonly last_message_at?: string | null;
+  readonly last_error?: { readonly code: string; readonly message: string; readonly at: string } | null;
+}
+
+export interface Minute {
+  readonly at: string;
+  readonly received: number;
+  readonly answered: number;
+  readonly delivered: number;
+  readonly failed: number;
+}
+
+export interface Status {
+  readonly status: "ok" | "degraded";
+  readonly instance: string;
+  readonly version: string;
+  readonly commit: string;
+  readonly profile: string;
+  readonly uptime_secs: number;
+  readonly url: string;
+  readonly public_url: string | null;
+  readonly model: { readonly provider: string; readonly name: string; readonly price_known: boolean };
+  readonly agents: readonly {
+    readonly name: string;
+    readonly provider: string;
+    readonly model: string;
+    readonly price_known: boolean;
+    readonly cost_today_usd: number;
+    readonly max_cost_per_day: number | null;
+  }[];
+  readonly sandbox: { readonly effective: string; readonly warning: string | null };
+  readonly turns: { readonly running: number; readonly waiting: number };
+  readonly channels: readonly Channel[];
+  readonly messages: {
+    readonly waiting: number;
+    readonly failed: number;
+    readonly outgoing: number;
+    readonly dead: number;
+    readonly oldest_waiting_secs: number | null;
+  };
+  readonly activity?: { readonly minutes: readonly Minute[] };
+  readonly memory_rss_bytes: number;
+  readonly warnings: readonly string[];
+  readonly database: { readonly bytes: number; readonly writable: boolean };
+  readonly unsigned: readonly string[];
+  readonly features: readonly { readonly id: string; readonly state: string; readonly reason: string | null }[];
+}
+
+export interface Conversation {
+  readonly id: string;
+  /** What its owner calls it. */
+  readonly session_id: string;
+  readonly device: { readonly id: string; readonly name: string } | null;
+  readonly turns: number;
+  readonly running: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface ToolCall {
+  readonly call_id: string;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly ok: boolean;
+  readonly output: unknown;
+}
+
+export interface Message {
+  readonly turn_id: string;
+  readonly at: string;
+  readonly role: "user" | "assistant";
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+}
+
+export interface Mail {
+  readonly id: string;
+  readonly state: string;
+  readonly channel: string;
+  readonly conversation: { readonly id: string; readonly thread: string | null } | null;
+  readonly sender: string | null;
+  readonly text: string;
+  readonly attempts: number;
+  readonly at: string;
+  readonly ended_at: string | null;
+  readonly error: string | null;
+  readonly turn_id: string | null;
+}
+
+export interface MailDetail extends Mail {
+  readonly kind: string;
+  readonly files: readonly { readonly kind: string; readonly name: string }[];
+  readonly deliveries: readonly Mail[];
+  readonly platform_id: string | null;
+  readonly platform_status: string | null;
+  readonly platform_reason: string | null;
+  readonly notice: unknown;
+}
+
+export interface Inbox {
+  readonly messages: readonly Mail[];
+  readonly counts: {
+    readonly inbox: Readonly<Record<string, number>>;
+    readonly outbox: Readonly<Record<string, number>>;
+  };
+  readonly oldest_waiting_secs: number | null;
+}
+
+export interface Feature {
+  readonly id: string;
+  readonly flag: string;
+  readonly kind: string;
+  readonly summary: string;
+  readonly included: boolean;
+  readonly planned: boolean;
+  readonly profiles: readonly string[];
+  readonly sections: readonly string[];
+  readonly tools: readonly string[];
+  readonly state: string;
+  readonly reason: string | null;
+}
+
+export interface AuditEntry {
+  readonly n: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly data: unknown;
+  readonly hash: string;
+}

@@ -1,0 +1,154 @@
+/**
+ * The one connection for everything that happens: events, and chat. When it is lost it comes again by itself, goes on after
+ * the last event it saw, and has every list read anew: something may have changed that no event tells.
+ */
+import { Cell } from "../state/cell.ts";
+import { anyFraction, backoffMs } from "./backoff.ts";
+import { type EventId, isNews, parseEventId } from "./event-id.ts";
+import { type Topic, topicsOf } from "./topics.ts";
+import type { ChatFrame, Frame, LiveEvent } from "./frames.ts";
+
+export type LiveState = "off" | "connecting" | "open" | "again";
+
+export interface LiveOptions {
+  open(): WebSocket;
+  /** Asks whether we are still let in: a refused WebSocket does not say why it was refused. */
+  check(): Promise<void>;
+}
+
+export interface Listener {
+  event?(event: LiveEvent): void;
+  chat?(frame: ChatFrame): void;
+  /** Undefined: whatever it is. */
+  stale?(topics: readonly Topic[] | undefined): void;
+}
+
+export class Live {
+  readonly state = new Cell<LiveState>("off");
+  readonly #options: LiveOptions;
+  readonly #listeners = new Set<Listener>();
+  #socket: WebSocket | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #last: EventId | undefined;
+  #attempt = 0;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.state.value !== "off") return;
+    this.state.set("connecting");
+    this.#connect();
+  }
+
+  /** Forgets where it stood: who signs in next may be somebody else. */
+  stop(): void {
+    this.state.set("off");
+    this.#last = undefined;
+    this.#attempt = 0;
+    this.#drop();
+  }
+
+  /** Call the result to end it. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** False: there is no connection to send it by. */
+  send(frame: object): boolean {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(frame));
+    return true;
+  }
+
+  /** The machine slept, or changed its network: a connection can be dead without anybody having told. */
+  reconnect(): void {
+    if (this.state.value === "off") return;
+    this.#drop();
+    this.state.set("again");
+    this.#attempt = 0;
+    this.#connect();
+  }
+
+  markStale(topics?: readonly Topic[]): void {
+    for (const { stale } of this.#listeners) stale?.(topics);
+  }
+
+  #connect(): void {
+    const socket = this.#options.open();
+    this.#socket = socket;
+    let wasOpen = false;
+    socket.addEventListener("open", () => {
+      if (socket !== this.#socket) return;
+      wasOpen = true;
+      this.#opened(socket);
+    });
+    socket.addEventListener("message", ({ data }) => {
+      if (socket === this.#socket && typeof data === "string") this.#receive(data);
+    });
+    socket.addEventListener("close", () => {
+      if (socket === this.#socket) this.#lost(wasOpen);
+    });
+  }
+
+  #opened(socket: WebSocket): void {
+    if (this.#last)
+      socket.send(JSON.stringify({ type: "resume", last_event_id: `${this.#last.boot}-${this.#last.n}` }));
+    this.state.set("open");
+    // At the first time, too: something may have happened between a list's reading and now.
+    this.markStale();
+  }
+
+  #lost(wasOpen: boolean): void {
+    if (this.state.value === "off") return;
+    this.state.set("again");
+    if (wasOpen) this.#attempt = 0;
+    const waitMs = backoffMs(this.#attempt, anyFraction());
+    this.#attempt += 1;
+    this.#timer = setTimeout(() => void this.#tryAgain(wasOpen), waitMs);
+  }
+
+  async #tryAgain(wasOpen: boolean): Promise<void> {
+    const { state } = this;
+    // What it throws is that the service does not answer, or that it knows us no longer; then this is stopped meanwhile.
+    if (!wasOpen) await this.#options.check().catch(() => {});
+    if (state.value === "again" && this.#socket?.readyState !== WebSocket.OPEN) this.#connect();
+  }
+
+  #drop(): void {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+  }
+
+  #receive(text: string): void {
+    const frame = parse(text);
+    if (frame === undefined) return;
+    if (!("id" in frame)) {
+      for (const { chat } of this.#listeners) chat?.(frame);
+      return;
+    }
+    const id = parseEventId(frame.id);
+    if (id === undefined) return;
+    const isNotice = frame.type === "events-dropped" || frame.type === "service-draining";
+    if (!isNotice && !isNews(id, this.#last)) return;
+    const isOtherBoot = this.#last !== undefined && id.boot !== this.#last.boot;
+    this.#last = id;
+    for (const { event } of this.#listeners) event?.(frame);
+    if (isOtherBoot || frame.type === "events-dropped") return this.markStale();
+    const topics = topicsOf(frame.type);
+    if (topics.length > 0) this.markStale(topics);
+  }
+}
+
+function parse(text: string): Frame | undefined {
+  try {
+    const frame = JSON.parse(text) as Frame | null;
+    return typeof frame === "object" && frame !== null && typeof frame.type === "string" ? frame : undefined;
+  } catch {
+    return undefined;
+  }
+}

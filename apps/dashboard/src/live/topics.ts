@@ -1,0 +1,26 @@
+/** Which lists an event makes stale. Lists are read again, never patched: what is shown is what the service says. */
+
+export type Topic = "status" | "sessions" | "inbox" | "approvals" | "procedures" | "audit" | "devices";
+
+export function topicsOf(type: string): readonly Topic[] {
+  switch (type) {
+    case "turn-start":
+    case "turn-end":
+      return ["status", "sessions"];
+    case "message-received":
+    case "message-delivered":
+    case "message-failed":
+      return ["status", "inbox"];
+    case "human_approval_request":
+    case "human_approval_resolved":
+      return ["approvals", "procedures", "audit"];
+    case "sop-run-start":
+    case "sop-run-step":
+    case "sop-run-end":
+      return ["procedures", "audit"];
+    case "channel-health":
+      return ["status"];
+    default:
+      return [];
+  }
+}

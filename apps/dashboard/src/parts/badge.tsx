@@ -1,0 +1,25 @@
+/** A state, in a word and a colour: never in the colour alone. */
+import { plain } from "../text/words.ts";
+
+type Tone = "good" | "bad" | "wait" | "idle" | "busy";
+
+const TONES: Readonly<Record<string, Tone>> = {
+  ok: "good",
+  running: "good",
+  completed: "good",
+  approved: "good",
+  sent: "good",
+  done: "good",
+  degraded: "bad",
+  failed: "bad",
+  dead: "bad",
+  rejected: "bad",
+  waiting: "wait",
+  waiting_approval: "wait",
+  pending: "wait",
+};
+
+export function Badge({ state, busy = false }: { readonly state: string; readonly busy?: boolean }) {
+  const tone = busy ? "busy" : (TONES[state] ?? "idle");
+  return <span class={`badge ${tone}`}>{plain(state)}</span>;
+}

@@ -1,0 +1,43 @@
+/** Asks before something is done that can't be undone. The browser keeps the focus inside, and Escape closes it. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { ApiError } from "../api/api-error.ts";
+import { Button } from "./button.tsx";
+import { Problem } from "./problem.tsx";
+
+interface Props {
+  readonly title: string;
+  /** What the button says that does it. */
+  readonly action: string;
+  readonly kind?: "main" | "danger";
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+  readonly busy?: boolean;
+  readonly error?: ApiError | undefined;
+  readonly children?: ComponentChildren;
+}
+
+export function Dialog({ title, action, kind = "danger", onConfirm, onClose, busy = false, error, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog ref={dialog} aria-labelledby={heading} onClose={onClose}>
+      <h2 id={heading}>{title}</h2>
+      {children}
+      <Problem error={error} />
+      <div class="buttons">
+        <Button onPress={onClose}>Not now</Button>
+        <Button kind={kind} onPress={onConfirm} busy={busy}>
+          {action}
+        </Button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,47 @@
+/**
+ * Rows and columns; on a phone each row is a card. The roles are spelled out, since a table that is laid out as something
+ * else is no table for a screen reader any more.
+ */
+import type { ComponentChildren, Key } from "preact";
+
+export interface Column<Row> {
+  readonly label: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Numbers and times: as wide as they are. */
+  readonly narrow?: boolean;
+}
+
+interface Props<Row> {
+  /** What the table is of. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => Key;
+}
+
+export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
+  return (
+    <table role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ label: column }) => (
+            <th key={column} role="columnheader" scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row">
+            {columns.map(({ label: column, cell, narrow = false }) => (
+              <td key={column} role="cell" data-label={column} class={narrow ? "narrow" : undefined}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

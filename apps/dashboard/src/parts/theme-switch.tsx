@@ -1,0 +1,9 @@
+import { useServices } from "../services.ts";
+import { useCell } from "../state/cell.ts";
+import { Choice } from "./choice.tsx";
+import { THEMES } from "./theme.ts";
+
+export function ThemeSwitch() {
+  const { theme } = useServices();
+  return <Choice label="Colours" options={THEMES} value={useCell(theme)} onChoose={(chosen) => theme.set(chosen)} />;
+}

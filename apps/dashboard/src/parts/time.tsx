@@ -1,0 +1,24 @@
+import { useServices } from "../services.ts";
+import { useCell } from "../state/cell.ts";
+import { duration, exact, relative } from "../text/time.ts";
+
+/** A moment, from now. */
+export function Ago({ at }: { readonly at: string }) {
+  const nowMs = useCell(useServices().nowMs);
+  const atMs = Date.parse(at);
+  if (Number.isNaN(atMs)) return <>unknown</>;
+  // What has just come must not be a moment ahead of a clock that ticks now and then.
+  const shownMs = Math.max(nowMs, atMs < Date.now() ? Math.min(Date.now(), atMs) : nowMs);
+  return (
+    <time dateTime={at} title={exact(atMs)}>
+      {relative(atMs, shownMs)}
+    </time>
+  );
+}
+
+/** How long it took, or has taken so far. */
+export function Took({ from, to }: { readonly from: string; readonly to: string | null }) {
+  const nowMs = useCell(useServices().nowMs);
+  const endMs = to === null ? Math.max(nowMs, Date.parse(from)) : Date.parse(to);
+  return <span class="took">{duration(endMs - Date.parse(from))}</span>;
+}

@@ -1,0 +1,45 @@
+/** `#/runs/abc` → where in the page. Hash routes: the service has one page, and no path of its own is taken from others. */
+import { Cell } from "../state/cell.ts";
+
+export interface Route {
+  /** Of what is shown; empty: the overview. */
+  readonly view: string;
+  /** Of which one; undefined: the list. */
+  readonly id: string | undefined;
+  /** What the list begins with. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Nobody has gone anywhere yet. */
+  readonly isFirst: boolean;
+}
+
+export function parseRoute(hash: string, isFirst = false): Route {
+  const [place = "", query = ""] = hash.replace(/^#?\/?/, "").split("?", 2);
+  const [view = "", id = ""] = place.split("/", 2);
+  return {
+    view,
+    id: id === "" ? undefined : decoded(id),
+    query: Object.fromEntries(new URLSearchParams(query)),
+    isFirst,
+  };
+}
+
+/** The inverse, for `href`. */
+export function hrefOf(view: string, id?: string, query?: Readonly<Record<string, string>>): string {
+  const place = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+  return query === undefined ? place : `${place}?${new URLSearchParams(query).toString()}`;
+}
+
+export function followRoute(window: Window): Cell<Route> {
+  const cell = new Cell(parseRoute(window.location.hash, true));
+  window.addEventListener("hashchange", () => cell.set(parseRoute(window.location.hash)));
+  return cell;
+}
+
+/** Somebody typed it. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,68 @@
+/** What all parts of the page share. Made once; the components find it by the context. */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import { Api } from "./api/client.ts";
+import { Live } from "./live/live.ts";
+import { Announcer } from "./parts/announcer.ts";
+import { followRoute, type Route } from "./route/route.ts";
+import { Keeper } from "./session/keeper.ts";
+import { Session } from "./session/session.ts";
+import { Cell } from "./state/cell.ts";
+import { applyTheme, type Theme } from "./parts/theme.ts";
+import { EventLog } from "./views/events/event-log.ts";
+
+export interface Services {
+  readonly session: Session;
+  readonly api: Api;
+  readonly live: Live;
+  readonly events: EventLog;
+  readonly route: Cell<Route>;
+  readonly announcer: Announcer;
+  readonly theme: Cell<Theme>;
+  /** Now and then, so that "2 minutes ago" becomes "3 minutes ago". */
+  readonly nowMs: Cell<number>;
+}
+
+const NOW_MS = 10_000;
+
+export function makeServices(window: Window): Services {
+  const { navigator, location } = window;
+  const session = new Session(new Keeper("serviceWorker" in navigator ? navigator.serviceWorker : undefined));
+  const api = new Api(session);
+  const live = new Live({
+    open: () =>
+      new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws`, ["svc.v1", `csrf.${session.csrf() ?? ""}`]),
+    check: () => api.get("/api/session"),
+  });
+  const theme = new Cell<Theme>("system");
+  theme.follow(() => applyTheme(window.document.documentElement, theme.value));
+  const nowMs = new Cell(Date.now());
+  setInterval(() => nowMs.set(Date.now()), NOW_MS);
+  const events = new EventLog(live);
+  return { session, api, live, events, route: followRoute(window), announcer: new Announcer(), theme, nowMs };
+}
+
+/** Events flow while somebody is signed in, and at once again when the machine wakes up or finds a network. */
+export function followSession({ session, live, events }: Services, window: Window): void {
+  const apply = (): void => {
+    if (session.state.value.phase === "in") return live.start();
+    live.stop();
+    // They are not for whoever signs in next.
+    events.clear();
+  };
+  session.state.follow(apply);
+  apply();
+  window.addEventListener("online", () => live.reconnect());
+  window.document.addEventListener("visibilitychange", () => {
+    if (window.document.visibilityState === "visible" && live.state.value === "again") live.reconnect();
+  });
+}
+
+const ServicesContext = createContext<Services | undefined>(undefined);
+export const ServicesProvider = ServicesContext.Provider;
+
+export function useServices(): Services {
+  const services = useContext(ServicesContext);
+  if (services === undefined) throw new Error("There is no provider of the services above.");
+  return services;
+}

@@ -1,0 +1,17 @@
+import { useList } from "../state/use-reader.ts";
+
+const MOST = 99;
+
+/** How many approvals wait. Nothing when none does. */
+export function WaitingCount() {
+  const query = { status: "waiting", limit: MOST + 1 };
+  const { data } = useList<{ readonly approvals: readonly unknown[] }>("/api/approvals", ["approvals"], query);
+  const waiting = data?.approvals.length ?? 0;
+  if (waiting === 0) return null;
+  return (
+    <span class="count">
+      {waiting > MOST ? `${MOST}+` : waiting}
+      <span class="unseen"> waiting</span>
+    </span>
+  );
+}

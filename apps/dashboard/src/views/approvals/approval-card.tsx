@@ -1,0 +1,83 @@
+/** One question, and either the buttons or who has answered it. */
+import type { Approval } from "../../api/governed-shapes.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Name, Prose } from "../../parts/name.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { plain } from "../../text/words.ts";
+import { AnswerForm } from "./answer-form.tsx";
+
+const ORIGINS = {
+  external: "an outside workflow",
+  sop: "a step of a procedure",
+  tool: "a tool call of the agent",
+} as const;
+
+export function ApprovalCard({ approval }: { readonly approval: Approval }) {
+  const {
+    n,
+    title,
+    message,
+    status,
+    origin,
+    run_id: runId,
+    asked_by: by,
+    created_at: at,
+    expires_at: until,
+  } = approval;
+  return (
+    <article class={`card approval ${status}`} aria-label={`Approval #${n}: ${title}`}>
+      <header>
+        <Badge state={status} />
+        <h3>
+          <Name>{title}</Name>
+        </h3>
+        <span class="hint">#{n}</span>
+      </header>
+      {message === "" || message === title ? null : <Prose>{message}</Prose>}
+      <p class="hint">
+        {ORIGINS[origin]}, asked by <Name>{by}</Name> <Ago at={at} />
+        {status === "waiting" && (
+          <>
+            , expires <Ago at={until} />
+          </>
+        )}
+        {origin === "sop" && (
+          <>
+            {" · "}
+            <a href={hrefOf("runs", runId)}>the run</a>
+          </>
+        )}
+      </p>
+      <Asked approval={approval} />
+      {status === "waiting" ? <AnswerForm approval={approval} /> : <Answered approval={approval} />}
+    </article>
+  );
+}
+
+function Asked({ approval: { prompts } }: { readonly approval: Approval }) {
+  if (prompts.length === 0) return null;
+  return (
+    <p class="hint">
+      Also asked in{" "}
+      {prompts.map(({ channel, conversation }, index) => (
+        <>
+          {index === 0 ? "" : ", "}
+          <Name>{`${channel} ${conversation}`}</Name>
+        </>
+      ))}
+    </p>
+  );
+}
+
+function Answered({ approval: { answer } }: { readonly approval: Approval }) {
+  if (answer === null) return null;
+  return (
+    <>
+      <p class="answer">
+        <Name>{answer.by}</Name>, by {plain(answer.via)}, <Ago at={answer.at} />
+      </p>
+      {answer.feedback === null ? null : <Prose>{answer.feedback}</Prose>}
+    </>
+  );
+}

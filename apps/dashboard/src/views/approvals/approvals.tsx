@@ -1,0 +1,51 @@
+/** What waits for a person's yes, and who said what to the rest. */
+import { useState } from "preact/hooks";
+import type { Approval } from "../../api/governed-shapes.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { usePaged } from "../../state/use-paged.ts";
+import { ApprovalCard } from "./approval-card.tsx";
+import { WaitingApprovals } from "./waiting-approvals.tsx";
+
+interface Page {
+  readonly approvals: readonly Approval[];
+  readonly before: number | null;
+}
+
+const SETTLED = ["", "approved", "rejected", "expired", "cancelled"] as const;
+
+export function Approvals() {
+  const [status, setStatus] = useState<(typeof SETTLED)[number]>("");
+  const page = usePaged<Page>("/api/approvals", ["approvals"], { status, limit: 50 });
+  return (
+    <>
+      <Heading title="Approvals" />
+      <Section title="Waiting">
+        <WaitingApprovals />
+      </Section>
+      <Section title="Settled" aside={<Choice label="Show" options={SETTLED} value={status} onChoose={setStatus} />}>
+        <Shown read={page}>{({ approvals }) => <Settled approvals={approvals} />}</Shown>
+        <Pager older={page.older} newer={page.newer} what="settled approvals" />
+      </Section>
+    </>
+  );
+}
+
+function Settled({ approvals }: { readonly approvals: readonly Approval[] }) {
+  // Those that wait are above; the service can't leave them out of a list of all.
+  const settled = approvals.filter(({ status }) => status !== "waiting");
+  if (settled.length === 0) return <Empty title="Nothing was settled here yet." />;
+  return (
+    <ul class="cards">
+      {settled.map((approval) => (
+        <li key={approval.n}>
+          <ApprovalCard approval={approval} />
+        </li>
+      ))}
+    </ul>
+  );
+}

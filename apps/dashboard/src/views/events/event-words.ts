@@ -1,0 +1,69 @@
+/** An event in a line, and whether a filter takes it. */
+import type { LiveEvent } from "../../live/frames.ts";
+
+export const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export function sentenceOf({ type, payload }: LiveEvent): string {
+  const p = (name: string): string => wordOf(payload[name]);
+  switch (type) {
+    case "turn-start":
+      return `${p("agent")} begins to answer in ${p("session_id")}`;
+    case "turn-end":
+      return payload["ok"] === true
+        ? `answered in ${p("session_id")} by ${p("model")}`
+        : `no answer in ${p("session_id")}`;
+    case "tool-call":
+      return `calls ${p("tool")}`;
+    case "tool-result":
+      return `${p("tool")} ${payload["ok"] === true ? "is done" : "failed"}`;
+    case "message-received":
+      return `${p("message_id")} from ${p("sender")} by ${placeOf(payload)}`;
+    case "message-delivered":
+      return `${p("message_id")} taken by ${placeOf(payload)}`;
+    case "message-failed":
+      return `${p("message_id")} given up: ${p("code")}`;
+    case "channel_event":
+      return [p("event"), p("title"), p("message")].filter((text) => text !== "").join(" · ");
+    case "human_approval_request":
+      return `wanted: ${p("title")}`;
+    case "human_approval_resolved":
+      return `${p("outcome")} by ${p("by")}: ${p("run_id")}`;
+    case "sop-run-start":
+      return `${p("sop")} begins, started by ${p("started_by")}`;
+    case "sop-run-step":
+      return `${p("sop")}, step ${p("step")}: ${p("status")}`;
+    case "sop-run-end":
+      return `${p("sop")} ${p("status")}`;
+    case "channel-health":
+      return `${p("channel")} is ${p("state")} ${p("reason")}`;
+    case "events-dropped":
+      return `some events are not in this list (${p("reason")})`;
+    case "service-draining":
+      return "the service is stopping";
+    default:
+      return "";
+  }
+}
+
+export function matches(event: LiveEvent, kind: Kind, text: string): boolean {
+  if (kind !== "" && kindOf(event.type) !== kind) return false;
+  const wanted = text.trim().toLowerCase();
+  if (wanted === "") return true;
+  return `${event.type} ${sentenceOf(event)} ${JSON.stringify(event.payload)}`.toLowerCase().includes(wanted);
+}
+
+function kindOf(type: string): Kind {
+  if (/^(?:turn|tool|text)-/.test(type)) return "turns";
+  if (type.startsWith("message-")) return "messages";
+  if (type.startsWith("human_approval")) return "approvals";
+  return type.startsWith("sop-") ? "procedures" : "channels";
+}
+
+function placeOf(payload: LiveEvent["payload"]): string {
+  const { channel } = (payload["conversation"] ?? {}) as { readonly channel?: unknown };
+  return wordOf(channel);
+}
+
+const wordOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";

@@ -1,0 +1,63 @@
+/** What happens, as it happens. */
+import { useState } from "preact/hooks";
+import type { LiveEvent } from "../../live/frames.ts";
+import { Button } from "../../parts/button.tsx";
+import { Choice } from "../../parts/choice.tsx";
+import { Command, Empty } from "../../parts/empty.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
+import { useServices } from "../../services.ts";
+import { useCell } from "../../state/cell.ts";
+import { count } from "../../text/words.ts";
+import { EventRow } from "./event-row.tsx";
+import { KINDS, type Kind, matches } from "./event-words.ts";
+
+/** More than anybody reads; the rest is found by the filter. */
+const MOST_SHOWN = 200;
+
+export function Events() {
+  const { events } = useServices();
+  const now = useCell(events.events);
+  const [kind, setKind] = useState<Kind>("");
+  const [text, setText] = useState("");
+  const [paused, setPaused] = useState<readonly LiveEvent[]>();
+  const shown = (paused ?? now).filter((event) => matches(event, kind, text));
+  const missed = paused === undefined ? 0 : newerThan(now, paused[0]);
+  return (
+    <>
+      <Heading title="Live events">
+        <Button onPress={() => setPaused(paused === undefined ? now : undefined)}>
+          {paused === undefined ? "Pause" : "Go on"}
+        </Button>
+      </Heading>
+      <div class="filters">
+        <Choice label="Kind" options={KINDS} value={kind} onChoose={setKind} />
+        <SearchField label="Contains" value={text} onChange={setText} />
+        {paused === undefined ? null : <span role="status">Paused; {count(missed, "newer event")}.</span>}
+      </div>
+      {shown.length === 0 ? (
+        <Empty
+          title={now.length === 0 ? "Nothing has happened since this page was opened." : "Nothing fits the filter."}
+        >
+          {now.length === 0 && (
+            <>
+              Make something happen: <Command>svc chat</Command>
+            </>
+          )}
+        </Empty>
+      ) : (
+        <ol class="events" aria-label="Events, the newest first">
+          {shown.slice(0, MOST_SHOWN).map((event) => (
+            <EventRow key={event.id} event={event} />
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+/** How many came after that one; all, when it was pushed out of the list. */
+function newerThan(events: readonly LiveEvent[], event: LiveEvent | undefined): number {
+  const at = event === undefined ? -1 : events.indexOf(event);
+  return at < 0 ? events.length : at;
+}

@@ -1,0 +1,93 @@
+/** One message, what went out for it, and what can still be done about it. */
+import { path } from "../../api/client.ts";
+import type { MailDetail } from "../../api/shapes.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Confirmed } from "../../parts/confirmed.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Json } from "../../parts/json.tsx";
+import { Name, Prose } from "../../parts/name.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { Table } from "../../parts/table.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useServices } from "../../services.ts";
+import { useAction } from "../../state/use-action.ts";
+import { useList } from "../../state/use-reader.ts";
+import { MAIL_COLUMNS } from "./mail-columns.tsx";
+
+/** States that a message can be taken up from again, or given up in. */
+const REPLAYABLE = new Set(["failed", "dead", "dropped"]);
+
+export function Mail({ id }: { readonly id: string }) {
+  const { api, live } = useServices();
+  const mail = useList<MailDetail>(path`/api/inbox/${id}`, ["inbox"]);
+  const changed = (): void => live.markStale(["inbox", "status"]);
+  const replay = useAction(() => api.call(path`/api/inbox/${id}/replay`, { method: "POST" }).finally(changed));
+  const drop = (): Promise<unknown> => api.call(path`/api/inbox/${id}`, { method: "DELETE" }).finally(changed);
+  const undelivered = mail.data?.deliveries.some(({ state }) => REPLAYABLE.has(state)) ?? false;
+  const canReplay = mail.data !== undefined && (REPLAYABLE.has(mail.data.state) || undelivered);
+  return (
+    <>
+      <Heading title={`Message ${id}`}>
+        {canReplay && (
+          <Button kind="main" busy={replay.isRunning} onPress={() => void replay.run()}>
+            Try again
+          </Button>
+        )}
+        {mail.data !== undefined && ["waiting", "failed", "dead"].includes(mail.data.state) && (
+          <Confirmed text="Drop" question="Give this message up?" act={drop}>
+            <p>Nobody tries it any more. It stays to be seen, and can be tried again by hand.</p>
+          </Confirmed>
+        )}
+      </Heading>
+      <Problem error={replay.error} />
+      <Shown read={mail}>{(shown) => <Detail mail={shown} />}</Shown>
+      <p>
+        <a href={hrefOf("inbox")}>All messages</a>
+      </p>
+    </>
+  );
+}
+
+function Detail({ mail }: { readonly mail: MailDetail }) {
+  const optional = (text: string | null) => (text === null ? undefined : <Name>{text}</Name>);
+  return (
+    <>
+      <Facts
+        facts={[
+          ["State", <Badge state={mail.state} />],
+          ["Kind", mail.kind],
+          ["Channel", <Name>{mail.channel}</Name>],
+          ["Conversation", optional(mail.conversation?.id ?? null)],
+          ["From", optional(mail.sender)],
+          ["When", <Ago at={mail.at} />],
+          ["Attempts", String(mail.attempts)],
+          ["Problem", mail.error === null ? undefined : <code>{mail.error}</code>],
+          ["The platform says", optional(mail.platform_reason ?? mail.platform_status)],
+          ["Id at the platform", optional(mail.platform_id)],
+          ["Turn", optional(mail.turn_id)],
+        ]}
+      />
+      <Prose>{mail.text}</Prose>
+      {mail.files.length > 0 && (
+        <ul>
+          {mail.files.map(({ kind, name }, index) => (
+            <li key={index}>
+              {kind}: <Name>{name}</Name>
+            </li>
+          ))}
+        </ul>
+      )}
+      {mail.notice === null ? null : <Json label="The notice" value={mail.notice} />}
+      {mail.deliveries.length > 0 && (
+        <Section title="What went out for it">
+          <Table label="Deliveries" columns={MAIL_COLUMNS} rows={mail.deliveries} keyOf={({ id }) => id} />
+        </Section>
+      )}
+    </>
+  );
+}

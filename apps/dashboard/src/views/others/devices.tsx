@@ -1,0 +1,72 @@
+/** Who may use the service, and how one is shut out. */
+import { useState } from "preact/hooks";
+import { path } from "../../api/client.ts";
+import type { PairedDevice } from "../../api/shapes.ts";
+import { Button } from "../../parts/button.tsx";
+import { Confirmed } from "../../parts/confirmed.tsx";
+import { Command, Empty } from "../../parts/empty.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { useServices } from "../../services.ts";
+import { useList } from "../../state/use-reader.ts";
+import { RenameDialog } from "./rename-dialog.tsx";
+
+const COLUMNS: readonly Column<PairedDevice>[] = [
+  {
+    label: "Device",
+    cell: ({ name, current }) => (
+      <>
+        <Name>{name}</Name> {current && <span class="mark">this one</span>}
+      </>
+    ),
+  },
+  { label: "May", cell: ({ scope }) => scope, narrow: true },
+  { label: "Paired", cell: ({ created_at: at }) => <Ago at={at} />, narrow: true },
+  { label: "Seen", cell: ({ last_seen_at: at }) => (at === null ? "never" : <Ago at={at} />), narrow: true },
+  { label: "Change", cell: (device) => <Change device={device} />, narrow: true },
+];
+
+export function Devices() {
+  const devices = useList<{ readonly devices: readonly PairedDevice[] }>("/api/devices", ["devices"]);
+  return (
+    <>
+      <Heading title="Devices" />
+      <p>
+        Only who is at the machine can let somebody in. There: <Command>svc pair --name "a name"</Command>
+      </p>
+      <Shown read={devices}>
+        {({ devices: rows }) =>
+          rows.length === 0 ? (
+            <Empty title="No device is paired." />
+          ) : (
+            <Table label="Paired devices" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+          )
+        }
+      </Shown>
+    </>
+  );
+}
+
+function Change({ device: { id, name, current } }: { readonly device: PairedDevice }) {
+  const { api, live } = useServices();
+  const [isRenaming, setRenaming] = useState(false);
+  const revoke = (): Promise<unknown> =>
+    api.call(path`/api/devices/${id}`, { method: "DELETE" }).finally(() => live.markStale(["devices"]));
+  return (
+    <span class="buttons">
+      <Button label={`Rename ${name}`} onPress={() => setRenaming(true)}>
+        Rename
+      </Button>
+      <Confirmed text="Revoke" label={`Revoke ${name}`} question="Revoke this device?" act={revoke}>
+        <p>
+          <Name>{name}</Name>: its token, its turns and its connections end at once, for good.
+          {current && " It is the one you look at: you will be signed out."}
+        </p>
+      </Confirmed>
+      {isRenaming && <RenameDialog id={id} name={name} onClose={() => setRenaming(false)} />}
+    </span>
+  );
+}

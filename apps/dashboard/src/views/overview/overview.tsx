@@ -1,0 +1,94 @@
+/** Whether all is well, and what wants a person. */
+import type { Status } from "../../api/shapes.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Facts } from "../../parts/facts.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { useMayOperate } from "../../session/use-device.ts";
+import { useList } from "../../state/use-reader.ts";
+import { bytes, dollars } from "../../text/words.ts";
+import { duration } from "../../text/time.ts";
+import { useTick } from "../../state/use-tick.ts";
+import { Channels } from "./channels.tsx";
+import { Throughput } from "./throughput.tsx";
+import { Wanting } from "./wanting.tsx";
+
+/** Uptime, memory and the picture change without an event. */
+const AGAIN_MS = 15_000;
+
+export function Overview() {
+  const status = useList<Status>("/api/status", ["status"]);
+  useTick(AGAIN_MS, () => void status.refresh());
+  const mayOperate = useMayOperate();
+  return (
+    <>
+      <Heading title="Overview" />
+      <Shown read={status}>
+        {(shown) => (
+          <>
+            <Health status={shown} />
+            {mayOperate && <Wanting messages={shown.messages} />}
+            <Channels channels={shown.channels} />
+            {shown.activity && <Throughput minutes={shown.activity.minutes} />}
+            <Service status={shown} />
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Health({ status }: { readonly status: Status }) {
+  const troubles = [
+    ...status.features
+      .filter(({ state }) => state === "failed")
+      .map(({ id, reason }) => `${id} gave up: ${reason ?? "see the log"}`),
+    ...(status.database.writable ? [] : ["Nothing can be written to the database: is the disk full?"]),
+    ...status.unsigned.map((id) => `${id} takes messages without checking a signature.`),
+    ...status.warnings,
+    ...(status.sandbox.warning === null ? [] : [status.sandbox.warning]),
+  ];
+  return (
+    <section class={`health ${status.status}`} aria-label="Health">
+      <p class="health-word">
+        <Badge state={status.status} /> {status.status === "ok" ? "All parts are up." : "A part is not up."}{" "}
+        {status.turns.running === 0
+          ? "No turn runs."
+          : `Turns that run: ${status.turns.running}, waiting: ${status.turns.waiting}.`}
+      </p>
+      {troubles.length === 0 ? null : (
+        <ul>
+          {troubles.map((text) => (
+            <li key={text}>
+              <Name>{text}</Name>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Service({ status }: { readonly status: Status }) {
+  const agents = status.agents.map(({ name, cost_today_usd, price_known }) =>
+    price_known ? `${name}: ${dollars(cost_today_usd)}` : `${name}: price unknown`,
+  );
+  return (
+    <Section title="The service">
+      <Facts
+        facts={[
+          ["Version", `${status.version} (${status.commit}), ${status.profile}`],
+          ["Up for", duration(status.uptime_secs * 1000)],
+          ["Model", <Name>{`${status.model.provider} / ${status.model.name}`}</Name>],
+          ["Spent today", <Name>{agents.join(", ")}</Name>],
+          ["Sandbox", status.sandbox.effective],
+          ["Address", status.public_url ?? status.url],
+          ["Memory", bytes(status.memory_rss_bytes)],
+          ["Database", bytes(status.database.bytes)],
+        ]}
+      />
+    </Section>
+  );
+}

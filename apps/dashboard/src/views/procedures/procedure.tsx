@@ -1,0 +1,78 @@
+import type { Procedure as Defined, Procedures } from "../../api/governed-shapes.ts";
+import { Facts } from "../../parts/facts.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useMayOperate } from "../../session/use-device.ts";
+import { useList } from "../../state/use-reader.ts";
+import { duration } from "../../text/time.ts";
+import { count, plain } from "../../text/words.ts";
+import { RunByHand } from "./run-by-hand.tsx";
+import { Runs } from "./runs.tsx";
+import { Triggers } from "./triggers.tsx";
+
+export function Procedure({ id: name }: { readonly id: string }) {
+  const procedures = useList<Procedures>("/api/sops", ["procedures"]);
+  const mayOperate = useMayOperate();
+  return (
+    <>
+      <Heading title={name} />
+      <Shown read={procedures}>
+        {({ sops }) => {
+          const found = sops.find((one) => one.name === name);
+          return found ? <Definition procedure={found} /> : <p>There is no procedure of this name (any more).</p>;
+        }}
+      </Shown>
+      {mayOperate && (
+        <Section title="Runs">
+          <Runs sop={name} />
+        </Section>
+      )}
+      <p>
+        <a href={hrefOf("procedures")}>All procedures</a>
+      </p>
+    </>
+  );
+}
+
+function Definition({ procedure }: { readonly procedure: Defined }) {
+  const mayOperate = useMayOperate();
+  const { description, version, priority, execution_mode: mode, agent, steps, triggers, problem } = procedure;
+  return (
+    <>
+      {problem === null ? null : (
+        <p class="problem" role="alert">
+          The files are wrong since they were changed; the version before counts. <Name>{problem}</Name>
+        </p>
+      )}
+      <p>
+        <Name>{description}</Name>
+      </p>
+      <Facts
+        facts={[
+          ["Version", <Name>{version}</Name>],
+          ["Mode", plain(mode)],
+          ["Priority", priority],
+          ["Agent", agent === null ? "the default one" : <Name>{agent}</Name>],
+          ["At once", count(procedure.max_concurrent, "run")],
+          ["Pause after a run", duration(procedure.cooldown_secs * 1000)],
+          ["Started by", <Triggers triggers={triggers} />],
+        ]}
+      />
+      {mayOperate && triggers.some(({ type }) => type === "manual") && <RunByHand name={procedure.name} />}
+      <Section title="Steps">
+        <ol>
+          {steps.map(({ number, title, tools, requires_confirmation: asks, kind }) => (
+            <li key={number}>
+              <Name>{title}</Name> {kind === "checkpoint" && <span class="mark">checkpoint</span>}{" "}
+              {asks && <span class="mark">asks first</span>}{" "}
+              {tools.length > 0 && <span class="hint">uses {tools.join(", ")}</span>}
+            </li>
+          ))}
+        </ol>
+      </Section>
+    </>
+  );
+}

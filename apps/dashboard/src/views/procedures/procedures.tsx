@@ -1,0 +1,99 @@
+/** Procedures: what starts them, and what is wrong with their files. */
+import type { Procedure, Procedures as Listed } from "../../api/governed-shapes.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { Command, Empty } from "../../parts/empty.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useMayOperate } from "../../session/use-device.ts";
+import { useList } from "../../state/use-reader.ts";
+import { plain } from "../../text/words.ts";
+import { Runs } from "./runs.tsx";
+import { Triggers } from "./triggers.tsx";
+
+const COLUMNS: readonly Column<Procedure>[] = [
+  {
+    label: "Procedure",
+    cell: ({ name, description }) => (
+      <>
+        <a href={hrefOf("procedures", name)}>
+          <Name>{name}</Name>
+        </a>
+        <div class="hint">
+          <Name>{description}</Name>
+        </div>
+      </>
+    ),
+  },
+  { label: "Started by", cell: ({ triggers }) => <Triggers triggers={triggers} /> },
+  { label: "Mode", cell: ({ execution_mode: mode, priority }) => `${plain(mode)}, ${priority}`, narrow: true },
+  {
+    label: "Last run",
+    cell: ({ last_run: run }) =>
+      run === null ? (
+        "never"
+      ) : (
+        <a href={hrefOf("runs", run.id)}>
+          <Badge state={run.status} /> <Ago at={run.started_at} />
+        </a>
+      ),
+    narrow: true,
+  },
+];
+
+export function Procedures() {
+  const procedures = useList<Listed>("/api/sops", ["procedures"]);
+  const mayOperate = useMayOperate();
+  return (
+    <>
+      <Heading title="Procedures" />
+      <Shown read={procedures}>
+        {({ sops, broken }) => (
+          <>
+            <Broken
+              problems={[
+                ...broken,
+                ...sops.flatMap(({ name, problem }) => (problem === null ? [] : [{ name, problem }])),
+              ]}
+            />
+            {sops.length === 0 ? (
+              <Empty title="There is no procedure yet.">
+                Write <code>sops/&lt;name&gt;/SOP.toml</code> in the workspace; this looks it over:{" "}
+                <Command>svc sop validate</Command>
+              </Empty>
+            ) : (
+              <Table label="Procedures" columns={COLUMNS} rows={sops} keyOf={({ name }) => name} />
+            )}
+          </>
+        )}
+      </Shown>
+      {mayOperate && (
+        <Section title="Runs">
+          <Runs />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Broken({ problems }: { readonly problems: Listed["broken"] }) {
+  if (problems.length === 0) return null;
+  return (
+    <Section title="Files that are wrong">
+      <ul>
+        {problems.map(({ name, problem }) => (
+          <li key={name}>
+            <strong>
+              <Name>{name}</Name>
+            </strong>
+            : <Name>{problem}</Name>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

@@ -1,0 +1,63 @@
+/** Turns that run in a conversation, piece by piece. What has ended is read from the service, not kept here. */
+import type { LiveEvent } from "../../live/frames.ts";
+
+export interface LiveTurn {
+  readonly id: string;
+  readonly text: string;
+  readonly tools: readonly { readonly callId: string; readonly tool: string; readonly ok: boolean | undefined }[];
+  readonly hasEnded: boolean;
+}
+
+export interface Place {
+  /** `session_id` */
+  readonly name: string;
+  /** Two devices may have a conversation of the same name. */
+  readonly device: string | null;
+}
+
+export const isIn = ({ payload }: LiveEvent, { name, device }: Place): boolean =>
+  payload["session_id"] === name && (payload["device"] ?? null) === device;
+
+/** What is known after the event. A turn whose beginning was missed is shown from where we came in. */
+export function grown(turns: readonly LiveTurn[], { type, payload }: LiveEvent): readonly LiveTurn[] {
+  const id = String(payload["turn_id"]);
+  // What became of a turn without an answer is told to who sent the message; in the conversation it leaves nothing.
+  if (type === "turn-end" && payload["ok"] !== true) return turns.filter((turn) => turn.id !== id);
+  const known = turns.find((turn) => turn.id === id);
+  if (known?.hasEnded === true) return turns;
+  const turn = known ?? { id, text: "", tools: [], hasEnded: false };
+  const next = changed(turn, type, payload);
+  if (next === undefined) return turns;
+  return known ? turns.map((one) => (one === known ? next : one)) : [...turns, next];
+}
+
+/** Those that are in the transcript need not be shown twice. */
+export const withoutKept = (turns: readonly LiveTurn[], kept: ReadonlySet<string>): readonly LiveTurn[] =>
+  turns.some(({ id, hasEnded }) => hasEnded && kept.has(id))
+    ? turns.filter(({ id, hasEnded }) => !(hasEnded && kept.has(id)))
+    : turns;
+
+function changed(turn: LiveTurn, type: string, payload: LiveEvent["payload"]): LiveTurn | undefined {
+  const callId = String(payload["call_id"]);
+  switch (type) {
+    case "turn-start":
+      return turn;
+    case "text-delta":
+      return { ...turn, text: turn.text + String(payload["text"]) };
+    case "tool-call":
+      // What was said before a call and what comes after it are two paragraphs.
+      return {
+        ...turn,
+        text: turn.text === "" ? "" : `${turn.text.trimEnd()}\n\n`,
+        tools: [...turn.tools, { callId, tool: String(payload["tool"]), ok: undefined }],
+      };
+    case "tool-result": {
+      const ok = payload["ok"] === true;
+      return { ...turn, tools: turn.tools.map((call) => (call.callId === callId ? { ...call, ok } : call)) };
+    }
+    case "turn-end":
+      return { ...turn, hasEnded: true };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+/** Where a person comes in: with a code, which makes this browser a device, or with a token that a device has already. */
+import { useEffect } from "preact/hooks";
+import { Command } from "../../parts/empty.tsx";
+import { useServices } from "../../services.ts";
+import { useCell } from "../../state/cell.ts";
+import { SignInForm } from "./sign-in-form.tsx";
+
+const WHY = {
+  first: undefined,
+  ended: "Your sign-in has ended: twelve hours passed without a request, or the device was revoked.",
+  "signed-out": "You are signed out.",
+} as const;
+
+export function SignIn() {
+  const { session } = useServices();
+  const state = useCell(session.state);
+  const why = state.phase === "out" ? WHY[state.why] : undefined;
+  useEffect(() => {
+    document.title = "Sign in · svc";
+  }, []);
+  return (
+    <main class="sign-in" id="main" tabIndex={-1}>
+      <h1>svc</h1>
+      {why === undefined ? null : <p role="status">{why}</p>}
+      <SignInForm
+        label="Pairing code"
+        hint="Six digits, good once, for ten minutes."
+        action="Pair this browser"
+        autoFocus
+        credentialOf={(text) => ({ code: text.replaceAll(/\s/g, "") })}
+        field={{ inputMode: "numeric", autoComplete: "one-time-code", maxLength: 16 }}
+      />
+      <p class="hint">
+        Make a code where the service runs: <Command>svc pair</Command>
+      </p>
+      <details>
+        <summary>Use a token instead</summary>
+        <SignInForm
+          label="Token"
+          hint="Of a device that may operate or read. It is not kept."
+          action="Sign in"
+          credentialOf={(text) => ({ token: text.trim() })}
+          field={{ type: "password", autoComplete: "off", maxLength: 200 }}
+        />
+      </details>
+    </main>
+  );
+}
