@@ -1,7 +1,7 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,ingest]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,events,ingest]
  *   pnpm bench --against <another build's binary>   only the pairs: what this build's turns cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BINARY } from "./gateway.ts";
 import { measureCommands } from "./commands.ts";
+import { measureEvents } from "./events/events.ts";
+import { eventsTable } from "./events/table.ts";
 import { measureIngest } from "./ingest/ingest.ts";
 import { measureIngestMemory } from "./ingest/memory.ts";
 import { ingestMemoryTable, ingestRow, ingestTable, wholeWayTable } from "./ingest/tables.ts";
@@ -24,7 +26,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "4" },
     rounds: { type: "string" },
     requests: { type: "string" },
-    only: { type: "string", default: "throughput,startup,commands,memory,ingest" },
+    only: { type: "string", default: "throughput,startup,commands,memory,events,ingest" },
     against: { type: "string" },
   },
 });
@@ -56,6 +58,7 @@ if (only.has("throughput")) {
   say(throughputTable(lines));
 }
 if (only.has("memory")) say(memoryTable((results["memory"] = await measureMemory(requests(1_000_000)))));
+if (only.has("events")) say(eventsTable((results["events"] = await measureEvents())));
 if (only.has("ingest")) {
   const lines = await measureIngest(rounds(3), seconds, (line) => say(ingestRow(line)));
   results["ingest"] = lines;
