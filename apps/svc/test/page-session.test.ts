@@ -1,0 +1,92 @@
+// A browser that is signed in must stay so when the service is killed, and be out at once when somebody says so at the terminal.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type RunningBinary, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { expect, test } from "vitest";
+
+interface Page {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+}
+
+async function signIn(daemon: RunningBinary, code: string): Promise<Page> {
+  const headers = { origin: daemon.url, "x-pairing-code": code };
+  const answer = await daemon.request("/api/session", { method: "POST", headers });
+  const { csrf } = (await answer.json()) as { csrf: string };
+  const cookie = /^svc_session=([^;]+); HttpOnly; SameSite=Strict; Path=\/;/.exec(
+    answer.headers.get("set-cookie")!,
+  )![1]!;
+  return { headers: { cookie: `svc_session=${cookie}`, "x-svc-csrf": csrf }, secrets: [cookie, csrf] };
+}
+
+const codeOf = async (daemon: RunningBinary): Promise<string> =>
+  (await daemon.waitFor(/pairing code\D*(\d{6})\b/i))[1]!;
+const statusOf = async (daemon: RunningBinary, { headers }: Page): Promise<number> =>
+  (await daemon.request("/api/session", { headers })).status;
+const revokeAll = async (home: string): Promise<void> => {
+  const { stdout } = await runBinary(["devices", "list", "--json"], { home });
+  for (const { id } of (JSON.parse(stdout) as { devices: { id: string }[] }).devices) {
+    expect((await runBinary(["devices", "revoke", id], { home })).code).toBe(0);
+  }
+};
+const signIns = (home: string): number => {
+  const db = new DatabaseSync(join(home, "state", "svc.db"), { readOnly: true });
+  try {
+    return (db.prepare("SELECT count(*) AS n FROM page_sessions").get() as { n: number }).n;
+  } finally {
+    db.close();
+  }
+};
+
+test("signed in by the code of the first start, over a kill, until its device is revoked at the terminal", async () => {
+  using home = temporaryHome();
+  let daemon = await startBinary({ home: home.path });
+  const page = await signIn(daemon, await codeOf(daemon));
+  const printed = daemon.output();
+  await daemon.kill9();
+  daemon = await startBinary({ home: home.path });
+  await using _ = daemon;
+  expect(await statusOf(daemon, page)).toBe(200);
+  const schema = await daemon.request("/api/config/schema", { headers: page.headers });
+  expect(await schema.json()).toEqual(JSON.parse((await runBinary(["config", "schema"], { home: home.path })).stdout));
+  await revokeAll(home.path);
+  expect([await statusOf(daemon, page), signIns(home.path)]).toEqual([401, 0]);
+  const logs = readdirSync(join(home.path, "logs")).map((name) => readFileSync(join(home.path, "logs", name), "utf8"));
+  for (const secret of page.secrets) expect(printed + daemon.output() + logs.join()).not.toContain(secret);
+});
+
+test("a device that is revoked while no daemon runs takes its page with it; a sign-out holds over a kill", async () => {
+  using home = temporaryHome();
+  const first = await startBinary({ home: home.path });
+  const [page, left] = [await signIn(first, await codeOf(first)), await signIn(first, await newCode(home.path))];
+  expect((await first.request("/api/session", { method: "DELETE", headers: left.headers })).status).toBe(204);
+  await first.kill9();
+  await using second = await startBinary({ home: home.path });
+  expect([await statusOf(second, page), await statusOf(second, left)]).toEqual([200, 401]);
+  await second.stop();
+  await revokeAll(home.path);
+  expect(signIns(home.path)).toBe(0);
+  await using third = await startBinary({ home: home.path });
+  expect(await statusOf(third, page)).toBe(401);
+});
+
+test("the page is in the binary, and may be asked for its files only", async () => {
+  await using daemon = await startBinary();
+  const page = await daemon.request("/");
+  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  const html = await page.text();
+  const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+  expect(files.length).toBeGreaterThan(0);
+  for (const path of files) {
+    const file = await daemon.request(path);
+    expect([path, file.status, file.headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);
+  }
+  expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|style=|https?:\/\//);
+  for (const path of ["/assets/", "/index.html", "/assets/..%2f..%2fetc/passwd"]) {
+    expect((await daemon.request(path)).status).toBe(404);
+  }
+});
+
+const newCode = async (home: string): Promise<string> =>
+  /\b(\d{6})\b/.exec((await runBinary(["pair"], { home })).stdout)![1]!;
