@@ -73,14 +73,24 @@ describe("an agent that was talked into writing to others", () => {
       ? { text: "done" }
       : { calls: TARGETS.map((input) => ({ name: "channel_send", input })) };
 
-  test.each(["read_only", "supervised"])("may not, with autonomy %s", async (autonomy) => {
+  test.each([
+    { autonomy: "read_only", asked: 0 },
+    { autonomy: "supervised", asked: TARGETS.length },
+  ])("may not, with autonomy $autonomy", async ({ autonomy, asked }) => {
     await using house = await startPlatforms({
-      more: `[security.policy]\nautonomy = "${autonomy}"\n`,
+      more: `[security.policy]\nautonomy = "${autonomy}"\n[approvals]\ntool_timeout_secs = 1\n`,
       script: talkedInto,
     });
     await house.post("provider_a", house.from.a());
-    await told(house, 1);
-    expect(house.a.sent.map(({ to, text }) => [to, text])).toEqual([[PERSON, "done"]]);
+    await eventually(
+      () => house.a.sent.some(({ text }) => text === "done"),
+      (isDone) => isDone,
+    );
+    // Each question, and that nobody answered it, is for the person who wrote, and for nobody else.
+    expect(new Set(house.a.sent.map(({ to }) => to))).toEqual(new Set([PERSON]));
+    const questions = house.a.sent.filter(({ text }) => text.startsWith("Approval needed"));
+    expect(questions).toHaveLength(asked);
+    expect(house.a.sent.filter(({ text }) => text.includes("nobody answered in time"))).toHaveLength(asked);
     const results = JSON.stringify(house.model!.requests[1]!.body["messages"]);
     expect(results.match(/TOOL_REFUSED/g)).toHaveLength(TARGETS.length);
   });

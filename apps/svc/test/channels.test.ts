@@ -166,6 +166,8 @@ describe("svc", () => {
         reason: null,
         callback_urls: ["https://agent.example.org/provider-a"],
         signed: true,
+        last_message_at: null,
+        last_error: null,
       },
     ]);
     expect(await house.svc("channels", "test", "provider-a")).toMatchObject({
