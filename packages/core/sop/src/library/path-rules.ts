@@ -18,7 +18,9 @@ function isAsSent(path: string): boolean {
 }
 
 function isReserved(path: string, reserved: ReservedPaths): boolean {
-  return [...ALWAYS, ...reserved].some((one) => path === one || (one !== "/" && one.endsWith("/") && path.startsWith(one)));
+  return [...ALWAYS, ...reserved].some(
+    (one) => path === one || (one !== "/" && one.endsWith("/") && path.startsWith(one)),
+  );
 }
 
 const ALWAYS = ["/api", "/api/"];

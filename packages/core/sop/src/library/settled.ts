@@ -10,8 +10,9 @@ const MOST_LOOKS = 20;
 export async function settledStamp(folder: string, clock: Clock): Promise<Stamp | undefined> {
   for (let look = 0; look < MOST_LOOKS; look += 1) {
     const stamp = await stampOf(folder);
+    const nowMs = clock.now();
     // A time far in the future is another machine's, or wrong.
-    if (stamp.writtenMs === undefined || Math.abs(clock.now() - stamp.writtenMs) >= SETTLE_MS) return stamp;
+    if (!stamp.writtenMs.some((ms) => Math.abs(nowMs - ms) < SETTLE_MS)) return stamp;
     await clock.sleep(SETTLE_MS);
   }
   return undefined;

@@ -7,15 +7,15 @@ import { SOP_MD, SOP_TOML } from "./definition.ts";
 export interface Stamp {
   /** The same as long as the files are. */
   readonly text: string;
-  /** Of the file that was written last, in milliseconds since the epoch; undefined: there is none. */
-  readonly writtenMs: number | undefined;
+  /** When each of them was written, in milliseconds since the epoch. */
+  readonly writtenMs: readonly number[];
 }
 
 /** Never throws. */
 export async function stampOf(folder: string): Promise<Stamp> {
   const stats = await Promise.all([SOP_TOML, SOP_MD].map((name) => statsOf(join(folder, name))));
-  const written = stats.flatMap((one) => (typeof one === "string" ? [] : [Number(one.mtimeMs)]));
-  return { text: stats.map(textOf).join(" "), writtenMs: written.length > 0 ? Math.max(...written) : undefined };
+  const writtenMs = stats.flatMap((one) => (typeof one === "string" ? [] : [Number(one.mtimeMs)]));
+  return { text: stats.map(textOf).join(" "), writtenMs };
 }
 
 async function statsOf(file: string): Promise<BigIntStats | string> {
