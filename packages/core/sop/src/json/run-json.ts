@@ -2,6 +2,7 @@
 import type { Json } from "@svc/contract";
 import type { Approval, AuditEntry, SopRun, SopStepRow } from "@svc/store";
 import type { SopStep } from "../library/types.ts";
+import { gateId, interruptedId } from "../runs/definition.ts";
 import type { SopRunDetail } from "../runs/types.ts";
 import { approvalJson } from "./approval-json.ts";
 import { instant, instantOrNull, orNull } from "./values.ts";
@@ -30,7 +31,9 @@ export function runDetailJson(
   const rows = new Map(steps.map((row) => [row.step, row]));
   const { steps: planned } = run.definition as unknown as { readonly steps: readonly SopStep[] };
   const shown = planned.map(({ number, title, kind }) => {
-    const approval = approvalOf({ runId: run.id, stepId: `step-${number}` });
+    // What it asks now, or asked last: after a call that was cut off, a second question.
+    const asked = [interruptedId(number), gateId(number)].map((stepId) => approvalOf({ runId: run.id, stepId }));
+    const approval = asked.find((one) => one !== undefined);
     return { number, title, kind, ...rowJson(rows.get(number)), approval: approval ? approvalJson(approval) : null };
   });
   return { ...runJson(run), payload: run.payload, steps: shown };

@@ -33,5 +33,5 @@ export const SKIPPED: Readonly<Record<Skip, string>> = {
   cooldown: "Its last run ended less than cooldown_secs ago.",
   max_concurrent_total: "As many runs as may be at a time (sop.max_concurrent_total) have not ended.",
   payload_too_large: "The payload is larger than 64 KiB, and a deterministic run needs all of it.",
-  unsafe_arguments: "A step would put what comes from outside into a tool that acts; svc sop validate says which.",
+  unsafe_arguments: "A step would put what comes from outside into a tool that acts; the log says which.",
 };

@@ -23,7 +23,7 @@ export function beginRun(
   const { store, clock, lines, publish, wake } = parts;
   const known = starter.key === undefined ? undefined : store.sopRuns.byKey(starter.key);
   if (known) return known;
-  const skip = skipOf(parts, definition, event);
+  const skip = skipOf(parts, definition, event, after);
   if (skip) return skip;
   const run = store.sopRuns.add({
     id: `r-${randomUUIDv7()}`,
@@ -48,7 +48,12 @@ export function beginRun(
   return run;
 }
 
-function skipOf({ store, clock, settings, worker }: RunParts, definition: SopDefinition, event: SopTriggerEvent) {
+function skipOf(
+  { store, clock, settings, worker, log }: RunParts,
+  definition: SopDefinition,
+  event: SopTriggerEvent,
+  after: After,
+): Skip | undefined {
   const { name, maxConcurrent, cooldownMs, mode } = definition;
   const { maxConcurrentTotal } = settings();
   const skip = skipReason({
@@ -63,7 +68,10 @@ function skipOf({ store, clock, settings, worker }: RunParts, definition: SopDef
   if (skip || mode !== "deterministic") return skip;
   // A part of it would be another value than the one that was sent.
   if ((event.payload?.length ?? 0) > MAX_PAYLOAD_CHARS) return "payload_too_large";
-  return unsafeStep(definition, worker) === undefined ? undefined : "unsafe_arguments";
+  const problem = unsafeStep(definition, worker);
+  if (problem === undefined) return undefined;
+  after(() => log.warn("a procedure is not started, because it would not be safe", { sop: name, problem }));
+  return "unsafe_arguments";
 }
 
 function keptPayload(payload: string): string {

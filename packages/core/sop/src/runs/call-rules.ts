@@ -27,7 +27,7 @@ export function callProblem(
 ): string | undefined {
   const places = call ? referencesIn(call.args) : [];
   if (!call || places.length === 0) return undefined;
-  if (places.some(([name]) => name === "command") || saysYes(() => worker.runsCommands(agent, call.tool))) {
+  if (places.some((place) => place.includes("command")) || saysYes(() => worker.runsCommands(agent, call.tool))) {
     return `what comes from outside may not be part of a command, so ${call.tool} takes no references.`;
   }
   if (requiresConfirmation || call.trustedInput || !saysYes(() => worker.acts(agent, call.tool, input)))

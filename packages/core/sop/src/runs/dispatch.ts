@@ -1,9 +1,9 @@
 /** Events meet the procedures that wait for them. */
-import { SvcError } from "@svc/contract";
+import { type ErrorCode, SvcError } from "@svc/contract";
 import type { SopRun } from "@svc/store";
 import type { Pending } from "../approvals/types.ts";
 import type { LoadedSop, Priority, SopDefinition, SopTriggerEvent } from "../library/types.ts";
-import { SKIPPED } from "./admission.ts";
+import { type Skip, SKIPPED } from "./admission.ts";
 import { commit, pendingOf } from "./after-commit.ts";
 import { beginRun } from "./begin.ts";
 import type { RunParts } from "./parts.ts";
@@ -36,7 +36,7 @@ export function startIn(
 
 const RANK: Readonly<Record<Priority, number>> = { critical: 0, high: 1, normal: 2, low: 3 };
 
-/** By name. Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_MANUAL, SOP_BUSY; rejects with STORE_*. */
+/** By name. Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_MANUAL, SOP_BUSY, TOO_LARGE; rejects with STORE_*. */
 export async function runByName(
   parts: RunParts,
   name: string,
@@ -51,9 +51,15 @@ export async function runByName(
     throw new SvcError("SOP_BUSY", "The condition of its manual trigger is not met by this payload.");
   }
   const begun = await commit(store, (after) => beginRun(parts, definition, event, starter, after));
-  if (typeof begun === "string") throw new SvcError("SOP_BUSY", SKIPPED[begun]);
+  if (typeof begun === "string") throw new SvcError(CODES[begun] ?? "SOP_BUSY", SKIPPED[begun]);
   return begun;
 }
+
+/** It would be the same again. */
+const CODES: Readonly<Partial<Record<Skip, ErrorCode>>> = {
+  payload_too_large: "TOO_LARGE",
+  unsafe_arguments: "SOP_INVALID",
+};
 
 /** Throws SOP_UNKNOWN, SOP_INVALID. */
 export function sopNamed(library: RunParts["library"], name: string): LoadedSop {

@@ -26,7 +26,7 @@ export interface Sops {
   dispatch(event: SopTriggerEvent, starter: Starter): Promise<Dispatched>;
   /** The same inside a transaction of the caller. */
   dispatchIn(event: SopTriggerEvent, starter: Starter): Pending<Dispatched>;
-  /** By name. Throws SOP_UNKNOWN, SOP_NOT_MANUAL, SOP_BUSY, STORE_*. */
+  /** By name. Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_MANUAL, SOP_BUSY, TOO_LARGE, STORE_*. */
   run(name: string, payload: string | null, starter: Starter): Promise<SopRun>;
   list(): readonly SopSummary[];
   /** Procedures that never were good. */

@@ -158,4 +158,9 @@ test("a deterministic run is not begun with a part of its payload, nor when its 
   expect(await reasonOf("whole", JSON.stringify({ a: "x".repeat(70_000) }))).toBe("payload_too_large");
   expect(await reasonOf("unsafe", "{}")).toBe("unsafe_arguments");
   expect(await reasonOf("command", "{}")).toBe("unsafe_arguments");
+  expect(made!.log.text()).toContain("Step 1: act acts on what comes from outside");
+  await expect(made!.sops.run("unsafe", "{}", STARTER)).rejects.toMatchObject({ code: "SOP_INVALID" });
+  await expect(made!.sops.run("whole", `"${"x".repeat(70_000)}"`, STARTER)).rejects.toMatchObject({
+    code: "TOO_LARGE",
+  });
 });

@@ -158,6 +158,25 @@ describe("a kill", () => {
     }
   });
 
+  test("after a call's result is on disk uses it, and asks nobody", async () => {
+    const first = live({ remembers: true });
+    const id = await first.made.start("calls", "1");
+    await toTheEnd(first.made);
+    let times = 0;
+    for (const { folder } of first.kills) {
+      const second = live({ folder, idle: true });
+      const { status, step: at } = second.made.run(id);
+      const call = second.made.store.toolCalls.of(`sop-${id}-${at}`)[0];
+      if (status !== "running" || call?.state !== "finished") continue;
+      times += 1;
+      second.made.sops.start();
+      await quiet();
+      expect(second.made.sops.readRun(id).steps[at - 1]).toMatchObject({ status: "completed", output: call.output });
+      expect(second.acts).not.toContain(`sop-${id}-${at}`);
+    }
+    expect(times).toBe(3);
+  });
+
   test("while a call that only reads runs makes it again", async () => {
     const sops = [
       sop("reads", {

@@ -137,19 +137,37 @@ describe("cancel", () => {
     expect(kinds().filter((kind) => kind === "sop-run-end")).toHaveLength(1);
   });
 
-  test("is not undone by the turn that ends at the same instant", async () => {
-    let end = (): void => {};
-    open({ sops: [sop("a")], turn: () => new Promise((resolve) => (end = () => resolve("late"))) });
-    const id = await made.start("a");
-    await quiet();
-    const cancelled = made.sops.cancel(id, "somebody");
-    end();
-    await cancelled;
-    await quiet();
-    expect(made.run(id).status).toBe("cancelled");
-    expect(made.turns).toHaveLength(1);
-    expect(kinds().filter((kind) => kind === "sop-run-end")).toHaveLength(1);
-  });
+  test.each(["auto", "deterministic"] as const)(
+    "is not undone by a step of mode %s that ends at the same instant",
+    async (mode) => {
+      let end = (): void => {};
+      const work = () => new Promise<string>((resolve) => (end = () => resolve("late")));
+      open({ sops: [sop("a", { mode, steps: [calling(1)] })], turn: work, call: work });
+      const id = await made.start("a");
+      await quiet();
+      // The end of the step is queued behind the end of the run, in the same transaction.
+      const cancelled = made.sops.cancel(id, "somebody");
+      end();
+      await cancelled;
+      await quiet();
+      expect(made.run(id).status).toBe("cancelled");
+      expect(made.sops.readRun(id).steps.map(({ status }) => status)).toEqual(["cancelled"]);
+      expect(kinds().filter((kind) => kind.endsWith("-end"))).toEqual(["sop-step-end", "sop-run-end"]);
+    },
+  );
+});
+
+test("a run that is cancelled before it begins does not begin", async () => {
+  open({ sops: [sop("a", { mode: "supervised" })], idle: true });
+  const id = await made.start("a");
+  // Queued in front of its first step, in the same transaction.
+  const cancelled = made.sops.cancel(id, "somebody");
+  made.sops.start();
+  await cancelled;
+  await quiet();
+  expect(made.run(id).status).toBe("cancelled");
+  expect(made.sops.readRun(id).steps).toEqual([]);
+  expect(made.approvals.list({}, 10).approvals).toEqual([]);
 });
 
 describe("a step that fails", () => {
@@ -179,6 +197,36 @@ describe("a step that fails", () => {
       error: "AGENT_UNKNOWN",
       reason: expect.stringMatching(/^Step 1: /),
     });
+  });
+
+  test("for good leaves nothing of its turn on disk", async () => {
+    open({
+      sops: [sop("a")],
+      turn: async ({ turnId }) => {
+        await made.store.write(() => made.store.steps.add(turnId, { message: {}, inputTokens: 1, outputTokens: 1 }));
+        throw new SvcError("COST_LIMIT");
+      },
+    });
+    const id = await made.start("a");
+    await quiet();
+    expect(made.run(id)).toMatchObject({ status: "failed", error: "COST_LIMIT" });
+    expect(made.abandoned).toEqual([`sop-${id}-1`]);
+  });
+
+  test("because the disk is full waits until it is not, and fails nothing", async () => {
+    let isFull = true;
+    open({
+      sops: [sop("a")],
+      turn: () => (isFull ? Promise.reject(new SvcError("STORE_FULL")) : "done"),
+    });
+    const id = await made.start("a");
+    await quiet();
+    for (let round = 0; round < 50; round += 1) await made.clock.advance(5_000);
+    expect(made.run(id).status).toBe("running");
+    isFull = false;
+    await made.clock.advance(5_000);
+    await quiet();
+    expect(made.run(id).status).toBe("completed");
   });
 
   test("unexpectedly tells nothing of the error to anybody but the log", async () => {
@@ -220,6 +268,28 @@ test("stop leaves a run that the next process goes on with, and begins nothing m
   expect(later).toBe("refused");
   expect(made.abandoned).toEqual([]);
   expect(kinds()).not.toContain("sop-run-end");
+});
+
+test.each([
+  ["sop", "step-2"],
+  ["external", "step-1-interrupted"],
+] as const)("the answer to another question moves nothing: %s %s", async (origin, stepId) => {
+  open({ sops: [sop("a", { mode: "supervised" })] });
+  const id = await made.start("a");
+  await quiet();
+  const other = {
+    runId: id,
+    stepId,
+    origin,
+    title: "t",
+    message: "m",
+    askedBy: "x",
+    conversations: [],
+  } as const;
+  await made.approvals.request(other);
+  await made.approvals.resolve(other, { approved: true, by: "x", via: "cli" });
+  await quiet();
+  expect(made.run(id)).toMatchObject({ status: "waiting_approval", step: 1 });
 });
 
 test("an outside workflow can't slip its own yes under a step's key", async () => {
