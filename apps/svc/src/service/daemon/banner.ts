@@ -21,6 +21,7 @@ export function banner(build: Build, service: Service, gateway: Gateway, firstRu
         `NOT SIGNED: whoever finds its address can write as anybody of ${channel}; set its secret in [channels_config.${channel}]`,
     ),
     `listening on ${gateway.url}`,
+    `the page: ${gateway.url}/ (sign in there with a pairing code)`,
   ].join("\n");
 }
 
@@ -59,7 +60,7 @@ function sandboxLine({ generation: { sandbox }, context }: Service): string {
   const addable = backends.find((entry) => !entry.included);
   if (addable) return `sandbox: none in this build. To confine commands: npx pnpm build minimal --with ${addable.flag}`;
   if (backends.length > 0) return `sandbox: none. ${sandbox.warning ?? ""}`;
-  return "sandbox: none in this version yet. Every command waits for a person, who answers in: svc chat";
+  return "sandbox: none in this version yet. Every command waits for a yes: on the page, in svc chat or with svc approvals";
 }
 
 const fits = (entry: CatalogueEntry): boolean =>
