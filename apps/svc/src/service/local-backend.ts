@@ -3,7 +3,7 @@ import { SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import type { Backend } from "./backend.ts";
 import { openContext, prepareHome } from "./context.ts";
-import { openService } from "./service.ts";
+import { openService } from "./open-service.ts";
 import { serviceHandlers } from "./handlers/service.ts";
 
 export async function openLocally(context: CommandContext): Promise<Backend> {

@@ -1,29 +1,18 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
-import {
-  ActionHistories,
-  type Agent,
-  channelSendTool,
-  createAgent,
-  createMessaging,
-  type Messaging,
-  noneBackend,
-  removeLeftovers,
-} from "@svc/agent";
-import { CORE_PATHS } from "@svc/gateway/core-paths";
+import { type ActionHistories, type Agent, createMessaging, type Messaging } from "@svc/agent";
 import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
-import { Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
-import { type SopLibrary, sopTools } from "@svc/sop";
-import { lockHome, openStore, type Store } from "@svc/store";
-import type { OpenedContext, ServiceContext } from "./context.ts";
-import { openEvents, type ServiceEvents } from "./events.ts";
-import { enabledFeatures, type FeatureDoors } from "./features.ts";
-import { type Generation, makeGeneration } from "./generation.ts";
+import { type Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
+import type { SopLibrary } from "@svc/sop";
+import type { Store } from "@svc/store";
+import type { ServiceContext } from "./context.ts";
+import type { ServiceEvents } from "./events.ts";
+import type { FeatureDoors } from "./features.ts";
+import type { Generation } from "./generation.ts";
 import { type Governance, makeGovernance } from "./governance/governance.ts";
-import { openLibrary } from "./governance/library.ts";
-import { LateDoors } from "./late-doors.ts";
+import { idempotencyOf } from "./idempotency.ts";
+import type { LateDoors } from "./late-doors.ts";
 import { messagingSettings } from "./messaging-settings.ts";
 import { transcriptionFetch } from "./transcription-fetch.ts";
-import { workspacesOf } from "./workspaces.ts";
 
 export interface Service {
   readonly context: ServiceContext;
@@ -52,69 +41,6 @@ export interface Service {
   close(meanwhile?: () => void): Promise<void>;
 }
 
-export interface ServiceOptions {
-  readonly signal: AbortSignal;
-  /** Others can reach it: the page, the command line. */
-  readonly isDaemon: boolean;
-}
-
-/** Throws ALREADY_RUNNING, STORE_*, FEATURE_CONFLICT, CONFIG_INVALID. */
-export async function openService(opened: OpenedContext, { signal, isDaemon }: ServiceOptions): Promise<Service> {
-  const { home, log, config } = opened;
-  let store: Store | undefined;
-  let service: Service | undefined;
-  const doors = new LateDoors();
-  const events: ServiceEvents = openEvents({
-    context: opened,
-    observe: (event) => lifecycle.publish(event),
-    devices: () => store?.devices,
-  });
-  const lifecycle: Lifecycle = new Lifecycle({
-    definitions: opened.composition.features,
-    enabled: enabledFeatures(opened, config, doors),
-    core: {
-      sandboxes: [noneBackend],
-      tools: [channelSendTool(() => doors.messaging().channelSend), ...sopTools(doors)],
-    },
-    reserved: { paths: CORE_PATHS },
-    log,
-    clock: systemClock,
-    redact: log.redact,
-    onState: events.onState,
-  });
-  await lifecycle.construct();
-  const unlock = lockHome(home.lock);
-  try {
-    store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency: idempotencyOf(config) }));
-    const registry = await lifecycle.register(signal);
-    const actions = new ActionHistories(store.toolCalls, systemClock);
-    const library = await openLibrary(opened, () => service?.config ?? config);
-    const made = { context: opened, config, registry, store, actions, signal };
-    const generation = await makeGeneration({ ...made, hasProcedures: library.list().length > 0 });
-    await removeLeftovers(workspacesOf(generation), log);
-    const agent = createAgent({
-      agents: generation.agents,
-      store,
-      clock: systemClock,
-      log,
-      redact: log.redact,
-      partialSecret: log.partialSecret,
-      publish: events.publish,
-      isListened: () => events.hub.subscribers > 0,
-      // A command has the home to itself: nobody else could answer.
-      ...(isDaemon && { ask: (question, gone) => doors.governance().questions.anywhere(question, gone) }),
-    });
-    const parts = { context: opened, store, lifecycle, agent, doors, actions, events };
-    service = new OpenService(parts, { doors, library, generation, unlock, isDaemon });
-    return service;
-  } catch (error) {
-    await lifecycle.shutdown();
-    store?.close();
-    unlock();
-    throw error;
-  }
-}
-
 type Parts = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "doors" | "actions" | "events">;
 
 interface Inside {
@@ -125,7 +51,7 @@ interface Inside {
   readonly isDaemon: boolean;
 }
 
-class OpenService implements Service {
+export class OpenService implements Service {
   readonly context: ServiceContext;
   readonly store: Store;
   readonly lifecycle: Lifecycle;
@@ -220,8 +146,3 @@ class OpenService implements Service {
     this.#unlock();
   }
 }
-
-const idempotencyOf = ({ core }: LoadedConfig): { ttlMs: number; maxKeys: number } => ({
-  ttlMs: core.gateway.idempotency_ttl_secs * 1000,
-  maxKeys: core.gateway.idempotency_max_keys,
-});

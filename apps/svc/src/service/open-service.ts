@@ -1,0 +1,78 @@
+/** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
+import { ActionHistories, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
+import { CORE_PATHS } from "@svc/gateway/core-paths";
+import { Lifecycle, systemClock } from "@svc/kernel";
+import { sopTools } from "@svc/sop";
+import { lockHome, openStore, type Store } from "@svc/store";
+import type { OpenedContext } from "./context.ts";
+import { openEvents, type ServiceEvents } from "./events.ts";
+import { enabledFeatures } from "./features.ts";
+import { makeGeneration } from "./generation.ts";
+import { openLibrary } from "./governance/library.ts";
+import { idempotencyOf } from "./idempotency.ts";
+import { LateDoors } from "./late-doors.ts";
+import { OpenService, type Service } from "./service.ts";
+import { workspacesOf } from "./workspaces.ts";
+
+export interface ServiceOptions {
+  readonly signal: AbortSignal;
+  /** Others can reach it: the page, the command line. */
+  readonly isDaemon: boolean;
+}
+
+/** Throws ALREADY_RUNNING, STORE_*, FEATURE_CONFLICT, CONFIG_INVALID. */
+export async function openService(opened: OpenedContext, { signal, isDaemon }: ServiceOptions): Promise<Service> {
+  const { home, log, config } = opened;
+  let store: Store | undefined;
+  let service: Service | undefined;
+  const doors = new LateDoors();
+  const events: ServiceEvents = openEvents({
+    context: opened,
+    observe: (event) => lifecycle.publish(event),
+    devices: () => store?.devices,
+  });
+  const lifecycle: Lifecycle = new Lifecycle({
+    definitions: opened.composition.features,
+    enabled: enabledFeatures(opened, config, doors),
+    core: {
+      sandboxes: [noneBackend],
+      tools: [channelSendTool(() => doors.messaging().channelSend), ...sopTools(doors)],
+    },
+    reserved: { paths: CORE_PATHS },
+    log,
+    clock: systemClock,
+    redact: log.redact,
+    onState: events.onState,
+  });
+  await lifecycle.construct();
+  const unlock = lockHome(home.lock);
+  try {
+    store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency: idempotencyOf(config) }));
+    const registry = await lifecycle.register(signal);
+    const actions = new ActionHistories(store.toolCalls, systemClock);
+    const library = await openLibrary(opened, () => service?.config ?? config);
+    const made = { context: opened, config, registry, store, actions, signal };
+    const generation = await makeGeneration({ ...made, hasProcedures: library.list().length > 0 });
+    await removeLeftovers(workspacesOf(generation), log);
+    const agent = createAgent({
+      agents: generation.agents,
+      store,
+      clock: systemClock,
+      log,
+      redact: log.redact,
+      partialSecret: log.partialSecret,
+      publish: events.publish,
+      isListened: () => events.hub.subscribers > 0,
+      // A command has the home to itself: nobody else could answer.
+      ...(isDaemon && { ask: (question, gone) => doors.governance().questions.anywhere(question, gone) }),
+    });
+    const parts = { context: opened, store, lifecycle, agent, doors, actions, events };
+    service = new OpenService(parts, { doors, library, generation, unlock, isDaemon });
+    return service;
+  } catch (error) {
+    await lifecycle.shutdown();
+    store?.close();
+    unlock();
+    throw error;
+  }
+}
