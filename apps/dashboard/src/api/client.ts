@@ -11,7 +11,7 @@ export interface Credentials {
 }
 
 export interface Call {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   readonly query?: Query;
   /** Goes as JSON. */
   readonly body?: unknown;

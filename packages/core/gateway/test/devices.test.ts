@@ -136,6 +136,28 @@ describe("for the control socket", () => {
     await expect(devices.rename("dev-read", " ")).rejects.toMatchObject({ code: "BAD_REQUEST" });
   });
 
+  test("an operator renames over HTTP; nobody else does, and no name that would steer a terminal passes", async () => {
+    const { gateway, tokens, as, list } = await started();
+    const rename = (name: unknown, id = "dev-read", token = tokens.operator) =>
+      call(gateway, {
+        method: "PUT",
+        path: `/api/devices/${id}/name`,
+        headers: { ...as(token), "content-type": "application/json" },
+        body: JSON.stringify({ name }),
+      });
+    expect(await rename(" wall display ")).toMatchObject({
+      status: 200,
+      json: { id: "dev-read", name: "wall display" },
+    });
+    expect((await list())[1].name).toBe("wall display");
+    expect((await rename("x", "nobody")).json.code).toBe("DEVICE_UNKNOWN");
+    expect((await rename("x", "dev-read", tokens.read)).json.code).toBe("FORBIDDEN_SCOPE");
+    for (const name of ["\u001b[2J", " ", "", 7, "a".repeat(65)]) {
+      expect((await rename(name)).json.code).toBe("BAD_REQUEST");
+    }
+    expect((await list())[1].name).toBe("wall display");
+  });
+
   test("a name given while the device is being revoked brings nobody back", async () => {
     const { gateway, tokens, status } = await started();
     const { devices } = gateway.gateway;

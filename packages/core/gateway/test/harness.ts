@@ -86,6 +86,7 @@ export class Harness {
   failNextAdd: Error | undefined;
   /** As long as it is set, nothing can be removed from the disk. */
   failRemove: Error | undefined;
+  failRename: Error | undefined;
   /** As long as it is set, a removal waits for it. */
   slowRemove: Promise<void> | undefined;
   health: Health = { degraded: false, units: [], unsigned: [] };
@@ -150,6 +151,7 @@ export class Harness {
             this.devices.push(device);
           },
           rename: async (id, name) => {
+            if (this.failRename) throw this.failRename;
             const index = this.devices.findIndex((device) => device.id === id);
             if (index >= 0) this.devices[index] = { ...this.devices[index]!, name };
             return index >= 0;

@@ -59,7 +59,7 @@ class World extends Harness {
       ...(takesCode(this.spec) && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
       ...changed.headers,
     };
-    const sent = body && { body: JSON.stringify({ message: "hi", type: "build", approved: true }) };
+    const sent = body && { body: JSON.stringify({ message: "hi", type: "build", approved: true, name: "desk" }) };
     return call(this, { method, path: this.path(), ...sent, ...changed, headers });
   }
 
@@ -215,6 +215,7 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
     STORE_FAILED: notStarted("STORE_FAILED"),
   },
   "POST /api/sop-runs/{id}/cancel": { STORE_FULL: notStarted("STORE_FULL"), STORE_FAILED: notStarted("STORE_FAILED") },
+  "PUT /api/devices/{id}/name": { STORE_FULL: notRenamed("STORE_FULL"), STORE_FAILED: notRenamed("STORE_FAILED") },
   "DELETE /api/devices/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
 };
 
@@ -230,6 +231,13 @@ function notSignedOut(code: ErrorCode): Provocation {
     const signedIn = await signIn(await world.start(), world.tokens.operator);
     world.pageSessions.fails = new SvcError(code);
     return call(world, { method: "DELETE", path: "/api/session", headers: signedIn.headers });
+  };
+}
+
+function notRenamed(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.failRename = new SvcError(code);
+    return (await world.start()).ask();
   };
 }
 

@@ -14,7 +14,7 @@ export function RenameDialog({ id, name, onClose }: Props) {
   const { api, live } = useServices();
   const [text, setText] = useState(name);
   const field = useId();
-  const rename = useAction(() => api.call(path`/api/devices/${id}`, { method: "PATCH", body: { name: text } }));
+  const rename = useAction(() => api.call(path`/api/devices/${id}/name`, { method: "PUT", body: { name: text } }));
   const confirm = async (): Promise<void> => {
     if (!(await rename.run())) return;
     live.markStale(["devices", "sessions"]);

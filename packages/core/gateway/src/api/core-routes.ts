@@ -29,5 +29,5 @@ export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...sopRoutes(deps.sops, deps.maxBodyBytes),
   ...sopRunRoutes(deps.sops, deps.approvals),
   ...auditRoutes(deps.sops.audit),
-  ...deviceRoutes(deps.devices),
+  ...deviceRoutes(deps.devices, deps.maxBodyBytes),
 ];

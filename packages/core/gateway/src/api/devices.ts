@@ -1,10 +1,12 @@
-/** Paired devices: who they are, and how one is shut out. */
+/** Paired devices: who they are, what they are called, and how one is shut out. */
 import { SvcError, type Json } from "@svc/contract";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
-import { jsonReply } from "../http/reply.ts";
+import { jsonReply, Reply } from "../http/reply.ts";
+import { DEVICE_NAME } from "../pairing/device-name.ts";
 import type { PairedDevices } from "../types.ts";
 import type { ApiRoute } from "./app.ts";
+import { jsonBody } from "./body.ts";
 import { name, time } from "./fields.ts";
 
 const DEVICE = v.object({
@@ -24,6 +26,19 @@ const LIST: Omit<ApiRoute, "handle"> = {
   answers: { 200: { description: "The devices.", body: v.object({ devices: v.array(DEVICE) }) } },
 };
 
+const NAME_BODY = v.object({ name: DEVICE_NAME });
+
+const RENAME: Omit<ApiRoute, "handle"> = {
+  method: "PUT",
+  path: "/api/devices/{id}/name",
+  access: "operate",
+  summary: "Gives a device another name.",
+  params: { id: name("The device's id.") },
+  body: NAME_BODY,
+  answers: { 200: { description: "The device.", body: DEVICE } },
+  errors: ["DEVICE_UNKNOWN", "STORE_FULL", "STORE_FAILED"],
+};
+
 const REVOKE: Omit<ApiRoute, "handle"> = {
   method: "DELETE",
   path: "/api/devices/{id}",
@@ -36,14 +51,26 @@ const REVOKE: Omit<ApiRoute, "handle"> = {
   errors: ["DEVICE_UNKNOWN", "STORE_FULL", "STORE_FAILED"],
 };
 
-export const DEVICE_SPECS = [LIST, REVOKE];
+export const DEVICE_SPECS = [LIST, RENAME, REVOKE];
 
-export function deviceRoutes(devices: PairedDevices): ApiRoute[] {
+export function deviceRoutes(devices: PairedDevices, maxBodyBytes: number): ApiRoute[] {
   return [
     {
       ...LIST,
       handle: ({ device: asking }) =>
         jsonReply(200, { devices: devices.list().map((device) => shown(device, device.id === asking.id)) }),
+    },
+    {
+      ...RENAME,
+      async handle(request) {
+        const body = await jsonBody(request, NAME_BODY, maxBodyBytes);
+        if (body instanceof Reply) return body;
+        const id = request.params["id"] ?? "";
+        const isKnown = await devices.rename(id, (body as v.InferOutput<typeof NAME_BODY>).name);
+        const renamed = isKnown ? devices.list().find((device) => device.id === id) : undefined;
+        if (!renamed) throw new SvcError("DEVICE_UNKNOWN");
+        return jsonReply(200, shown(renamed, id === request.device.id));
+      },
     },
     {
       ...REVOKE,

@@ -37,6 +37,7 @@ export const CORE_PATHS: readonly string[] = [
   "/api/audit",
   "/api/devices",
   "/api/devices/{id}",
+  "/api/devices/{id}/name",
   "/openapi.json",
   ...PAGE_PATHS,
 ];
