@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { channelChecks, channelConformance, type Check, failures, temporaryHome } from "../src/index.ts";
 import { BROKEN_ASIDE, BROKEN_HEALTH } from "./channel-fakes/broken-health.ts";
 import { BROKEN_MEDIA } from "./channel-fakes/broken-media.ts";
+import { BROKEN_PROMPTS } from "./channel-fakes/broken-prompts.ts";
 import { BROKEN_PROOF, BROKEN_SAMPLES } from "./channel-fakes/broken-proof.ts";
 import { BROKEN_READING } from "./channel-fakes/broken-reading.ts";
 import { BROKEN_SENDING } from "./channel-fakes/broken-sending.ts";
@@ -16,6 +17,7 @@ const BROKEN = [
   ...BROKEN_HEALTH,
   ...BROKEN_ASIDE,
   ...BROKEN_MEDIA,
+  ...BROKEN_PROMPTS,
   ...BROKEN_PROOF,
   ...BROKEN_READING,
   ...BROKEN_SAMPLES,
@@ -52,8 +54,8 @@ describe("channelConformance", () => {
 
 // Nor does one without an ingress and without files.
 const outgoing: Spoil = (parts) =>
-  ({ ...without(parts, "ingress"), channel: without(parts.channel, "media") }) as never;
-const bare = without(fakeSubject(""), "deliveries", "media");
+  ({ ...without(parts, "ingress"), channel: without(parts.channel, "media", "prompts") }) as never;
+const bare = without(fakeSubject(""), "deliveries", "media", "prompts");
 channelConformance(fakeChannel(outgoing), { ...bare, root: writePackage(home.path, { id: "outgoing" }) });
 
 describe("a channel is held to what it has", () => {
@@ -67,11 +69,12 @@ describe("a channel is held to what it has", () => {
     ]);
   });
 
-  test("one with an ingress, or with files, can't leave out what they are judged by", async () => {
+  test("one with an ingress, with files, or with buttons can't leave out what they are judged by", async () => {
     const names = (await failures(channelChecks(fakeChannel(), { ...bare, root }))).map(({ name }) => name);
     expect(names).toEqual([
       "the manifest names exactly the paths that the channel takes deliveries on",
       "a channel that fetches files hands in `media`",
+      "a channel that posts questions hands in `prompts`",
     ]);
   });
 });

@@ -11,6 +11,7 @@ import { healthChecks } from "./channel/health-checks.ts";
 import { mediaChecks } from "./channel/media-checks.ts";
 import { benchOf } from "./channel/open.ts";
 import { parseChecks } from "./channel/parse-checks.ts";
+import { promptChecks } from "./channel/prompt-checks.ts";
 import { pathChecks, sampleChecks } from "./channel/sample-checks.ts";
 import { sendChecks } from "./channel/send-checks.ts";
 import type { ChannelPlatform, ChannelSubject } from "./channel/subject.ts";
@@ -21,11 +22,14 @@ export { rawOf } from "./channel/delivered.ts";
 export { everyAlteration } from "./channel/hostile-json.ts";
 export { flawOf } from "./channel/inbound.ts";
 export type {
+  ButtonPress,
   ChannelPlatform,
   ChannelSubject,
   DeliverySubject,
   MediaSubject,
   PlatformMessage,
+  PlatformSent,
+  PromptSubject,
   Section,
 } from "./channel/subject.ts";
 
@@ -50,6 +54,7 @@ export function channelChecks<Platform extends ChannelPlatform>(
     ...healthChecks(bench),
     ...asideChecks(bench),
     ...mediaChecks(bench),
+    ...promptChecks(bench),
     ...(subject.deliveries === undefined
       ? []
       : [...verifyChecks(bench), ...parseChecks(bench), ...sampleChecks(bench)]),

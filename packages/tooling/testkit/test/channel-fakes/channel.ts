@@ -13,7 +13,7 @@ import {
 } from "@svc/kit";
 import * as v from "valibot";
 import type { Config } from "./definition.ts";
-import { MAX_CHARS } from "./platform.ts";
+import { MAX_CHARS, MAX_LABEL_CHARS } from "./platform.ts";
 
 export type Parts = { channel: Channel; ingress: Ingress } & Omit<Contributions, "channel" | "ingress">;
 export type Context = FeatureContext<Config>;
@@ -32,17 +32,38 @@ export function soundParts(context: Context): Parts {
     return v.parse(v.object({ name: v.string() }), json).name;
   };
 
+  const send: Channel["send"] = async ({ conversation, text, deliveryId, files = [] }, signal) => {
+    signal.throwIfAborted();
+    const [file] = files;
+    const uploaded = file && (await call("/files", signal, { body: await file.read() })).json;
+    const fileId = v.is(ID, uploaded) ? uploaded.id : undefined;
+    const json = { room: conversation.id, text, ...(fileId !== undefined && { file: fileId }) };
+    const answer = await call("/messages", signal, { json, headers: { "idempotency-key": deliveryId } });
+    return v.is(ID, answer.json) ? { platformId: answer.json.id } : {};
+  };
   const channel: Channel = {
     text: { maxChars: MAX_CHARS },
     check,
-    async send({ conversation, text, deliveryId, files = [] }, signal) {
-      signal.throwIfAborted();
-      const [file] = files;
-      const uploaded = file && (await call("/files", signal, { body: await file.read() })).json;
-      const fileId = v.is(ID, uploaded) ? uploaded.id : undefined;
-      const json = { room: conversation.id, text, ...(fileId !== undefined && { file: fileId }) };
-      const answer = await call("/messages", signal, { json, headers: { "idempotency-key": deliveryId } });
-      return v.is(ID, answer.json) ? { platformId: answer.json.id } : {};
+    send,
+    prompts: {
+      async post(message, prompt, signal) {
+        signal.throwIfAborted();
+        const text = `${prompt.title}\n${prompt.message}`;
+        const isLong = [prompt.approve, prompt.reject].some((label) => label.length > MAX_LABEL_CHARS);
+        if (isLong || text.length > MAX_CHARS) return send(message, signal);
+        const buttons = [
+          { id: `${prompt.id} yes`, label: prompt.approve },
+          { id: `${prompt.id} no`, label: prompt.reject },
+        ];
+        const json = { room: message.conversation.id, text, buttons };
+        const answer = await call("/messages", signal, { json, headers: { "idempotency-key": message.deliveryId } });
+        return v.is(ID, answer.json) ? { platformId: answer.json.id } : {};
+      },
+      async close({ platformId, text }, outcome, signal) {
+        if (platformId === undefined) return;
+        const json = { text: `${text}\n${outcome}` };
+        await call(`/messages/${platformId}`, signal, { method: "PATCH", json });
+      },
     },
     typing: {
       lastsMs: 5000,
@@ -99,8 +120,11 @@ function ingressOf({ signing_secret: secret, allowed }: Config, mayWrite: (sende
       const json = parseJson(body);
       if (json === undefined) throw new SvcError("BAD_JSON");
       if (!v.is(MESSAGE, json) || json.from === "bot" || !mayWrite(json.from)) return {};
-      const { id, text, from, room, atMs } = json;
-      return { inbound: [{ id, text, sender: from, conversation: { channel: "chat", id: room }, sentAtMs: atMs }] };
+      const { id, text, from, room, atMs, button } = json;
+      const [, prompt, answer] = /^([a-z0-9-]{1,32}) (yes|no)$/.exec(button ?? "") ?? [];
+      const choice = prompt !== undefined && { choice: { prompt, approved: answer === "yes" } };
+      const said = { id, text, sender: from, conversation: { channel: "chat", id: room }, sentAtMs: atMs };
+      return { inbound: [{ ...said, ...choice }] };
     },
     sample({ text, from = allowed[0] ?? "somebody", id, atMs }) {
       const body = Buffer.from(JSON.stringify({ id, text, from, room: "room-1", atMs }));
@@ -118,4 +142,5 @@ const MESSAGE = v.object({
   from: word,
   room: word,
   atMs: v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15)),
+  button: v.optional(v.string()),
 });

@@ -4,28 +4,60 @@ import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatf
 
 export const TOKEN = "token-7f3a-of-the-bot";
 export const MAX_CHARS = 1000;
+export const MAX_LABEL_CHARS = 40;
 
 export interface ChatPlatform extends FakePlatform {
-  readonly sent: readonly { readonly text: string }[];
+  readonly sent: readonly Sent[];
   /** A file that is there; its id. */
   host(bytes: Uint8Array): string;
   /** A file that is said to be at this URL. */
   link(url: string): string;
 }
 
+interface Sent {
+  text: string;
+  buttons: string[];
+  readonly ids: readonly string[];
+}
+
+interface Button {
+  readonly id: string;
+  readonly label: string;
+}
+
 export async function startChatPlatform(): Promise<ChatPlatform> {
   const files = new Map<string, Uint8Array | string>();
   const keys = new Set<string>();
-  const sent: { text: string }[] = [];
+  const sent: Sent[] = [];
 
   function take({ json, headers }: PlatformRequest): PlatformReply {
-    const { room, text, file } = (json ?? {}) as { room?: string; text?: string; file?: string };
+    const {
+      room,
+      text,
+      file,
+      buttons = [],
+    } = (json ?? {}) as {
+      room?: string;
+      text?: string;
+      file?: string;
+      buttons?: Button[];
+    };
     const isWrong = typeof room !== "string" || typeof text !== "string" || (text === "" && file === undefined);
-    if (isWrong || text.length > MAX_CHARS) return { status: 400, json: { error: "bad message" } };
+    const isTooLong = (text?.length ?? 0) > MAX_CHARS || buttons.some(({ label }) => label.length > MAX_LABEL_CHARS);
+    if (isWrong || isTooLong) return { status: 400, json: { error: "bad message" } };
     const key = headers["idempotency-key"] ?? "";
-    if (!keys.has(key)) sent.push({ text });
+    const labels = buttons.map(({ label }) => label);
+    if (!keys.has(key)) sent.push({ text, buttons: labels, ids: buttons.map(({ id }) => id) });
     keys.add(key);
     return { json: { id: `platform-${sent.length}` } };
+  }
+
+  function edit({ path, json }: PlatformRequest): PlatformReply {
+    const message = sent[Number(path.replace("/messages/platform-", "")) - 1];
+    if (!message) return { status: 404, json: { error: path } };
+    message.text = String((json as { text?: string } | undefined)?.text);
+    message.buttons = [];
+    return { status: 204 };
   }
 
   const base = await startPlatform((request) => {
@@ -38,6 +70,7 @@ export async function startChatPlatform(): Promise<ChatPlatform> {
     const route = `${method} ${path}`;
     if (route === "GET /me") return { json: { name: "the bot" } };
     if (route === "POST /messages") return take(request);
+    if (method === "PATCH") return edit(request);
     if (route === "POST /typing") return { status: 204 };
     if (route === "POST /files") return { json: { id: host(body) } };
     return { status: 404, json: { error: path } };

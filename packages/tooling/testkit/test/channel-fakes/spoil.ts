@@ -8,6 +8,7 @@ export type Broken = readonly [fake: string, rule: string, spoil: Spoil];
 
 type Send = Channel["send"];
 type Media = NonNullable<Channel["media"]>;
+type PromptsFacet = NonNullable<Channel["prompts"]>;
 
 export const inChannel =
   (change: (channel: Channel, context: Context) => Partial<Channel>): Spoil =>
@@ -18,6 +19,9 @@ export const inSend = (change: (send: Send, context: Context) => Send): Spoil =>
 
 export const inMedia = (change: (media: Media, context: Context) => Partial<Media>): Spoil =>
   inChannel(({ media }, context) => ({ media: { ...(media as Media), ...change(media as Media, context) } }));
+
+export const inPrompts = (change: (prompts: PromptsFacet, context: Context) => Partial<PromptsFacet>): Spoil =>
+  inChannel(({ prompts }, context) => ({ prompts: { ...prompts!, ...change(prompts!, context) } }));
 
 export const inIngress =
   (change: (ingress: Ingress, context: Context) => Partial<Ingress>): Spoil =>

@@ -34,5 +34,13 @@ export const fakeSubject = (root: string): ChannelSubject<ChatPlatform> & { read
     file: (platform, bytes) => ({ kind: "image", ref: platform.host(bytes), placeholder: "[IMAGE]" }),
     leadingTo: (platform, url) => ({ kind: "image", ref: platform.link(url), placeholder: "[IMAGE]" }),
   },
+  prompts: {
+    pressed({ sent }, { approved, ...press }, section) {
+      const at = approved ? 0 : 1;
+      const { buttons, ids } = sent.at(-1)!;
+      const json = { ...press, text: buttons[at], button: ids[at], room: "room-1" };
+      return signed(Buffer.from(JSON.stringify(json)), section, press.atMs);
+    },
+  },
   idempotent: true,
 });

@@ -36,7 +36,7 @@ function first<T>(list: readonly T[], flaw: (item: T) => string | undefined): st
 }
 
 function flawOfInbound(one: Inbound, channel: string): string | undefined {
-  const { conversation, sender, senderName, text, id, media = [], sequence, sentAtMs, dedupeMs } = one;
+  const { conversation, sender, senderName, text, id, media = [], sequence, sentAtMs, dedupeMs, choice } = one;
   if (conversation.channel !== channel) return `its channel is not ${channel}`;
   if (isBlank(conversation.id) || isBlank(sender)) return "its conversation or sender is blank";
   if (conversation.thread !== undefined && isBlank(conversation.thread)) return "its thread is blank";
@@ -47,6 +47,9 @@ function flawOfInbound(one: Inbound, channel: string): string | undefined {
   if (sequence !== undefined && !Number.isSafeInteger(sequence)) return "its sequence is no whole number";
   if (sentAtMs !== undefined && !(sentAtMs >= 0 && sentAtMs <= LAST_MS)) return "its time is none";
   if (dedupeMs !== undefined && !(dedupeMs > 0)) return "its id is remembered for no time";
+  if (choice && !(/^[a-z0-9-]{1,32}$/.test(choice.prompt) && typeof choice.approved === "boolean")) {
+    return "it is a choice of nothing";
+  }
   for (const { kind, ref, placeholder, mimeType, fileName } of media) {
     if (!KINDS.has(kind) || isBlank(ref)) return "it has media without a kind or a ref";
     if ([mimeType, fileName].some((word) => word !== undefined && (isBlank(word) || isLong(word)))) {

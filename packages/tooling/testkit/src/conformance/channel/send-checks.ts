@@ -113,7 +113,7 @@ const demandSeen = ({ platform: { sent } }: OpenChannel, count: number): void =>
   demand(sent.length === count, `people see ${sent.length} messages instead of ${count}`);
 
 /** Of a number or an object nothing can be made. */
-function isReceipt(value: unknown): boolean {
+export function isReceipt(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { platformId } = value as { platformId?: unknown };
   return platformId === undefined || (typeof platformId === "string" && platformId !== "");

@@ -18,6 +18,8 @@ export interface ChannelSubject<Platform extends ChannelPlatform = ChannelPlatfo
   readonly deliveries?: DeliverySubject;
   /** For a channel that fetches what messages came with. */
   readonly media?: MediaSubject<Platform>;
+  /** For a channel that posts questions with buttons. */
+  readonly prompts?: PromptSubject<Platform>;
   /** The platform has no limit of its own, so that `text.maxChars` is a choice. */
   readonly ownTextLimit?: true;
   /** The platform takes a key: what is sent again with the same `deliveryId` arrives once. */
@@ -34,8 +36,23 @@ export interface ChannelPlatform {
   /** Resolves once the request of this number (from 0) has come. */
   arrived(index: number): Promise<unknown>;
   /** Messages that people would see, oldest first. It enforces what the platform enforces, e.g. the length of a text. */
-  readonly sent: readonly { readonly text: string }[];
+  readonly sent: readonly PlatformSent[];
   close(): Promise<void>;
+}
+
+export interface PlatformSent {
+  readonly text: string;
+  /** Labels, in order; undefined, or none, where there are none. */
+  readonly buttons?: readonly string[] | undefined;
+}
+
+export interface PromptSubject<Platform = ChannelPlatform> {
+  /** A genuine delivery of a press on a button of the question that was posted last; for channels with an ingress. */
+  readonly pressed?: (platform: Platform, press: ButtonPress, section: Section) => SampleDelivery;
+}
+
+export interface ButtonPress extends Omit<PlatformMessage, "text"> {
+  readonly approved: boolean;
 }
 
 export interface PlatformMessage {
