@@ -26,7 +26,7 @@ export class ApprovalPrompts {
     this.#openIn = db.prepare(
       `SELECT approval AS n FROM approval_prompts WHERE is_open = 1 AND channel = ?1 AND chat = ?2 AND thread IS ?3
        UNION SELECT approval FROM approval_prompts
-       WHERE is_open = 1 AND channel = ?1 AND opened_chat = ?2 AND opened_thread IS ?3 ORDER BY n`,
+       WHERE is_open = 1 AND channel = ?1 AND opened_chat = ?2 AND opened_thread IS ?3 ORDER BY n LIMIT ?4`,
     );
     this.#drop = db.prepare("DELETE FROM approval_prompts WHERE approval = ?");
   }
@@ -50,9 +50,9 @@ export class ApprovalPrompts {
     return this.#of.all(approval) as unknown as PromptRow[];
   }
 
-  /** Approvals that are open in this conversation, ascending. */
-  openIn({ channel, id, thread }: Conversation): number[] {
-    return (this.#openIn.all(channel, id, thread ?? null) as { n: number }[]).map(({ n }) => n);
+  /** The first of the approvals that are open in this conversation, ascending. */
+  openIn({ channel, id, thread }: Conversation, limit: number): number[] {
+    return (this.#openIn.all(channel, id, thread ?? null, limit) as { n: number }[]).map(({ n }) => n);
   }
 
   /** Inside a transaction. */

@@ -117,9 +117,9 @@ export class ApprovalStore {
     return this.#waiting.all().flatMap((row) => this.#whole(row) ?? []);
   }
 
-  /** Those that can be answered in this conversation, in the order they were asked. */
-  waitingIn(conversation: Conversation): Approval[] {
-    return this.#prompts.openIn(conversation).flatMap((n) => this.read(n) ?? []);
+  /** The first of those that can be answered in this conversation, in the order they were asked. */
+  waitingIn(conversation: Conversation, limit = 1_000): Approval[] {
+    return this.#prompts.openIn(conversation, limit).flatMap((n) => this.read(n) ?? []);
   }
 
   /** Those that wait and whose time is over, the earliest first. */

@@ -26,13 +26,9 @@ export type Reading =
 export function readReply(parts: ReadingParts, inbound: Inbound): Reading | undefined {
   if (inbound.kind === "reaction") return undefined;
   if (inbound.choice) return readChoice(parts, inbound, inbound.choice);
-  const { conversation, sender, text } = inbound;
+  const { conversation, sender } = inbound;
   if (!isApprover(parts.settings(conversation.channel).approvers, sender)) return undefined;
-  const seen = parts.approvals.waitingIn(conversation).filter((approval) => wasSeen(parts, approval));
-  const fitting = seen.flatMap((approval) => meant(text, approval) ?? []);
-  // One whose time is over stands in nobody's way; alone, it is said to be over.
-  const live = fitting.filter(({ approval }) => approval.expiresAtMs > parts.nowMs);
-  return readWord(parts, inbound, live.length > 0 ? live : fitting);
+  return readNumber(parts, inbound) ?? readWord(parts, inbound);
 }
 
 /** A clock that was set back since makes no question a later one. */
@@ -65,26 +61,35 @@ function meant(text: string, approval: Approval): Meant | undefined {
   return { approved: match.approved, feedback, approval, named: Number(number[1]) };
 }
 
-function readWord(parts: ReadingParts, inbound: Inbound, fitting: readonly Meant[]): Reading | undefined {
-  const exact = fitting.find(({ approval, named }) => named === approval.n);
-  if (exact) return answer(exact);
-  const ended = endedByName(parts, inbound);
-  if (ended) return { kind: "told", text: refusalOf(ended).message };
-  if (fitting.length === 0) return outrun(parts, inbound);
-  const isNamed = fitting.some(({ named }) => named !== undefined);
-  if (!isNamed && fitting.length === 1) return answer(fitting[0]!);
+/** `approve #12`, where #12 was asked. */
+function readNumber(parts: ReadingParts, { conversation, text }: Inbound): Reading | undefined {
+  const number = /(?:^|\s)#(\d{1,15})(?=[\s.,:;!]|$)/.exec(text);
+  const approval = number ? parts.approvals.read(Number(number[1])) : undefined;
+  if (!approval || !wasAskedIn(approval, conversation) || !wasSeen(parts, approval)) return undefined;
+  const words = meant(text, approval);
+  if (words?.named !== approval.n) return undefined;
+  return approval.status === "waiting" ? answer(words) : { kind: "told", text: refusalOf(approval).message };
+}
+
+/** Looked at for one message. Where more wait, a number has to be said anyway. */
+const MAX_OPEN = 50;
+
+function readWord(parts: ReadingParts, inbound: Inbound): Reading | undefined {
+  const { conversation, text } = inbound;
+  const open = parts.approvals.waitingIn(conversation, MAX_OPEN);
+  const all = open.filter((each) => wasSeen(parts, each)).flatMap((approval) => meant(text, approval) ?? []);
+  // One whose time is over stands in nobody's way; alone, it is said to be over.
+  const live = all.filter(({ approval }) => approval.expiresAtMs > parts.nowMs);
+  const fitting = live.length > 0 ? live : all;
+  const [first, ...others] = fitting;
+  if (!first) return outrun(parts, inbound);
+  // A number that is not here was meant for another one, and here is only one to take it for.
+  const isOnlyOne = others.length === 0 && open.length < MAX_OPEN;
+  if (isOnlyOne && first.named === undefined) return answer(first);
   return { kind: "told", text: whichOf(fitting.map(({ approval }) => approval)) };
 }
 
 const answer = ({ approval, approved, feedback }: Meant): Reading => ({ kind: "answer", approval, approved, feedback });
-
-/** One that was asked here, is named by its number, and waits no longer. */
-function endedByName({ approvals }: ReadingParts, { conversation, text }: Inbound): Approval | undefined {
-  const number = /(?:^|\s)#(\d{1,15})(?=[\s.,:;!]|$)/.exec(text);
-  const approval = number ? approvals.read(Number(number[1])) : undefined;
-  if (!approval || approval.status === "waiting" || !wasAskedIn(approval, conversation)) return undefined;
-  return meant(text, approval)?.named === approval.n ? approval : undefined;
-}
 
 /** Somebody was quicker while the message was on its way: the last one that it would have answered then. */
 function outrun({ approvals, receivedAtMs }: ReadingParts, { conversation, text }: Inbound): Reading | undefined {
@@ -104,11 +109,10 @@ const MAX_LISTED = 10;
 
 function whichOf(waiting: readonly Approval[]): string {
   const { n, approveKeywords, rejectKeywords } = waiting[0]!;
-  const more = waiting.length - MAX_LISTED;
   return [
     `Nothing was answered. Say which one, for example ${example(approveKeywords, rejectKeywords, n)}:`,
     ...waiting.slice(0, MAX_LISTED).map(({ n: number, title }) => `#${number} ${inWords([cut(title, 80)])}`),
-    ...(more > 0 ? [`and ${more} more`] : []),
+    ...(waiting.length > MAX_LISTED ? ["and more"] : []),
   ].join("\n");
 }
 

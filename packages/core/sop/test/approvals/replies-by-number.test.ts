@@ -1,6 +1,6 @@
 // An answer that was meant for another question of the same chat.
 import { describe, expect, test } from "vitest";
-import { approvals, ask, clock, key, OPERATOR, registryForEachTest, say, statusOf } from "./house.ts";
+import { approvals, ask, clock, key, OPERATOR, registryForEachTest, say, statusOf, store } from "./house.ts";
 
 registryForEachTest();
 
@@ -45,11 +45,20 @@ describe("several that wait in one conversation", () => {
     expect([statusOf("r-1"), statusOf("r-2")]).toEqual(["waiting", "approved"]);
   });
 
+  test("more than are looked at are not taken for the only one; by its number each can be answered", async () => {
+    await Promise.all(
+      Array.from({ length: 60 }, (_, n) => ask(`r-${n}`, { approveKeywords: n === 0 ? ["go"] : ["yes"] })),
+    );
+    expect(await say("go")).toContain(ONE_WAITS);
+    expect(await say("yes #60")).toContain("#60");
+    expect(store.approvals.countWaiting()).toBe(59);
+  });
+
   test("a hundred are not all listed", async () => {
     await Promise.all(Array.from({ length: 100 }, (_, n) => ask(`r-${n}`)));
     const told = (await say("yes"))!;
     expect(told.split("\n")).toHaveLength(12);
-    expect(told).toContain("and 90 more");
+    expect(told).toContain("and more");
   });
 });
 
