@@ -3,6 +3,7 @@ import { SvcError } from "@svc/contract";
 import type { SopRun } from "@svc/store";
 import { commit } from "./after-commit.ts";
 import { gateId, interruptedId } from "./definition.ts";
+import { questionOf } from "./gate-answer.ts";
 import type { RunParts } from "./parts.ts";
 import { cancelRun } from "./transitions.ts";
 
@@ -18,6 +19,7 @@ export async function cancelByPerson(parts: RunParts, id: string, by: string): P
     // First the run: the end of its question finds nothing to cancel any more.
     cancelRun(parts, run, { reason }, after);
     for (const stepId of [gateId(run.step), interruptedId(run.step)]) {
+      if (!questionOf(parts, id, stepId)) continue;
       const closed = approvals.cancelIn({ runId: id, stepId }, `run ${id} was cancelled by ${by}`);
       if (closed) after(closed.committed);
     }

@@ -115,6 +115,9 @@ describe("cancel", () => {
       reason: "Cancelled by somebody.",
     });
     expect(made.approvals.list({ runId: id }, 10).approvals[0]!.status).toBe("cancelled");
+    expect(made.events).toContainEqual(
+      expect.objectContaining({ type: "human_approval_resolved", outcome: "cancelled" }),
+    );
     await expect(made.answerAll()).resolves.toBe(0);
     await expect(made.sops.cancel(id, "somebody")).rejects.toMatchObject({ code: "SOP_RUN_ENDED" });
     await expect(made.sops.cancel("r-none", "somebody")).rejects.toMatchObject({ code: "SOP_RUN_UNKNOWN" });
