@@ -1,4 +1,5 @@
 /** The body of `POST /api/channel-events`, checked field by field. */
+import type { Json } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import type { PostedEvent } from "@svc/sop";
 import * as v from "valibot";
@@ -16,10 +17,12 @@ const id = () => text(/^(?!\.{1,2}$)[^\p{C}\p{Z}]{1,256}$/u, "1 to 256 visible c
 
 const KEYWORD = text(/^(?=.*\S)[^\p{C}]{1,64}$/u, "1 to 64 printable characters, not all of them blank");
 
-const listOf = <Item extends v.GenericSchema<string>>(item: Item, most: number) => {
-  const what = `a list of at most ${most} texts`;
-  return v.pipe(v.array(item, what), v.maxLength(most, what));
-};
+const MOST_TEXTS = 32;
+const LIST = `a list of at most ${MOST_TEXTS} texts`;
+const LISTS = ["channels", "approve_keywords", "reject_keywords"] as const;
+
+const listOf = <Item extends v.GenericSchema<string>>(item: Item) =>
+  v.pipe(v.array(item, LIST), v.maxLength(MOST_TEXTS, LIST));
 
 const OBJECT = "an object";
 
@@ -31,15 +34,15 @@ export const EVENT_BODY = v.object(
     content: v.optional(v.object({ title: v.optional(words(256)), message: v.optional(words(16_384)) }, OBJECT)),
     channels: v.optional(
       v.pipe(
-        listOf(text(/^[^\p{C}]{1,64}$/u, "1 to 64 printable characters"), 32),
+        listOf(text(/^[^\p{C}]{1,64}$/u, "1 to 64 printable characters")),
         v.description("Where it goes beside the subscribers: channels of the config, and dashboard; each once."),
       ),
       [],
     ),
     run_id: v.optional(id()),
     step_id: v.optional(id()),
-    approve_keywords: v.optional(listOf(KEYWORD, 32)),
-    reject_keywords: v.optional(listOf(KEYWORD, 32)),
+    approve_keywords: v.optional(listOf(KEYWORD)),
+    reject_keywords: v.optional(listOf(KEYWORD)),
   },
   OBJECT,
 );
@@ -48,15 +51,13 @@ export const EVENT_BODY = v.object(
 export function postedEvent(body: Buffer): PostedEvent | Reply {
   const value = parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");
-  // To valibot a list is an object too.
-  if (Array.isArray(value)) return refused(`The body must be ${OBJECT}.`);
+  const shape = faultOfShape(value);
+  if (shape !== undefined) return refused(shape);
   const parsed = v.safeParse(EVENT_BODY, value, { abortEarly: true });
   if (!parsed.success) return refused(sentenceOf(parsed.issues[0]));
   const { type, content, channels, run_id, step_id, approve_keywords, reject_keywords } = parsed.output;
-  if (Array.isArray((value as { content?: unknown }).content)) return refused(`content must be ${OBJECT}.`);
-  if (new Set(channels).size < channels.length) return refused("channels must be a list without anything in it twice.");
-  if (type === APPROVAL_REQUEST && run_id === undefined) return refused(missing("run_id"));
-  if (type === APPROVAL_REQUEST && step_id === undefined) return refused(missing("step_id"));
+  const fault = faultOfFields(parsed.output);
+  if (fault !== undefined) return refused(fault);
   return {
     type,
     title: content?.title,
@@ -70,12 +71,28 @@ export function postedEvent(body: Buffer): PostedEvent | Reply {
   };
 }
 
-/** The path of an issue is made of the schema's own keys and of positions: nothing of it was sent. */
-function sentenceOf(issue: v.BaseIssue<unknown>): string {
-  const field = v.getDotPath(issue) ?? "The body";
-  return issue.input === undefined ? `${field} is missing.` : `${field} must be ${issue.message}.`;
+/** What the schema would not see, or too late: to valibot a list is an object, and each text of a list is read before it is counted. */
+function faultOfShape(value: Json): string | undefined {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return `The body must be ${OBJECT}.`;
+  const fields = value as { readonly [name: string]: Json };
+  if (Array.isArray(fields["content"])) return `content must be ${OBJECT}.`;
+  const tooLong = LISTS.find((field) => isTooLong(fields[field]));
+  return tooLong === undefined ? undefined : `${tooLong} must be ${LIST}.`;
 }
 
-const missing = (field: string): string => `${field} is missing: an approval request has run_id and step_id.`;
+function faultOfFields({ type, channels, run_id, step_id }: v.InferOutput<typeof EVENT_BODY>): string | undefined {
+  if (new Set(channels).size < channels.length) return "channels must be a list without anything in it twice.";
+  if (type !== APPROVAL_REQUEST) return undefined;
+  const missing = run_id === undefined ? "run_id" : step_id === undefined ? "step_id" : undefined;
+  return missing && `${missing} is missing: an approval request has run_id and step_id.`;
+}
+
+const isTooLong = (value: Json | undefined): boolean => Array.isArray(value) && value.length > MOST_TEXTS;
+
+/** The path of an issue is made of the schema's own keys and of positions: nothing of it was sent. */
+function sentenceOf(issue: v.BaseIssue<unknown>): string {
+  const field = v.getDotPath(issue);
+  return issue.input === undefined ? `${field} is missing.` : `${field} must be ${issue.message}.`;
+}
 
 const refused = (message: string): Reply => errorReply("BAD_REQUEST", { message });
