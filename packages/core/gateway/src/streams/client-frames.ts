@@ -7,7 +7,7 @@ import { SESSION_ID } from "../webhook/request-headers.ts";
 
 export type ClientFrame =
   | { readonly type: "message"; readonly content: string; readonly session: string | undefined }
-  | { readonly type: "resume"; readonly after: string };
+  | { readonly type: "resume"; readonly after: string | undefined };
 
 const FRAME = v.object({ type: v.string() });
 const CONTENT = MESSAGE.entries.message;
@@ -17,7 +17,7 @@ const NO_CONTENT = errorReply("BAD_BODY", { message: 'A message needs a non-blan
 const BAD_SESSION = errorReply("BAD_SESSION_ID", {
   message: "session_id must be 1 to 128 characters of A-Z a-z 0-9 . _ and -.",
 });
-const BAD_RESUME = errorReply("BAD_REQUEST", { message: '"resume" needs a string "last_event_id".' });
+const BAD_RESUME = errorReply("BAD_REQUEST", { message: "last_event_id must be the id of an event." });
 const BAD_TYPE = errorReply("BAD_REQUEST", { message: 'Each frame is an object with "type": "message" or "resume".' });
 const BINARY = errorReply("BAD_REQUEST", { message: "Only text frames are understood." });
 
@@ -40,5 +40,7 @@ function messageFrame(value: object): ClientFrame | Reply {
 
 function resumeFrame(value: object): ClientFrame | Reply {
   const { last_event_id: after } = value as Readonly<Record<string, unknown>>;
-  return typeof after === "string" ? { type: "resume", after } : BAD_RESUME;
+  return after === undefined || after === null || typeof after === "string"
+    ? { type: "resume", after: after ?? undefined }
+    : BAD_RESUME;
 }

@@ -99,7 +99,7 @@ class SocketSession {
   }
 
   /** Who is late with it has been told what happened meanwhile, and is told some of that again. */
-  #resume(after: string): void {
+  #resume(after: string | undefined): void {
     if (this.#hasResumed) {
       this.#refuse(RESUMED);
       return;

@@ -15,6 +15,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "approvals", title: "Approvals" },
   { page: "channel-events", title: "Events of your programs" },
   { page: "events", title: "Following along" },
+  { page: "procedures", title: "Procedures" },
   { page: "service", title: "Running as a service" },
   { page: "backup", title: "Backup and restore" },
   { page: "doctor", title: "Doctor" },
