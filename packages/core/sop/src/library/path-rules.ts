@@ -1,6 +1,6 @@
 /** Which paths a webhook trigger may have. */
 
-/** Paths that the service answers itself and that are no events; one that ends with `/` stands for all below it. */
+/** Paths that the service answers itself and that are no events; one that ends with `/` stands for all below, `/` alone for the page. */
 export type ReservedPaths = readonly string[];
 
 /** What is wrong with a path; undefined: nothing. */

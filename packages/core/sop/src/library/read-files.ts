@@ -6,7 +6,7 @@ import type { Problem } from "@svc/kernel";
 import { SOP_MD, SOP_TOML, type SopFiles } from "./definition.ts";
 
 /** Of each file. */
-export const MOST_BYTES = 256 * 1024;
+const MOST_BYTES = 256 * 1024;
 
 export interface ReadFiles {
   /** Undefined where there are problems, and where there is no SOP.toml. */

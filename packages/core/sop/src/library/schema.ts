@@ -4,11 +4,11 @@ import { TOOL_NAME } from "@svc/kernel";
 import * as v from "valibot";
 
 export const MOST_STEPS = 200;
-export const MOST_TRIGGERS = 100;
+const MOST_TRIGGERS = 100;
 /** A century; more is a slip of the hand. */
 const LONGEST_COOLDOWN_SECS = 3_153_600_000;
 
-export const EXECUTION_MODES = ["auto", "supervised", "step_by_step", "priority_based", "deterministic"] as const;
+const EXECUTION_MODES = ["auto", "supervised", "step_by_step", "priority_based", "deterministic"] as const;
 export const TRIGGER_TYPES = ["webhook", "cron", "channel_event", "manual"] as const;
 export const STEP_KINDS = ["execute", "checkpoint"] as const;
 
