@@ -5,93 +5,12 @@ import { describe, expect, test } from "vitest";
 import { CORE_ROUTES } from "../src/openapi/index.ts";
 import { errorsOf, type RouteSpec } from "../src/routes/spec.ts";
 import { CORE_PROMISES } from "./document.ts";
-import { Harness, type HarnessOptions } from "./harness.ts";
-import { type Answer, type Call, call, raw } from "./http.ts";
+import { GOVERNING_EVERYWHERE, GOVERNING_REFUSALS, GOVERNING_SUCCESSES } from "./governing-provocations.ts";
+import { type Answer, call, raw } from "./http.ts";
 import { signIn } from "./sign-in.ts";
 import { STREAM_REFUSALS, STREAM_SUCCESSES } from "./stream-provocations.ts";
+import { asked, type Provocation, times, World } from "./world.ts";
 
-/** A route to ask, and somebody who may. */
-class World extends Harness {
-  readonly spec: RouteSpec;
-  readonly tokens = { operator: this.device("operator"), webhook: this.device("webhook"), read: this.device("read") };
-
-  constructor(spec: RouteSpec) {
-    super();
-    this.spec = spec;
-    this.sessions.push(
-      {
-        id: "mine",
-        clientId: "client-operator" as never,
-        name: "a",
-        createdAt: 0,
-        updatedAt: 1,
-        turns: 1,
-        running: true,
-      },
-      {
-        id: "his",
-        clientId: "client-webhook" as never,
-        name: "b",
-        createdAt: 0,
-        updatedAt: 1,
-        turns: 1,
-        running: false,
-      },
-    );
-    const calls = [{ callId: "c", tool: "shell", input: { line: "ls" }, ok: true, output: "x" }];
-    this.messages.push(
-      { turnId: "t", at: 1, role: "user", text: "hi", calls: [] },
-      { turnId: "t", at: 2, role: "assistant", text: "ho", calls },
-    );
-  }
-
-  override async start(options: HarnessOptions = {}): Promise<this> {
-    return super.start({ ...options, config: { trust_forwarded_headers: true, ...options.config } });
-  }
-
-  /** A request that is answered 200, but for what is `changed`. */
-  async ask(changed: Call = {}): Promise<Answer> {
-    const { method, access, body } = this.spec;
-    const headers = {
-      ...(access !== "public" && { authorization: `Bearer ${this.tokens.operator}` }),
-      ...(body && { "content-type": "application/json" }),
-      ...(this.spec.path === "/api/session" && { origin: `http://localhost:${this.port}` }),
-      ...(takesCode(this.spec) && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
-      ...changed.headers,
-    };
-    const sent = body && { body: JSON.stringify({ message: "hi", type: "build", approved: true, name: "desk" }) };
-    return call(this, { method, path: this.path(), ...sent, ...changed, headers });
-  }
-
-  path(id?: string): string {
-    const { path } = this.spec;
-    const known = Object.entries(KNOWN).find(([start]) => path.startsWith(start))?.[1] ?? "mine";
-    return path.replace("{step_id}", "step-1").replace(/\{\w+\}/, id ?? known);
-  }
-}
-
-/** What there is one of. */
-const KNOWN = {
-  "/api/devices": "dev-read",
-  "/api/inbox": "in-12",
-  "/api/approvals": "run-3",
-  "/api/sops": "deploy",
-  "/api/sop-runs": "run-2",
-};
-
-/** By a code, since what can go wrong with a token is the same everywhere. */
-const takesCode = ({ method, path }: RouteSpec): boolean =>
-  path === "/pair" || (method === "POST" && path === "/api/session");
-
-type Provocation = (world: World) => Promise<Answer>;
-const asked =
-  (changed: Call = {}, options: HarnessOptions = {}): Provocation =>
-  async (world) =>
-    (await world.start(options)).ask(changed);
-const times = async (count: number, ask: () => Promise<Answer>): Promise<Answer> => {
-  for (let done = 1; done < count; done += 1) await ask();
-  return ask();
-};
 const failing = (code: ErrorCode, retryAfterMs?: number): Provocation =>
   asked(
     {},
@@ -142,13 +61,7 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
   },
   SESSION_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
   DEVICE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
-  APPROVAL_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
-  APPROVAL_EXPIRED: async (world) => (await world.start()).ask({ path: world.path("run-1") }),
-  APPROVAL_RESOLVED: async (world) => (await world.start()).ask({ path: world.path("run-2") }),
-  SOP_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
-  SOP_NOT_MANUAL: async (world) => (await world.start()).ask({ path: world.path("by-webhook") }),
-  SOP_RUN_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
-  SOP_RUN_ENDED: async (world) => (await world.start()).ask({ path: world.path("run-1") }),
+  ...GOVERNING_EVERYWHERE,
   MESSAGE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("in-99") }),
   MESSAGE_STATE: notChanged("MESSAGE_STATE"),
 };
@@ -156,6 +69,7 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
 /** Where a route has its own way to it. */
 const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
   ...STREAM_REFUSALS,
+  ...GOVERNING_REFUSALS,
   "POST /webhook": {
     BAD_WEBHOOK_SECRET: asked({}, { webhook: { secret: "s" } }),
     BAD_SIGNATURE: asked({}, { webhook: { signing_secret: "s" } }),
@@ -194,27 +108,6 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
   "DELETE /api/sessions/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
   "POST /api/inbox/{id}/replay": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
   "DELETE /api/inbox/{id}": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
-  "POST /api/channel-events": {
-    NOT_LOCAL: asked({ headers: { via: "1.1 proxy" } }),
-    APPROVAL_EXISTS: notPosted("APPROVAL_EXISTS"),
-    BUSY: notPosted("BUSY"),
-    STORE_FULL: notPosted("STORE_FULL"),
-    STORE_FAILED: notPosted("STORE_FAILED"),
-    INTERNAL: async (world) => {
-      world.channelEvents.unforeseen = new Error("unforeseen");
-      return (await world.start()).ask();
-    },
-  },
-  "POST /api/approvals/{run_id}/{step_id}": {
-    STORE_FULL: notAnswered("STORE_FULL"),
-    STORE_FAILED: notAnswered("STORE_FAILED"),
-  },
-  "POST /api/sops/{name}/runs": {
-    SOP_BUSY: notStarted("SOP_BUSY"),
-    STORE_FULL: notStarted("STORE_FULL"),
-    STORE_FAILED: notStarted("STORE_FAILED"),
-  },
-  "POST /api/sop-runs/{id}/cancel": { STORE_FULL: notStarted("STORE_FULL"), STORE_FAILED: notStarted("STORE_FAILED") },
   "PUT /api/devices/{id}/name": { STORE_FULL: notRenamed("STORE_FULL"), STORE_FAILED: notRenamed("STORE_FAILED") },
   "DELETE /api/devices/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
 };
@@ -244,27 +137,6 @@ function notRenamed(code: ErrorCode): Provocation {
 function notRemoved(code: ErrorCode): Provocation {
   return async (world) => {
     world.failRemove = new SvcError(code);
-    return (await world.start()).ask();
-  };
-}
-
-function notPosted(code: ErrorCode): Provocation {
-  return async (world) => {
-    world.channelEvents.fails = code;
-    return (await world.start()).ask();
-  };
-}
-
-function notAnswered(code: ErrorCode): Provocation {
-  return async (world) => {
-    world.approvals.fails = code;
-    return (await world.start()).ask();
-  };
-}
-
-function notStarted(code: ErrorCode): Provocation {
-  return async (world) => {
-    world.sops.fails = new SvcError(code);
     return (await world.start()).ask();
   };
 }
@@ -304,26 +176,7 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
     },
   ],
   "GET /api/inbox/{id}": [asked({ path: "/api/inbox/in-13" }), asked({ path: "/api/inbox/out-7" })],
-  "GET /api/approvals": [
-    asked({ path: "/api/approvals?status=waiting&limit=1" }),
-    asked({ path: "/api/approvals?before=2" }),
-  ],
-  "POST /api/approvals/{run_id}/{step_id}": [asked({ body: '{"approved":false,"feedback":"not yet"}' })],
-  "POST /api/sops/{name}/runs": [asked({ body: "" })],
-  "GET /api/sop-runs": [asked({ path: "/api/sop-runs?sop=deploy&status=running&limit=1&before=9" })],
-  "GET /api/sop-runs/{id}": [
-    async (world) => {
-      world.approvals.add({ runId: "run-2", stepId: "step-2", origin: "sop", status: "waiting" });
-      return (await world.start()).ask();
-    },
-  ],
-  "GET /api/audit": [asked({ path: "/api/audit?limit=1&before=3" })],
-  "POST /api/channel-events": [
-    async (world) => {
-      world.channelEvents.skipped = ["provider_a"];
-      return (await world.start()).ask();
-    },
-  ],
+  ...GOVERNING_SUCCESSES,
   "GET /api/sessions/{id}/messages": [asked({ path: "/api/sessions/mine/messages?limit=1&before=older" })],
   "GET /openapi.json": [asked({ headers: { "if-none-match": "*" } })],
 };

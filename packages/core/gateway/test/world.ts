@@ -1,0 +1,86 @@
+/** A route to ask, and somebody who may. */
+import type { RouteSpec } from "../src/routes/spec.ts";
+import { Harness, type HarnessOptions } from "./harness.ts";
+import { type Answer, type Call, call } from "./http.ts";
+
+export class World extends Harness {
+  readonly spec: RouteSpec;
+  readonly tokens = { operator: this.device("operator"), webhook: this.device("webhook"), read: this.device("read") };
+
+  constructor(spec: RouteSpec) {
+    super();
+    this.spec = spec;
+    this.sessions.push(
+      {
+        id: "mine",
+        clientId: "client-operator" as never,
+        name: "a",
+        createdAt: 0,
+        updatedAt: 1,
+        turns: 1,
+        running: true,
+      },
+      {
+        id: "his",
+        clientId: "client-webhook" as never,
+        name: "b",
+        createdAt: 0,
+        updatedAt: 1,
+        turns: 1,
+        running: false,
+      },
+    );
+    const calls = [{ callId: "c", tool: "shell", input: { line: "ls" }, ok: true, output: "x" }];
+    this.messages.push(
+      { turnId: "t", at: 1, role: "user", text: "hi", calls: [] },
+      { turnId: "t", at: 2, role: "assistant", text: "ho", calls },
+    );
+  }
+
+  override async start(options: HarnessOptions = {}): Promise<this> {
+    return super.start({ ...options, config: { trust_forwarded_headers: true, ...options.config } });
+  }
+
+  /** A request that is answered 200, but for what is `changed`. */
+  async ask(changed: Call = {}): Promise<Answer> {
+    const { method, access, body } = this.spec;
+    const headers = {
+      ...(access !== "public" && { authorization: `Bearer ${this.tokens.operator}` }),
+      ...(body && { "content-type": "application/json" }),
+      ...(this.spec.path === "/api/session" && { origin: `http://localhost:${this.port}` }),
+      ...(takesCode(this.spec) && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
+      ...changed.headers,
+    };
+    const sent = body && { body: JSON.stringify({ message: "hi", type: "build", approved: true, name: "desk" }) };
+    return call(this, { method, path: this.path(), ...sent, ...changed, headers });
+  }
+
+  path(id?: string): string {
+    const { path } = this.spec;
+    const known = Object.entries(KNOWN).find(([start]) => path.startsWith(start))?.[1] ?? "mine";
+    return path.replace("{step_id}", "step-1").replace(/\{\w+\}/, id ?? known);
+  }
+}
+
+/** What there is one of. */
+const KNOWN = {
+  "/api/devices": "dev-read",
+  "/api/inbox": "in-12",
+  "/api/approvals": "run-3",
+  "/api/sops": "deploy",
+  "/api/sop-runs": "run-2",
+};
+
+/** By a code, since what can go wrong with a token is the same everywhere. */
+const takesCode = ({ method, path }: RouteSpec): boolean =>
+  path === "/pair" || (method === "POST" && path === "/api/session");
+
+export type Provocation = (world: World) => Promise<Answer>;
+export const asked =
+  (changed: Call = {}, options: HarnessOptions = {}): Provocation =>
+  async (world) =>
+    (await world.start(options)).ask(changed);
+export const times = async (count: number, ask: () => Promise<Answer>): Promise<Answer> => {
+  for (let done = 1; done < count; done += 1) await ask();
+  return ask();
+};
