@@ -4,8 +4,9 @@
  */
 import type { Inbound, InboundMedia, Json, MediaKind } from "@svc/contract";
 import { type Fields, fieldsOf, numberOf, textOf, wordOf } from "./fields.ts";
+import { choiceOfButton } from "./prompts.ts";
 
-export interface Content extends Pick<Inbound, "kind" | "text" | "media"> {
+export interface Content extends Pick<Inbound, "kind" | "text" | "media" | "choice"> {
   /** The message that it is about. */
   readonly contextId?: string;
 }
@@ -26,7 +27,7 @@ const READERS: Readonly<Record<string, (content: Fields) => Content | undefined>
   document: (content) => mediaOf("document", content),
   sticker: (content) => mediaOf("sticker", content),
   location: (content) => saying(placeOf(content)),
-  interactive: (content) => saying(choiceOf(content)),
+  interactive: (content) => chosen(content),
   button: ({ text, payload }) => saying(textOf(text) ?? textOf(payload)),
   // Taken back, it comes without the emoji.
   reaction: ({ emoji, message_id: id }) => ({
@@ -66,6 +67,12 @@ function placeOf({ latitude, longitude, name, address, url }: Fields): string | 
   if (lat === undefined || long === undefined) return undefined;
   const words = [name, address, url].map(textOf).filter((word) => word !== undefined);
   return [`Location: ${lat}, ${long}`, ...words].join("\n");
+}
+
+function chosen(content: Fields): Content | undefined {
+  const text = choiceOf(content);
+  const choice = choiceOfButton(fieldsOf(content["button_reply"]));
+  return text === undefined ? undefined : { text, ...(choice && { choice }) };
 }
 
 /** The title is what the person saw and chose; a form is answered with JSON. */

@@ -7,6 +7,7 @@ import { accountLine } from "./account.ts";
 import { MAX_MEDIA_BYTES } from "./files.ts";
 import { inboundMedia } from "./media.ts";
 import { presenceOf } from "./presence.ts";
+import { promptPoster } from "./prompts.ts";
 import { messageSender, SENT_KINDS, TEXT_CHARS } from "./send.ts";
 import { ingressOf } from "./ingress.ts";
 
@@ -17,9 +18,11 @@ export function create(context: FeatureContext<Config>): Contributions {
   const graph = graphApi(config, context);
   const check = (signal: AbortSignal): Promise<string> => accountLine(graph, config.phoneNumberId, signal);
 
+  const send = messageSender(graph, config.phoneNumberId, sentPartsIn(context));
   const channel: Channel = {
     text: { maxChars: TEXT_CHARS },
-    send: messageSender(graph, config.phoneNumberId, sentPartsIn(context)),
+    send,
+    prompts: promptPoster(graph, config.phoneNumberId, send),
     ...presenceOf(graph, config.phoneNumberId),
     media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context) },
     check,

@@ -43,7 +43,7 @@ export function messageSender(graph: GraphApi, phoneNumberId: string, sentParts:
   };
 }
 
-function commonFields({ conversation, replyData, deliveryId }: OutgoingMessage): Record<string, Json> {
+export function commonFields({ conversation, replyData, deliveryId }: OutgoingMessage): Record<string, Json> {
   // In a chat of two the last message is what is answered. Who quotes an earlier one is somewhere else in the chat.
   const answered = textOf(fieldsOf(replyData)["messageId"]);
   return {
@@ -109,4 +109,4 @@ function filePart([place, { kind, name, id }]: Uploads["uploads"][number], capti
 }
 
 /** An answer without a usable id is an acceptance all the same. */
-const messageIdOf = ({ messages }: Fields): string | undefined => textOf(fieldsOf(listOf(messages)[0])["id"]);
+export const messageIdOf = ({ messages }: Fields): string | undefined => textOf(fieldsOf(listOf(messages)[0])["id"]);

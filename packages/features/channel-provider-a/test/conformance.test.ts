@@ -33,6 +33,13 @@ channelConformance(definition, {
     proves: "body",
     freshness: { by: "age" },
   },
+  prompts: {
+    pressed({ sent }, { approved, ...press }, section) {
+      const { title, id } = sent.at(-1)!.replies[approved ? 0 : 1]!;
+      const interactive = { type: "button_reply", button_reply: { id, title } };
+      return providerADelivery(numberOf(section), { ...press, content: { type: "interactive", interactive } });
+    },
+  },
   media: {
     file: (platform, bytes) => ({
       kind: "image",

@@ -32,7 +32,7 @@ export const SECTION = {
 
 export interface House extends Required<Pick<Contributions, "run" | "register">> {
   readonly context: FakeFeatureContext<Config>;
-  readonly channel: Channel & Required<Pick<Channel, "typing" | "readMarks" | "media" | "check">>;
+  readonly channel: Channel & Required<Pick<Channel, "typing" | "readMarks" | "media" | "prompts" | "check">>;
   readonly ingress: Ingress & Required<Pick<Ingress, "sample">>;
 }
 

@@ -7,6 +7,7 @@ export * from "./check.ts";
 export * from "./conformance/channel-conformance.ts";
 export * from "./conformance/feature-conformance.ts";
 export * from "./conformance/tool-conformance.ts";
+export * from "./fake-chat.ts";
 export * from "./fake-clock.ts";
 export * from "./feature-context.ts";
 export * from "./fake-model/server.ts";

@@ -1,6 +1,7 @@
 /** What makes a message one that it takes. Fields that the documents do not name are refused, as the real one does. */
 import type { PlatformReply } from "../base.ts";
 import { graphError } from "./graph-error.ts";
+import { interactiveProblem } from "./interactive.ts";
 import type { StoredFile } from "./files.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -33,8 +34,15 @@ export function messageProblem(body: Body, fileOf: (id: string) => StoredFile | 
     recipientProblem(body) ??
     contextProblem(body["context"]) ??
     opaqueProblem(body["biz_opaque_callback_data"]) ??
-    (type === "text" ? textProblem(body["text"]) : mediaProblem(type, body[type], fileOf))
+    contentProblem(type, body, fileOf)
   );
+}
+
+function contentProblem(type: string, body: Body, fileOf: (id: string) => StoredFile | undefined) {
+  if (type === "text") return textProblem(body["text"]);
+  if (type !== "interactive") return mediaProblem(type, body[type], fileOf);
+  if (body["recipient_type"] === "group") return graphError(131051, "Interactive messages can't be sent to groups.");
+  return interactiveProblem(body["interactive"]);
 }
 
 function unknownField(body: Body, known: readonly string[]): PlatformReply | undefined {

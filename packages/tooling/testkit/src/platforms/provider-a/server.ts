@@ -5,6 +5,7 @@
 import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatform } from "../base.ts";
 import { createFiles, LINK_PATH, type StoredFile } from "./files.ts";
 import { graphError, noSuchObject } from "./graph-error.ts";
+import { type ReplyButton, repliesOf } from "./interactive.ts";
 import { type Body, messageProblem } from "./message-body.ts";
 
 export interface ProviderAOptions {
@@ -20,8 +21,11 @@ export interface ProviderASent {
   /** As it was addressed: number, user id or group. */
   readonly to: string;
   readonly type: string;
-  /** Of a text its body, of a file its caption. */
+  /** Of a text or a question its body, of a file its caption. */
   readonly text: string;
+  /** Labels of the buttons, and what each says when it is pressed. */
+  readonly buttons: readonly string[];
+  readonly replies: readonly ReplyButton[];
   readonly file: StoredFile | undefined;
   /** The message that it quotes. */
   readonly quotes: string | undefined;
@@ -127,15 +131,24 @@ function sentOf(
   const type = String(body["type"] ?? "text");
   const content = body[type] as Body;
   const opaque = body["biz_opaque_callback_data"];
+  const replies = repliesOf(body["interactive"]);
   const quotes = (body["context"] as Body | undefined)?.["message_id"];
   return {
     messageId,
     to,
     type,
-    text: String((type === "text" ? content["body"] : content["caption"]) ?? ""),
-    file: type === "text" ? undefined : find(String(content["id"])),
+    text: textOf(type, content),
+    buttons: replies.map(({ title }) => title),
+    replies,
+    file: type === "text" || type === "interactive" ? undefined : find(String(content["id"])),
     quotes: quotes === undefined ? undefined : String(quotes),
     opaque: opaque === undefined ? undefined : String(opaque),
     body,
   };
+}
+
+function textOf(type: string, content: Body): string {
+  const { body, caption } = content;
+  if (type === "interactive") return String((body as Body)["text"]);
+  return String((type === "text" ? body : caption) ?? "");
 }

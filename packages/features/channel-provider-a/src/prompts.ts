@@ -1,0 +1,56 @@
+/**
+ * Questions with reply buttons. The platform can't take them off again: who presses one of a question that is settled is told so.
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages
+ */
+import type { Channel, Inbound, Json, Prompt, Prompts } from "@svc/contract";
+import { isGroupId } from "./address.ts";
+import { type Fields, wordOf } from "./fields.ts";
+import type { GraphApi } from "./graph.ts";
+import { commonFields, messageIdOf } from "./send.ts";
+
+const BODY_CHARS = 1024;
+const TITLE_CHARS = 20;
+
+/** `send`: for a question without room for buttons, and for groups, which have none. */
+export function promptPoster(graph: GraphApi, phoneNumberId: string, send: Channel["send"]): Prompts {
+  return {
+    async post(message, prompt, signal) {
+      signal.throwIfAborted();
+      const body = [prompt.title, prompt.message].filter((part) => part.trim() !== "").join("\n\n");
+      if (!hasRoom(body, prompt) || isInGroup(message.conversation.id)) return send(message, signal);
+      const content = { type: "interactive", interactive: buttonsOf(body, prompt) };
+      const answer = await graph.post(`${phoneNumberId}/messages`, { ...commonFields(message), ...content }, signal);
+      const platformId = messageIdOf(answer);
+      return platformId === undefined ? {} : { platformId };
+    },
+  };
+}
+
+function hasRoom(body: string, { approve, reject }: Prompt): boolean {
+  const fits = (label: string): boolean => label.trim() !== "" && label.length <= TITLE_CHARS;
+  // Two buttons of one title are refused.
+  return body.trim() !== "" && body.length <= BODY_CHARS && fits(approve) && fits(reject) && approve !== reject;
+}
+
+/** A number of twenty digits is long enough for a group's id. */
+const isInGroup = (id: string): boolean => isGroupId(id) && !/^\+?\d+$/.test(id);
+
+const buttonsOf = (text: string, { id, approve, reject }: Prompt): Json => ({
+  type: "button",
+  body: { text },
+  action: {
+    buttons: [
+      { type: "reply", reply: { id: `${ID_START}${id}:yes`, title: approve } },
+      { type: "reply", reply: { id: `${ID_START}${id}:no`, title: reject } },
+    ],
+  },
+});
+
+const ID_START = "svc-prompt:";
+const BUTTON_ID = new RegExp(`^${ID_START}([a-z0-9-]{1,32}):(yes|no)$`);
+
+/** Undefined for a button of another's making. */
+export function choiceOfButton({ id }: Fields): Inbound["choice"] {
+  const [, prompt, answer] = BUTTON_ID.exec(wordOf(id) ?? "") ?? [];
+  return prompt === undefined ? undefined : { prompt, approved: answer === "yes" };
+}
