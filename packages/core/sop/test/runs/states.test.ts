@@ -171,6 +171,7 @@ test("a run that is cancelled before it begins does not begin", async () => {
   expect(made.run(id).status).toBe("cancelled");
   expect(made.sops.readRun(id).steps).toEqual([]);
   expect(made.approvals.list({}, 10).approvals).toEqual([]);
+  expect(kinds()).toEqual(["sop-run-start", "sop-run-end"]);
 });
 
 describe("a step that fails", () => {
@@ -189,6 +190,25 @@ describe("a step that fails", () => {
     expect(made.turns).toHaveLength(6);
     expect(made.run(id)).toMatchObject({ status: "failed", error: "MODEL_UNREACHABLE" });
     expect(made.sops.readRun(id).steps[0]!.status).toBe("failed");
+  });
+
+  test("is tried as often as any other, however often those before it were", async () => {
+    const failures = [4, 4];
+    open({
+      sops: [sop("a")],
+      turn: ({ turnId }) => {
+        const at = Number(turnId.slice(-1)) - 1;
+        if (failures[at]!-- > 0) throw new SvcError("BUSY");
+        return "done";
+      },
+    });
+    const id = await made.start("a");
+    for (let minute = 0; minute < 15; minute += 1) {
+      await quiet();
+      await made.clock.advance(60_000);
+    }
+    await quiet();
+    expect(made.run(id).status).toBe("completed");
   });
 
   test("for good fails the run at once, with its code", async () => {

@@ -1,0 +1,107 @@
+// With the real binary, its agent and its sandbox: a kill -9 in the middle of a step after which a command runs a second time,
+// or after which the run is lost.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startBinary } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { startGovernedHouse, writeProcedure } from "./governed-house.ts";
+
+interface RunPage {
+  readonly id: string;
+  readonly status: string;
+  readonly step: number;
+  readonly steps: readonly {
+    readonly status: string;
+    readonly output: unknown;
+    readonly approval: { readonly step_id: string } | null;
+  }[];
+}
+
+const RESTART = `[sop]
+description = "Restarts what hangs."
+execution_mode = "deterministic"
+
+[[triggers]]
+type = "manual"
+
+[[steps]]
+title = "Restart"
+tool = "shell"
+args = { command = "echo began >> began.txt; sleep 60; echo ended >> ended.txt" }
+requires_confirmation = true
+
+[[steps]]
+title = "Note it"
+tool = "file_write"
+args = { path = "note.txt", content = "$.host" }
+requires_confirmation = true
+`;
+
+test(
+  "a command that a kill cut off is not run again: a person looks, and the run goes on",
+  { timeout: 60_000 },
+  async () => {
+    await using house = await startGovernedHouse();
+    writeProcedure(house.home, "restart", { toml: RESTART, md: "Restarts.\n" });
+    await house.svc("reload");
+    const { id } = await house.json<RunPage>("sop", "run", "restart", "--payload", '{"host":"web-1"}');
+    const show = (): Promise<RunPage> => house.json("sop", "show", id);
+    const until = (status: string): Promise<RunPage> => eventually(show, (run) => run.status === status);
+    const inWorkspace = (name: string): string => join(house.home, "workspace", name);
+
+    expect(await until("waiting_approval")).toMatchObject({ step: 1 });
+    expect((await house.svc("approvals", "approve", id)).code).toBe(0);
+    await eventually(
+      () => existsSync(inWorkspace("began.txt")),
+      (isThere) => isThere,
+    );
+    await house.daemon.kill9();
+    house.daemon = await startBinary({ home: house.home });
+
+    const waiting = await until("waiting_approval");
+    expect(waiting.step).toBe(1);
+    expect(waiting.steps[0]).toMatchObject({ status: "waiting_approval", approval: { step_id: "step-1-interrupted" } });
+    expect((await house.svc("approvals", "approve", id)).code).toBe(0);
+    // The next step's own gate; its input is gone with the command, so it fails instead of acting on something else.
+    await eventually(show, ({ step, status }) => step === 2 && status === "waiting_approval");
+    expect((await house.svc("approvals", "approve", id)).code).toBe(0);
+    expect(await until("failed")).toMatchObject({ step: 2, error: "SOP_STEP_FAILED" });
+    expect(readFileSync(inWorkspace("began.txt"), "utf8")).toBe("began\n");
+    expect([existsSync(inWorkspace("ended.txt")), existsSync(inWorkspace("note.txt"))]).toEqual([false, false]);
+    const { entries } = await house.json<{ entries: { kind: string }[] }>("audit", "list");
+    expect(entries.map(({ kind }) => kind).toReversed()).toEqual([
+      "sop-run-start",
+      "approval-request",
+      "approval-answer",
+      "approval-request",
+      "approval-answer",
+      "sop-step-end",
+      "approval-request",
+      "approval-answer",
+      "sop-step-end",
+      "sop-run-end",
+    ]);
+    expect(await house.json("audit", "verify")).toMatchObject({ ok: true });
+  },
+);
+
+test("a run that is cancelled while its command runs ends the command", { timeout: 60_000 }, async () => {
+  await using house = await startGovernedHouse();
+  writeProcedure(house.home, "restart", { toml: RESTART.replace("sleep 60", "sleep 3"), md: "Restarts.\n" });
+  await house.svc("reload");
+  const { id } = await house.json<RunPage>("sop", "run", "restart");
+  const show = (): Promise<RunPage> => house.json("sop", "show", id);
+  await eventually(show, ({ status }) => status === "waiting_approval");
+  await house.svc("approvals", "approve", id);
+  const began = join(house.home, "workspace", "began.txt");
+  await eventually(
+    () => existsSync(began),
+    (isThere) => isThere,
+  );
+  expect((await house.svc("sop", "cancel", id, "--yes")).code).toBe(0);
+  expect(await show()).toMatchObject({ status: "cancelled" });
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  expect(existsSync(join(house.home, "workspace", "ended.txt"))).toBe(false);
+  expect(await house.json("audit", "verify")).toMatchObject({ ok: true });
+});
