@@ -1,5 +1,4 @@
 // Asked when something is wrong already: it must end whatever hangs, name every problem with its remedy, and leak nothing.
-import { createServer, request, type Server } from "node:http";
 import { once } from "node:events";
 import { execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,29 +11,7 @@ import { binaryPath, runBinary, spawnBinary, startBinary, temporaryHome } from "
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
-
-interface Found {
-  readonly id: string;
-  readonly level: string;
-  readonly message: string;
-  readonly fix: string | null;
-}
-
-interface Report {
-  readonly code: number | null;
-  readonly ok: boolean;
-  readonly findings: readonly Found[];
-  readonly text: string;
-}
-
-async function doctor(home: string, words: readonly string[] = [], env: Record<string, string> = {}): Promise<Report> {
-  const { code, stdout, stderr } = await runBinary(["doctor", "--json", ...words], { home, env });
-  const { ok, findings } = JSON.parse(stdout) as Pick<Report, "ok" | "findings">;
-  return { code, ok, findings, text: stdout + stderr };
-}
-
-const of = ({ findings }: Report, id: string): Found[] => findings.filter((finding) => finding.id === id);
-const levels = (report: Report, id: string): string[] => of(report, id).map(({ level }) => level);
+import { doctor, levels, of, type Report } from "./doctor-report.ts";
 
 describe("without a daemon", () => {
   test("a home before its first start: nothing is an error, and whatever is not ok says what mends it", async () => {
@@ -166,66 +143,6 @@ describe("with a daemon", () => {
     await using daemon = await startBinary({ home: home.path });
     const report = await doctor(daemon.home, ["--security"]);
     expect(of(report, "idle-tokens")).toMatchObject([{ level: "warning", fix: "svc devices revoke d1" }]);
-  });
-});
-
-describe("public_url and proxies", () => {
-  /** A reverse proxy to a port that is known later. */
-  async function proxy(headers: Record<string, string>): Promise<Server & { target: string; url: string }> {
-    const server = createServer((incoming, outgoing) => {
-      const options = { method: incoming.method, headers: { ...incoming.headers, ...headers } };
-      const onward = request(new URL(incoming.url ?? "/", found.target), options, (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(outgoing);
-      });
-      onward.on("error", () => outgoing.writeHead(502).end());
-      incoming.pipe(onward);
-    });
-    const found = Object.assign(server, { target: "http://127.0.0.1:1", url: "" });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    found.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return found;
-  }
-
-  test("leads here, or somewhere else; a proxy without a forwarding header makes everybody local", async () => {
-    const front = await proxy({});
-    using home = homeWith(`[gateway]\npublic_url = "${front.url}"\n`);
-    await using daemon = await startBinary({ home: home.path });
-    const astray = await doctor(home.path, ["--security"]);
-    expect(of(astray, "public-url-leads-here")).toMatchObject([{ level: "warning", message: /502/ }]);
-    expect(levels(astray, "public-url")).toEqual(["warning"]);
-    front.target = daemon.url;
-    const report = await doctor(home.path, ["--security"]);
-    expect(levels(report, "public-url-leads-here")).toEqual(["ok"]);
-    expect(levels(report, "proxy-headers")).toEqual(["warning"]);
-    expect(levels(report, "local-paths")).toEqual(["error"]);
-    expect(levels(report, "forwarded-headers")).toEqual(["ok"]);
-    front.close();
-    front.closeAllConnections();
-    const closed = await doctor(home.path);
-    expect(of(closed, "public-url-leads-here")).toMatchObject([{ level: "warning", message: /ECONNREFUSED/ }]);
-  });
-
-  test("a proxy that says who is calling keeps others from what is for this machine", async () => {
-    const front = await proxy({ "x-forwarded-for": "203.0.113.9" });
-    using home = homeWith(`[gateway]\npublic_url = "${front.url}"\ntrust_forwarded_headers = true\n`);
-    await using daemon = await startBinary({ home: home.path });
-    front.target = daemon.url;
-    const report = await doctor(home.path, ["--security"]);
-    front.close();
-    front.closeAllConnections();
-    expect([levels(report, "local-paths"), levels(report, "proxy-headers")]).toEqual([["ok"], []]);
-  });
-
-  test("forwarding headers that come while they are not trusted are an error", async () => {
-    await using daemon = await startBinary();
-    await daemon.request("/webhook", { headers: { "X-Forwarded-For": "203.0.113.9" }, body: { message: "x" } });
-    const report = await doctor(daemon.home);
-    expect(of(report, "forwarded-headers")).toMatchObject([
-      { level: "error", fix: expect.stringContaining("trust_forwarded_headers") },
-    ]);
-    expect(report.code).toBe(1);
   });
 });
 

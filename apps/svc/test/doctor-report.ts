@@ -1,0 +1,29 @@
+/** What `svc doctor` finds, as data. */
+import { runBinary } from "@svc/testkit";
+
+export interface Found {
+  readonly id: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+export interface Report {
+  readonly code: number | null;
+  readonly ok: boolean;
+  readonly findings: readonly Found[];
+  readonly text: string;
+}
+
+export async function doctor(
+  home: string,
+  words: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Report> {
+  const { code, stdout, stderr } = await runBinary(["doctor", "--json", ...words], { home, env });
+  const { ok, findings } = JSON.parse(stdout) as Pick<Report, "ok" | "findings">;
+  return { code, ok, findings, text: stdout + stderr };
+}
+
+export const of = ({ findings }: Report, id: string): Found[] => findings.filter((finding) => finding.id === id);
+export const levels = (report: Report, id: string): string[] => of(report, id).map(({ level }) => level);
