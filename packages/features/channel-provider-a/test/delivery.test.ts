@@ -79,6 +79,7 @@ test.each<[string, object]>([
   ["sticker", picture("sticker", "image/webp")],
   ["location", { text: `${PLACE}\nhttps://www.guggenheim.org/` }],
   ["interactive-button", { text: "Cancel", ...REPLY }],
+  ["interactive-prompt", { text: "Reject", choice: { prompt: "ap-12", approved: false }, ...REPLY }],
   ["interactive-list", { text: "Priority Mail Express", ...REPLY }],
   ["interactive-form", { text: '{"flow_token":"unused","size":"large"}', ...REPLY }],
   ["button", { text: "Unsubscribe", ...REPLY }],

@@ -15,7 +15,15 @@ describe("anything at all", () => {
   /** A genuine delivery in which one value, anywhere, is something else. */
   const damaged = fc
     .tuple(
-      fc.constantFrom("text", "image", "location", "interactive-list", "reaction", "status-failed"),
+      fc.constantFrom(
+        "text",
+        "image",
+        "location",
+        "interactive-list",
+        "interactive-prompt",
+        "reaction",
+        "status-failed",
+      ),
       fc.nat(),
       fc.oneof(fc.jsonValue(), fc.constant({ toString: "", valueOf: 1, length: -1 })),
     )
