@@ -217,6 +217,10 @@ describe("a wrong one", () => {
   test("no steps, and too many", async () => {
     const { problems } = await check("[sop]\n", null);
     expect(problems).toMatchObject([{ file: "/w/sops/deploy/SOP.toml", message: expect.stringContaining("no steps") }]);
+    expect(await told("[sop]\nname = 1\n", "")).toEqual([
+      "SOP.toml:2  sop.name: must be text",
+      expect.stringMatching(/^SOP\.md {2}there are no steps/),
+    ]);
     expect(await told("[sop]\n", "## Steps\n\nnone\n")).toEqual([
       expect.stringMatching(/^SOP\.md {2}there is no step/),
     ]);

@@ -334,6 +334,7 @@ describe("checked for a person", () => {
         problems: [
           { file: join(folder, "bad/SOP.toml"), line: 2, key: "sop.name" },
           { line: 3, key: "sop.priority" },
+          { file: join(folder, "bad/SOP.md"), message: expect.stringContaining("no step") },
         ],
       },
       { name: "good", problems: [], warnings: [], definition: { name: "good" } },

@@ -21,6 +21,8 @@ export interface DocumentSource {
 export interface CheckedDocument<Value> {
   /** Undefined where there are problems. */
   readonly value: Value | undefined;
+  /** As it was written, right or wrong; undefined: it is not TOML. */
+  readonly table: Table | undefined;
   /** In the order of the file. */
   readonly problems: readonly Problem[];
   /** Findings of the caller that are no problems, e.g. warnings, with their places in the file. */
@@ -35,7 +37,8 @@ export async function checkDocument<Schema extends GenericSchema>(
 ): Promise<CheckedDocument<InferOutput<Schema>>> {
   const parsed = await parseToml(text);
   if ("fault" in parsed) {
-    return { value: undefined, problems: [{ code, file, key: "", ...parsed.fault }], place: async () => [] };
+    const problems = [{ code, file, key: "", ...parsed.fault }];
+    return { value: undefined, table: undefined, problems, place: async () => [] };
   }
   const place = (findings: readonly Finding[]): Promise<readonly Problem[]> =>
     report(
@@ -43,11 +46,12 @@ export async function checkDocument<Schema extends GenericSchema>(
       { file, text, origins: new Map(), secrets: [] },
     );
   const section = sectionOfDocument(schema);
-  const structure = checkStructure(parsed.table, { section, children: new Map(), absent: [] });
-  const { value, findings } = validateSection(section, parsed.table, false);
-  const problems = withoutVague([...structure, ...findings, ...rules(parsed.table)]);
-  if (problems.length > 0) return { value: undefined, problems: await place(problems), place };
-  return { value: value as InferOutput<Schema>, problems: [], place };
+  const { table } = parsed;
+  const structure = checkStructure(table, { section, children: new Map(), absent: [] });
+  const { value, findings } = validateSection(section, table, false);
+  const problems = withoutVague([...structure, ...findings, ...rules(table)]);
+  if (problems.length > 0) return { value: undefined, table, problems: await place(problems), place };
+  return { value: value as InferOutput<Schema>, table, problems: [], place };
 }
 
 /** To the checks a document is one nameless section. */

@@ -1,6 +1,6 @@
 /** A procedure out of its two files: the definition, or everything that is wrong with it. */
 import { basename, join } from "node:path";
-import { badKey, checkDocument, type Finding, type Problem } from "@svc/kernel";
+import { badKey, checkDocument, type Finding, type Problem, type Table } from "@svc/kernel";
 import { definitionOf } from "./assemble.ts";
 import type { Remark } from "./markdown-lines.ts";
 import type { ReservedPaths } from "./path-rules.ts";
@@ -51,7 +51,7 @@ export async function checkSop(files: SopFiles, rules: DefinitionRules, known?: 
     (table) => sopRules(table, { name, stepsInMarkdown, ...rules }),
   );
   const problems = [...document.problems, ...remarks(written.problems)];
-  if (document.value && !stepsInMarkdown && document.value.steps.length === 0) problems.push(noSteps(files, written));
+  if (document.table && !stepsInMarkdown && !hasSteps(document.table)) problems.push(noSteps(files, written));
   if (written.steps.length > MOST_STEPS) problems.push(...remarks([TOO_MANY]));
   const definition =
     document.value && problems.length === 0
@@ -80,6 +80,9 @@ function placed({ line, column, message, allowed, didYouMean }: Remark, file: st
   const more = { ...(allowed !== undefined && { allowed }), ...(didYouMean !== undefined && { didYouMean }) };
   return { code: "SOP_INVALID", file, line, column, key: "", message, ...more };
 }
+
+/** Also such as are wrong: that is told then. */
+const hasSteps = ({ steps }: Table): boolean => steps !== undefined && !(Array.isArray(steps) && steps.length === 0);
 
 function noSteps({ folder, markdown }: SopFiles, { hasSection }: ReadSteps): Problem {
   const message = hasSection
