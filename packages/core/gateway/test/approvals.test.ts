@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { call, statusOf, until, Wire } from "./http.ts";
 import { Harness } from "./harness.ts";
+import { signIn } from "./sign-in.ts";
 
 const started = async () => {
   const harness = new Harness();
@@ -87,6 +88,18 @@ describe("an answer", () => {
       "rejected",
       { approved: false, feedback: "not on a Friday", by: "phone", via: "api", at: "1970-01-01T00:00:01.700Z" },
     ]);
+  });
+
+  test("from the page is told from one by a token", async () => {
+    const { gateway, tokens } = await started();
+    const { headers } = await signIn(gateway, tokens.operator);
+    const { status, json } = await call(gateway, {
+      method: "POST",
+      path: "/api/approvals/run-3/step-1",
+      headers: { ...headers, "content-type": "application/json" },
+      body: '{"approved":true}',
+    });
+    expect([status, json.answer]).toMatchObject([200, { by: "phone", via: "page" }]);
   });
 
   test("that is given many times at once counts once; the others are told who was first, and when", async () => {
