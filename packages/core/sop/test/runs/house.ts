@@ -1,5 +1,4 @@
 /** Runs as a process has them: a store on disk, the real approvals, an agent that does what a test says. */
-import { cpSync, existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Conversation, type Json, type SvcEvent } from "@svc/contract";
 import { openStore, type SopRun, type Store } from "@svc/store";
@@ -252,49 +251,4 @@ function libraryOf(first: readonly SopDefinition[]): SopLibrary & { define(sops:
 /** All that follows from what was done has happened, as far as it needs no time. */
 export async function quiet(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await settled();
-}
-
-/** Copies what a process that is killed now would leave. */
-export function leaveBehind(folder: string, target: string): void {
-  for (const file of ["svc.db", "svc.db-wal"]) {
-    const from = join(folder, file);
-    if (existsSync(from)) cpSync(from, join(target, file));
-  }
-}
-
-export interface Kill {
-  readonly folder: string;
-  /** Calls that may have been made by then: all that began before the next commit. */
-  acts: string[];
-}
-
-/** What a kill after each commit would leave. `acts` grows as calls are made. */
-export function killsOf(acts: readonly string[]): {
-  readonly kills: Kill[];
-  wrap(folder: () => string): (store: Store) => Store;
-  remove(): void;
-} {
-  const kills: Kill[] = [];
-  let size = 0;
-  const remember = (folder: string): void => {
-    // Of one commit many are told.
-    const now = statSync(join(folder, "svc.db-wal")).size;
-    if (now === size) return;
-    size = now;
-    const last = kills.at(-1);
-    if (last) last.acts = [...acts];
-    const target = temporaryHome().path;
-    leaveBehind(folder, target);
-    kills.push({ folder: target, acts: [] });
-  };
-  return {
-    kills,
-    wrap: (folder) => (store) => ({
-      ...store,
-      write: (change) => store.write(change).finally(() => remember(folder())),
-    }),
-    remove: () => {
-      for (const { folder } of kills) rmSync(folder, { recursive: true, force: true });
-    },
-  };
 }

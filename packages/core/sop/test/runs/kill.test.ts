@@ -1,6 +1,7 @@
 // A kill -9 after which a run ends twice or never, asks the same gate twice, or lets a tool act a second time.
 import { afterEach, describe, expect, test } from "vitest";
-import { calling, type House, house, type HouseOptions, type Kill, killsOf, quiet, sop, step } from "./house.ts";
+import { calling, type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
+import { type Kill, killsOf } from "./kills.ts";
 
 const SOPS = [
   sop("auto"),

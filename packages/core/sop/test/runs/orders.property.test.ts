@@ -5,7 +5,8 @@ import * as fc from "fast-check";
 import { fakeClock, temporaryHome } from "@svc/testkit";
 import { SvcError } from "@svc/contract";
 import { expect, test } from "vitest";
-import { calling, type House, house, leaveBehind, quiet, sop, step, webhook, STARTER } from "./house.ts";
+import { calling, type House, house, quiet, sop, step, webhook, STARTER } from "./house.ts";
+import { leaveBehind } from "./kills.ts";
 
 const SOPS = [
   sop("auto", { maxConcurrent: 2 }),
