@@ -105,7 +105,6 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     clientOf,
     library: lasting.socketLibrary,
     limit: lasting.webhookLimit,
-    webhook: settings.webhook,
   });
   return { settings, listener, upgrade, ongoing, warning: layers.warning };
 }

@@ -23,6 +23,8 @@ import { SeenIds } from "./webhook/seen-ids.ts";
 import { REMEMBER_MS } from "./webhook/signature.ts";
 
 export interface Lasting {
+  /** Those in force. */
+  readonly settings: () => GatewaySettings;
   readonly deps: Omit<GatewayDeps, keyof GatewaySettings>;
   readonly api: ApiLibrary;
   readonly authenticator: Authenticator;
@@ -81,6 +83,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
   const send = sender(clock, isDraining);
   const requirePairing = (): boolean => settings().config.require_pairing;
   return {
+    settings,
     deps,
     api: new ApiLibrary(send, serve),
     authenticator: new Authenticator(devices, pageSessions, clock, log),

@@ -178,6 +178,16 @@ describe("chat", () => {
     await until(() => stopped.length === 1);
   });
 
+  test("a reload holds for connections that are open: the agent, and the secret that bars a token for messages", async () => {
+    const { harness, tokens, open } = await started({ webhook: { agent: "old" } });
+    const [operator, webhook] = [await open(), await open(tokens.webhook)];
+    harness.reconfigure({ webhook: { agent: "new", secret: "s3cret" } });
+    for (const reader of [operator, webhook]) reader.say({ type: "message", content: "hi" });
+    expect(await operator.answer()).toMatchObject({ type: "reply" });
+    expect(await webhook.answer()).toMatchObject({ type: "error", code: "FORBIDDEN_SCOPE" });
+    expect(harness.turns.map(({ agent }) => agent)).toEqual(["new"]);
+  });
+
   test("no turn begins while the service stops", async () => {
     const { harness, open } = await started();
     const reader = await open();

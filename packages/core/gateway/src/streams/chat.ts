@@ -4,20 +4,20 @@
  */
 import type { Clock, Logger, TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
-import type { CoreConfig } from "@svc/kernel";
 import type { Device } from "@svc/store";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Client } from "../net/client.ts";
 import type { RunningTurns } from "../running-turns.ts";
+import type { GatewaySettings } from "../types.ts";
 
 export interface ChatDeps {
   readonly turns: TurnRunner;
   readonly running: RunningTurns;
   /** The one of `POST /webhook`. */
   readonly limit: SlidingWindow;
-  /** Messages are for the agent that answers there. */
-  readonly webhook: CoreConfig["channels_config.webhook"];
+  /** Those in force: a connection may outlive many. */
+  readonly settings: () => Pick<GatewaySettings, "webhook">;
   readonly isDraining: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -36,6 +36,9 @@ export type Answer =
 const MAX_RUNNING = 4;
 const TOO_MANY = errorReply("BUSY", {
   message: `At most ${MAX_RUNNING} messages of a connection are answered at once.`,
+});
+const POST_INSTEAD = errorReply("FORBIDDEN_SCOPE", {
+  message: "With a webhook secret in the config this token opens POST /webhook only.",
 });
 const MAY_NOT = errorReply("FORBIDDEN_SCOPE", { message: "This token may read, and not write." });
 
@@ -67,9 +70,19 @@ export class Chat {
     const { limit, clock, isDraining } = this.#deps;
     const waitMs = limit.take(this.#client.limiterKey, clock.monotonic());
     if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
+    const forbidden = this.forbidden();
+    if (forbidden) return forbidden;
     if (this.#device.scope === "read") return MAY_NOT;
     if (isDraining()) return errorReply("DRAINING");
     return this.#running >= MAX_RUNNING ? TOO_MANY : undefined;
+  }
+
+  /** Why the device may not even be connected. */
+  forbidden(): Reply | undefined {
+    // The second secret is there for the day on which such a token is in the wrong hands.
+    const { secret = "", signing_secret: signingSecret = "" } = this.#deps.settings().webhook;
+    const isSecured = secret.trim() !== "" || signingSecret.trim() !== "";
+    return isSecured && this.#device.scope === "webhook" ? POST_INSTEAD : undefined;
   }
 
   /** Never rejects. */
@@ -96,7 +109,8 @@ export class Chat {
   }
 
   #run({ content: text, session }: ChatMessage, onEvent: (event: TurnEvent) => void): ReturnType<TurnRunner["run"]> {
-    const { turns, running, webhook } = this.#deps;
+    const { turns, running, settings } = this.#deps;
+    const { agent } = settings().webhook;
     const { id, clientId } = this.#device;
     const request = {
       clientId,
@@ -104,7 +118,7 @@ export class Chat {
       text,
       onEvent,
       ...(session !== undefined && { session }),
-      ...(webhook.agent !== undefined && { agent: webhook.agent }),
+      ...(agent !== undefined && { agent }),
     };
     return running.track((signal) => turns.run({ ...request, signal }), id);
   }

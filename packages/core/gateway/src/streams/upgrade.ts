@@ -13,7 +13,7 @@ import type { Streams } from "../auth/streams.ts";
 import { enter } from "../http/door.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { replyAndLinger } from "../http/parser-errors.ts";
-import type { Client, ClientResolver } from "../net/client.ts";
+import type { ClientResolver } from "../net/client.ts";
 import type { HostRules } from "../net/host-rules.ts";
 import { peerOf } from "../net/peer.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
@@ -37,9 +37,6 @@ export interface UpgradeDeps extends ChatDeps {
 
 const NO_PATHS: ReadonlySet<string> = new Set();
 const NO_PROTOCOL = errorReply("BAD_REQUEST", { message: `Offer the protocol ${SUBPROTOCOL} beside the token.` });
-const POST_INSTEAD = errorReply("FORBIDDEN_SCOPE", {
-  message: "With a webhook secret in the config this token opens POST /webhook only.",
-});
 
 export function upgradeHandler(deps: UpgradeDeps): Upgrade {
   return (incoming, socket, head) => {
@@ -57,7 +54,7 @@ export function upgradeHandler(deps: UpgradeDeps): Upgrade {
 
 interface Admitted {
   readonly principal: Principal;
-  readonly client: Client;
+  readonly chat: Chat;
 }
 
 function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
@@ -69,14 +66,9 @@ function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
   const principal = authenticator.require(upgradeCredentials(headers), client, "connect");
   if (principal instanceof Reply) return principal;
   if (!offersOurs(headers["sec-websocket-protocol"])) return NO_PROTOCOL;
-  // The second secret is there for the day on which such a token is in the wrong hands.
-  if (principal.device.scope === "webhook" && isSecured(deps)) return POST_INSTEAD;
-  return crowd.refusal(principal.device) ?? { principal, client };
+  const chat = new Chat(deps, principal.device, client);
+  return chat.forbidden() ?? crowd.refusal(principal.device) ?? { principal, chat };
 }
-
-/** Whether what is posted to /webhook has to prove more than a token. */
-const isSecured = ({ webhook: { secret = "", signing_secret = "" } }: UpgradeDeps): boolean =>
-  secret.trim() !== "" || signing_secret.trim() !== "";
 
 /** Whoever offers protocols and is not told one of them has to hang up. */
 const offersOurs = (offered: string | undefined): boolean =>
@@ -88,13 +80,16 @@ interface Request {
   readonly head: Buffer;
 }
 
-function open(deps: UpgradeDeps, { principal, client }: Admitted, { incoming, socket, head }: Request): void {
+function open(deps: UpgradeDeps, { principal, chat }: Admitted, { incoming, socket, head }: Request): void {
   const { library, crowd, streams, clock, log } = deps;
-  const chat = new Chat(deps, principal.device, client);
-  library.handshake(incoming, socket, head).then(
-    (ws) => serveSocket(ws, socket, { crowd, streams, clock, chat, principal, after: lastEventId(incoming.headers) }),
-    (error: unknown) => failed(log, socket, error),
-  );
+  const after = lastEventId(incoming.headers);
+  library
+    .handshake(incoming, socket, head)
+    .then(
+      (ws) => serveSocket(ws, socket, { crowd, streams, clock, chat, principal, after }),
+      (error: unknown) => failed(log, socket, error),
+    )
+    .catch(() => socket.destroy());
 }
 
 /** Uncaught it would end the process, and every other client's turn with it. */
