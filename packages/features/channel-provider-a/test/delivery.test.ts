@@ -135,7 +135,7 @@ test.each(["contacts", "order", "system", "unsupported", "errors", "echo", "acco
 );
 
 test("no fixture is left out of these tests", () => {
-  const known = 18 + 5 + 8;
+  const known = 19 + 5 + 8;
   expect(readdirSync(`${import.meta.dirname}/fixtures`)).toHaveLength(known);
 });
 

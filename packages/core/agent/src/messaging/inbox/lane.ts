@@ -25,3 +25,16 @@ export const emptyLane = (key: string, channel: string): Lane => ({
   cancelRest: undefined,
   holds: 0,
 });
+
+/** In order, those that do not run and for which this is so. */
+export function takeOut(
+  { messages, isRunning }: Lane,
+  isWanted: (message: WaitingMessage) => boolean,
+): WaitingMessage[] {
+  const all = messages.items();
+  const stays = new Set(all.filter((message, at) => (at === 0 && isRunning) || !isWanted(message)));
+  if (stays.size === all.length) return [];
+  while (messages.size > 0) messages.shift();
+  for (const message of stays) messages.add(message);
+  return all.filter((message) => !stays.has(message));
+}

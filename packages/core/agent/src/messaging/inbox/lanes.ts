@@ -6,7 +6,7 @@ import { LinkedList } from "@svc/kernel";
 import type { WaitingMessage } from "@svc/store";
 import { Asides } from "./asides.ts";
 import { HeldLanes } from "./held-lanes.ts";
-import { emptyLane, type Lane } from "./lane.ts";
+import { emptyLane, type Lane, takeOut } from "./lane.ts";
 import type { LaneOptions } from "./lane-options.ts";
 import { Suspects } from "../suspects.ts";
 
@@ -69,16 +69,13 @@ export class InboxLanes {
   take(key: string, isWanted: (message: WaitingMessage) => boolean): WaitingMessage[] {
     const lane = this.#lanes.get(key);
     if (!lane) return [];
-    const all = lane.messages.items();
-    const stays = new Set(all.filter((message, at) => (at === 0 && lane.isRunning) || !isWanted(message)));
-    if (stays.size === all.length) return [];
-    while (lane.messages.size > 0) lane.messages.shift();
-    for (const message of stays) lane.messages.add(message);
-    this.#size -= all.length - stays.size;
+    const { first } = lane.messages;
+    const taken = takeOut(lane, isWanted);
+    this.#size -= taken.length;
     // What it rested for is gone.
-    if (!stays.has(all[0]!)) this.#endRest(lane);
+    if (taken[0] !== undefined && taken[0] === first) this.#endRest(lane);
     this.#forget(lane);
-    return all.filter((message) => !stays.has(message));
+    return taken;
   }
 
   /** Of those that rest between two attempts: these are attempted now. */
