@@ -42,7 +42,6 @@ export class Settler {
       result,
       committed: () => {
         this.#announced.tell(result);
-        this.#announced.forget(result);
         publish(resolvedEvent(result));
         this.#waiters.wake(result);
         goOn?.();

@@ -122,6 +122,16 @@ describe("an answer", () => {
     expect(statusOf("r-1")).toBe("waiting");
   });
 
+  test("that is told before its question was is told behind it, and the question once", async () => {
+    const [asked, ended] = await store.write(() => [
+      approvals.requestIn(request("r-2")),
+      approvals.resolveIn(key("r-2"), yes),
+    ]);
+    ended!.committed();
+    asked!.committed();
+    expect(events.slice(1).map(({ type }) => type)).toEqual(["human_approval_request", "human_approval_resolved"]);
+  });
+
   test("can be taken back by whoever asked, once", async () => {
     const cancel = () => store.write(() => approvals.cancelIn(key("r-1"), "the run was cancelled"));
     (await cancel())?.committed();
