@@ -49,6 +49,9 @@ describe("GET /api/events", () => {
     const second = await open(undefined, { "last-event-id": first.position });
     await until(() => second.texts.length === 1);
     expect(second.texts).toEqual(["meanwhile"]);
+    // Lost before what it had missed was told, it would come back with an id that it was given too early.
+    expect(second.text.indexOf("id: ")).toBeGreaterThan(second.text.indexOf("\n\n"));
+    expect([...second.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)).toEqual(["boot-1-2"]);
   });
 
   test.each([

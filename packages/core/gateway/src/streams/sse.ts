@@ -73,7 +73,8 @@ function stream(
     forget();
     crowd.leave(feed);
   });
-  outgoing.write(`retry: ${RETRY_MS}\n${ssePosition(feed.position)}`);
+  // Who comes back stands where it says: moved on before it is told what it missed, it would lose that with the connection.
+  outgoing.write(`retry: ${RETRY_MS}\n${after === undefined ? ssePosition(feed.position) : "\n"}`);
   feed.start(after);
 }
 
