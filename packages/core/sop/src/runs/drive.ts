@@ -37,7 +37,14 @@ export async function drive(parts: RunParts, { runId, signal, stopping }: Drive)
     } catch (error) {
       // Cancelled: the run has its end. Stopping: it goes on in the next process.
       if (signal.aborted) return;
-      const restMs = restAfter(error, failures);
+      const restMs = restAfter(parts, error, failures);
+      if (failures === 0 && restMs !== undefined) {
+        parts.log.warn("a step of a procedure is tried again", {
+          run: runId,
+          step: at,
+          code: (error as SvcError).code,
+        });
+      }
       failures += 1;
       if (restMs === undefined) await giveUp(parts, runId, error, stopping);
       else await rest(parts, restMs, AbortSignal.any([signal, stopping]));
@@ -56,9 +63,12 @@ async function advance(parts: RunParts, run: SopRun, signal: AbortSignal): Promi
 }
 
 /** How long until the next try; undefined: none. */
-function restAfter(error: unknown, failures: number): number | undefined {
+function restAfter({ store }: RunParts, error: unknown, failures: number): number | undefined {
   if (!(error instanceof SvcError)) return undefined;
-  if (error.code === "STORE_FULL" || error.code === "STORE_FAILED") return DISK_REST_MS;
+  if (error.code === "STORE_FULL") return DISK_REST_MS;
+  // Where the disk takes writes, it is this one that is wrong, and stays so.
+  const isDisk = error.code === "STORE_FAILED" && (!store.writable() || failures < RETRY_DELAYS_MS.length);
+  if (isDisk) return DISK_REST_MS;
   if (!AGAIN.has(error.code)) return undefined;
   const delayMs = RETRY_DELAYS_MS[failures];
   return delayMs === undefined

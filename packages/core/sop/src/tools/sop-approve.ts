@@ -22,7 +22,7 @@ export function sopApproveTool({ sops, approvals }: SopDoors): SopTool {
     run: async ({ run_id: id, approved, feedback }, context): Promise<Json> => {
       const { agent, turnId } = context as SopToolContext;
       checkMayAnswer(sops().readRun(id).run, agent, turnId);
-      const [waiting] = approvals().list({ status: "waiting", runId: id }, 10).approvals.filter(isGate);
+      const waiting = approvals().list({ status: "waiting", runId: id }, 100).approvals.find(isGate);
       if (!waiting) throw new SvcError("APPROVAL_UNKNOWN", "This run does not wait for an answer.");
       const answer = {
         approved,

@@ -85,6 +85,18 @@ describe("a step that fails", () => {
     expect(made.run(id).status).toBe("completed");
   });
 
+  test("because a write is refused that no other try would change, while the disk is well, fails the run", async () => {
+    open({ sops: [sop("a")], turn: () => Promise.reject(new SvcError("STORE_FAILED")) });
+    const id = await made.start("a");
+    for (let round = 0; round < 10; round += 1) {
+      await quiet();
+      await made.clock.advance(5_000);
+    }
+    expect(made.turns).toHaveLength(6);
+    expect(made.run(id)).toMatchObject({ status: "failed", error: "STORE_FAILED" });
+    expect(made.log.lines.filter(({ message }) => message.includes("tried again"))).toHaveLength(1);
+  });
+
   test("unexpectedly tells nothing of the error to anybody but the log", async () => {
     open({ sops: [sop("a")], turn: () => Promise.reject(new TypeError("sk-secret")) });
     const id = await made.start("a");
