@@ -3,7 +3,6 @@ export * from "./config/agents.ts";
 export * from "./config/core-schema.ts";
 export * from "./events/activity.ts";
 export { createEventHub, type EventHubOptions } from "./events/hub.ts";
-export { RING_LIMITS, type RingLimits } from "./events/ring.ts";
 export { timestamp } from "./events/wire.ts";
 export type * from "./events/types.ts";
 export * from "./home.ts";

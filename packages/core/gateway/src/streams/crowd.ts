@@ -39,10 +39,6 @@ export class Crowd {
     this.#limits = limits;
   }
 
-  get size(): number {
-    return this.#feeds.size;
-  }
-
   /** Why a device can't have one more. */
   refusal({ id }: Pick<Device, "id">): Reply | undefined {
     if (this.#isDraining) return errorReply("DRAINING");

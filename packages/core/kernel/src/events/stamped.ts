@@ -20,7 +20,7 @@ export class Stamped implements StampedEvent {
   }
 
   get id(): string {
-    return eventId(this.#boot, this.n);
+    return `${this.#boot}-${this.n}`;
   }
 
   get json(): string {
@@ -32,8 +32,6 @@ export class Stamped implements StampedEvent {
     }));
   }
 }
-
-export const eventId = (boot: string, n: number): string => `${boot}-${n}`;
 
 /** What a `Last-Event-ID` points to; undefined: it is no id of ours. A boot may have a dash in it. */
 export function readEventId(id: string): { readonly boot: string; readonly n: number } | undefined {
