@@ -1,7 +1,6 @@
 /** Runs of procedures. An operator's to see: payloads and outputs are other people's words. */
 import type { Json } from "@svc/contract";
-import { type ApprovalKey, runDetailJson, runJson, type SopRunFilter } from "@svc/sop";
-import type { Approval } from "@svc/store";
+import { runDetailJson, runJson, type SopRunFilter } from "@svc/sop";
 import { jsonReply } from "../http/reply.ts";
 import type { GatewayApprovals, GatewaySops } from "../types.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
@@ -13,7 +12,11 @@ export const sopRunRoutes = (sops: GatewaySops, approvals: Pick<GatewayApprovals
   { ...spec.LIST, handle: ({ query }) => jsonReply(200, listed(sops, query)) },
   {
     ...spec.SHOW,
-    handle: ({ params }) => jsonReply(200, runDetailJson(sops.readRun(idOf(params)), gateOf(approvals))),
+    handle: ({ params }) =>
+      jsonReply(
+        200,
+        runDetailJson(sops.readRun(idOf(params)), (key) => approvals.get(key)),
+      ),
   },
   {
     ...spec.CANCEL,
@@ -22,14 +25,6 @@ export const sopRunRoutes = (sops: GatewaySops, approvals: Pick<GatewayApprovals
 ];
 
 const idOf = (params: ApiRequest["params"]): string => params["id"] ?? "";
-
-/** An outside workflow may name its question like a step of ours: that does not make it the step's. */
-const gateOf =
-  (approvals: Pick<GatewayApprovals, "get">) =>
-  (key: ApprovalKey): Approval | undefined => {
-    const approval = approvals.get(key);
-    return approval?.origin === "sop" ? approval : undefined;
-  };
 
 function listed(sops: GatewaySops, query: ApiRequest["query"]): Json {
   const { sop, status, before } = query as SopRunFilter;

@@ -33,7 +33,8 @@ export function runDetailJson(
   const shown = planned.map(({ number, title, kind }) => {
     // What it asks now, or asked last: after a call that was cut off, a second question.
     const asked = [interruptedId(number), gateId(number)].map((stepId) => approvalOf({ runId: run.id, stepId }));
-    const approval = asked.find((one) => one !== undefined);
+    // An outside workflow may name its question like a step of ours: that does not make it the step's.
+    const approval = asked.find((one) => one?.origin === "sop");
     return { number, title, kind, ...rowJson(rows.get(number)), approval: approval ? approvalJson(approval) : null };
   });
   return { ...runJson(run), payload: run.payload, steps: shown };
