@@ -159,6 +159,7 @@ describe("a shutdown while a person is asked", () => {
     ]);
     afterKill(made.made.folder, home.path);
     using next = live({ folder: home.path, clock: made.made.clock });
+    expect(next.made.store.inbox.waiting()).toMatchObject([{ n: 1, crashes: 0 }]);
     await quiet();
     expect(next.made.model.asked).toEqual([]);
     await next.made.receive(said("yes"));
@@ -175,6 +176,11 @@ describe("a shutdown while a person is asked", () => {
       expect([made.made.row(1).state, made.made.row(1).attempts]).toEqual(["waiting", 0]);
       expect(made.made.answersTo(1)).toEqual([]);
       expect(approvalsOf(made.made).filter((status) => status !== "waiting")).toEqual([]);
+      const home = temporaryHome();
+      afterKill(made.made.folder, home.path);
+      using next = live({ folder: home.path, idle: true });
+      expect(next.made.store.inbox.waiting()).toMatchObject([{ n: 1, crashes: 0 }]);
+      home.remove();
     }
   });
 });

@@ -1,4 +1,5 @@
 /** A person is asked about a call of a message's turn. That takes minutes, in which the process may well be stopped. */
+import { isPostponed } from "../../turn/postponed.ts";
 import type { AskPerson } from "../../types.ts";
 import { within } from "../within.ts";
 import type { Attempt } from "./attempt.ts";
@@ -18,7 +19,8 @@ export function askerOf({ store, askIn }: InboxParts, attempt: Attempt, typing: 
       const wait = () => within(signal, () => ask(question, signal));
       return await typing.whileSilent(() => attempt.leave.asking(wait));
     } finally {
-      store.write(() => store.inbox.begin(n)).catch(() => undefined);
+      // Of one that goes on in the next process, the end of the attempt notes what is to be noted.
+      if (!isPostponed(signal.reason)) store.write(() => store.inbox.begin(n)).catch(() => undefined);
     }
   };
 }

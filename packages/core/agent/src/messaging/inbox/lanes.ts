@@ -167,24 +167,21 @@ export class InboxLanes {
 
   async #aside<T>(channel: string, work: () => Promise<T>): Promise<T> {
     if (!this.#asides.enter(channel)) return work();
+    return this.#away(work).finally(() => this.#asides.leave(channel));
+  }
+
+  /** Nor is anything done meanwhile that a process could die of. */
+  async #asking<T>(message: WaitingMessage, work: () => Promise<T>): Promise<T> {
+    this.#readyAgain(this.#suspects.end(message));
+    return this.#away(work).finally(() => this.#suspects.begin(message));
+  }
+
+  async #away<T>(work: () => Promise<T>): Promise<T> {
     this.#running -= 1;
     this.#fillSoon();
     try {
       return await work();
     } finally {
-      this.#asides.leave(channel);
-      this.#running += 1;
-    }
-  }
-
-  /** Nor is anything done meanwhile that a process could die of. */
-  async #asking<T>(message: WaitingMessage, work: () => Promise<T>): Promise<T> {
-    this.#running -= 1;
-    this.#readyAgain(this.#suspects.end(message));
-    try {
-      return await work();
-    } finally {
-      this.#suspects.begin(message);
       this.#running += 1;
     }
   }
