@@ -21,6 +21,6 @@ export type { AgentProfile, AgentSet } from "./profiles.ts";
 export { messageJson, sessionJson } from "./sessions/session-json.ts";
 export type * from "./sessions/types.ts";
 export type { ToolEnvironment } from "./tools/environment.ts";
-export { isPostponed } from "./turn/postponed.ts";
+export { isPostponed } from "@svc/contract";
 export type * from "./types.ts";
 export { openWorkspace } from "./workspace/index.ts";

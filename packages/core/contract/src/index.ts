@@ -11,6 +11,7 @@ export * from "./ingress.ts";
 export * from "./json.ts";
 export * from "./log.ts";
 export * from "./manifest.ts";
+export * from "./postponed.ts";
 export * from "./sandbox.ts";
 export * from "./schema.ts";
 export * from "./shared.ts";

@@ -1,11 +1,10 @@
 /** The turns that run or wait: whoever stops one need not know where it came from. */
-import { type ClientId, type Clock, SvcError } from "@svc/contract";
+import { type ClientId, type Clock, postponed, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
 import type { Place } from "./place.ts";
-import { postponed } from "./postponed.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 /** Why a turn was stopped of which nothing may stay, not even what it did. */

@@ -1,5 +1,5 @@
 /** Takes one run from where it stands on disk to where it waits or ends. */
-import { SvcError } from "@svc/contract";
+import { isPostponed, SvcError } from "@svc/contract";
 import type { SopRun } from "@svc/store";
 import { commit } from "./after-commit.ts";
 import { doCall } from "./call-step.ts";
@@ -35,8 +35,9 @@ export async function drive(parts: RunParts, { runId, signal, stopping }: Drive)
       if (run.step !== at) [at, failures] = [run.step, 0];
       await advance(parts, run, signal);
     } catch (error) {
-      // Cancelled: the run has its end. Stopping: it goes on in the next process.
-      if (signal.aborted) return;
+      // Cancelled: the run has its end. Stopping, which a turn that waits for a person may hear of first: it goes on in the
+      // next process.
+      if (signal.aborted || isPostponed(error)) return;
       const restMs = restAfter(parts, error, failures);
       if (failures === 0 && restMs !== undefined) {
         parts.log.warn("a step of a procedure is tried again", {

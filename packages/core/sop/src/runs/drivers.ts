@@ -1,5 +1,5 @@
 /** The runs that somebody is at, each once. */
-import { type Clock, SvcError } from "@svc/contract";
+import { type Clock, postponed, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
 import type { Drive } from "./drive.ts";
 
@@ -60,7 +60,7 @@ export class Drivers {
   }
 
   #callOff(): void {
-    for (const { controller } of this.#drivers.values()) controller.abort(new SvcError("TURN_CANCELLED"));
+    for (const { controller } of this.#drivers.values()) controller.abort(postponed());
   }
 
   async #run(runId: string): Promise<void> {

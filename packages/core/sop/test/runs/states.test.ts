@@ -1,4 +1,5 @@
 // A run that goes to a state it must not go to, or tells people something else than what the disk holds.
+import { isPostponed, postponed } from "@svc/contract";
 import { afterEach, expect, test } from "vitest";
 import { calling, type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
 
@@ -134,6 +135,34 @@ test("stop leaves a run that the next process goes on with, and begins nothing m
   expect(later).toBe("refused");
   expect(made.abandoned).toEqual([]);
   expect(kinds()).not.toContain("sop-run-end");
+});
+
+test("a turn that a shutdown calls off because it waits for a person is no failure of its run", async () => {
+  const { promise, reject } = Promise.withResolvers<never>();
+  open({ sops: [sop("a")], turn: () => promise });
+  const id = await made.start("a");
+  await quiet();
+  // The agent hears of the shutdown in the same instant, and is quicker.
+  const stopped = made.sops.stop(5_000);
+  reject(postponed());
+  await stopped;
+  expect([made.run(id).status, made.run(id).step]).toEqual(["running", 1]);
+  expect([made.abandoned, kinds()]).toEqual([[], expect.not.arrayContaining(["sop-run-end"]) as string[]]);
+});
+
+test("what a shutdown calls off in the end goes on: its questions are not taken back", async () => {
+  const reasons: unknown[] = [];
+  const turn = ({ signal }: { readonly signal: AbortSignal }) =>
+    new Promise<string>((_, reject) =>
+      signal.addEventListener("abort", () => (reasons.push(signal.reason), reject(signal.reason as Error))),
+    );
+  open({ sops: [sop("a")], turn });
+  await made.start("a");
+  await quiet();
+  const stopped = made.sops.stop(5_000);
+  await made.clock.advance(5_000);
+  await stopped;
+  expect(reasons.map(isPostponed)).toEqual([true]);
 });
 
 test.each([

@@ -2,11 +2,10 @@
  * One attempt to answer a message: its turn, and with the turn's end, in the same transaction, the end of the message and
  * what goes out for it.
  */
-import { type Channel, SvcError } from "@svc/contract";
+import { type Channel, isPostponed, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Delivery, NewDelivery } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
-import { isPostponed } from "../../turn/postponed.ts";
 import type { AskPerson } from "../../types.ts";
 import { restMs } from "../delivery/back-off.ts";
 import { askerOf } from "./ask.ts";

@@ -1,5 +1,5 @@
 /** A person is asked about a call of a message's turn. That takes minutes, in which the process may well be stopped. */
-import { isPostponed } from "../../turn/postponed.ts";
+import { isPostponed } from "@svc/contract";
 import type { AskPerson } from "../../types.ts";
 import { within } from "../within.ts";
 import type { Attempt } from "./attempt.ts";

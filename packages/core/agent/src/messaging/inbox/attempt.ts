@@ -1,7 +1,6 @@
 /** One attempt at one message, from its beginning to its end in this process. */
-import { type Inbound, SvcError } from "@svc/contract";
+import { type Inbound, postponed, SvcError } from "@svc/contract";
 import type { InboxMessage } from "@svc/store";
-import { postponed } from "../../turn/postponed.ts";
 import type { Leave } from "./lane-options.ts";
 
 /** `shutdown`: it goes on in the next process. `stop`: by `/stop`, which has an answer of its own. `drop`: by the operator. */

@@ -1,12 +1,12 @@
-/** A turn that a shutdown calls off and the next process takes up: what it asks a person goes on waiting meanwhile. */
-import { SvcError } from "@svc/contract";
+/** What a shutdown calls off and the next process takes up: what it asks a person goes on waiting meanwhile. */
+import { SvcError } from "./error.ts";
 
 const POSTPONED = "it goes on in the next process";
 
 export const postponed = (): SvcError =>
   new SvcError("TURN_CANCELLED", "The service is stopping.", { cause: POSTPONED });
 
-/** Of the reason why a turn, or the question of one, was called off. */
+/** Of the reason why a turn, a run or a question of theirs was called off. */
 export function isPostponed(reason: unknown): boolean {
   for (let error = reason; error instanceof SvcError; error = error.cause) if (error.cause === POSTPONED) return true;
   return false;
