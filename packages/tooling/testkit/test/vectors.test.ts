@@ -7,9 +7,6 @@ import { vectorCases, vectorGroup, vectorGroups } from "../src/index.ts";
 
 /** Group (or its first word) → title of the issue that brings it. Remove the line when a test runs the group. */
 const LATER: Readonly<Record<string, string>> = {
-  sop: "4. Events, approvals, SOPs and the dashboard",
-  approval: "4. Events, approvals, SOPs and the dashboard",
-  cron: "4. Events, approvals, SOPs and the dashboard",
   browser: "7. Tools that act",
   hardware: "the hardware issue",
   safety: "the hardware issue",
