@@ -56,13 +56,29 @@ export class CronEntry {
    * it was so far ahead that it was wrong; true then.
    */
   setBack(nowMs: number): boolean {
-    const { atMs, fired } = this.#mark;
+    const { atMs, fired, ahead } = this.#mark;
     const wasWrong = fired && atMs - nowMs > DAY_MS;
     if (atMs > nowMs && (!fired || wasWrong)) {
-      this.mark({ atMs: nowMs, fired: false });
+      this.mark({ atMs: nowMs, fired: false, ...withAhead(nowMs, wasWrong ? atMs : ahead) });
       this.isUnkept = true;
     }
     return wasWrong;
+  }
+
+  /**
+   * The clock was set forward, or nobody knows. If it had been wrong when it was set back, as on a machine that boots
+   * without a clock of its own, what was fired before that is over again.
+   */
+  setForward(nowMs: number): void {
+    const { ahead } = this.#mark;
+    if (ahead === undefined || ahead > nowMs) return;
+    this.mark({ atMs: ahead, fired: true });
+    this.isUnkept = true;
+  }
+
+  /** The mark that stands for this time when it is dealt with. */
+  markOf(atMs: number, fired: boolean): CronMark {
+    return { atMs, fired, ...withAhead(atMs, this.#mark.ahead) };
   }
 
   /** Of all times that are due the latest: it stands for those before. */
@@ -71,3 +87,6 @@ export class CronEntry {
     return { dueMs, isTooLate: nowMs - dueMs > DAY_MS };
   }
 }
+
+const withAhead = (atMs: number, ahead: number | undefined): Pick<CronMark, "ahead"> =>
+  ahead !== undefined && ahead > atMs ? { ahead } : {};

@@ -5,6 +5,8 @@ export interface CronMark {
   /** Milliseconds since the epoch: the time that was fired, or from when on the trigger counts. */
   readonly atMs: number;
   readonly fired: boolean;
+  /** A later time that was fired too, before the clock was set back by more than a day. */
+  readonly ahead?: number;
 }
 
 export interface CronMarks {
@@ -23,14 +25,18 @@ export function cronMarks(store: Pick<Store, "state" | "write">): CronMarks {
   return {
     keys: () => state.list(OWNER, ""),
     read(key) {
-      const [kind, at] = (state.get(OWNER, key) ?? "").split(" ");
+      const [kind, at, ahead] = (state.get(OWNER, key) ?? "").split(" ");
       const atMs = Number(at);
-      return at !== undefined && Number.isSafeInteger(atMs) ? { atMs, fired: kind === "fired" } : undefined;
+      if (at === undefined || !Number.isSafeInteger(atMs)) return undefined;
+      return { atMs, fired: kind === "fired", ...(ahead !== undefined && { ahead: Number(ahead) }) };
     },
     noteIn(key, mark) {
-      if (mark) state.setIn(OWNER, key, `${mark.fired ? "fired" : "since"} ${mark.atMs}`);
+      if (mark) state.setIn(OWNER, key, textOf(mark));
       else state.deleteIn(OWNER, key);
     },
     write: (change) => store.write(change),
   };
 }
+
+const textOf = ({ atMs, fired, ahead }: CronMark): string =>
+  [fired ? "fired" : "since", atMs, ahead].filter((part) => part !== undefined).join(" ");

@@ -95,6 +95,7 @@ class Schedule implements CronSchedule {
     if ("fault" in times) return undefined;
     const now = this.#now().wall;
     const entry = new CronEntry(trigger, times, marks.read(cronKey(trigger)), now);
+    entry.setForward(now);
     this.#setBack(entry, now);
     return entry;
   }
@@ -110,6 +111,7 @@ class Schedule implements CronSchedule {
     this.#seen = now;
     const idle = [...this.#entries.values()].filter(({ isFiring }) => !isFiring);
     if (now.wall < expected - JUMP_MS) for (const entry of idle) this.#setBack(entry, now.wall);
+    if (now.wall > expected + JUMP_MS) for (const entry of idle) entry.setForward(now.wall);
     for (const entry of idle) {
       if (entry.nextMs <= now.wall && entry.notBefore <= now.monotonic) this.#due(entry, now.wall);
     }
@@ -136,12 +138,12 @@ class Schedule implements CronSchedule {
     const { dueMs, isTooLate } = entry.latest(nowMs);
     if (isTooLate) {
       log.warn("a procedure was due more than a day ago and is not started for that", told(entry));
-      entry.mark({ atMs: dueMs, fired: false });
+      entry.mark(entry.markOf(dueMs, false));
       entry.isUnkept = true;
       return;
     }
     if (dueMs > entry.nextMs) log.info("a procedure was due more than once meanwhile and is started once", told(entry));
-    void this.#fireOne(entry, { atMs: dueMs, fired: true });
+    void this.#fireOne(entry, entry.markOf(dueMs, true));
   }
 
   async #fireOne(entry: CronEntry, mark: CronMark): Promise<void> {

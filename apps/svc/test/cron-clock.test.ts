@@ -1,0 +1,109 @@
+// A clock that is set must neither start a procedure twice for one time nor make it skip a day.
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { requireReal } from "@svc/testkit";
+import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { UNGUARDED } from "./daemon.ts";
+import { type ProceduresHouse, startProcedures } from "./procedures-house.ts";
+
+/** A wall clock for the daemon that can be set while it runs. */
+function wallClock(folder: string) {
+  const { stdout, status } = spawnSync("faketime", ["-m", "now", "printenv", "LD_PRELOAD"], { encoding: "utf8" });
+  if (status !== 0) return undefined;
+  const file = join(folder, "clock-offset");
+  return {
+    env: {
+      LD_PRELOAD: stdout.trim(),
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+    },
+    set(utc: string): void {
+      const ahead = Math.round((Date.parse(utc) - Date.now()) / 1000);
+      writeFileSync(file, `${ahead < 0 ? "-" : "+"}${Math.abs(ahead)}`);
+    },
+  };
+}
+
+const daily = (expression: string, name: string, more = ""): string => `[sop]
+description = "Of the test."
+execution_mode = "deterministic"
+max_concurrent = 100
+
+[[triggers]]
+type = "cron"
+expression = "${expression}"
+${more}
+
+[[steps]]
+title = "Note it"
+tool = "file_write"
+args = { path = "${name}.txt", content = "*", mode = "append" }
+`;
+
+const OTHER = (version: number): string => `[sop]\nversion = "${version}"\n\n[[triggers]]\ntype = "manual"\n`;
+
+/** Has the schedule look at the clock now, and all that it starts written down: without it that takes up to half a minute. */
+function looker(house: ProceduresHouse): () => Promise<void> {
+  let version = 0;
+  return async () => {
+    version += 1;
+    await house.write({ other: { toml: OTHER(version) } });
+    expect((await house.api("/api/channel-events", { type: "of the test" })).status).toBe(200);
+  };
+}
+
+const DAILY = "0 4 * * *";
+
+test("jumps of the clock start a procedure neither twice nor leave a day out", async (context) => {
+  await using house = await startProcedures({ config: UNGUARDED });
+  const clock = wallClock(house.home);
+  if (!clock) return requireReal(context, { name: "faketime", reason: "apt-get install faketime" });
+  const look = looker(house);
+  const fired = (): Promise<string> => marks(house, "daily");
+  clock.set("2027-03-10T03:59:00Z");
+  await house.killed();
+  await house.begin(clock.env);
+  await house.write({ daily: { toml: daily(DAILY, "daily"), md: "" } });
+  expect(await fired()).toBe("");
+
+  const moments: readonly (readonly [at: string, marks: string, what: string, way?: "down" | "killed"])[] = [
+    ["2027-03-10T04:00:01Z", "*", "it is due"],
+    ["2027-03-10T03:00:00Z", "*", "back one hour"],
+    ["2027-03-10T03:59:59Z", "*", "on to just before it was due"],
+    ["2027-03-10T04:00:30Z", "*", "past it for the second time"],
+    ["2027-03-11T04:00:30Z", "**", "forward one day"],
+    ["2027-03-12T05:00:00Z", "***", "down over the time", "down"],
+    ["2027-03-12T03:30:00Z", "***", "back while it was killed", "killed"],
+    ["2027-03-12T04:10:00Z", "***", "past it again"],
+    ["2027-03-13T04:00:01Z", "****", "the next day, over a kill", "killed"],
+    ["2027-02-13T03:59:00Z", "****", "back a month"],
+    ["2027-02-13T04:00:01Z", "*****", "it is due there: the clock had been wrong"],
+    ["2027-02-14T12:00:00Z", "******", "forward over one time"],
+    ["2027-03-13T04:30:00Z", "******", "forward to the truth: fired there before the clock was wrong"],
+    ["2027-03-14T04:00:01Z", "*******", "the day after"],
+    ["2027-03-20T03:00:00Z", "********", "forward six days: the latest only"],
+    ["2027-03-20T04:00:01Z", "*********", "its own day"],
+  ];
+  for (const [at, expected, what, way] of moments) {
+    if (way === "killed") await house.killed();
+    if (way === "down") await house.chat.daemon.stop();
+    clock.set(at);
+    if (way) await house.begin();
+    await look();
+    expect(`${what}: ${await fired()}`).toBe(`${what}: ${expected}`);
+  }
+  expect(await house.chat.json("audit", "verify")).toMatchObject({ ok: true });
+});
+
+/** What its runs have written, once none of them runs any more. */
+async function marks(house: ProceduresHouse, name: string): Promise<string> {
+  const { body } = await house.api<{ runs: { status: string }[] }>(`/api/sop-runs?sop=${name}&limit=200`);
+  await eventually(
+    () => house.file(`${name}.txt`),
+    (text) => text.length >= body.runs.length,
+  );
+  return house.file(`${name}.txt`);
+}
