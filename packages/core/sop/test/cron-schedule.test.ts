@@ -28,6 +28,8 @@ class World {
   isFull = false;
   /** Called in the middle of a transaction. */
   onFire = (): void => {};
+  /** Awaited before it. */
+  beforeFire = async (): Promise<void> => {};
   #changed = (): void => {};
   #process: CronSchedule | undefined;
 
@@ -53,6 +55,7 @@ class World {
     const library = { crons: () => this.crons, onChange: (listener: () => void) => void (this.#changed = listener) };
     this.#process = createCronSchedule({ clock: this.clock, log: this.log, marks: this.marks, library });
     this.#process.start(async ({ sop, dueMs, noteIn }) => {
+      await this.beforeFire();
       this.#transaction(() => {
         noteIn();
         this.onFire();
@@ -165,7 +168,12 @@ describe("a restart", () => {
     one.start();
     await settled();
     expect(one.news()).toEqual(["daily 01-31T07:00:00"]);
-    expect(one.log.text()).toContain("more than a day ago");
+    const said = () => one.log.lines.filter(({ message }) => message.includes("more than a day ago")).length;
+    expect(said()).toBe(1);
+    one.stop();
+    one.start();
+    await settled();
+    expect(said()).toBe(1);
     await one.clock.advance(5 * DAY + HOUR);
     expect(one.news().filter((line) => line.startsWith("weekly"))).toEqual(["weekly 02-05T09:00:00"]);
   });
@@ -224,6 +232,17 @@ describe("the clock jumps", () => {
     one.start();
     await one.clock.advance(DAY - HOUR);
     expect(one.news()).toEqual([]);
+  });
+
+  test("back by more than a day while no process ran: it counts from now", async () => {
+    const one = world(trigger("nine", "0 9 * * *"));
+    await one.set(START + 400 * DAY);
+    one.news();
+    one.stop();
+    one.clock.setWallClock(START);
+    one.start();
+    await one.clock.advance(DAY);
+    expect(one.news()).toEqual(["nine 01-01T09:00:00"]);
   });
 
   test("back, before a trigger was due for the first time: no day is skipped", async () => {
@@ -292,9 +311,21 @@ describe("procedures change", () => {
 
   test("one that goes while it is being fired leaves nothing", async () => {
     const one = world(trigger("a", "0 9 * * *"));
-    one.onFire = () => void one.change([]);
+    one.beforeFire = () => one.change([]);
     await one.clock.advance(HOUR);
+    expect(one.news()).toHaveLength(1);
     expect([...one.disk]).toEqual([]);
+  });
+
+  test("another one changes while one is being fired: it is not fired a second time", async () => {
+    const one = world(trigger("a", "0 9 * * *"));
+    const gate = Promise.withResolvers<void>();
+    one.beforeFire = () => gate.promise;
+    await one.clock.advance(HOUR);
+    await one.change([trigger("a", "0 9 * * *"), trigger("b", "0 10 * * *")]);
+    gate.resolve();
+    await one.clock.advance(MINUTE);
+    expect(one.news()).toEqual(["a 01-01T09:00:00"]);
   });
 });
 

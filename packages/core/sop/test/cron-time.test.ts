@@ -1,5 +1,6 @@
 // Cron is read by a library; this is what the rest relies on: strictly after, in the zone's own time, once where the clock is
 // set back and not never where it is set forward.
+import { execFileSync } from "node:child_process";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cronTimes, isTimeZone } from "../src/triggers/cron-time.ts";
@@ -100,6 +101,15 @@ test.each([
   ["Europe/Berlin; x", false],
 ])("%s is a time zone: %s", (name, expected) => {
   expect(isTimeZone(name)).toBe(expected);
+});
+
+test("without a time zone it is UTC, wherever the machine stands", () => {
+  const file = new URL("../src/triggers/cron-time.ts", import.meta.url).href;
+  const script = `const { cronTimes } = await import(${JSON.stringify(file)});
+    console.log(new Date(cronTimes("0 9 * * *").nextAfter(0)).toISOString());`;
+  const env = { ...process.env, TZ: "Asia/Tokyo" };
+  const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { env, encoding: "utf8" });
+  expect(said.trim()).toBe("1970-01-01T09:00:00.000Z");
 });
 
 test("the last time until a time, and the next after it, leave nothing between them", () => {

@@ -1,6 +1,8 @@
 // Procedures are changed while the service runs: by editors that write half a file, by hand with mistakes in it, by a checkout
 // that swaps folders. What was right must stay in force until something right takes its place.
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import fsp from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { captureLogger, fakeClock, settled, temporaryHome, type TemporaryHome } from "@svc/testkit";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -145,6 +147,47 @@ describe("links", () => {
   });
 });
 
+test("a link that leads out only at the moment of the opening is found out", async () => {
+  using outside = temporaryHome();
+  writeFileSync(join(outside.path, "SOP.toml"), toml("/stolen"));
+  write("a");
+  const file = join(folder, "a/SOP.toml");
+  rmSync(file);
+  symlinkSync(join(outside.path, "SOP.toml"), file);
+  const { realpath } = fsp;
+  let swaps = 0;
+  const swap: typeof realpath = ((path: string) => {
+    if (path === file) {
+      swaps += 1;
+      rmSync(file);
+      writeFileSync(file, toml("/good"));
+    }
+    return realpath(path);
+  }) as typeof realpath;
+  {
+    using _patch = patched({ realpath: swap });
+    await library.reload();
+  }
+  expect(library.hasPath("/stolen")).toBe(false);
+  // Nor is it looked at for ever, when it is another one each time.
+  expect(swaps).toBeLessThan(10);
+  await library.reload();
+  expect(library.hasPath("/good")).toBe(true);
+});
+
+/** The file system as somebody else makes it look, until the end of the block. */
+function patched(calls: Partial<typeof fsp>): Disposable {
+  const before = { ...fsp };
+  Object.assign(fsp, calls);
+  syncBuiltinESMExports();
+  return {
+    [Symbol.dispose]() {
+      Object.assign(fsp, before);
+      syncBuiltinESMExports();
+    },
+  };
+}
+
 describe("a change", () => {
   test("takes the place of what was there, and is told once", async () => {
     write("a");
@@ -224,13 +267,14 @@ describe("a change", () => {
     write("a");
     write("b");
     await library.reload();
-    // Nobody could read this one again; nobody does.
-    chmodSync(join(folder, "a/SOP.toml"), 0o644);
-    const [a, b] = [library.get("a")?.definition, library.get("b")?.definition];
+    const opened: string[] = [];
+    const { open } = fsp;
+    using _patch = patched({ open: (path, ...rest) => (opened.push(String(path)), open(path, ...rest)) });
+    await library.reload();
+    expect(opened).toEqual([]);
     write("b", { toml: toml("/y") });
     await library.reload();
-    expect(library.get("a")?.definition).toBe(a);
-    expect(library.get("b")?.definition).not.toBe(b);
+    expect(opened.toSorted()).toEqual([join(folder, "b/SOP.md"), join(folder, "b/SOP.toml")]);
   });
 });
 
@@ -293,9 +337,14 @@ describe("watching sees", () => {
     writeFileSync(join(folder, "a/.SOP.toml.tmp"), toml("/renamed"));
     renameSync(join(folder, "a/.SOP.toml.tmp"), join(folder, "a/SOP.toml"));
     await until(() => library.hasPath("/renamed"));
+    renameSync(join(folder, "a"), join(home.path, "old-a"));
+    write("a", { toml: toml("/new-folder") });
+    await until(() => library.hasPath("/new-folder"));
+    write("a", { toml: toml("/in-it") });
+    await until(() => library.hasPath("/in-it"));
     renameSync(folder, join(home.path, "old"));
     write("b", { toml: toml("/b") });
-    await until(() => library.hasPath("/b") && !library.hasPath("/renamed"));
+    await until(() => library.hasPath("/b") && !library.hasPath("/in-it"));
     write("b", { toml: toml("/c") });
     await until(() => library.hasPath("/c"));
     rmSync(join(folder, "b"), { recursive: true });

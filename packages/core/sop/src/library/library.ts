@@ -25,6 +25,8 @@ export interface LibraryOptions {
 /** Empty until the first `reload`. */
 export const createLibrary = (options: LibraryOptions): SopLibrary => new Library(options);
 
+/** At one that somebody changes each time it is read. */
+const MOST_LOOKS = 5;
 /** Where no change is told, this is how long one takes to be seen. */
 const LOOK_AGAIN_MS = 30_000;
 
@@ -137,7 +139,7 @@ class Library implements SopLibrary {
     rules: DefinitionRules,
     before: Kept | undefined,
   ): Promise<Kept | undefined> {
-    for (;;) {
+    for (let look = 0; look < MOST_LOOKS; look += 1) {
       const stamp = await settledStamp(folder, this.#options.clock);
       if (!stamp || stamp.text === before?.stamp) return before;
       const checked = await checkFolder(folder, root, rules);
@@ -145,6 +147,7 @@ class Library implements SopLibrary {
       if (after?.text === stamp.text) return checked && kept(before, stamp.text, checked);
       if (!after) return before;
     }
+    return before;
   }
 
   #publish(shelf: Shelf): void {
