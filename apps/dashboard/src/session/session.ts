@@ -34,6 +34,12 @@ export class Session implements Credentials {
     else this.state.set({ phase: "out", why: "first" });
   }
 
+  /** Somebody may have signed in by another tab. */
+  async lookAgain(): Promise<void> {
+    const kept = await this.#keeper.ask();
+    if (kept && this.state.value.phase === "out") this.#enter(kept);
+  }
+
   /** Throws ApiError. */
   async signIn(credential: { readonly code: string } | { readonly token: string }): Promise<void> {
     const headers: Record<string, string> =

@@ -12,23 +12,21 @@ interface Asked {
   readonly kept?: Kept;
 }
 
-interface Held {
-  kept: Kept | undefined;
-}
-
 declare const self: ServiceWorkerGlobalScope;
 
-const held: Held = { kept: undefined };
+serve(self);
 
-self.addEventListener("install", () => void self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
-
-self.addEventListener("message", ({ data, source, ports }) => {
-  // A browser lets nobody else in; should one ever do, it is told nothing.
-  if (!(source instanceof Client) || new URL(source.url).origin !== self.location.origin) return;
-  const { type, kept } = data as Asked;
-  // A ping only fills what was lost: a tab that does not know yet of a newer sign-in must not undo it.
-  if (type === "keep" || (type === "ping" && held.kept === undefined)) held.kept = kept;
-  if (type === "forget") held.kept = undefined;
-  ports[0]?.postMessage(held.kept ?? null);
-});
+function serve(worker: ServiceWorkerGlobalScope): void {
+  let held: Kept | undefined;
+  worker.addEventListener("install", () => void worker.skipWaiting());
+  worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.claim()));
+  worker.addEventListener("message", ({ data, source, ports }) => {
+    // A browser lets nobody else in; should one ever do, it is told nothing.
+    if (!(source instanceof Client) || new URL(source.url).origin !== worker.location.origin) return;
+    const { type, kept } = data as Asked;
+    // A ping only fills what was lost: a tab that does not know yet of a newer sign-in must not undo it.
+    if (type === "keep" || (type === "ping" && held === undefined)) held = kept;
+    if (type === "forget") held = undefined;
+    ports[0]?.postMessage(held ?? null);
+  });
+}

@@ -3,7 +3,6 @@ import type { Status } from "../../api/shapes.ts";
 import { Section } from "../../parts/section.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { duration } from "../../text/time.ts";
-import { count } from "../../text/words.ts";
 import { WaitingApprovals } from "../approvals/waiting-approvals.tsx";
 
 export function Wanting({ messages }: { readonly messages: Status["messages"] }) {
@@ -35,7 +34,7 @@ interface FigureProps {
 function Figure({ n, what, state, alarming = false }: FigureProps) {
   return (
     <li class={alarming && n > 0 ? "figure alarming" : "figure"}>
-      <a href={hrefOf("inbox", undefined, { state })} aria-label={`${count(n, "message")} ${what}`}>
+      <a href={hrefOf("inbox", undefined, { state })}>
         <strong>{n}</strong> {what}
       </a>
     </li>

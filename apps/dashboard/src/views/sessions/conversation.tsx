@@ -43,7 +43,7 @@ function Known({ info }: { readonly info: Info }) {
   const shown = useTranscript(info.id);
   const place = { name: info.session_id, device: info.device?.id ?? null };
   const turns = useLiveTurns(place, shown.transcript);
-  const chat = useChat(info.session_id, shown.read.refresh);
+  const chat = useChat(info.session_id, shown.transcript?.messages ?? [], shown.read.refresh);
   const isMine = device !== undefined && info.device?.id === device.id;
   const isFresh = route.value.query["from"] === "chat";
   return (

@@ -5,7 +5,6 @@ export interface LiveTurn {
   readonly id: string;
   readonly text: string;
   readonly tools: readonly { readonly callId: string; readonly tool: string; readonly ok: boolean | undefined }[];
-  readonly hasEnded: boolean;
 }
 
 export interface Place {
@@ -21,26 +20,26 @@ export const isIn = ({ payload }: LiveEvent, { name, device }: Place): boolean =
 /** What is known after the event. A turn whose beginning was missed is shown from where we came in. */
 export function grown(turns: readonly LiveTurn[], { type, payload }: LiveEvent): readonly LiveTurn[] {
   const id = String(payload["turn_id"]);
-  // What became of a turn without an answer is told to who sent the message; in the conversation it leaves nothing.
-  if (type === "turn-end" && payload["ok"] !== true) return turns.filter((turn) => turn.id !== id);
   const known = turns.find((turn) => turn.id === id);
-  if (known?.hasEnded === true) return turns;
-  const turn = known ?? { id, text: "", tools: [], hasEnded: false };
+  // What became of a turn without an answer is told to who sent the message; in the conversation it leaves nothing.
+  if (type === "turn-end" && payload["ok"] !== true) return known ? turns.filter((turn) => turn !== known) : turns;
+  // Its answer is in the transcript already.
+  if (type === "turn-end" && known === undefined) return turns;
+  const turn = known ?? { id, text: "", tools: [] };
   const next = changed(turn, type, payload);
   if (next === undefined) return turns;
   return known ? turns.map((one) => (one === known ? next : one)) : [...turns, next];
 }
 
-/** Those that are in the transcript need not be shown twice. */
+/** A turn comes into the transcript when it is done, perhaps before its end is told; it is not shown twice. */
 export const withoutKept = (turns: readonly LiveTurn[], kept: ReadonlySet<string>): readonly LiveTurn[] =>
-  turns.some(({ id, hasEnded }) => hasEnded && kept.has(id))
-    ? turns.filter(({ id, hasEnded }) => !(hasEnded && kept.has(id)))
-    : turns;
+  turns.some(({ id }) => kept.has(id)) ? turns.filter(({ id }) => !kept.has(id)) : turns;
 
 function changed(turn: LiveTurn, type: string, payload: LiveEvent["payload"]): LiveTurn | undefined {
   const callId = String(payload["call_id"]);
   switch (type) {
     case "turn-start":
+    case "turn-end":
       return turn;
     case "text-delta":
       return { ...turn, text: turn.text + String(payload["text"]) };
@@ -55,8 +54,6 @@ function changed(turn: LiveTurn, type: string, payload: LiveEvent["payload"]): L
       const ok = payload["ok"] === true;
       return { ...turn, tools: turn.tools.map((call) => (call.callId === callId ? { ...call, ok } : call)) };
     }
-    case "turn-end":
-      return { ...turn, hasEnded: true };
     default:
       return undefined;
   }

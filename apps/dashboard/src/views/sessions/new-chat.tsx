@@ -15,7 +15,7 @@ export function NewChat() {
   const device = useDevice();
   const [name] = useState(newName);
   const turns = useLiveTurns({ name, device: device?.id ?? null }, undefined);
-  const chat = useChat(name, async () => {
+  const chat = useChat(name, [], async () => {
     const { sessions } = await api.get<{ readonly sessions: readonly Conversation[] }>("/api/sessions", { limit: 50 });
     const own = sessions.find(({ session_id, device: owner }) => session_id === name && owner?.id === device?.id);
     if (own) location.replace(hrefOf("sessions", own.id, { from: "chat" }));

@@ -1,10 +1,13 @@
 /** Sends a message by the live connection and waits for its answer. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
+import type { Message } from "../../api/shapes.ts";
 import { useServices } from "../../services.ts";
 
 export interface Sent {
   readonly text: string;
+  /** The last turn that the conversation had then. */
+  readonly after: string | undefined;
   /** The connection was lost before an answer came: whether there is one, the conversation tells. */
   readonly isLost: boolean;
 }
@@ -17,8 +20,14 @@ export interface Chat {
   forget(): void;
 }
 
+/** Whether it is in the conversation by now: then it is not shown beside it, too. */
+export function isKept({ text, after }: Sent, messages: readonly Message[]): boolean {
+  const since = messages.slice(messages.findLastIndex(({ turn_id: id }) => id === after) + 1);
+  return since.some((message) => message.role === "user" && message.text.trim() === text.trim());
+}
+
 /** @param onAnswered Resolves when the conversation was read again: until then the message is shown as sent. */
-export function useChat(session: string, onAnswered: () => Promise<void>): Chat {
+export function useChat(session: string, messages: readonly Message[], onAnswered: () => Promise<void>): Chat {
   const { live } = useServices();
   const [sent, setSent] = useState<Sent>();
   const [error, setError] = useState<ApiError>();
@@ -44,12 +53,12 @@ export function useChat(session: string, onAnswered: () => Promise<void>): Chat 
     };
   }, [live, session]);
   return {
-    sent,
+    sent: sent && isKept(sent, messages) ? undefined : sent,
     error,
     send(text) {
       if (!live.send({ type: "message", content: text, session_id: session })) return false;
       setError(undefined);
-      setSent({ text, isLost: false });
+      setSent({ text, after: messages.at(-1)?.turn_id, isLost: false });
       return true;
     },
     forget: () => setSent(undefined),

@@ -3,7 +3,11 @@ import { useEffect } from "preact/hooks";
 import { Command } from "../../parts/empty.tsx";
 import { useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
+import { useTick } from "../../state/use-tick.ts";
 import { SignInForm } from "./sign-in-form.tsx";
+
+/** Signed in by one tab, all of them are in soon. */
+const LOOK_MS = 1_500;
 
 const WHY = {
   first: undefined,
@@ -15,6 +19,7 @@ export function SignIn() {
   const { session } = useServices();
   const state = useCell(session.state);
   const why = state.phase === "out" ? WHY[state.why] : undefined;
+  useTick(LOOK_MS, () => void session.lookAgain());
   useEffect(() => {
     document.title = "Sign in · svc";
   }, []);

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { signedIn } from "../house/person.ts";
+import { writeProcedure } from "../house/procedures.ts";
+import type { Scene } from "../house/scene.ts";
+
+/** Each would run, load or leave the page if it were ever taken for markup or for a link. */
+const IMAGE = `<img src=x onerror="window.hacked=1">`;
+const SCRIPT = `"><script>window.hacked=1</script>`;
+const LINK = `[click](javascript:window.hacked=1) javascript:window.hacked=1`;
+
+export function hostileCases(scene: () => Scene): void {
+  test("words of others stay words: in messages, names, titles, outputs and events", async () => {
+    const { browser, house } = scene();
+    await using person = await signedIn(browser, house);
+    const { page } = person;
+    await house.rename(IMAGE);
+    await person.go("events", "Live events");
+    writeProcedure(house.home, "hostile", {
+      toml: `[sop]
+description = '${IMAGE} ${SCRIPT}'
+version = "1.0"
+execution_mode = "auto"
+
+[[triggers]]
+type = "manual"
+`,
+      md: `# ${SCRIPT}\n\n## Steps\n\n1. **${IMAGE}** — ${SCRIPT}\n`,
+    });
+    await house.write({ text: `${IMAGE} ${LINK}`, name: SCRIPT });
+    await house.ask(IMAGE.replaceAll(" ", "_"), "1", `${IMAGE}`, `${SCRIPT} ${LINK}`);
+    await house.daemon.request("/webhook", {
+      token: house.token,
+      headers: { "X-Session-Id": "hostile" },
+      body: { message: `${IMAGE} ${LINK}` },
+    });
+    await house.daemon.request("/api/channel-events", {
+      method: "POST",
+      body: { type: SCRIPT, content: { title: IMAGE }, channels: [] },
+    });
+    await page.getByText(`${SCRIPT} · ${IMAGE}`).waitFor();
+
+    const shows = (text: string): Promise<void> => page.getByText(text).first().waitFor();
+    await person.go("approvals", "Approvals");
+    await shows(SCRIPT);
+    await person.go("inbox", "Inbox and dead letters");
+    await shows(IMAGE);
+    await page.getByRole("row").filter({ hasText: IMAGE }).getByRole("link").first().click();
+    await page.getByRole("heading", { level: 1, name: /Message (in|out)-/ }).waitFor();
+    await shows(LINK);
+    await person.go("sessions", "Sessions");
+    await page.getByRole("link", { name: "hostile" }).click();
+    await shows(LINK);
+    await person.go("devices", "Devices");
+    await shows(IMAGE);
+    await person.go("procedures/hostile", "hostile");
+    await shows(SCRIPT);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: /of hostile/ }).waitFor();
+    await shows(IMAGE);
+    await person.go("audit", "Audit log");
+
+    expect(await page.evaluate("window.hacked")).toBe(undefined);
+    expect(await page.locator("main img, main script, a[href^='javascript:' i]").count()).toBe(0);
+    person.expectCalm();
+  });
+
+  test("an address that somebody made up shows that nothing is there", async () => {
+    const { browser, house } = scene();
+    await using person = await signedIn(browser, house);
+    const { page } = person;
+    for (const view of [
+      "nowhere",
+      "sessions/..%2f..%2fstatus",
+      "runs/%E0%A4%A",
+      "inbox/%3Cimg%3E",
+      "__proto__/x",
+      "chat/x",
+    ]) {
+      await page.goto(`${house.url}/#/${view}`);
+      expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+    }
+    person.expectCalm();
+  });
+}

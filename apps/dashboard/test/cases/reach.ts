@@ -1,0 +1,99 @@
+/** Whether everybody can use it: by keyboard, by a screen reader, in the dark, on a phone. */
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { signedIn } from "../house/person.ts";
+import type { Scene } from "../house/scene.ts";
+import { VIEWS } from "../house/views.ts";
+
+export function reachCases(scene: () => Scene): void {
+  describe("reach", () => {
+    test("no view has a serious finding of axe, in light and in the dark", async () => {
+      const { browser, house } = scene();
+      await house.ask("axe", "1", "Is this readable?", "It should be.");
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      const found: string[] = [];
+      for (const colors of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme: colors });
+        for (const { view, heading } of VIEWS) {
+          await person.go(view, heading);
+          await page.getByText("Reading…").first().waitFor({ state: "hidden" });
+          found.push(...(await seriousFindings(page, colors === "dark")).map((one) => `${colors} ${view}: ${one}`));
+        }
+      }
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Pairing code").waitFor();
+      found.push(...(await seriousFindings(page)));
+      expect(found).toEqual([]);
+    });
+
+    test("a phone shows every view without sideways scrolling; the menu opens and closes", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house, { viewport: { width: 360, height: 740 } });
+      const { page } = person;
+      const wide: string[] = [];
+      for (const { view, heading } of VIEWS) {
+        await person.go(view, heading);
+        await page.getByText("Reading…").first().waitFor({ state: "hidden" });
+        const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+        if (width > 360) wide.push(`${view}: ${width}`);
+      }
+      expect(wide).toEqual([]);
+      const menu = page.getByRole("button", { name: "Menu" });
+      await menu.click();
+      await page.getByRole("link", { name: "Devices" }).click();
+      await page.getByRole("heading", { level: 1, name: "Devices" }).waitFor();
+      expect(await menu.getAttribute("aria-expanded")).toBe("false");
+    });
+
+    test("by keyboard alone: skip link, navigation, headings that take the focus, dialogs that give it back", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      const focused = (): Promise<string> => page.evaluate("document.activeElement?.textContent?.trim() ?? ''");
+      await page.reload();
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.keyboard.press("Tab");
+      expect(await focused()).toBe("Skip to the content");
+      await page.keyboard.press("Enter");
+      expect(await page.evaluate("document.activeElement?.id")).toBe("main");
+      expect(new URL(page.url()).hash).not.toBe("#main");
+
+      await page.getByRole("link", { name: "Devices" }).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(focused).toBe("Devices");
+      const revoke = page.getByRole("button", { name: /^Revoke/ }).first();
+      await revoke.focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await page.locator(":focus").getAttribute("aria-label")).toMatch(/^Revoke/);
+      person.expectCalm();
+    });
+
+    test("the colours are chosen by hand, and forgotten by a reload", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house, { colorScheme: "light" });
+      const { page } = person;
+      const ground = (): Promise<string> => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+      const light = await ground();
+      await page.getByLabel("Colours").selectOption("dark");
+      expect(await ground()).not.toBe(light);
+      await page.reload();
+      await page.getByLabel("Colours").waitFor();
+      expect(await ground()).toBe(light);
+    });
+  });
+}
+
+/** @param colorsAlone What else there is was looked at in the light. */
+async function seriousFindings(page: Page, colorsAlone = false): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const rules = colorsAlone ? JSON.stringify({ runOnly: ["color-contrast"] }) : "";
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${rules})`);
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { signedIn } from "../house/person.ts";
+import type { Scene } from "../house/scene.ts";
+
+export function restartCases(scene: () => Scene): void {
+  describe("a service that is killed and comes again", () => {
+    test("leaves nothing stale, doubled or missing on the page", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      const approvals = page;
+      const events = await person.tab();
+      const sessions = await person.tab();
+      await house.ask("before", "1", "Asked before the kill");
+      await person.go("approvals", "Approvals", approvals);
+      await person.go("events", "Live events", events);
+      await person.go("sessions", "Sessions", sessions);
+      await approvals.getByRole("article", { name: /Asked before the kill/ }).waitFor();
+
+      await house.kill();
+      for (const tab of [approvals, events, sessions]) await tab.getByText("connecting again").waitFor();
+      await house.start();
+      // While no page looks: what happens now is in no event that any of them will hear of.
+      await house.api("/api/approvals/before/1", { approved: false });
+      await house.ask("between", "1", "Asked between");
+      await house.daemon.request("/webhook", {
+        token: house.token,
+        headers: { "X-Session-Id": "between" },
+        body: { message: "hi" },
+      });
+      for (const tab of [approvals, events, sessions]) {
+        await tab.getByText("connecting again").waitFor({ state: "hidden" });
+      }
+      await house.ask("after", "1", "Asked after");
+
+      const waiting = approvals.getByRole("region", { name: "Waiting" });
+      const settled = approvals.getByRole("region", { name: "Settled" });
+      await waiting.getByRole("article", { name: /Asked after/ }).waitFor();
+      await waiting.getByRole("article", { name: /Asked before the kill/ }).waitFor({ state: "detached" });
+      await settled.getByRole("article", { name: /Asked before the kill/ }).waitFor();
+      const served = await house.api<{ approvals: { title: string; status: string }[] }>("/api/approvals?limit=50");
+      const titles = (wanted: boolean): string[] =>
+        served.approvals.filter(({ status }) => (status === "waiting") === wanted).map(({ title }) => title);
+      expect(await waiting.getByRole("heading", { level: 3 }).allTextContents()).toEqual(titles(true));
+      expect(await settled.getByRole("heading", { level: 3 }).allTextContents()).toEqual(titles(false));
+
+      await events.getByText("wanted: Asked after").waitFor();
+      expect(await events.getByText("wanted: Asked after").count()).toBe(1);
+      await sessions.getByRole("link", { name: "between" }).waitFor();
+      expect(await sessions.getByRole("link", { name: "between" }).count()).toBe(1);
+      person.expectCalm();
+    });
+
+    test("tells who had sent a message that its answer never came, and takes the next one", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await person.go("chat", "New chat");
+      const box = page.getByRole("textbox", { name: "Message" });
+      await box.fill("never answer this either");
+      await box.press("Enter");
+      await page.getByRole("listitem").getByText("answers").waitFor();
+      await house.kill();
+      await page.getByText("The connection was lost. If this is not in the conversation").waitFor();
+      await house.start();
+      await page.getByText("connecting again").waitFor({ state: "hidden" });
+      // What was being answered died with the service.
+      expect(await page.getByRole("listitem").getByText("answers").count()).toBe(0);
+      await box.fill("are you there?");
+      await box.press("Enter");
+      await page.getByText("You said: are you there?").waitFor();
+      person.expectCalm();
+    });
+  });
+}

@@ -1,0 +1,28 @@
+/** Debian's Chromium, driven by playwright-core: one for all tests, a context for each person. */
+import { existsSync } from "node:fs";
+import { requireReal } from "@svc/testkit";
+import { type Browser, chromium } from "playwright-core";
+import type { TestContext } from "vitest";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+/** No network of its own: what the page asks for is all there is. */
+const ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const hasChromium = (): boolean => existsSync(CHROMIUM);
+
+export function needChromium(context: TestContext): void {
+  if (!hasChromium()) {
+    requireReal(context, { name: "chromium", reason: `no ${CHROMIUM}; apt-get install chromium` });
+  }
+}
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
