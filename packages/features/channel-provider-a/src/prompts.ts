@@ -16,9 +16,10 @@ export function promptPoster(graph: GraphApi, phoneNumberId: string, send: Chann
   return {
     async post(message, prompt, signal) {
       signal.throwIfAborted();
-      const body = [prompt.title, prompt.message].filter((part) => part.trim() !== "").join("\n\n");
-      if (!hasRoom(body, prompt) || isInGroup(message.conversation.id)) return send(message, signal);
-      const content = { type: "interactive", interactive: buttonsOf(body, prompt) };
+      // The words, with who asks and by which number: there is nothing else around a title that a stranger may have chosen.
+      const { text } = message;
+      if (!hasRoom(text, prompt) || isInGroup(message.conversation.id)) return send(message, signal);
+      const content = { type: "interactive", interactive: buttonsOf(text, prompt) };
       const answer = await graph.post(`${phoneNumberId}/messages`, { ...commonFields(message), ...content }, signal);
       const platformId = messageIdOf(answer);
       return platformId === undefined ? {} : { platformId };
@@ -29,7 +30,7 @@ export function promptPoster(graph: GraphApi, phoneNumberId: string, send: Chann
 function hasRoom(body: string, { approve, reject }: Prompt): boolean {
   const fits = (label: string): boolean => label.trim() !== "" && label.length <= TITLE_CHARS;
   // Two buttons of one title are refused.
-  return body.trim() !== "" && body.length <= BODY_CHARS && fits(approve) && fits(reject) && approve !== reject;
+  return body.length <= BODY_CHARS && fits(approve) && fits(reject) && approve !== reject;
 }
 
 /** A number of twenty digits is long enough for a group's id. */

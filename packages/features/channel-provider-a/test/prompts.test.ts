@@ -27,7 +27,7 @@ describe("a question", () => {
       type: "interactive",
       interactive: {
         type: "button",
-        body: { text: "Deploy?\n\nTo production." },
+        body: { text: WORDS.text },
         action: {
           buttons: [
             { type: "reply", reply: { id: "svc-prompt:ap-12:yes", title: "Approve" } },
@@ -39,17 +39,23 @@ describe("a question", () => {
   });
 
   test.each([
-    ["1024 characters", { message: "x".repeat(1024 - "Deploy?\n\n".length) }, "interactive"],
-    ["one more", { message: "x".repeat(1025 - "Deploy?\n\n".length) }, "text"],
     ["a label of 20", { approve: "a".repeat(20) }, "interactive"],
     ["a label of 21", { approve: "a".repeat(21) }, "text"],
     ["a blank label", { reject: " " }, "text"],
     ["two labels that are the same", { reject: "Approve" }, "text"],
-    ["no words", { title: " ", message: "" }, "text"],
-  ])("of %s is taken", async (_, more, type) => {
+  ])("with %s is taken", async (_, more, type) => {
     await using at = await houseAndPlatform();
     await at.channel.prompts.post(WORDS, { ...PROMPT, ...more }, never);
     expect(at.platform.sent.map((sent) => sent.type)).toEqual([type]);
+  });
+
+  test.each([
+    [1024, "interactive"],
+    [1025, "text"],
+  ])("of %i characters is taken", async (length, type) => {
+    await using at = await houseAndPlatform();
+    await at.channel.prompts.post(message("x".repeat(length)), PROMPT, never);
+    expect(at.platform.sent.map((sent) => [sent.type, sent.text.length])).toEqual([[type, length]]);
   });
 
   test("in a group, which has no buttons, is asked in words", async () => {
