@@ -1,0 +1,128 @@
+// Procedures are files that people edit while the service runs: a slip must cost nobody the version that was right, nor be
+// passed over in silence, and what is written must count without a restart.
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { writeProcedure } from "./governed-house.ts";
+import { manual, type ProceduresHouse, startProcedures, steps, toolsOf } from "./procedures-house.ts";
+
+interface Listed {
+  readonly sops: readonly { readonly name: string; readonly version: string; readonly problem: string | null }[];
+  readonly broken: readonly { readonly name: string; readonly problem: string }[];
+}
+
+/** Each procedure and its version, with `!` where the files are wrong now, and `?` for those that never were right. */
+async function listed(house: ProceduresHouse): Promise<string> {
+  const { sops, broken } = (await house.api<Listed>("/api/sops")).body;
+  const loaded = sops.map(({ name, version, problem }) => `${name} ${version}${problem === null ? "" : "!"}`);
+  return [...loaded, ...broken.map(({ name }) => `${name} ?`)].join(", ");
+}
+
+async function becomes(house: ProceduresHouse, expected: string): Promise<void> {
+  const seen = await eventually(
+    () => listed(house),
+    (text) => text === expected,
+  );
+  expect(seen).toBe(expected);
+}
+
+const SOP_TOOLS = ["sop_approve", "sop_list", "sop_run", "sop_status"];
+
+/** What a turn that begins now is offered of the tools for procedures. */
+async function offered(house: ProceduresHouse): Promise<readonly string[]> {
+  await house.api("/webhook", { message: "hello" });
+  return toolsOf(house.model.requests.at(-1)!)
+    .filter((name) => name.startsWith("sop_"))
+    .toSorted();
+}
+
+const version = (number: number, more = ""): string =>
+  manual(
+    `version = "${number}"\nexecution_mode = "auto"`,
+    `\n[[triggers]]\ntype = "webhook"\npath = "/of/test"\n${more}`,
+  );
+
+test("files turn bad, are mended, half written, moved away and put back, while the service runs", async () => {
+  await using house = await startProcedures({ config: "[gateway]\nwebhook_rate_limit_per_minute = 0\n" });
+  const folder = join(house.home, "workspace", "sops", "one");
+  const toml = join(folder, "SOP.toml");
+  const write = (text: string, md = steps("Say so.")): void => writeProcedure(house.home, "one", { toml: text, md });
+  const trigger = async (): Promise<number> => (await house.api("/of/test", {})).status;
+
+  // The first one ever: its path, and the tools of the agents.
+  expect([await offered(house), await trigger()]).toEqual([[], 404]);
+  write(version(1));
+  await becomes(house, "one 1");
+  const tools = await eventually(
+    () => offered(house),
+    ({ length }) => length > 0,
+  );
+  expect([tools, await trigger()]).toEqual([SOP_TOOLS, 202]);
+
+  // Bad in itself, then by its other file, then cut off in the middle: the version before stays, and it is said everywhere.
+  const bads = [
+    { text: version(2, '\n[[triggers]]\ntype = "cron"\nexpression = "61 * * * *"\n'), md: steps("Say so.") },
+    { text: version(3), md: "# Nothing to do\n" },
+    { text: version(4).slice(0, -20), md: steps("Say so.") },
+  ];
+  for (const [index, { text, md }] of bads.entries()) {
+    write(text, md);
+    await becomes(house, "one 1!");
+    const id = await house.run("one");
+    expect(await house.becomes(id, "completed")).toMatchObject({ step: 1 });
+    expect((await house.chat.svc("sop", "list")).stdout).toMatch(/^one .*the newest version is wrong/m);
+    expect((await house.chat.svc("sop", "show", "one")).stdout).toMatch(/SOP\.(toml|md)/);
+    const said = house.chat.daemon.output().match(/files are wrong now; the version before stays in force/g);
+    expect(said).toHaveLength(index + 1);
+    write(version(1));
+    await becomes(house, "one 1");
+  }
+  appendFileSync(join(folder, "SOP.md"), "2. **Second** — Say more.\n");
+  writeFileSync(toml, version(5));
+  await becomes(house, "one 5");
+  expect(await house.becomes(await house.run("one"), "completed")).toMatchObject({ step: 2 });
+
+  // One that never was right is none, and takes nothing away from others.
+  writeProcedure(house.home, "two", { toml: "[sop\n" });
+  await becomes(house, "one 5, two ?");
+  expect(await house.run("two").catch(String)).toContain("SOP_INVALID");
+
+  const away = join(house.home, "one-away");
+  renameSync(folder, away);
+  await becomes(house, "two ?");
+  expect([await trigger(), await house.run("one").catch(String)]).toEqual([
+    404,
+    expect.stringContaining("SOP_UNKNOWN"),
+  ]);
+  renameSync(away, folder);
+  await becomes(house, "one 5, two ?");
+  expect(await trigger()).toBe(202);
+
+  // A restart has no last good version: what is wrong then is no procedure, and is said to be wrong.
+  const good = readFileSync(toml);
+  writeFileSync(toml, "[sop\n");
+  await becomes(house, "one 5!, two ?");
+  await house.killed();
+  await house.begin();
+  expect(await listed(house)).toBe("one ?, two ?");
+  expect(await offered(house)).toEqual([]);
+  writeFileSync(toml, good);
+  await becomes(house, "one 5, two ?");
+  expect(
+    await eventually(
+      () => offered(house),
+      ({ length }) => length > 0,
+    ),
+  ).toEqual(SOP_TOOLS);
+
+  // The last one takes the tools with it.
+  rmSync(folder, { recursive: true });
+  await becomes(house, "two ?");
+  expect(
+    await eventually(
+      () => offered(house),
+      ({ length }) => length === 0,
+    ),
+  ).toEqual([]);
+});
