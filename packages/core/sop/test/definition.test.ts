@@ -320,3 +320,20 @@ test("whatever stands in the two files, it is loaded or told, and never thrown",
     { numRuns: 200 },
   );
 });
+
+// Whoever may write to the workspace must not be able to end the service with a file: some of these took all memory or stack.
+describe("a file made to do harm is told like any other", () => {
+  const full = (piece: string): string => piece.repeat(Math.floor((256 * 1024 - 100) / piece.length));
+  test.each([
+    ["a key of a hundred thousand parts", `[sop]\n${full("a.")}a=1`, MARKDOWN],
+    ["lists in lists", `[sop]\na=${full("[")}`, MARKDOWN],
+    ["tables in tables", `[sop]\n[[steps]]\nargs=${"{a=".repeat(20_000)}1${"}".repeat(20_000)}`, ""],
+    ["ten thousand wrong triggers", `[sop]\n${full("[[triggers]]\n")}`, MARKDOWN],
+    ["a hundred thousand tools", "[sop]\n", `## Steps\n1. a\n   - tools: ${full("A,")}`],
+    ["a hundred thousand steps", "[sop]\n", `## Steps\n${full("1.\n")}`],
+  ])("%s", async (_name, toml, markdown) => {
+    const { problems } = await check(toml, markdown);
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems.length).toBeLessThan(205);
+  });
+});

@@ -306,6 +306,14 @@ describe("a file that is being written", () => {
   });
 });
 
+test("one that no reader can take keeps no other from being loaded", async () => {
+  write("deep", { toml: `[sop]\n[[steps]]\nargs=${"{a=".repeat(20_000)}1${"}".repeat(20_000)}` });
+  write("good");
+  await library.reload();
+  expect(names()).toEqual(["good"]);
+  expect(library.broken()).toMatchObject([{ name: "deep" }]);
+});
+
 test("reloads at the same time are one after the other, and the last sees all", async () => {
   const all = Array.from({ length: 20 }, (_one, index) => {
     write(`s${index}`);

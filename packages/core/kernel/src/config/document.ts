@@ -18,12 +18,15 @@ export interface DocumentSource {
   readonly code: ErrorCode;
 }
 
+/** A person mends no more at a time, and to look for the place and the meaning of thousands takes seconds. */
+const MOST_PROBLEMS = 100;
+
 export interface CheckedDocument<Value> {
   /** Undefined where there are problems. */
   readonly value: Value | undefined;
   /** As it was written, right or wrong; undefined: it is not TOML. */
   readonly table: Table | undefined;
-  /** In the order of the file. */
+  /** In the order of the file, at most 100. */
   readonly problems: readonly Problem[];
   /** Findings of the caller that are no problems, e.g. warnings, with their places in the file. */
   place(findings: readonly Finding[]): Promise<readonly Problem[]>;
@@ -50,7 +53,9 @@ export async function checkDocument<Schema extends GenericSchema>(
   const structure = checkStructure(table, { section, children: new Map(), absent: [] });
   const { value, findings } = validateSection(section, table, false);
   const problems = withoutVague([...structure, ...findings, ...rules(table)]);
-  if (problems.length > 0) return { value: undefined, table, problems: await place(problems), place };
+  if (problems.length > 0) {
+    return { value: undefined, table, problems: await place(problems.slice(0, MOST_PROBLEMS)), place };
+  }
   return { value: value as InferOutput<Schema>, table, problems: [], place };
 }
 

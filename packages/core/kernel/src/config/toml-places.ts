@@ -19,7 +19,7 @@ export interface Places {
 /** Throws ParseError for what is not TOML. */
 export const parseTree = (text: string): AST.TOMLTopLevelTable => parseTOML(text, { tomlVersion: "1.0" }).body[0];
 
-/** Throws ParseError for what is not TOML. */
+/** Throws ParseError for what is not TOML, and RangeError for what is nested too deeply. */
 export function readPlaces(text: string): Places {
   const reading = new Reading();
   for (const node of parseTree(text).body) {
@@ -42,6 +42,9 @@ export function syntaxFault(text: string): (Place & { cause: string }) | undefin
     return { line: error.lineNumber, column: error.column + 1, cause: error.message };
   }
 }
+
+/** Each place is kept by its whole path: `a.a.a…` of some kilobytes would take all memory. No schema of ours goes as deep. */
+const DEEPEST = 100;
 
 class Reading {
   readonly root: Table = emptyTable();
@@ -86,6 +89,7 @@ class Reading {
   }
 
   #value(node: AST.TOMLContentNode, path: Path): unknown {
+    checkDepth(path);
     this.#values.set(idOf(path), node);
     if (node.type === "TOMLArray") {
       return node.elements.map((element, index) => {
@@ -103,12 +107,17 @@ class Reading {
 
   /** The first mention counts: `[a.b]` is the place of `a` until `[a]` has one of its own. */
   #note(path: Path, node: AST.TOMLBare | AST.TOMLQuoted): void {
+    checkDepth(path);
     const id = idOf(path);
     if (!this.#keys.has(id)) this.#keys.set(id, placeAt(node));
   }
 }
 
 export const nameOf = (key: AST.TOMLBare | AST.TOMLQuoted): string => (key.type === "TOMLBare" ? key.name : key.value);
+
+function checkDepth(path: Path): void {
+  if (path.length > DEEPEST) throw new RangeError("nested too deeply");
+}
 
 const idOf = (path: Path): string => JSON.stringify(path);
 const placeAt = ({ loc }: AST.TOMLNode): Place => ({ line: loc.start.line, column: loc.start.column + 1 });

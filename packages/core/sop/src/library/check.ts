@@ -44,8 +44,12 @@ export async function checkFolder(
     ...(isMissing && { isMissing }),
   });
   if (!SOP_NAME.test(name) && (files ?? problems.length > 0)) {
-    return failed([{ code: "SOP_INVALID", file: folder, key: "", message: NAME_RULE }, ...problems]);
+    return failed([problemOf(folder, NAME_RULE), ...problems]);
   }
-  if (files) return checkSop(files, rules, known);
+  // What is nested so deeply that a reader runs out of stack must not keep the other procedures from being read.
+  if (files)
+    return checkSop(files, rules, known).catch(() => failed([problemOf(folder, "is not readable as a procedure")]));
   return problems.length > 0 ? failed(problems) : undefined;
 }
+
+const problemOf = (file: string, message: string): Problem => ({ code: "SOP_INVALID", file, key: "", message });

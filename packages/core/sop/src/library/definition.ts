@@ -43,7 +43,8 @@ export async function checkSop(files: SopFiles, rules: DefinitionRules, known?: 
   const { folder, toml, markdown } = files;
   const name = basename(folder);
   const written = await readSteps(markdown ?? "");
-  const remarks = (list: readonly Remark[]): Problem[] => list.map((remark) => placed(remark, join(folder, SOP_MD)));
+  const remarks = (list: readonly Remark[]): Problem[] =>
+    list.slice(0, MOST_REMARKS).map((remark) => placed(remark, join(folder, SOP_MD)));
   const stepsInMarkdown = written.steps.length > 0;
   const document = await checkDocument(
     { file: join(folder, SOP_TOML), text: toml, code: "SOP_INVALID" },
@@ -52,7 +53,7 @@ export async function checkSop(files: SopFiles, rules: DefinitionRules, known?: 
   );
   const problems = [...document.problems, ...remarks(written.problems)];
   if (document.table && !stepsInMarkdown && !hasSteps(document.table)) problems.push(noSteps(files, written));
-  if (written.steps.length > MOST_STEPS) problems.push(...remarks([TOO_MANY]));
+  if (written.steps.length > MOST_STEPS) problems.push(placed(TOO_MANY, join(folder, SOP_MD)));
   const definition =
     document.value && problems.length === 0
       ? definitionOf(name, document.value, written, rules.defaultMode)
@@ -73,6 +74,9 @@ const absentTools = ({ steps }: SopDefinition, { stepLines }: ReadSteps, known: 
 
 const absentCalls = ({ steps }: SopDefinition, known: Known): Finding[] =>
   steps.flatMap((step, index) => unknownTools(step, known).map(() => badKey(["steps", index], ABSENT)));
+
+/** Of SOP.md, as of SOP.toml. */
+const MOST_REMARKS = 100;
 
 const TOO_MANY: Remark = { line: 1, column: 1, message: `there are more than ${MOST_STEPS} steps` };
 

@@ -66,7 +66,7 @@ const GATE = "requires_confirmation";
 
 function addTools(options: StepOptions, value: string, line: MarkdownLine, said: Said): boolean {
   const names = listOf(value);
-  options.tools.push(...names);
+  for (const name of names) options.tools.push(name);
   if (!names.every((name) => TOOL_NAME.test(name))) {
     told(said.problems, line, "must be names of tools with commas between: a-z, then a-z 0-9 _, at most 64");
   }
