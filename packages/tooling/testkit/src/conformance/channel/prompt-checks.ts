@@ -15,7 +15,7 @@ const PROMPT: Prompt = {
   approve: "Approve",
   reject: "Reject",
 };
-const WORDS = "Deploy <v2> & go? Answer: approve #12, or reject #12";
+const WORDS = `Approval needed (#12): ${PROMPT.title}\n${PROMPT.message}\nAnswer: approve #12, or reject #12`;
 const MOODS = ["takes", { refuses: 400 }, { refuses: 401 }, { refuses: 503 }, { babbles: "<html>" }, "resets"] as const;
 
 export function promptChecks(bench: Bench): Check[] {
@@ -47,16 +47,18 @@ export function promptChecks(bench: Bench): Check[] {
       demand(labels === "Approve, Reject", `people see the buttons: ${labels}`);
     }),
     check("a question that has no room for buttons goes out in words, whole", async (opened, prompts) => {
+      const longest = "w".repeat(opened.channel.text?.maxChars ?? 4_000);
       const long = [
-        { ...PROMPT, message: "y".repeat(100_000) },
-        { ...PROMPT, approve: "a".repeat(200), reject: "r".repeat(200) },
-      ];
-      for (const [at, prompt] of long.entries()) {
-        await post(opened, prompts, prompt);
+        [{ ...PROMPT, message: "y".repeat(100_000) }, WORDS],
+        [{ ...PROMPT, approve: "a".repeat(200), reject: "r".repeat(200) }, WORDS],
+        [PROMPT, longest],
+      ] as const;
+      for (const [at, [prompt, words]] of long.entries()) {
+        await post(opened, prompts, prompt, opened.message(words));
         const { sent } = opened.platform;
         demand(sent.length === at + 1, `people see ${sent.length} messages instead of ${at + 1}`);
         const seen = sent.at(-1)!;
-        const isWhole = (seen.buttons ?? []).length === 0 ? seen.text.includes(WORDS) : hasAll(seen, prompt);
+        const isWhole = seen.text.includes(words) || hasAll(seen, prompt);
         demand(isWhole, "people see a part of it, or other words");
       }
     }),
