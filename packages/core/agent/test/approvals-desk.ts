@@ -1,5 +1,5 @@
 /** Approvals as small as they can be, on the real disk: one question a call, "yes" or "no" of anybody in its conversation. */
-import type { Clock, Inbound, PromptReceipt } from "@svc/contract";
+import type { Clock, Inbound, Receipt } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import type { Approval, Delivery, Store } from "@svc/store";
 import { type AskPerson, type AskPlace, isPostponed, type PromptSource, type ReplyTaker } from "../src/index.ts";
@@ -13,7 +13,7 @@ export interface Desk {
   /** Of replies whose transaction is on disk. */
   readonly committed: number[];
   /** Threads and ids that platforms told of. */
-  readonly posted: [delivery: number, receipt: PromptReceipt][];
+  readonly posted: [delivery: number, receipt: Receipt][];
 }
 
 const TIMEOUT_MS = 300_000;

@@ -1,5 +1,5 @@
-// A question that is posted after it was answered, in two parts, without its buttons, or whose thread nobody remembers.
-import type { Channel, OutgoingMessage, PostedPrompt, Prompt, PromptReceipt } from "@svc/contract";
+// A question that is posted after it was answered, in two parts, without its buttons, or that opened what nobody remembers.
+import type { Channel, OutgoingMessage, PostedPrompt, Prompt, Receipt } from "@svc/contract";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ const question = (more = {}) => say("room", "Deploy? Answer yes or no.", { appro
 
 /** One question, and what is noted of it. */
 function source() {
-  const posted: [number, number, PromptReceipt][] = [];
+  const posted: [number, number, Receipt][] = [];
   const state = { isWaiting: true };
   const prompts: PromptSource = {
     promptOf: (n) => (n === 7 ? { prompt, ...state, outcome: "approved by alice" } : undefined),
@@ -30,7 +30,7 @@ function source() {
 }
 
 /** A platform with buttons. */
-function buttons(receipt: PromptReceipt = { platformId: "b-1" }) {
+function buttons(receipt: Receipt = { platformId: "b-1" }) {
   const pressed: [OutgoingMessage, Prompt][] = [];
   const post: NonNullable<Channel["prompts"]>["post"] = async (message, asked) => {
     pressed.push([message, asked]);
@@ -40,15 +40,15 @@ function buttons(receipt: PromptReceipt = { platformId: "b-1" }) {
 }
 
 describe("a question", () => {
-  test("is posted with its buttons, under its delivery id, and its thread is noted with the end of the delivery", async () => {
-    const thread = talk("room", "t-9");
-    const { pressed, chat } = buttons({ platformId: "b-1", thread });
+  test("is posted with its buttons, under its delivery id, and what it opened is noted with the end of the delivery", async () => {
+    const opened = talk("room", "t-9");
+    const { pressed, chat } = buttons({ platformId: "b-1", opened });
     const { posted, prompts } = source();
     using made = deliveryHouse({ chat, prompts });
     const [row] = await made.post(question());
     const { deliveryId } = row!;
     expect(pressed).toEqual([[{ conversation: talk("room"), text: "Deploy? Answer yes or no.", deliveryId }, prompt]]);
-    expect(posted).toEqual([[7, row!.n, { platformId: "b-1", thread }]]);
+    expect(posted).toEqual([[7, row!.n, { platformId: "b-1", opened }]]);
     expect([chat.asked, made.row(1).state, made.row(1).platformId]).toEqual([[], "sent", "b-1"]);
     expect(made.events.map(({ type }) => type)).toEqual(["message-delivered"]);
   });

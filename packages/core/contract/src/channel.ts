@@ -32,6 +32,11 @@ export interface OutgoingFile {
 export interface Receipt {
   /** The platform's id of what was sent, where it tells one. */
   readonly platformId?: string;
+  /**
+   * What it opened there, if that is another conversation than the one it was sent to: a thread, a chat by the platform's own id.
+   * Answers come in there.
+   */
+  readonly opened?: Conversation;
 }
 
 export type MediaKind = "image" | "audio" | "video" | "document" | "sticker";
@@ -101,17 +106,10 @@ export interface Prompt {
 }
 
 export interface Prompts {
-  /**
-   * Posts it with buttons; `message.text` is the same question in words, for those who can't press one. As `send`. A
-   * channel that opens a thread for it says so, and answers count there too.
-   */
-  post(message: OutgoingMessage, prompt: Prompt, signal: AbortSignal): Promise<PromptReceipt>;
+  /** Posts it with buttons; `message.text` is the same question in words, for those who can't press one. As `send`. */
+  post(message: OutgoingMessage, prompt: Prompt, signal: AbortSignal): Promise<Receipt>;
   /** Takes the buttons off a question that was posted, and says there how it ended. Errors are logged and forgotten. */
   close?(posted: PostedPrompt, outcome: string, signal: AbortSignal): Promise<void>;
-}
-
-export interface PromptReceipt extends Receipt {
-  readonly thread?: Conversation;
 }
 
 export interface PostedPrompt {

@@ -19,7 +19,7 @@ const approval = (n: number, changed: Partial<Approval>): Approval => ({
   status: "waiting",
   createdAtMs: 1_000,
   expiresAtMs: 2_000,
-  prompts: [{ conversation: { channel: "provider_a", id: "C1" }, thread: undefined, delivery: n }],
+  prompts: [{ conversation: { channel: "provider_a", id: "C1" }, opened: undefined, delivery: n }],
   answer: undefined,
   eventId: "boot-1",
   ...changed,

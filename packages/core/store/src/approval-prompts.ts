@@ -1,11 +1,11 @@
-/** Where approvals were asked: in a conversation, by a row of the outbox, and in the thread that the channel opened for it. */
+/** Where approvals were asked: in a conversation, by a row of the outbox, and in the one that was opened for it there. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Conversation } from "@svc/contract";
 import type { PromptRow } from "./approval-row.ts";
 
 export class ApprovalPrompts {
   readonly #insert;
-  readonly #openThread;
+  readonly #setOpened;
   readonly #close;
   readonly #of;
   readonly #openIn;
@@ -15,7 +15,7 @@ export class ApprovalPrompts {
     this.#insert = db.prepare(
       "INSERT INTO approval_prompts (delivery, approval, channel, chat, thread) VALUES (?, ?, ?, ?, ?)",
     );
-    this.#openThread = db.prepare(
+    this.#setOpened = db.prepare(
       "UPDATE approval_prompts SET opened_chat = ?, opened_thread = ? WHERE delivery = ? AND channel = ?",
     );
     this.#close = db.prepare("UPDATE approval_prompts SET is_open = 0 WHERE approval = ?");
@@ -36,9 +36,9 @@ export class ApprovalPrompts {
     this.#insert.run(delivery, approval, channel, id, thread ?? null);
   }
 
-  /** Inside a transaction. A thread on another channel is none. Tells whether the row of the outbox asks a question. */
-  addThread(delivery: number, { channel, id, thread }: Conversation): boolean {
-    return Number(this.#openThread.run(id, thread ?? null, delivery, channel).changes) > 0;
+  /** Inside a transaction. One on another channel is none. Tells whether the row of the outbox asks a question. */
+  setOpened(delivery: number, { channel, id, thread }: Conversation): boolean {
+    return Number(this.#setOpened.run(id, thread ?? null, delivery, channel).changes) > 0;
   }
 
   /** Inside a transaction: nothing answers it any more. */

@@ -61,7 +61,7 @@ export const approvalOf = (row: ApprovalRow, prompts: readonly PromptRow[]): App
 
 const promptOf = (row: PromptRow): ApprovalPrompt => ({
   conversation: conversationOf(row.channel, row.chat, row.thread),
-  thread: row.opened_chat === null ? undefined : conversationOf(row.channel, row.opened_chat, row.opened_thread),
+  opened: row.opened_chat === null ? undefined : conversationOf(row.channel, row.opened_chat, row.opened_thread),
   delivery: row.delivery,
 });
 

@@ -33,8 +33,8 @@ export interface Approval {
 
 export interface ApprovalPrompt {
   readonly conversation: Conversation;
-  /** A thread that the channel opened for it: answers count there too. */
-  readonly thread: Conversation | undefined;
+  /** What the question opened there, a thread or a chat: answers count in it too. */
+  readonly opened: Conversation | undefined;
   /** Of the outbox row. */
   readonly delivery: number;
 }

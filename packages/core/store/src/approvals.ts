@@ -85,11 +85,11 @@ export class ApprovalStore {
   }
 
   /**
-   * Inside a transaction: the channel has opened a thread for the question that this row of the outbox asked; answers count
-   * there too. One on another channel is none. Tells whether the row asks a question.
+   * Inside a transaction: the question that this row of the outbox asked has opened a conversation, and answers count in it too.
+   * One on another channel is none. Tells whether the row asks a question.
    */
-  addThread(delivery: number, thread: Conversation): boolean {
-    return this.#prompts.addThread(delivery, thread);
+  setOpened(delivery: number, opened: Conversation): boolean {
+    return this.#prompts.setOpened(delivery, opened);
   }
 
   /** Inside a transaction. Tells whether it waited: only the first end counts. */

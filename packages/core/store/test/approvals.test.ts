@@ -53,7 +53,7 @@ describe("an approval", () => {
       ...asked("r-1"),
       n,
       status: "waiting",
-      prompts: [{ conversation: { ...room, thread: "t" }, thread: undefined, delivery: row }],
+      prompts: [{ conversation: { ...room, thread: "t" }, opened: undefined, delivery: row }],
       answer: undefined,
       eventId: "boot-1",
     };
@@ -103,13 +103,13 @@ describe("where it can be answered", () => {
   test("is the thread that the channel opened for it too, but none on another channel", async () => {
     const { n, delivery: row } = await ask("r-1");
     const opened = { channel: "chat", id: "opened" };
-    expect(await store.write(() => store.approvals.addThread(row, { channel: "other", id: "opened" }))).toBe(false);
-    expect(await store.write(() => store.approvals.addThread(row + 1, opened))).toBe(false);
-    expect(await store.write(() => store.approvals.addThread(row, opened))).toBe(true);
+    expect(await store.write(() => store.approvals.setOpened(row, { channel: "other", id: "opened" }))).toBe(false);
+    expect(await store.write(() => store.approvals.setOpened(row + 1, opened))).toBe(false);
+    expect(await store.write(() => store.approvals.setOpened(row, opened))).toBe(true);
     crash();
     expect(numbers(store.approvals.waitingIn(opened))).toEqual([n]);
     expect(numbers(store.approvals.waitingIn(room))).toEqual([n]);
-    expect(store.approvals.read(n)!.prompts[0]!.thread).toEqual(opened);
+    expect(store.approvals.read(n)!.prompts[0]!.opened).toEqual(opened);
     await end(n);
     expect(store.approvals.waitingIn(opened)).toEqual([]);
     expect(store.approvals.waitingIn(room)).toEqual([]);

@@ -89,6 +89,32 @@ test("a thread that is gone, or none at all, begins a new one", async () => {
   expect(platform.sent[1]?.inReplyTo).toBeUndefined();
 });
 
+test("whoever answers a mail that began a thread is where its receipt said", async () => {
+  const { platform, channel, context } = await connected();
+  const conversation = { channel: "mailpush", id: "Ada@Example.org" };
+  const { opened } = await channel.send({ conversation, text: "Deploy?", deliveryId: "d" }, never);
+  const [question] = platform.sent;
+  expect(opened).toEqual({ channel: "mailpush", id: "ada@example.org", thread: question!.threadId });
+  const headers = { "In-Reply-To": question!.headers.get("message-id")! };
+  platform.arrive({
+    from: "Ada <ADA@example.org>",
+    subject: "Re: Deploy?",
+    text: "yes but slowly\n\nOn Tue, 3 Feb 2026 at 12:00, Agent <agent@example.com> wrote:\n> Deploy?",
+    threadId: question!.threadId,
+    headers,
+  });
+  await channel.onNotice(NEWEST, never);
+  expect(context.received).toMatchObject([{ conversation: opened, text: "yes but slowly" }]);
+});
+
+test("an answer in a thread opens none; one whose thread is gone tells the new one", async () => {
+  const { platform, channel, answer } = await asked();
+  expect(await channel.send(answer, never)).not.toHaveProperty("opened");
+  const gone = { ...answer.conversation, thread: "0000" };
+  const { opened } = await channel.send({ ...answer, conversation: gone, deliveryId: "d" }, never);
+  expect(opened).toEqual({ ...answer.conversation, thread: platform.sent[1]?.threadId });
+});
+
 test("a subject is answered with one Re:, and a mail without one too", async () => {
   const subjectOf = async (subject: string) => {
     const { platform, channel, answer } = await asked({ subject });

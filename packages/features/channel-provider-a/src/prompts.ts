@@ -6,7 +6,8 @@ import type { Channel, Inbound, Json, Prompt, Prompts } from "@svc/contract";
 import { isGroupId } from "./address.ts";
 import { type Fields, wordOf } from "./fields.ts";
 import type { GraphApi } from "./graph.ts";
-import { commonFields, messageIdOf } from "./send.ts";
+import { receiptOf } from "./receipt.ts";
+import { commonFields } from "./send.ts";
 
 const BODY_CHARS = 1024;
 const TITLE_CHARS = 20;
@@ -21,8 +22,7 @@ export function promptPoster(graph: GraphApi, phoneNumberId: string, send: Chann
       if (!hasRoom(text, prompt) || isInGroup(message.conversation.id)) return send(message, signal);
       const content = { type: "interactive", interactive: buttonsOf(text, prompt) };
       const answer = await graph.post(`${phoneNumberId}/messages`, { ...commonFields(message), ...content }, signal);
-      const platformId = messageIdOf(answer);
-      return platformId === undefined ? {} : { platformId };
+      return receiptOf(answer, message.conversation);
     },
   };
 }

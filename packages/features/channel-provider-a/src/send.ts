@@ -3,13 +3,14 @@
  * last try stopped, so that nobody reads the beginning twice.
  * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/send-messages
  */
-import { type Channel, type Json, type MediaKind, type OutgoingMessage, SvcError } from "@svc/contract";
+import { type Channel, type Json, type MediaKind, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
 import type { SentParts, SentPartsOf } from "@svc/kit";
 import { recipientOf } from "./address.ts";
-import { type Fields, fieldsOf, listOf, textOf } from "./fields.ts";
+import { fieldsOf, textOf } from "./fields.ts";
 import { uploadFile, type UploadedFile } from "./files.ts";
 import type { GraphApi } from "./graph.ts";
 import { PRODUCT } from "./names.ts";
+import { receiptOf } from "./receipt.ts";
 
 export const TEXT_CHARS = 4096;
 export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
@@ -31,15 +32,18 @@ export function messageSender(graph: GraphApi, phoneNumberId: string, sentParts:
     const { uploads, refusal } = await uploadAll(graph, phoneNumberId, message, sent, signal);
     const parts = partsOf(message.text, uploads, refusal === undefined, sent);
     let { platformId } = sent;
+    let opened: Receipt["opened"];
     for (const [place, { part, content }] of parts.entries()) {
-      const id = messageIdOf(await graph.post(`${phoneNumberId}/messages`, { ...common, ...content }, signal));
-      platformId ??= id;
+      const answer = await graph.post(`${phoneNumberId}/messages`, { ...common, ...content }, signal);
+      const receipt = receiptOf(answer, message.conversation);
+      platformId ??= receipt.platformId;
+      opened ??= receipt.opened;
       // The last one is the end of the delivery, which is kept anyway.
-      if (place < parts.length - 1 || refusal !== undefined) await sent.add(part, id);
+      if (place < parts.length - 1 || refusal !== undefined) await sent.add(part, receipt.platformId);
     }
     if (refusal !== undefined) throw refusal;
     sent.end();
-    return platformId === undefined ? {} : { platformId };
+    return { ...(platformId !== undefined && { platformId }), ...(opened && { opened }) };
   };
 }
 
@@ -107,6 +111,3 @@ function filePart([place, { kind, name, id }]: Uploads["uploads"][number], capti
   const file = { id, ...(kind === "document" && { filename: name }), ...(caption !== undefined && { caption }) };
   return { part: `file ${place}`, content: { type: kind, [kind]: file } };
 }
-
-/** An answer without a usable id is an acceptance all the same. */
-export const messageIdOf = ({ messages }: Fields): string | undefined => textOf(fieldsOf(listOf(messages)[0])["id"]);

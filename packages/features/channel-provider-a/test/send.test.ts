@@ -1,5 +1,6 @@
 // A text that goes out must be what the platform documents, to whom it was meant for: the fake takes nothing else.
 import { describe, expect, test } from "vitest";
+import { receiptOf } from "../src/receipt.ts";
 import { failure, houseAndPlatform, message, never, PERSON, SECTION } from "./house.ts";
 
 describe("a text", () => {
@@ -48,6 +49,32 @@ describe("a text", () => {
     await using at = await houseAndPlatform();
     await at.channel.send(message("hi", { conversation: { channel: "provider_a", id } }), never);
     expect(at.platform.sent[0]?.body).toMatchObject(expected);
+  });
+
+  test.each([
+    ["+1 650 555-1234", "16505551234", "+16505551234"],
+    ["+16505551234", "16505551234", undefined],
+    // As the platform has it: of a Brazilian mobile number without the nine.
+    ["+5511987654321", "551187654321", "+551187654321"],
+    ["US.13491208655302741918", "16505551234", "+16505551234"],
+    ["Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD", "16505551234", undefined],
+    ["+16505551234", { no: "text" }, undefined],
+  ])("to %s, who is %j there, is answered from %s", (id, known, answersAs) => {
+    const answer = { contacts: [{ input: id, wa_id: known }], messages: [{ id: "wamid.1" }] };
+    expect(receiptOf(answer, { channel: "provider_a", id })).toEqual({
+      platformId: "wamid.1",
+      ...(answersAs !== undefined && { opened: { channel: "provider_a", id: answersAs } }),
+    });
+  });
+
+  test("whose number was written in another form tells where it is answered, with buttons and without", async () => {
+    await using at = await houseAndPlatform();
+    const conversation = { channel: "provider_a", id: PERSON.replace("+", "") };
+    const prompt = { id: "ap-1", title: "Deploy?", message: "Now.", approve: "Approve", reject: "Reject" };
+    const question = message("Deploy?", { conversation });
+    const opened = { channel: "provider_a", id: PERSON };
+    expect(await at.channel.send(question, never)).toMatchObject({ opened });
+    expect(await at.channel.prompts.post(question, prompt, never)).toMatchObject({ opened });
   });
 
   test.each(["", "bob", "bob@example.org", "../16505551234"])("to %j is refused without a request", async (id) => {

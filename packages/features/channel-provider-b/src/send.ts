@@ -1,5 +1,5 @@
 /** A message goes into its chat; when the platform knows no such chat, a new one with the sender is begun. */
-import { type Json, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import { type Conversation, type Json, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
 import { pathPart } from "@svc/kit";
 import * as v from "valibot";
 import { type Api, errorCodeOf, refusalOf } from "./api.ts";
@@ -23,13 +23,13 @@ export async function sendMessage(
   // One request for all of it, and one key: however often it is sent again, it is delivered once.
   const message = { parts, idempotency_key: deliveryId };
   const begin = async (to: string): Promise<Receipt> =>
-    receiptOf(await api("/chats", { json: { from: fromPhone, to: [to], message }, signal }));
+    receiptOf(await api("/chats", { json: { from: fromPhone, to: [to], message }, signal }), conversation);
 
   // `channel_send` may be told a number instead of a chat.
   if (isHandle(conversation.id)) return begin(conversation.id);
   const path = `/chats/${pathPart(conversation.id)}/messages`;
   const answer = await api(path, { json: { message }, answers: [404], signal });
-  if (answer.status !== 404) return receiptOf(answer);
+  if (answer.status !== 404) return receiptOf(answer, conversation);
   // It says 404 of other things too: of a key whose message was deleted meanwhile, which must not be sent again.
   if ((errorCodeOf(answer) ?? CHAT_NOT_FOUND) !== CHAT_NOT_FOUND) throw refusalOf(answer);
   const recipient = v.safeParse(REPLY_DATA, replyData);
@@ -40,12 +40,25 @@ export async function sendMessage(
 const CHAT_NOT_FOUND = 2001;
 const REPLY_DATA = v.object({ to: v.string() });
 
-/** An acceptance without an id is one all the same. */
-function receiptOf({ json }: { readonly json: Json | undefined }): Receipt {
+/** An acceptance without an id is one all the same. Answers name the chat by its id, never the number it was begun with. */
+function receiptOf({ json }: { readonly json: Json | undefined }, { channel, id }: Conversation): Receipt {
   const { success, output } = v.safeParse(TAKEN, json);
-  return success ? { platformId: "chat" in output ? output.chat.message.id : output.message.id } : {};
+  if (!success) return {};
+  const { message, chatId } = output;
+  return { platformId: message.id, ...(chatId !== undefined && chatId !== id && { opened: { channel, id: chatId } }) };
 }
 
-const MESSAGE = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
+const ID = v.pipe(v.string(), v.nonEmpty(), v.maxLength(512));
+const MESSAGE = v.object({ id: ID });
+const CHAT_ID = v.fallback(v.optional(ID), undefined);
 /** Of a new chat, and of one that is there. */
-const TAKEN = v.union([v.object({ chat: v.object({ message: MESSAGE }) }), v.object({ message: MESSAGE })]);
+const TAKEN = v.union([
+  v.pipe(
+    v.object({ chat: v.object({ id: CHAT_ID, message: MESSAGE }) }),
+    v.transform(({ chat: { id, message } }) => ({ message, chatId: id })),
+  ),
+  v.pipe(
+    v.object({ chat_id: CHAT_ID, message: MESSAGE }),
+    v.transform(({ chat_id: chatId, message }) => ({ message, chatId })),
+  ),
+]);

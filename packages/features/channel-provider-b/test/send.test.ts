@@ -45,6 +45,15 @@ test("a reply goes into its chat, with the delivery's id as its key", async () =
   ]);
 });
 
+test("who is written to by number answers in the chat that the receipt tells", async () => {
+  const conversation = { channel: "provider_b", id: "+12025550124" };
+  const { opened } = await channel.send(message({ conversation }), never);
+  expect(opened).toEqual({ channel: "provider_b", id: platform.sent[0]?.chatId });
+  expect(await channel.send(message({ conversation: opened!, deliveryId: "delivery-2" }), never)).not.toHaveProperty(
+    "opened",
+  );
+});
+
 test.each(["..", ".", "../../attachments?x=#", "\ud800"])("a chat %j leads to no other path of the API", async (id) => {
   expect(await failure({ conversation: { channel: "provider_b", id }, replyData: {} })).toMatchObject({
     code: "DELIVERY_REFUSED",

@@ -3,7 +3,7 @@ import type { OutgoingFile, OutgoingMessage, Receipt } from "@svc/contract";
 import { multipart, type PlatformAnswer, type SentPartsOf } from "@svc/kit";
 import * as v from "valibot";
 import { type Api, json } from "./api.ts";
-import { targetOf } from "./target.ts";
+import { recipientOf, targetOf } from "./target.ts";
 
 export interface SendParts {
   readonly api: Api;
@@ -36,7 +36,10 @@ export async function sendMessage(
     if (place < rest.length - 1) await sent.add(part, id);
   }
   sent.end();
-  return platformId === undefined ? {} : { platformId };
+  // A number may be written in many ways; who answers has one.
+  const id = recipientOf(tenantId, conversation.id);
+  const opened = id !== undefined && id !== conversation.id && { opened: { ...conversation, id } };
+  return { ...(platformId !== undefined && { platformId }), ...opened };
 }
 
 /** https://docs.wati.io/reference/conversations_sendfile */

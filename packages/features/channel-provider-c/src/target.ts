@@ -5,12 +5,17 @@ import { SvcError } from "@svc/contract";
 export const phoneOf = (text: string): string | undefined =>
   /^\+?[0-9][0-9 ().-]*$/.test(text) ? `+${text.replaceAll(/[^0-9]/g, "")}` : undefined;
 
+/** As a message from there names it; undefined for what is no phone number. */
+export const recipientOf = (tenantId: string | undefined, recipient: string): string | undefined =>
+  phoneOf(recipient.startsWith(prefixOf(tenantId)) ? recipient.slice(prefixOf(tenantId).length) : recipient);
+
 /** Throws DELIVERY_REFUSED. */
 export function targetOf(tenantId: string | undefined, recipient: string): string {
-  const prefix = tenantId === undefined ? "" : `${tenantId}:`;
-  const phone = phoneOf(recipient.startsWith(prefix) ? recipient.slice(prefix.length) : recipient);
-  if (phone !== undefined) return `${prefix}${phone.slice(1)}`;
+  const phone = recipientOf(tenantId, recipient);
+  if (phone !== undefined) return `${prefixOf(tenantId)}${phone.slice(1)}`;
   throw new SvcError("DELIVERY_REFUSED", "The recipient is not a phone number.", {
     hint: "Write it with the country code, like +15550001234.",
   });
 }
+
+const prefixOf = (tenantId: string | undefined): string => (tenantId === undefined ? "" : `${tenantId}:`);

@@ -65,6 +65,13 @@ test("a reply goes to the number, and to the line when there is one", async () =
   ]);
 });
 
+test("whoever is written to under a number in another form answers under the one that the receipt tells", async () => {
+  const conversation = { channel: "provider_c", id: "1 (202) 555-0123" };
+  const { opened } = await channel.send(message({ conversation }), never);
+  expect(opened).toEqual({ channel: "provider_c", id: "+12025550123" });
+  expect(await channel.send(message(), never)).not.toHaveProperty("opened");
+});
+
 test("a token that was copied with the word Bearer in front is the same token", async () => {
   const { channel: copied } = open({ api_url: platform.url, api_token: `Bearer ${TOKEN}` });
   await copied.send(message(), never);

@@ -67,8 +67,8 @@ export function fakeChat(id: string, options: FakeChatOptions = {}): FakeChat {
           signal.throwIfAborted();
           await chat.mood(message);
           const platformId = `${id}-question-${posted.push({ message, prompt })}`;
-          const thread = options.threads === true && { thread: { ...message.conversation, thread: prompt.id } };
-          return { platformId, ...thread };
+          const opened = options.threads === true && { opened: { ...message.conversation, thread: prompt.id } };
+          return { platformId, ...opened };
         },
         async close(question, outcome) {
           closed.push({ posted: question, outcome });

@@ -27,7 +27,7 @@ test("with buttons a press answers the question, in its conversation; closing is
   const chat = fakeChat("chat", { buttons: true, threads: true });
   const { channel, context } = await made(chat);
   const receipt = await channel.prompts!.post(message, prompt, signal);
-  expect(receipt).toMatchObject({ platformId: "chat-question-1", thread: { id: "ops", thread: "ap-1" } });
+  expect(receipt).toMatchObject({ platformId: "chat-question-1", opened: { id: "ops", thread: "ap-1" } });
   await chat.press(false);
   await chat.press(true);
   const answers = context.received.map(({ choice, text }) => [choice?.prompt, choice?.approved, text]);

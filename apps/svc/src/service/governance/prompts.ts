@@ -19,8 +19,8 @@ export const promptSource = (store: Pick<Store, "approvals">, redact: Redact): P
       ...(!isWaiting && { outcome: outcomeText(approval, MAX_OUTCOME_CHARS, redact) }),
     };
   },
-  posted(_approval, delivery, { thread }) {
-    if (thread) store.approvals.addThread(delivery, thread);
+  posted(_approval, delivery, { opened }) {
+    if (opened) store.approvals.setOpened(delivery, opened);
   },
 });
 

@@ -13,7 +13,7 @@ import type {
   MediaKind,
   PostedPrompt,
   Prompt,
-  PromptReceipt,
+  Receipt,
 } from "@svc/contract";
 import type { ChannelSendParts } from "./channel-send/channel-send.ts";
 import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
@@ -104,7 +104,7 @@ export interface PromptSource {
   /** Asked before each try to send it. Undefined: there is none. */
   promptOf(approval: number): PromptState | undefined;
   /** Inside the transaction that notes that the platform has it. */
-  posted(approval: number, delivery: number, receipt: PromptReceipt): void;
+  posted(approval: number, delivery: number, receipt: Receipt): void;
 }
 
 export interface PromptState {

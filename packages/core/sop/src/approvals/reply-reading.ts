@@ -35,11 +35,11 @@ export function readReply(parts: ReadingParts, inbound: Inbound): Reading | unde
 const wasSeen = ({ receivedAtMs, nowMs }: ReadingParts, { createdAtMs }: Approval): boolean =>
   createdAtMs <= receivedAtMs || createdAtMs > nowMs;
 
-/** Whether the question was asked in this conversation, or in a thread that was opened for it there. */
+/** Whether the question was asked in this conversation, or has opened it. */
 function wasAskedIn({ prompts }: Approval, conversation: Conversation): boolean {
   const here = laneOf(conversation);
   return prompts.some(
-    ({ conversation: asked, thread }) => laneOf(asked) === here || (thread !== undefined && laneOf(thread) === here),
+    ({ conversation: asked, opened }) => laneOf(asked) === here || (opened !== undefined && laneOf(opened) === here),
   );
 }
 

@@ -55,8 +55,8 @@ export class Settler {
     const isThere = (place: Conversation | undefined): boolean =>
       at !== undefined && place !== undefined && laneOf(place) === laneOf(at);
     const places = approval.prompts
-      .filter(({ conversation, thread }) => !isThere(conversation) && !isThere(thread))
-      .map(({ conversation, thread }) => thread ?? conversation);
+      .filter(({ conversation, opened }) => !isThere(conversation) && !isThere(opened))
+      .map(({ conversation, opened }) => opened ?? conversation);
     return store.outbox.add(
       places.map((place) => this.#outcome(approval, place)),
       clock.now(),

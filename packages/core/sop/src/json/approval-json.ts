@@ -19,10 +19,10 @@ export const approvalJson = (approval: Approval): Json => {
     status,
     created_at: instant(approval.createdAtMs),
     expires_at: instant(approval.expiresAtMs),
-    prompts: approval.prompts.map(({ conversation, thread }) => ({
+    prompts: approval.prompts.map(({ conversation, opened }) => ({
       channel: conversation.channel,
       conversation: conversation.id,
-      thread: orNull(conversation.thread ?? thread?.thread),
+      thread: orNull(conversation.thread ?? opened?.thread),
     })),
     answer: answer
       ? {

@@ -60,12 +60,12 @@ describe("a word", () => {
   test("counts in the thread that the channel opened, and its outcome is told there", async () => {
     const { prompts } = await ask("r-1");
     const thread = { channel: "chat", id: "opened" };
-    await store.write(() => store.approvals.addThread(prompts[0]!.delivery, thread));
+    await store.write(() => store.approvals.setOpened(prompts[0]!.delivery, thread));
     restart();
     expect(await say("no", { conversation: thread })).toContain("rejected by alice");
     expect(posted()).toHaveLength(1);
     const { prompts: more } = await ask("r-2");
-    await store.write(() => store.approvals.addThread(more[0]!.delivery, thread));
+    await store.write(() => store.approvals.setOpened(more[0]!.delivery, thread));
     await approvals.resolve(key("r-2"), { ...OPERATOR, approved: true });
     expect(posted().at(-1)).toMatch(/^chat\/opened: #2 /);
   });

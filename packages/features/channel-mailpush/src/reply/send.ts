@@ -1,6 +1,13 @@
 /** Sends an answer as a mail in the thread, once. */
 import { hash } from "node:crypto";
-import { type Channel, type Json, type OutgoingMessage, type Receipt, SvcError } from "@svc/contract";
+import {
+  type Channel,
+  type Conversation,
+  type Json,
+  type OutgoingMessage,
+  type Receipt,
+  SvcError,
+} from "@svc/contract";
 import type { PlatformAnswer } from "@svc/kit";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
@@ -26,10 +33,10 @@ export function sender(api: MailApi, address: Pick<OwnAddress, "get">): Channel[
     const mail = await compose({ from, to, text: message.text, replyTo, key, files });
     if (threadId !== undefined) {
       const { status, json } = await post(api, mail, { threadId }, files.length > 0, [404], signal);
-      if (status !== 404) return receiptOf(json);
+      if (status !== 404) return receiptOf(json, message.conversation, to);
       // The thread was deleted meanwhile; by its headers the answer is still one.
     }
-    return receiptOf((await post(api, mail, {}, files.length > 0, [], signal)).json);
+    return receiptOf((await post(api, mail, {}, files.length > 0, [], signal)).json, message.conversation, to);
   };
 }
 
@@ -42,11 +49,16 @@ function recipientOf({ conversation }: OutgoingMessage): string {
 const readFiles = ({ files = [] }: OutgoingMessage) =>
   Promise.all(files.map(async ({ name, mimeType, read }) => ({ name, mimeType, bytes: await read() })));
 
-const answer = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
+const WORD = v.pipe(v.string(), v.nonEmpty());
+const answer = v.object({ id: WORD, threadId: v.fallback(v.optional(WORD), undefined) });
 
-function receiptOf(json: Json | undefined): Receipt {
-  const parsed = v.safeParse(answer, json);
-  return parsed.success ? { platformId: parsed.output.id } : {};
+/** A mail that begins a thread is answered in it, by the address as `inboundOf` writes it. */
+function receiptOf(json: Json | undefined, { channel, id, thread }: Conversation, to: string): Receipt {
+  const { success, output } = v.safeParse(answer, json);
+  if (!success) return {};
+  const { id: platformId, threadId } = output;
+  if (threadId === undefined || (threadId === thread && to === id)) return { platformId };
+  return { platformId, opened: { channel, id: to, thread: threadId } };
 }
 
 function post(

@@ -27,10 +27,10 @@ export const BROKEN_PROMPTS: readonly Broken[] = [
     inPrompts(({ post }) => ({ post: async (...all) => (await post(...all), undefined as never) })),
   ],
   [
-    "a thread of another channel",
+    "it opens what is another channel's",
     POSTED,
     inPrompts(({ post }) => ({
-      post: async (...all) => ({ ...(await post(...all)), thread: { channel: "other", id: "t" } }),
+      post: async (...all) => ({ ...(await post(...all)), opened: { channel: "other", id: "t" } }),
     })),
   ],
   [

@@ -23,6 +23,11 @@ export const BROKEN_SENDING: readonly Broken[] = [
         async (...all) => (await send(...all), { platformId: 5 as never }),
     ),
   ],
+  [
+    "it opens what is another channel's",
+    RECEIPT,
+    inSend((send) => async (...all) => ({ ...(await send(...all)), opened: { channel: "other", id: "room" } })),
+  ],
   ["a receipt without sending", RECEIPT, inSend(() => async () => ({}))],
   [
     "a receipt with the token",

@@ -5,7 +5,7 @@ import {
   type ErrorCode,
   type OutgoingMessage,
   type Prompt,
-  type PromptReceipt,
+  type Receipt,
   SvcError,
 } from "@svc/contract";
 import type { Delivery } from "@svc/store";
@@ -16,7 +16,7 @@ import { shortened } from "./shortened.ts";
 
 /** `unknown`: it was called off from outside, and stays as it is. */
 export type Outcome =
-  | { readonly state: "sent"; readonly receipt: PromptReceipt }
+  | { readonly state: "sent"; readonly receipt: Receipt }
   | { readonly state: "failed"; readonly code: ErrorCode; readonly retryAfterMs: number | undefined }
   | { readonly state: "unknown" };
 

@@ -1,5 +1,5 @@
 /** One delivery, from its row to what is noted of the attempt. */
-import type { Channel, PromptReceipt } from "@svc/contract";
+import type { Channel, Receipt } from "@svc/contract";
 import type { Delivery } from "@svc/store";
 import { attempt } from "./attempt.ts";
 import type { LeftBehind } from "./left-behind.ts";
@@ -66,7 +66,7 @@ const isMoot = ({ prompts }: DispatcherOptions, { approval }: Delivery, question
   prompts !== undefined && approval !== undefined && question?.isWaiting !== true;
 
 /** It was settled while it was being posted: whoever closes what is posted did not know of it. */
-function closeIfOver(options: DispatcherOptions, delivery: Delivery, { platformId }: PromptReceipt): void {
+function closeIfOver(options: DispatcherOptions, delivery: Delivery, { platformId }: Receipt): void {
   const question = questionOf(options, delivery);
   if (!question || question.isWaiting) return;
   const { conversation, text } = delivery;

@@ -1,5 +1,5 @@
 /** What became of an attempt: on disk first, told afterwards. */
-import type { Clock, ErrorCode, Logger, MessageEvent, PromptReceipt } from "@svc/contract";
+import type { Clock, ErrorCode, Logger, MessageEvent, Receipt } from "@svc/contract";
 import type { Delivery, Store } from "@svc/store";
 import type { PromptSource } from "../types.ts";
 import type { Outcome } from "./attempt.ts";
@@ -42,7 +42,7 @@ export async function settle(
 async function settleSent(
   parts: SettleParts,
   delivery: Delivery,
-  receipt: PromptReceipt,
+  receipt: Receipt,
   signal: AbortSignal,
 ): Promise<undefined> {
   const { store, clock, log, publish, prompts } = parts;

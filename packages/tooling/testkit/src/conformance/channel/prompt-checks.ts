@@ -34,10 +34,7 @@ export function promptChecks(bench: Bench): Check[] {
   return [
     check("post resolves with a receipt once people see the question and both its buttons", async (opened, prompts) => {
       const receipt = await post(opened, prompts);
-      demand(isReceipt(receipt), "what it resolves with is no receipt");
-      const { thread } = receipt;
-      const isPlace = thread === undefined || (thread.channel === opened.id && thread.id.trim() !== "");
-      demand(isPlace, "the thread that it opened is no conversation of this channel");
+      demand(isReceipt(receipt, opened.id), "what it resolves with is no receipt");
       demandNoSecret(opened.secrets, "the receipt", receipt);
       const { sent } = opened.platform;
       demand(sent.length === 1, `people see ${sent.length} messages`);

@@ -1,5 +1,5 @@
 /** Sending: what the platform took is a receipt, what it did not take is an error that says whether to try again. */
-import { SvcError } from "@svc/contract";
+import { type Conversation, SvcError } from "@svc/contract";
 import { type Check, demand, outcomeOf, told } from "../../check.ts";
 import type { PlatformMood } from "../../platforms/mood.ts";
 import { failsWhenAborted, failsWith, LATER, NEVER, worksOut } from "./judge.ts";
@@ -26,7 +26,7 @@ export function sendChecks(bench: Bench): Check[] {
         () => opened.channel.send(opened.message(), NEVER),
         promptMs,
       );
-      demand(isReceipt(receipt), "what it resolves with is no receipt");
+      demand(isReceipt(receipt, opened.id), "what it resolves with is no receipt");
       demandNoSecret(opened.secrets, "the receipt", receipt);
       const texts = opened.platform.sent.map(({ text }) => text);
       demand(
@@ -65,7 +65,7 @@ export function sendChecks(bench: Bench): Check[] {
       demand(opened.platform.sent.length <= 1, "it sent the message more than once");
     }),
     check("an answer that can't be read ends in a receipt or in an error that says what to do", async (opened) => {
-      const { platform, channel, message } = opened;
+      const { id, platform, channel, message } = opened;
       for (const mood of [
         { babbles: "<html>no</html>" },
         { babbles: "" },
@@ -75,7 +75,7 @@ export function sendChecks(bench: Bench): Check[] {
         platform.mood = mood;
         const outcome = await outcomeOf(() => channel.send(message(), NEVER), promptMs);
         demand(outcome.kind !== "hung", "send hangs");
-        if (outcome.kind === "resolved") demand(isReceipt(outcome.value), "what it resolves with is no receipt");
+        if (outcome.kind === "resolved") demand(isReceipt(outcome.value, id), "what it resolves with is no receipt");
         else if (!(outcome.error instanceof SvcError)) throw new Error(`send throws ${told(outcome.error)}`);
       }
     }),
@@ -112,9 +112,10 @@ export function sendChecks(bench: Bench): Check[] {
 const demandSeen = ({ platform: { sent } }: OpenChannel, count: number): void =>
   demand(sent.length === count, `people see ${sent.length} messages instead of ${count}`);
 
-/** Of a number or an object nothing can be made. */
-export function isReceipt(value: unknown): boolean {
+/** Of a number or an object nothing can be made, nor of a place that is another channel's. */
+export function isReceipt(value: unknown, channel: string): boolean {
   if (typeof value !== "object" || value === null) return false;
-  const { platformId } = value as { platformId?: unknown };
-  return platformId === undefined || (typeof platformId === "string" && platformId !== "");
+  const { platformId, opened } = value as { readonly platformId?: unknown; readonly opened?: Conversation };
+  const isPlace = opened === undefined || (opened.channel === channel && opened.id.trim() !== "");
+  return isPlace && (platformId === undefined || (typeof platformId === "string" && platformId !== ""));
 }
