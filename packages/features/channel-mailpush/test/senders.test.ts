@@ -171,6 +171,18 @@ test("a made-up sender is not answered and told once; where everybody may write 
   expect(all.context.received).toHaveLength(1);
 });
 
+test.each(["ada@example.org", "ADA@example.org", "@example.org"])(
+  "nobody approves as %s by a made-up sender",
+  async (who) => {
+    const results = "mx.google.com; dkim=none; spf=fail smtp.mailfrom=x@evil.test; dmarc=fail header.from=example.org";
+    const { platform, channel, context } = await connected({ allowed_senders: ["*"], approvers: [who] });
+    platform.arrive({ from: "ada@example.org", text: "approve", headers: { "Authentication-Results": results } });
+    platform.arrive({ from: "bob@example.net", text: "hi", headers: { "Authentication-Results": results } });
+    await channel.onNotice(NEWEST, never);
+    expect(context.received.map(({ sender }) => sender)).toEqual(["bob@example.net"]);
+  },
+);
+
 test("two people in one thread have a conversation each", async () => {
   const { platform, channel, context } = await connected();
   const { mail } = platform.arrive({ from: "ada@example.org", text: "x" });

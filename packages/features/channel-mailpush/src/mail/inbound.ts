@@ -1,6 +1,6 @@
 /** What of a mail goes to the agent: those of people who may write, in conversations of their own. */
 import type { FeatureContext, Inbound } from "@svc/contract";
-import { senderGate } from "@svc/kit";
+import { isAllowed, senderGate } from "@svc/kit";
 import type { Config } from "../config.ts";
 import type { OwnAddress } from "../mailbox/profile.ts";
 import { replyDataOf } from "../reply/reply-data.ts";
@@ -26,7 +26,9 @@ export function inboundReader(
   const tellUnproven = toldOnce((sender) =>
     log.warn("A mail's sender is not proven by DMARC, DKIM or SPF of the domain; it is not answered.", { sender }),
   );
-  const isForAll = config.allowed_senders.includes("*");
+  // Where everybody may write, a made-up sender gets nowhere that its writer could not get without. Whoever may approve is more.
+  const needsNoProof = (sender: string): boolean =>
+    config.allowed_senders.includes("*") && !isAllowed(config.approvers, sender, "email");
 
   return async (mail, labelIds, signal) => {
     const from = mail.headers.get("from");
@@ -40,8 +42,7 @@ export function inboundReader(
       return undefined;
     }
     if (!mayWrite(sender)) return undefined;
-    // Where everybody may write, a made-up sender gets nowhere that its writer could not get without.
-    if (!isForAll && !isProven(mail.headers, sender)) {
+    if (!needsNoProof(sender) && !isProven(mail.headers, sender)) {
       tellUnproven(sender);
       return undefined;
     }
