@@ -1,31 +1,10 @@
 // A clock that is set must neither start a procedure twice for one time nor make it skip a day.
-import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { requireReal } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { UNGUARDED } from "./daemon.ts";
 import { type ProceduresHouse, startProcedures } from "./procedures-house.ts";
-
-/** A wall clock for the daemon that can be set while it runs. */
-function wallClock(folder: string) {
-  const { stdout, status } = spawnSync("faketime", ["-m", "now", "printenv", "LD_PRELOAD"], { encoding: "utf8" });
-  if (status !== 0) return undefined;
-  const file = join(folder, "clock-offset");
-  return {
-    env: {
-      LD_PRELOAD: stdout.trim(),
-      FAKETIME_TIMESTAMP_FILE: file,
-      FAKETIME_NO_CACHE: "1",
-      FAKETIME_DONT_FAKE_MONOTONIC: "1",
-    },
-    set(utc: string): void {
-      const ahead = Math.round((Date.parse(utc) - Date.now()) / 1000);
-      writeFileSync(file, `${ahead < 0 ? "-" : "+"}${Math.abs(ahead)}`);
-    },
-  };
-}
+import { NO_WALL_CLOCK, wallClock } from "./procedures-clock.ts";
 
 const daily = (expression: string, name: string, more = ""): string => `[sop]
 description = "Of the test."
@@ -60,7 +39,7 @@ const DAILY = "0 4 * * *";
 test("jumps of the clock start a procedure neither twice nor leave a day out", async (context) => {
   await using house = await startProcedures({ config: UNGUARDED });
   const clock = wallClock(house.home);
-  if (!clock) return requireReal(context, { name: "faketime", reason: "apt-get install faketime" });
+  if (!clock) return requireReal(context, NO_WALL_CLOCK);
   const look = looker(house);
   const fired = (): Promise<string> => marks(house, "daily");
   clock.set("2027-03-10T03:59:00Z");
