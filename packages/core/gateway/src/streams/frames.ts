@@ -1,27 +1,36 @@
-/** Events as bytes: made once for all readers of an event, who are told of it one after the other. */
+/**
+ * Events as bytes: made once for all readers of an event. Most are told of it one after the other; those who come back by the
+ * hundred, and do not read what they asked for, are all given the same bytes, or each would have a copy of its own in memory.
+ */
 import type { StampedEvent } from "@svc/kernel";
 
+interface Made {
+  sse?: Buffer;
+  text?: Buffer;
+}
+
 export class Frames {
+  /** For as long as somebody remembers the event. */
+  readonly #made = new WeakMap<StampedEvent, Made>();
   #event: StampedEvent | undefined;
-  #sse: Buffer | undefined;
-  #text: Buffer | undefined;
+  #current: Made = {};
 
   /** For a stream of events. */
   sse(event: StampedEvent): Buffer {
-    this.#turnTo(event);
-    return (this.#sse ??= sseFrame(event.id, event.event.type, event.json));
+    return (this.#of(event).sse ??= sseFrame(event.id, event.event.type, event.json));
   }
 
   /** For a WebSocket. */
   text(event: StampedEvent): Buffer {
-    this.#turnTo(event);
-    return (this.#text ??= Buffer.from(event.json));
+    return (this.#of(event).text ??= Buffer.from(event.json));
   }
 
-  #turnTo(event: StampedEvent): void {
-    if (this.#event === event) return;
+  #of(event: StampedEvent): Made {
+    if (this.#event === event) return this.#current;
     this.#event = event;
-    this.#sse = this.#text = undefined;
+    this.#current = this.#made.get(event) ?? {};
+    this.#made.set(event, this.#current);
+    return this.#current;
   }
 }
 
