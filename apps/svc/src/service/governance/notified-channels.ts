@@ -1,11 +1,15 @@
 /** What approvals and notifications go by of the channels, as the config in force says. */
+import type { Messaging } from "@svc/agent";
 import type { Conversation } from "@svc/contract";
 import { channelIdOf } from "@svc/kernel";
 import type { ChannelAnswers, NotifiedChannel } from "@svc/sop";
 import type { Generation } from "../generation.ts";
 import type { Service } from "../service.ts";
 
-type Parts = Pick<Service, "context" | "lifecycle"> & { readonly generation: () => Generation };
+type Parts = Pick<Service, "context" | "lifecycle"> & {
+  readonly generation: () => Generation;
+  readonly messaging: () => Pick<Messaging, "backlog">;
+};
 
 export interface NotifiedChannels {
   /** Ids of all that the catalogue names, in this build or not. */
@@ -19,7 +23,7 @@ export interface NotifiedChannels {
 /** As `Channel.text` says; the default of the contract. */
 const MAX_CHARS = 4_000;
 
-export function notifiedChannels({ context, lifecycle, generation }: Parts): NotifiedChannels {
+export function notifiedChannels({ context, lifecycle, generation, messaging }: Parts): NotifiedChannels {
   const { catalogue } = context.composition;
   const known = catalogue
     .filter(({ kind }) => kind === "channel")
@@ -37,7 +41,11 @@ export function notifiedChannels({ context, lifecycle, generation }: Parts): Not
   };
   return {
     known: () => known,
-    channel: (id) => ({ isRunning: isRunning(id), target: targetOf(id), maxChars: maxChars(id) }),
+    channel(id) {
+      const target = targetOf(id);
+      const backlog = target ? messaging().backlog(target) : 0;
+      return { isRunning: isRunning(id), target, backlog, maxChars: maxChars(id) };
+    },
     answers: (id) => ({ approvers: sectionOf(id).approvers ?? [], maxChars: maxChars(id) }),
     targets: () =>
       generation()

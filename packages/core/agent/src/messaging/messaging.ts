@@ -1,5 +1,6 @@
 /** Inbox, deliveries and mailbox, put together. */
 import { randomInt } from "node:crypto";
+import { laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { newMessageOf } from "./arrival.ts";
 import { ClosingPrompts } from "./delivery/close-prompts.ts";
@@ -51,6 +52,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
       inbox.start();
     },
     wake: (deliveries) => dispatcher.wake(deliveries),
+    backlog: (conversation) => dispatcher.backlog(laneOf(conversation)),
     closePrompt,
     reconfigure(next) {
       settings = next;

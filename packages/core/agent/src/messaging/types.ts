@@ -30,6 +30,8 @@ export interface Messaging {
   start(): void;
   /** Called after the commit of a transaction in which somebody else put these into the outbox. */
   wake(deliveries: readonly Pick<Delivery, "n" | "lane" | "conversation" | "state">[]): void;
+  /** How many deliveries wait for a conversation. */
+  backlog(conversation: Conversation): number;
   /** Takes the buttons off, where the channel can. Nothing waits for it; what goes wrong is in the log. */
   closePrompt(posted: PostedPrompt, outcome: string): void;
   /** From here on these channels and settings are in force. */

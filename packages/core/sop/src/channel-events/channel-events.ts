@@ -19,7 +19,7 @@ export interface ChannelEventParts {
   readonly knownChannels: () => readonly string[];
   /** Undefined: it is not in the config. */
   readonly channel: (id: string) => NotifiedChannel | undefined;
-  /** Takes the configured secrets out of what goes to a chat. */
+  /** Takes the configured secrets out of what subscribers and chats are told. */
   readonly redact: (text: string) => string;
   /** Called after the commit that added these rows to the outbox. */
   readonly wake: (deliveries: readonly Delivery[]) => void;
@@ -60,14 +60,16 @@ function targetsOf(parts: ChannelEventParts, names: readonly string[]): { target
   const skipped: string[] = [];
   for (const name of new Set(names)) {
     if (name === DASHBOARD) continue;
-    const { isRunning, target, maxChars } = parts.channel(name) ?? NOWHERE;
-    if (isRunning && target) targets.push({ conversation: target, maxChars });
+    const { isRunning, target, backlog, maxChars } = parts.channel(name) ?? NOWHERE;
+    if (isRunning && target && backlog < MOST_WAITING) targets.push({ conversation: target, maxChars });
     else skipped.push(name);
   }
   return { targets, skipped };
 }
 
-const NOWHERE: NotifiedChannel = { isRunning: false, target: undefined, maxChars: 0 };
+/** Nobody reads so many; a program that runs wild must not fill the disk with what its chat will never be sent. */
+const MOST_WAITING = 1_000;
+const NOWHERE: NotifiedChannel = { isRunning: false, target: undefined, backlog: 0, maxChars: 0 };
 
 /** Inside a transaction. The result is called after it. */
 function askIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
@@ -102,13 +104,17 @@ function askIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly T
 
 /** As `askIn`. */
 function notifyIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
-  const { store, clock, publish, wake } = parts;
+  const { store, clock, publish, redact, wake } = parts;
+  const { type, channels } = event;
+  const title = event.title && redact(event.title);
+  const message = event.message && redact(event.message);
+  const said = [title, message].filter((part) => part !== undefined && part.trim() !== "");
+  const text = said.length > 0 ? said.join("\n\n") : type;
   const deliveries = store.outbox.add(
-    targets.flatMap((target) => rowsOf(parts, event, target)),
+    targets.flatMap((target) => rowsOf(text, target)),
     clock.now(),
   );
   const started = startIn(parts, event);
-  const { type, title, message, channels } = event;
   let eventId = "";
   return {
     result: () => eventId,
@@ -127,9 +133,7 @@ function startIn({ sops }: ChannelEventParts, { type, json }: PostedEvent): Pend
 }
 
 /** As many messages as the channel's limit makes of it. */
-function rowsOf({ redact }: ChannelEventParts, event: PostedEvent, { conversation, maxChars }: Target): NewDelivery[] {
-  const said = [event.title, event.message].filter((part) => part !== undefined && part.trim() !== "");
-  const text = redact(said.length > 0 ? said.join("\n\n") : event.type);
+function rowsOf(text: string, { conversation, maxChars }: Target): NewDelivery[] {
   const lane = laneOf(conversation);
   return splitText(text, maxChars).map((part) => ({ conversation, lane, text: part, files: [] }));
 }

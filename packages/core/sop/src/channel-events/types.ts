@@ -17,7 +17,7 @@ export interface PostedEvent {
 
 export interface PostedAnswer {
   readonly eventId: string;
-  /** Channels of the event that are known, and not running or without a `notification_target`. */
+  /** Channels of the event that are known, and not running, without a `notification_target`, or far behind already. */
   readonly skipped: readonly string[];
 }
 
@@ -32,6 +32,8 @@ export interface NotifiedChannel {
   readonly isRunning: boolean;
   /** `notification_target` of its section. */
   readonly target: Conversation | undefined;
+  /** Messages that wait to be sent there. */
+  readonly backlog: number;
   /** Longest text of one message. */
   readonly maxChars: number;
 }

@@ -55,6 +55,11 @@ export class OutboxDispatcher {
       if (state === "waiting") this.#add(n, lane, conversation.channel);
   }
 
+  /** How many wait to be sent in a lane. */
+  backlog(lane: string): number {
+    return this.#lanes.get(lane)?.size ?? 0;
+  }
+
   /** Called after the commit that dropped it. A send that runs is called off; the platform may have it all the same. */
   forget({ n, lane: key }: Pick<Delivery, "n" | "lane">): void {
     const lane = this.#lanes.get(key);

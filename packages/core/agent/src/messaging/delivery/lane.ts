@@ -20,6 +20,10 @@ export class Lane {
     return this.#waiting.length === 0;
   }
 
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   get first(): number | undefined {
     return this.#waiting[0];
   }
