@@ -64,7 +64,7 @@ export function makeGovernance(parts: GovernanceParts): Governance {
       const goOn = sops.onSettled(approval);
       return () => {
         goOn();
-        closePrompts(approval, store, parts.messaging(), redact);
+        closePrompts(approval, store, parts.messaging());
       };
     },
   });
@@ -94,7 +94,7 @@ export function makeGovernance(parts: GovernanceParts): Governance {
     knownChannels: channels.known,
     channel: channels.channel,
   });
-  return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store, redact) };
+  return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store) };
 }
 
 function whose({ agent, store }: GovernanceParts, turnId: string): string {

@@ -3,20 +3,18 @@ import type { Messaging, PromptSource } from "@svc/agent";
 import { outcomeText } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
 
-type Redact = (text: string) => string;
-
 const MAX_OUTCOME_CHARS = 300;
 const LABELS = { approve: "Approve", reject: "Reject" } as const;
 
-export const promptSource = (store: Pick<Store, "approvals">, redact: Redact): PromptSource => ({
+export const promptSource = (store: Pick<Store, "approvals">): PromptSource => ({
   promptOf(n) {
     const approval = store.approvals.read(n);
     if (!approval) return undefined;
     const isWaiting = approval.status === "waiting";
     return {
-      prompt: { id: `ap-${n}`, title: redact(approval.title), message: redact(approval.message), ...LABELS },
+      prompt: { id: `ap-${n}`, title: approval.title, message: approval.message, ...LABELS },
       isWaiting,
-      ...(!isWaiting && { outcome: outcomeText(approval, MAX_OUTCOME_CHARS, redact) }),
+      ...(!isWaiting && { outcome: outcomeText(approval, MAX_OUTCOME_CHARS) }),
     };
   },
   posted(_approval, delivery, { opened }) {
@@ -25,13 +23,8 @@ export const promptSource = (store: Pick<Store, "approvals">, redact: Redact): P
 });
 
 /** Takes the buttons off wherever the question was posted. */
-export function closePrompts(
-  approval: Approval,
-  store: Pick<Store, "outbox">,
-  messaging: Messaging,
-  redact: Redact,
-): void {
-  const outcome = outcomeText(approval, MAX_OUTCOME_CHARS, redact);
+export function closePrompts(approval: Approval, store: Pick<Store, "outbox">, messaging: Messaging): void {
+  const outcome = outcomeText(approval, MAX_OUTCOME_CHARS);
   for (const { delivery } of approval.prompts) {
     const posted = store.outbox.read(delivery);
     // One that is not sent yet is never posted any more.

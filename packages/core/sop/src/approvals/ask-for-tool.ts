@@ -3,7 +3,7 @@ import { type Conversation, type Json, SvcError } from "@svc/contract";
 import type { Approval, Store } from "@svc/store";
 import type { ApprovalRegistry } from "./approvals.ts";
 import { digestOf } from "./new-approval.ts";
-import { cut } from "./plain-text.ts";
+import { shortened } from "./plain-text.ts";
 import type { ApprovalKey, ApprovalRequest } from "./types.ts";
 
 /** Structurally the agent's `AskPerson`. */
@@ -72,17 +72,11 @@ function requestOf({ redact, timeoutMs, placeOf }: AskForToolParts, question: To
     stepId: callId,
     origin: "tool",
     title: `May the agent run ${tool}?`,
-    message: `${reason}\n\n${shown(redact(JSON.stringify(input, null, 2)))}`,
+    message: `${reason}\n\n${shortened(redact(JSON.stringify(input, null, 2)), MAX_INPUT_CHARS)}`,
     subject: { tool, input },
     expireMs: timeoutMs(),
     ...placeOf(question),
   };
-}
-
-/** Whoever allows it should know that there is more. */
-function shown(input: string): string {
-  const more = input.length - MAX_INPUT_CHARS;
-  return more > 0 ? `${cut(input, MAX_INPUT_CHARS)}\n[cut: ${more} more characters]` : input;
 }
 
 const answerOf = ({ status, answer }: Approval): ToolAnswer => {

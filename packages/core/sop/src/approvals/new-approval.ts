@@ -1,16 +1,20 @@
-/** A request as it is kept: checked, bounded, and with what tells it from another one of the same key. */
+/** A request as it is kept: checked, bounded, without secrets, and with what tells it from another one of the same key. */
 import { createHash } from "node:crypto";
 import { type Conversation, SvcError } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import type { NewApproval } from "@svc/store";
 import { checkedKeywords, type Keywords } from "./keywords.ts";
+import type { ApprovalOptions } from "./options.ts";
 import { cut, oneLine, wellFormed } from "./plain-text.ts";
 import type { ApprovalRequest } from "./types.ts";
 
 const MAX = { title: 300, message: 16_384, askedBy: 200, conversations: 64 } as const;
 
 /** Throws BAD_REQUEST. */
-export function newApproval(request: ApprovalRequest, nowMs: number, expireMs: number): NewApproval {
+export function newApproval(
+  request: ApprovalRequest,
+  { clock, expireMs, redact }: Pick<ApprovalOptions, "clock" | "expireMs" | "redact">,
+): NewApproval {
   const { runId, stepId, origin, channels = [] } = request;
   checkId(runId, "run_id");
   checkId(stepId, "step_id");
@@ -18,18 +22,19 @@ export function newApproval(request: ApprovalRequest, nowMs: number, expireMs: n
     throw new SvcError("BAD_REQUEST", `An approval is asked for in at most ${MAX.conversations} conversations.`);
   }
   const keywords = checkedKeywords(request.approveKeywords, request.rejectKeywords);
+  const nowMs = clock.now();
   return {
     runId,
     stepId,
     origin,
-    title: cut(oneLine(request.title), MAX.title),
-    message: cut(wellFormed(request.message), MAX.message),
+    title: cut(oneLine(redact(request.title)), MAX.title),
+    message: cut(wellFormed(redact(request.message)), MAX.message),
     ...keywords,
     channels,
-    askedBy: cut(oneLine(request.askedBy), MAX.askedBy),
+    askedBy: cut(oneLine(redact(request.askedBy)), MAX.askedBy),
     digest: digestOf(request, keywords),
     createdAtMs: nowMs,
-    expiresAtMs: nowMs + (request.expireMs ?? expireMs),
+    expiresAtMs: nowMs + (request.expireMs ?? expireMs()),
   };
 }
 

@@ -13,7 +13,7 @@ export interface ApprovalOptions {
   readonly settings: (channel: string) => ChannelAnswers;
   /** `approvals.expire_secs`, as it is in force now. */
   readonly expireMs: () => number;
-  /** Takes the configured secrets out of what goes to a chat. */
+  /** Takes the configured secrets out of what is kept, and shown to many. */
   readonly redact: (text: string) => string;
   /** Called after the commit that added these rows to the outbox. */
   readonly wake: (deliveries: readonly Delivery[]) => void;

@@ -7,11 +7,11 @@ import { inWords, utc } from "./prompt-text.ts";
 type Ended = Exclude<ApprovalStatus, "waiting">;
 
 /** e.g. `#12 ("Deploy?"): approved by alice.`, and the feedback. */
-export function outcomeText(approval: Approval, maxChars: number, redact: (text: string) => string): string {
+export function outcomeText(approval: Approval, maxChars: number): string {
   const { n, title, answer } = approval;
-  const line = `#${n} (${inWords([cut(redact(title), MAX_TITLE)])}): ${redact(outcomeOf(approval))}.`;
+  const line = `#${n} (${inWords([cut(title, MAX_TITLE)])}): ${outcomeOf(approval)}.`;
   const feedback = answer!.feedback;
-  return cut(feedback === undefined ? line : `${line}\n${quoted(redact(cut(feedback, MAX_FEEDBACK)))}`, maxChars);
+  return cut(feedback === undefined ? line : `${line}\n${quoted(cut(feedback, MAX_FEEDBACK))}`, maxChars);
 }
 
 /** Why a later answer does not count. */

@@ -15,6 +15,12 @@ export function cut(text: string, maxChars: number): string {
   return `${wellFormed(text.slice(0, Math.max(0, maxChars - 1))).replace(/�$/, "")}…`;
 }
 
+/** Cut, with a line that says so: whoever decides by it, or works on it, should know that there is more. */
+export function shortened(text: string, maxChars: number): string {
+  const over = text.length - maxChars;
+  return over <= 0 ? text : `${wellFormed(text.slice(0, maxChars))}\n[cut: ${over} more characters]`;
+}
+
 /** As a database and a platform hand it back: no half of a surrogate pair. */
 export const wellFormed = (text: string): string => text.toWellFormed();
 

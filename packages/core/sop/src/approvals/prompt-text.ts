@@ -7,7 +7,6 @@ export interface PromptFrame {
   readonly hasApprovers: boolean;
   /** Longest text of one message there. */
   readonly maxChars: number;
-  readonly redact: (text: string) => string;
 }
 
 type Asked = Pick<
@@ -18,13 +17,13 @@ type Asked = Pick<
 /** What was handed in stands behind `>`, as much of it as leaves room for how to answer. */
 export function promptText(approval: Asked, frame: PromptFrame): string {
   const { n, title, message, askedBy, expiresAtMs } = approval;
-  const { hasApprovers, maxChars, redact } = frame;
-  const head = `Approval needed (#${n}). Asked for by ${cut(redact(oneLine(askedBy)), MAX_NAME)}:`;
+  const { hasApprovers, maxChars } = frame;
+  const head = `Approval needed (#${n}). Asked for by ${cut(oneLine(askedBy), MAX_NAME)}:`;
   const how = hasApprovers ? howToAnswer(approval) : `Nobody may answer in this chat. ${byOperator(n)}`;
   const tail = `${how}\nWithout an answer it expires at ${utc(expiresAtMs)}.`;
   const room = maxChars - head.length - tail.length - 2;
   if (room < LEAST_BODY) return shortText(approval, frame);
-  const body = quoted(redact(message.trim() === "" ? title : `${title}\n\n${message}`));
+  const body = quoted(message.trim() === "" ? title : `${title}\n\n${message}`);
   return [head, body.length <= room ? body : `${cut(body, room - CUT.length)}${CUT}`, tail].join("\n");
 }
 
@@ -65,11 +64,11 @@ const byOperator = (n: number): string =>
 /** Where messages are short: a line that fits. */
 function shortText(
   { n, title, approveKeywords, rejectKeywords }: Asked,
-  { hasApprovers, maxChars, redact }: PromptFrame,
+  { hasApprovers, maxChars }: PromptFrame,
 ): string {
   const words = [approveKeywords[0], rejectKeywords[0]].filter((word) => word !== undefined);
   const how = hasApprovers && words.length > 0 ? `Write ${inWords(words)}.` : "An operator has to answer.";
   const room = maxChars - `#${n} needs approval: "" ${how}`.length;
-  const name = room > 0 ? `"${cut(redact(oneLine(title)).replaceAll('"', "'"), room)}" ` : "";
+  const name = room > 0 ? `"${cut(oneLine(title).replaceAll('"', "'"), room)}" ` : "";
   return cut(`#${n} needs approval: ${name}${how}`, maxChars);
 }

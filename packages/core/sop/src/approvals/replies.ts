@@ -26,7 +26,7 @@ export class Replies {
   take(inbound: Inbound, receivedAtMs: number): Taken {
     const reading = this.#read(inbound, receivedAtMs);
     if (!reading) return undefined;
-    return reading.kind === "told" ? this.#tell(reading.text) : this.#answer(inbound, reading);
+    return reading.kind === "told" ? told(reading.text) : this.#answer(inbound, reading);
   }
 
   #read(inbound: Inbound, receivedAtMs: number): Reading | undefined {
@@ -35,21 +35,19 @@ export class Replies {
   }
 
   #answer(inbound: Inbound, { approval, approved, feedback }: Extract<Reading, { kind: "answer" }>): Taken {
-    const { clock, settings, redact } = this.#options;
-    if (approval.expiresAtMs <= clock.now()) return this.#tell(expired(approval.expiresAtMs).message);
+    const { clock, settings } = this.#options;
+    if (approval.expiresAtMs <= clock.now()) return told(expired(approval.expiresAtMs).message);
     const { conversation } = inbound;
     const status = approved ? "approved" : "rejected";
     const end = { status, by: nameOf(inbound), via: "chat", feedback, at: conversation } as const;
     const pending = this.#settler.settleIn(approval.n, end);
     if (!pending) return undefined;
-    const text = outcomeText(pending.result, settings(conversation.channel).maxChars, redact);
+    const text = outcomeText(pending.result, settings(conversation.channel).maxChars);
     return { text, committed: () => pending.committed() };
   }
-
-  #tell(text: string): NonNullable<Taken> {
-    return { text: this.#options.redact(text), committed: () => undefined };
-  }
 }
+
+const told = (text: string): Taken => ({ text, committed: () => undefined });
 
 /** The name is the sender's own choice; the id is not. */
 function nameOf({ sender, senderName, conversation }: Inbound): string {

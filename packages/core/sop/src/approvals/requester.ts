@@ -32,9 +32,7 @@ export class Requester {
 
   /** Throws BAD_REQUEST. */
   check(request: ApprovalRequest): Checked {
-    const { clock, expireMs } = this.#options;
-    const approval = newApproval(request, clock.now(), expireMs());
-    return { approval, conversations: distinct(request.conversations) };
+    return { approval: newApproval(request, this.#options), conversations: distinct(request.conversations) };
   }
 
   /** Inside a transaction. What it returns as an error has changed nothing: whoever shares the transaction is not undone. */
@@ -72,11 +70,11 @@ export class Requester {
   }
 
   #askIn(approval: NewApproval & Pick<Approval, "n">, conversation: Conversation): Delivery {
-    const { store, clock, settings, redact } = this.#options;
+    const { store, clock, settings } = this.#options;
     const { n } = approval;
     const lane = laneOf(conversation);
     const { approvers, maxChars } = settings(conversation.channel);
-    const text = promptText(approval, { hasApprovers: approvers.length > 0, maxChars, redact });
+    const text = promptText(approval, { hasApprovers: approvers.length > 0, maxChars });
     const row = { conversation, lane, text, files: [], key: `approval:${n}:${lane}`, approval: n };
     const delivery = store.outbox.add([row], clock.now())[0]!;
     store.approvals.addPrompt(n, conversation, delivery.n);

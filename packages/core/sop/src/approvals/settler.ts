@@ -31,9 +31,9 @@ export class Settler {
 
   /** Inside a transaction. Undefined: it waits no longer. */
   settleIn(n: number, { status, by, via, feedback, at }: End): Pending<Approval> | undefined {
-    const { store, clock, onSettled, publish, wake } = this.#options;
-    const said = feedback === undefined ? "" : cut(wellFormed(feedback).trim(), MAX.feedback);
-    const answer = { by: cut(oneLine(by), MAX.by), via, feedback: said || undefined, atMs: clock.now() };
+    const { store, clock, redact, onSettled, publish, wake } = this.#options;
+    const said = feedback === undefined ? "" : cut(wellFormed(redact(feedback)).trim(), MAX.feedback);
+    const answer = { by: cut(oneLine(redact(by)), MAX.by), via, feedback: said || undefined, atMs: clock.now() };
     if (!store.approvals.settle(n, status, answer)) return undefined;
     const result = store.approvals.read(n)!;
     const deliveries = this.#tellIn(result, at);
@@ -64,9 +64,9 @@ export class Settler {
   }
 
   #outcome(approval: Approval, conversation: Conversation): NewDelivery {
-    const { settings, redact } = this.#options;
+    const { settings } = this.#options;
     const lane = laneOf(conversation);
-    const text = outcomeText(approval, settings(conversation.channel).maxChars, redact);
+    const text = outcomeText(approval, settings(conversation.channel).maxChars);
     return { conversation, lane, text, files: [], key: `approval-end:${approval.n}:${lane}` };
   }
 }

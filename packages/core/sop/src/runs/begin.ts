@@ -2,6 +2,7 @@
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { Json } from "@svc/contract";
 import type { SopRun } from "@svc/store";
+import { shortened } from "../approvals/plain-text.ts";
 import type { SopDefinition, SopTriggerEvent } from "../library/types.ts";
 import { type Skip, skipReason } from "./admission.ts";
 import type { After } from "./after-commit.ts";
@@ -10,7 +11,7 @@ import type { RunParts } from "./parts.ts";
 import type { Starter } from "./types.ts";
 
 /** A body may have a mebibyte; what a run keeps of it is read again with each step. */
-const MAX_PAYLOAD_CHARS = 65_536;
+export const MAX_PAYLOAD_CHARS = 65_536;
 
 /** Inside a transaction. */
 export function beginRun(
@@ -32,7 +33,7 @@ export function beginRun(
     mode: definition.mode,
     source: event.source,
     topic: event.topic,
-    payload: event.payload === null ? null : keptPayload(event.payload),
+    payload: event.payload === null ? null : shortened(event.payload, MAX_PAYLOAD_CHARS),
     startedBy: starter.by,
     startedByAgent: starter.agent,
     startedAtMs: clock.now(),
@@ -72,9 +73,4 @@ function skipOf(
   if (problem === undefined) return undefined;
   after(() => log.warn("a procedure is not started, because it would not be safe", { sop: name, problem }));
   return "unsafe_arguments";
-}
-
-function keptPayload(payload: string): string {
-  const over = payload.length - MAX_PAYLOAD_CHARS;
-  return over <= 0 ? payload : `${payload.slice(0, MAX_PAYLOAD_CHARS).toWellFormed()}\n[cut: ${over} more characters]`;
 }

@@ -1,17 +1,19 @@
 /** A step without a model: one tool call. One that acts is begun at most once, whatever is killed. */
 import { type Json, SvcError } from "@svc/contract";
 import type { JournalledCall, SopRun } from "@svc/store";
+import { cut } from "../approvals/plain-text.ts";
 import { fillArgs } from "../library/args.ts";
 import { type After, commit } from "./after-commit.ts";
 import { callProblem } from "./call-rules.ts";
 import { definitionOf, stepOf, stepTurnId } from "./definition.ts";
 import { isGranted } from "./gate-answer.ts";
 import type { RunParts } from "./parts.ts";
-import { inputOf } from "./step-input.ts";
+import { inputOf, textOf } from "./step-input.ts";
 import { completeStep, failRun, waitForLook } from "./transitions.ts";
 
 /** Of the only call of its step. */
 const CALL_ID = "call";
+const MAX_REASON_CHARS = 500;
 
 /** Rejects with SOP_STEP_FAILED, STORE_*, and what else no second try would change. */
 export async function doCall(parts: RunParts, run: SopRun, signal: AbortSignal): Promise<void> {
@@ -52,8 +54,8 @@ function checkedCall({ store, worker }: RunParts, run: SopRun): { readonly tool:
 const conclude = (parts: RunParts, run: SopRun, { ok, output }: { readonly ok: boolean; readonly output: Json }) =>
   change(parts, run, (after) => {
     if (ok) return completeStep(parts, run, output, after);
-    const told = typeof output === "string" ? output : JSON.stringify(output);
-    return failRun(parts, run, { error: "SOP_STEP_FAILED", reason: `Step ${run.step}: ${told.slice(0, 500)}` }, after);
+    const reason = `Step ${run.step}: ${cut(textOf(output), MAX_REASON_CHARS)}`;
+    return failRun(parts, run, { error: "SOP_STEP_FAILED", reason }, after);
   });
 
 /** Who cancelled the run meanwhile was first. */

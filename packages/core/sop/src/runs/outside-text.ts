@@ -1,4 +1,5 @@
 /** Text of strangers, made harmless to show to a model. */
+import { shortened } from "../approvals/plain-text.ts";
 
 /** Most of it that is shown to a model. */
 const MAX_DATA_CHARS = 4_096;
@@ -18,8 +19,3 @@ const harmless = (text: string): string =>
     .toWellFormed()
     .replaceAll(/\r\n?|[\u0085\u2028\u2029\v\f]/g, "\n")
     .replaceAll(/(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}]/gu, "");
-
-function shortened(text: string, maxChars: number): string {
-  const over = text.length - maxChars;
-  return over <= 0 ? text : `${text.slice(0, maxChars).toWellFormed()}\n[cut: ${over} more characters]`;
-}

@@ -23,7 +23,7 @@ export interface RunParts {
   readonly settings: () => SopSettings;
   /** Where a gate's question is posted. */
   readonly places: () => readonly Conversation[];
-  /** Takes the configured secrets out of what people are shown. */
+  /** Takes the configured secrets out of what people are shown, and of the audit log. */
   readonly redact: (text: string) => string;
   /** Takes a run up, if nobody is at it. */
   readonly wake: (runId: string) => void;

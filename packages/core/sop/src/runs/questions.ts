@@ -7,7 +7,7 @@ import { fillArgs } from "../library/args.ts";
 import type { SopStep } from "../library/types.ts";
 import { definitionOf, gateId, interruptedId, stepOf } from "./definition.ts";
 import type { RunParts } from "./parts.ts";
-import { inputOf, outputBefore } from "./step-input.ts";
+import { inputOf, outputBefore, textOf } from "./step-input.ts";
 
 /** A question is read on a phone. */
 const MAX_BODY_CHARS = 1_500;
@@ -21,20 +21,18 @@ export function gateRequest(parts: RunParts, run: SopRun, number: number): Appro
   return {
     ...asked(parts, run, gateId(number)),
     title: `${run.sop}: ${step.title}`,
-    message: parts.redact(
-      [
-        `Step ${number} of ${definitionOf(run).steps.length} of the procedure ${run.sop}` +
-          `${isCheckpoint ? " is a checkpoint: nothing is done, the run goes on when somebody approves." : "."}`,
-        step.body === "" ? "" : quoted(cut(step.body, MAX_BODY_CHARS)),
-        isCheckpoint ? "" : toolsLine(step),
-        step.call && isDeterministic(run) ? callLines(parts, run, step) : "",
-        before === undefined ? "" : `What the step before gave:\n${quoted(cut(textOf(before), MAX_DATA_CHARS))}`,
-        run.payload === null ? "" : `What came with the event:\n${quoted(cut(run.payload, MAX_DATA_CHARS))}`,
-        `Started by ${lineOf(run.startedBy)}; run ${run.id}.`,
-      ]
-        .filter((part) => part !== "")
-        .join("\n\n"),
-    ),
+    message: [
+      `Step ${number} of ${definitionOf(run).steps.length} of the procedure ${run.sop}` +
+        `${isCheckpoint ? " is a checkpoint: nothing is done, the run goes on when somebody approves." : "."}`,
+      step.body === "" ? "" : quotedData(parts, step.body, MAX_BODY_CHARS),
+      isCheckpoint ? "" : toolsLine(step),
+      step.call && isDeterministic(run) ? callLines(parts, run, step) : "",
+      before === undefined ? "" : `What the step before gave:\n${quotedData(parts, before, MAX_DATA_CHARS)}`,
+      run.payload === null ? "" : `What came with the event:\n${quotedData(parts, run.payload, MAX_DATA_CHARS)}`,
+      `Started by ${lineOf(run.startedBy)}; run ${run.id}.`,
+    ]
+      .filter((part) => part !== "")
+      .join("\n\n"),
   };
 }
 
@@ -44,15 +42,13 @@ export function interruptedRequest(parts: RunParts, run: SopRun, number: number)
   return {
     ...asked(parts, run, interruptedId(number)),
     title: `${run.sop}: ${step.title} was cut off`,
-    message: parts.redact(
-      [
-        `The service ended while step ${number} of the procedure ${run.sop} ran ${step.call?.tool ?? "a tool"}. Whether it ` +
-          "did its work is not known, and it is not run again.",
-        "Look yourself, and put right what is half done. Approve, and the run goes on with the next step; this one " +
-          "counts as done, without output. Reject, and the run is cancelled.",
-        `Started by ${lineOf(run.startedBy)}; run ${run.id}.`,
-      ].join("\n\n"),
-    ),
+    message: [
+      `The service ended while step ${number} of the procedure ${run.sop} ran ${step.call?.tool ?? "a tool"}. Whether it ` +
+        "did its work is not known, and it is not run again.",
+      "Look yourself, and put right what is half done. Approve, and the run goes on with the next step; this one " +
+        "counts as done, without output. Reject, and the run is cancelled.",
+      `Started by ${lineOf(run.startedBy)}; run ${run.id}.`,
+    ].join("\n\n"),
   };
 }
 
@@ -76,14 +72,16 @@ const toolsLine = ({ tools, call }: SopStep): string => {
 };
 
 /** Who says yes has to see what is called with what. */
-function callLines({ store }: RunParts, run: SopRun, { call, number }: SopStep): string {
+function callLines(parts: RunParts, run: SopRun, { call, number }: SopStep): string {
   let args: Json;
   try {
-    args = fillArgs(call!.args, inputOf(store, run, number));
+    args = fillArgs(call!.args, inputOf(parts.store, run, number));
   } catch {
     return `It calls ${call!.tool}, and fails: its input lacks what the arguments refer to.`;
   }
-  return `It calls ${call!.tool} with:\n${quoted(cut(JSON.stringify(args, undefined, 2), MAX_BODY_CHARS))}`;
+  return `It calls ${call!.tool} with:\n${quotedData(parts, JSON.stringify(args, undefined, 2), MAX_BODY_CHARS)}`;
 }
 
-const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+/** Of a secret that a cut goes through, a half would stay. */
+const quotedData = ({ redact }: RunParts, data: Json, maxChars: number): string =>
+  quoted(cut(redact(textOf(data)), maxChars));

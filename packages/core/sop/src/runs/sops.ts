@@ -1,10 +1,7 @@
 /** Procedures and their runs, put together. */
-import type { Clock, Conversation, Logger, SvcEvent } from "@svc/contract";
-import type { Store } from "@svc/store";
 import { createAuditLog } from "../audit/audit-log.ts";
 import { auditLines } from "../audit/audit-lines.ts";
-import type { Approvals, OnRequested, OnSettled } from "../approvals/types.ts";
-import type { SopLibrary } from "../library/types.ts";
+import type { OnRequested, OnSettled } from "../approvals/types.ts";
 import type { CronSchedule, DueCron } from "../triggers/cron-schedule.ts";
 import { pendingOf } from "./after-commit.ts";
 import { cancelByPerson } from "./cancel.ts";
@@ -12,27 +9,14 @@ import { dispatchIn, runByName, sopNamed, startIn } from "./dispatch.ts";
 import { abandon, drive } from "./drive.ts";
 import { Drivers } from "./drivers.ts";
 import { detailOf, pageOfRuns, summaryOf } from "./lists.ts";
-import type { RunParts, SopSettings } from "./parts.ts";
+import type { RunParts } from "./parts.ts";
 import { settleIn } from "./settle.ts";
 import { takeUp } from "./take-up.ts";
-import type { Sops, StepWorker } from "./types.ts";
+import type { Sops } from "./types.ts";
 
-export interface SopsOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly publish: (event: SvcEvent) => void;
-  readonly library: SopLibrary;
-  /** Made with the hooks of what comes back here. */
-  readonly approvals: Pick<Approvals, "requestIn" | "cancelIn" | "get">;
-  readonly worker: StepWorker;
+/** `approvals` are made with the hooks of what comes back here. */
+export interface SopsOptions extends Omit<RunParts, "lines" | "wake"> {
   readonly cron: CronSchedule;
-  /** As they are now. */
-  readonly settings: () => SopSettings;
-  /** Where the questions of gates are posted. */
-  readonly places: () => readonly Conversation[];
-  /** Takes the configured secrets out of what people are shown, and of the audit log. */
-  readonly redact: (text: string) => string;
 }
 
 export interface SopEngine extends Sops {

@@ -15,6 +15,9 @@ export function inputOf(store: Pick<Store, "sopRuns">, run: SopRun, number: numb
   return before === undefined ? payloadOf(run) : before;
 }
 
+/** As a model and people read it: text as it is, all else as JSON. */
+export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
+
 function payloadOf({ payload }: SopRun): Json {
   if (payload === null) return null;
   try {

@@ -4,6 +4,7 @@ import type { SopRun } from "@svc/store";
 import type { SopStep } from "../library/types.ts";
 import { definitionOf } from "./definition.ts";
 import { fenced } from "./outside-text.ts";
+import { textOf } from "./step-input.ts";
 
 export interface StepPrompt {
   readonly run: SopRun;
@@ -39,5 +40,3 @@ export function stepText({ run, step, before, fence }: StepPrompt): string {
     .filter((part) => part !== "")
     .join("\n\n");
 }
-
-const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -4,12 +4,13 @@
  */
 import type { Json, SvcEvent } from "@svc/contract";
 import type { SopRun, SopRunEnd, SopStepRow } from "@svc/store";
+import { shortened } from "../approvals/plain-text.ts";
 import type { ApprovalRequest } from "../approvals/types.ts";
 import type { After } from "./after-commit.ts";
 import { isGated, stepOf } from "./definition.ts";
-import { keptOutput } from "./kept-output.ts";
 import type { RunParts } from "./parts.ts";
 import { gateRequest, interruptedRequest } from "./questions.ts";
+import { textOf } from "./step-input.ts";
 
 /** The step runs, or waits for a person before it does. */
 export function enterStep(parts: RunParts, run: SopRun, number: number, after: After): void {
@@ -33,6 +34,12 @@ export function completeStep(parts: RunParts, run: SopRun, output: Json, after: 
   if (stepOf(run, run.step + 1)) enterStep(parts, run, run.step + 1, after);
   else endRun(parts, run, { status: "completed" }, after);
 }
+
+const MAX_OUTPUT_CHARS = 65_536;
+
+/** Of a value that is too long, the beginning of its text. */
+const keptOutput = (output: Json): Json =>
+  textOf(output).length <= MAX_OUTPUT_CHARS ? output : shortened(textOf(output), MAX_OUTPUT_CHARS);
 
 /** The step failed, and the run with it. */
 export function failRun(parts: RunParts, run: SopRun, end: Pick<SopRunEnd, "error" | "reason">, after: After): void {

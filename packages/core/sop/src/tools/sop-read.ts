@@ -4,6 +4,7 @@ import type { SopRun } from "@svc/store";
 import * as v from "valibot";
 import { cut } from "../approvals/plain-text.ts";
 import { definitionOf } from "../runs/definition.ts";
+import { textOf } from "../runs/step-input.ts";
 import type { SopRunDetail, SopSummary } from "../runs/types.ts";
 import { runId, sopName } from "./inputs.ts";
 import type { SopDoors } from "./sop-tools.ts";
@@ -94,5 +95,3 @@ function detailJson({ run, steps }: SopRunDetail): Json {
   });
   return { ...runJson(run), started_by: cut(run.startedBy, MAX_LINE_CHARS), steps: shown };
 }
-
-const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,13 +1,11 @@
 /** `sop_run`: the agent starts a procedure. */
 import { defineTool, type Json } from "@svc/contract";
 import * as v from "valibot";
+import { MAX_PAYLOAD_CHARS } from "../runs/begin.ts";
 import { sopName } from "./inputs.ts";
 import { runJson } from "./sop-read.ts";
 import type { SopDoors } from "./sop-tools.ts";
 import type { SopTool, SopToolContext } from "./tool-context.ts";
-
-/** As much as a run keeps. */
-const MAX_PAYLOAD_CHARS = 65_536;
 
 export function sopRunTool({ sops }: SopDoors): SopTool {
   const tool = defineTool({

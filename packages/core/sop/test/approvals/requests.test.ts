@@ -106,12 +106,23 @@ describe("a request", () => {
   test("beyond the most that may wait is told to come back", async () => {
     await store.write(() => {
       for (let n = 0; n < MAX_WAITING; n += 1) {
-        store.approvals.add(newApproval(request(`w-${n}`), clock.now(), DAY));
+        store.approvals.add(newApproval(request(`w-${n}`), { clock, expireMs: () => DAY, redact: (text) => text }));
       }
     });
     await expect(ask("r-1")).rejects.toMatchObject({ code: "BUSY" });
     await approvals.resolve(key("w-7"), yes);
     await expect(ask("r-1")).resolves.toMatchObject({ status: "waiting" });
+  });
+
+  test("and its answer hold no configured secret, wherever they are read", async () => {
+    const hidden = { title: "a s3cret", message: `${"m".repeat(16_380)}s3cret`, askedBy: "s3cret" };
+    await ask("r-1", hidden);
+    await approvals.resolve(key("r-1"), { ...yes, by: "s3cret", feedback: "it is s3cret" });
+    await ask("r-2", hidden);
+    expect(await approvals.request(request("r-2", hidden))).toMatchObject({ state: "existing" });
+    const seen = JSON.stringify([events, posted(), approvals.list({}, 10)]);
+    expect(seen).not.toContain("s3c");
+    expect(seen).toContain("it is ••••••");
   });
 
   test("that is long or full of half letters is bounded, and comes back as it was kept", async () => {

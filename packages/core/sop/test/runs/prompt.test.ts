@@ -91,6 +91,13 @@ test("a gate's question holds what a person has to know, each line of a stranger
   expect(asked!.prompts).toMatchObject([{ conversation: { channel: "chat", id: "ops" } }]);
 });
 
+test("of a secret that stands where a question is cut no half is left", async () => {
+  open({ sops: [sop("a", { mode: "supervised" })], redact: (text) => text.replaceAll("sk-secret", "•••") });
+  const id = await made.start("a", "x".repeat(795) + "sk-secret");
+  await quiet();
+  expect(made.approvals.list({ runId: id }, 1).approvals[0]!.message).not.toContain("sk-");
+});
+
 test("neither a secret nor a long text gets into the audit log", async () => {
   open({ sops: [sop("a", { mode: "supervised" })], redact: (text) => text.replaceAll("sk-secret", "•••") });
   const id = await made.start("a", '"sk-secret"');
