@@ -1,5 +1,4 @@
 /** `#/runs/abc` → where in the page. Hash routes: the service has one page, and no path of its own is taken from others. */
-import { Cell } from "../state/cell.ts";
 
 export interface Route {
   /** Of what is shown; empty: the overview. */
@@ -27,12 +26,6 @@ export function parseRoute(hash: string, isFirst = false): Route {
 export function hrefOf(view: string, id?: string, query?: Readonly<Record<string, string>>): string {
   const place = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
   return query === undefined ? place : `${place}?${new URLSearchParams(query).toString()}`;
-}
-
-export function followRoute(window: Window): Cell<Route> {
-  const cell = new Cell(parseRoute(window.location.hash, true));
-  window.addEventListener("hashchange", () => cell.set(parseRoute(window.location.hash)));
-  return cell;
 }
 
 /** Somebody typed it. */

@@ -23,14 +23,18 @@ export class Keeper {
     return isKept(kept) ? kept : undefined;
   }
 
-  async keep(kept: Kept): Promise<void> {
+  /** Has the worker there before there is something to keep: who signs in may reload the page at once. */
+  async prepare(): Promise<void> {
     try {
       await this.#workers?.register("/sw.js", { scope: "/", updateViaCache: "none" });
       await this.#workers?.ready;
     } catch {
       // Switched off by the browser's settings: each reload asks for a code or a token.
-      return;
     }
+  }
+
+  async keep(kept: Kept): Promise<void> {
+    await this.prepare();
     await this.#tell({ type: "keep", kept });
   }
 

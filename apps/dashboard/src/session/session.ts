@@ -31,7 +31,10 @@ export class Session implements Credentials {
     const kept = await this.#keeper.ask();
     // Whether it is still good is told by the first request: asking before would make every reload wait.
     if (kept) this.#enter(kept);
-    else this.state.set({ phase: "out", why: "first" });
+    else {
+      this.state.set({ phase: "out", why: "first" });
+      void this.#keeper.prepare();
+    }
   }
 
   /** Somebody may have signed in by another tab. */

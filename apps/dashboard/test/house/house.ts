@@ -17,7 +17,7 @@ import {
 } from "@svc/testkit";
 import { answers } from "./model.ts";
 
-export const PERSON = "+15551234567";
+const PERSON = "+15551234567";
 const NUMBER = { phoneNumberId: "109876543210", appSecret: "app-secret-of-the-test" };
 const ACCESS_TOKEN = "access-token-of-the-test";
 

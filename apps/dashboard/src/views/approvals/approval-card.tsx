@@ -1,6 +1,7 @@
 /** One question, and either the buttons or who has answered it. */
 import type { Approval } from "../../api/governed-shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
+import { LongProse } from "../../parts/long-prose.tsx";
 import { Name, Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
@@ -34,7 +35,7 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
         </h3>
         <span class="hint">#{n}</span>
       </header>
-      {message === "" || message === title ? null : <Prose>{message}</Prose>}
+      {message === "" || message === title ? null : <LongProse text={message} of={title} />}
       <p class="hint">
         {ORIGINS[origin]}, asked by <Name>{by}</Name> <Ago at={at} />
         {status === "waiting" && (

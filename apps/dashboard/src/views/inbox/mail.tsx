@@ -72,7 +72,9 @@ function Detail({ mail }: { readonly mail: MailDetail }) {
           ["Turn", optional(mail.turn_id)],
         ]}
       />
-      <Prose>{mail.text}</Prose>
+      <div class="card">
+        <Prose>{mail.text}</Prose>
+      </div>
       {mail.files.length > 0 && (
         <ul>
           {mail.files.map(({ kind, name }, index) => (

@@ -4,6 +4,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Name } from "../../parts/name.tsx";
+import { SafeLink } from "../../parts/safe-link.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { useMayOperate } from "../../session/use-device.ts";
@@ -84,7 +85,7 @@ function Service({ status }: { readonly status: Status }) {
           ["Model", <Name>{`${status.model.provider} / ${status.model.name}`}</Name>],
           ["Spent today", <Name>{agents.join(", ")}</Name>],
           ["Sandbox", status.sandbox.effective],
-          ["Address", status.public_url ?? status.url],
+          ["Address", <SafeLink url={status.public_url ?? status.url} />],
           ["Memory", bytes(status.memory_rss_bytes)],
           ["Database", bytes(status.database.bytes)],
         ]}

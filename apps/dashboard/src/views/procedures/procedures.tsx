@@ -37,9 +37,12 @@ const COLUMNS: readonly Column<Procedure>[] = [
       run === null ? (
         "never"
       ) : (
-        <a href={hrefOf("runs", run.id)}>
-          <Badge state={run.status} /> <Ago at={run.started_at} />
-        </a>
+        <>
+          <Badge state={run.status} />{" "}
+          <a href={hrefOf("runs", run.id)}>
+            <Ago at={run.started_at} />
+          </a>
+        </>
       ),
     narrow: true,
   },

@@ -15,13 +15,22 @@ export function ChatBox({ chat, autoFocus }: Props) {
   const [text, setText] = useState("");
   const box = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  const canSend = state === "open" && (chat.sent === undefined || chat.sent.isLost);
+  const isAnswering = chat.sent !== undefined && !chat.sent.isLost;
+  // Somebody who types faster than we connect has said "send" all the same.
+  const [isWanted, setWanted] = useState(false);
   useEffect(() => {
     if (autoFocus) box.current?.focus();
   }, []);
   const send = (): void => {
-    if (canSend && text.trim() !== "" && chat.send(text)) setText("");
+    const isBlank = text.trim() === "";
+    if (isAnswering) return;
+    const isSent = !isBlank && chat.send(text);
+    setWanted(!isSent && !isBlank);
+    if (isSent) setText("");
   };
+  useEffect(() => {
+    if (isWanted && state === "open") send();
+  }, [isWanted, state]);
   const submit = (event: Event): void => {
     event.preventDefault();
     send();
@@ -46,12 +55,12 @@ export function ChatBox({ chat, autoFocus }: Props) {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onKeyDown={press}
         />
-        <button type="submit" class="button main" disabled={!canSend}>
+        <button type="submit" class="button main" disabled={isAnswering} aria-busy={isWanted}>
           Send
         </button>
       </div>
       <p class="hint" id={`${id}-hint`}>
-        {state === "open" ? "Enter sends, Shift and Enter begins a new line." : "Waits for the connection."}
+        {isWanted ? "It is sent as soon as there is a connection." : "Enter sends, Shift and Enter begins a new line."}
       </p>
     </form>
   );

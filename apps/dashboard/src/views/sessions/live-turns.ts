@@ -3,9 +3,14 @@ import type { LiveEvent } from "../../live/frames.ts";
 
 export interface LiveTurn {
   readonly id: string;
-  readonly text: string;
-  readonly tools: readonly { readonly callId: string; readonly tool: string; readonly ok: boolean | undefined }[];
+  /** What was said and what was done, in that order. */
+  readonly parts: readonly LivePart[];
 }
+
+export type LivePart =
+  | { readonly kind: "text"; readonly text: string }
+  /** `ok`: undefined while it runs, or waits for a yes. */
+  | { readonly kind: "call"; readonly callId: string; readonly tool: string; readonly ok: boolean | undefined };
 
 export interface Place {
   /** `session_id` */
@@ -25,9 +30,10 @@ export function grown(turns: readonly LiveTurn[], { type, payload }: LiveEvent):
   if (type === "turn-end" && payload["ok"] !== true) return known ? turns.filter((turn) => turn !== known) : turns;
   // Its answer is in the transcript already.
   if (type === "turn-end" && known === undefined) return turns;
-  const turn = known ?? { id, text: "", tools: [] };
-  const next = changed(turn, type, payload);
-  if (next === undefined) return turns;
+  const { parts } = known ?? { parts: [] };
+  const grownParts = changed(parts, type, payload);
+  if (grownParts === undefined) return turns;
+  const next = { id, parts: grownParts };
   return known ? turns.map((one) => (one === known ? next : one)) : [...turns, next];
 }
 
@@ -35,26 +41,32 @@ export function grown(turns: readonly LiveTurn[], { type, payload }: LiveEvent):
 export const withoutKept = (turns: readonly LiveTurn[], kept: ReadonlySet<string>): readonly LiveTurn[] =>
   turns.some(({ id }) => kept.has(id)) ? turns.filter(({ id }) => !kept.has(id)) : turns;
 
-function changed(turn: LiveTurn, type: string, payload: LiveEvent["payload"]): LiveTurn | undefined {
+function changed(
+  parts: readonly LivePart[],
+  type: string,
+  payload: LiveEvent["payload"],
+): readonly LivePart[] | undefined {
   const callId = String(payload["call_id"]);
   switch (type) {
     case "turn-start":
     case "turn-end":
-      return turn;
+      return parts;
     case "text-delta":
-      return { ...turn, text: turn.text + String(payload["text"]) };
+      return longer(parts, String(payload["text"]));
     case "tool-call":
-      // What was said before a call and what comes after it are two paragraphs.
-      return {
-        ...turn,
-        text: turn.text === "" ? "" : `${turn.text.trimEnd()}\n\n`,
-        tools: [...turn.tools, { callId, tool: String(payload["tool"]), ok: undefined }],
-      };
+      return [...parts, { kind: "call", callId, tool: String(payload["tool"]), ok: undefined }];
     case "tool-result": {
       const ok = payload["ok"] === true;
-      return { ...turn, tools: turn.tools.map((call) => (call.callId === callId ? { ...call, ok } : call)) };
+      return parts.map((part) => (part.kind === "call" && part.callId === callId ? { ...part, ok } : part));
     }
     default:
       return undefined;
   }
+}
+
+function longer(parts: readonly LivePart[], text: string): readonly LivePart[] {
+  const last = parts.at(-1);
+  return last?.kind === "text"
+    ? [...parts.slice(0, -1), { kind: "text", text: last.text + text }]
+    : [...parts, { kind: "text", text }];
 }

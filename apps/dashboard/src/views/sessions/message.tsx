@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import type { Message as Kept, ToolCall } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Json } from "../../parts/json.tsx";
-import { Name, Prose } from "../../parts/name.tsx";
+import { Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
-import type { LiveTurn } from "./live-turns.ts";
+import type { LivePart, LiveTurn } from "./live-turns.ts";
 
 export function Message({ message: { role, text, at, calls } }: { readonly message: Kept }) {
   return (
@@ -44,16 +44,21 @@ function Call({ call: { tool, ok, input, output } }: { readonly call: ToolCall }
 }
 
 /** An answer that is being given. */
-export function Answering({ turn: { text, tools } }: { readonly turn: LiveTurn }) {
+export function Answering({ turn: { parts } }: { readonly turn: LiveTurn }) {
   return (
     <Bubble role="assistant" aside={<span class="working">answers</span>}>
-      {tools.map(({ callId, tool, ok }) => (
-        <p key={callId} class="call">
-          <Badge state={ok === undefined ? "works" : ok ? "done" : "failed"} busy={ok === undefined} />{" "}
-          <Name>{tool}</Name>
-        </p>
-      ))}
-      {text === "" ? null : <Prose>{text}</Prose>}
+      {parts.map((part, index) =>
+        part.kind === "text" ? <Prose key={index}>{part.text}</Prose> : <LiveCall key={index} call={part} />,
+      )}
     </Bubble>
+  );
+}
+
+function LiveCall({ call: { tool, ok } }: { readonly call: Extract<LivePart, { kind: "call" }> }) {
+  const state = ok === undefined ? "works" : ok ? "done" : "failed";
+  return (
+    <p class="call">
+      <Badge state={state} busy={ok === undefined} /> <code>{tool}</code>
+    </p>
   );
 }

@@ -5,7 +5,7 @@ import { Prose } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import type { LiveTurn } from "./live-turns.ts";
 import { Answering, Bubble, Message } from "./message.tsx";
-import type { Sent } from "./use-chat.ts";
+import type { Sent } from "./sent.ts";
 import type { ShownTranscript } from "./use-transcript.ts";
 import { TurnApprovals } from "./turn-approvals.tsx";
 
@@ -19,7 +19,7 @@ interface Props {
 export function Thread({ shown, turns, sent, onForget }: Props) {
   const messages = shown?.transcript?.messages ?? [];
   const end = useRef<HTMLDivElement>(null);
-  const length = messages.length + turns.reduce((sum, { text, tools }) => sum + text.length + tools.length, 0);
+  const length = messages.length + JSON.stringify(turns).length;
   useEffect(() => followEnd(end.current), [length, sent]);
   return (
     <>

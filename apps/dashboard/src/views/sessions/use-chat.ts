@@ -3,14 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
 import type { Message } from "../../api/shapes.ts";
 import { useServices } from "../../services.ts";
-
-export interface Sent {
-  readonly text: string;
-  /** The last turn that the conversation had then. */
-  readonly after: string | undefined;
-  /** The connection was lost before an answer came: whether there is one, the conversation tells. */
-  readonly isLost: boolean;
-}
+import { isKept, type Sent } from "./sent.ts";
 
 export interface Chat {
   readonly sent: Sent | undefined;
@@ -18,12 +11,6 @@ export interface Chat {
   /** False: there is no connection. */
   send(text: string): boolean;
   forget(): void;
-}
-
-/** Whether it is in the conversation by now: then it is not shown beside it, too. */
-export function isKept({ text, after }: Sent, messages: readonly Message[]): boolean {
-  const since = messages.slice(messages.findLastIndex(({ turn_id: id }) => id === after) + 1);
-  return since.some((message) => message.role === "user" && message.text.trim() === text.trim());
 }
 
 /** @param onAnswered Resolves when the conversation was read again: until then the message is shown as sent. */

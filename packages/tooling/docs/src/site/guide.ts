@@ -6,6 +6,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "config", title: "Config" },
   { page: "secrets", title: "Secrets" },
   { page: "devices", title: "Pairing and devices" },
+  { page: "dashboard", title: "The dashboard" },
   { page: "agents", title: "Agents and budgets" },
   { page: "reload", title: "Reload and restart" },
   { page: "public", title: "Going public" },

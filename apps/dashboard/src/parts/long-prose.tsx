@@ -1,0 +1,21 @@
+import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { Prose } from "./name.tsx";
+
+const MOST_CHARS = 280;
+const MOST_LINES = 4;
+
+/** Its beginning, and all of it when somebody asks: a list of such texts stays a list. */
+export function LongProse({ text, of }: { readonly text: string; readonly of: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const beginning = text.split("\n").slice(0, MOST_LINES).join("\n").slice(0, MOST_CHARS);
+  if (isWhole || beginning.length === text.length) return <Prose>{text}</Prose>;
+  return (
+    <div>
+      <Prose>{`${beginning.trimEnd()} …`}</Prose>
+      <Button label={`Show all of ${of}`} onPress={() => setWhole(true)}>
+        Show all
+      </Button>
+    </div>
+  );
+}

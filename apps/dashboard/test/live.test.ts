@@ -1,0 +1,143 @@
+// The one connection of the page: an event that is told twice is counted twice, one that is missed leaves a list old for good,
+// and pages that all connect again at the same instant keep a service that has just started from getting up.
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { backoffMs } from "../src/live/backoff.ts";
+import { isNews, parseEventId } from "../src/live/event-id.ts";
+import type { LiveEvent } from "../src/live/frames.ts";
+import { Live } from "../src/live/live.ts";
+import type { Topic } from "../src/live/topics.ts";
+
+class FakeSocket extends EventTarget {
+  readonly sent: unknown[] = [];
+  readyState = 0;
+
+  send(text: string): void {
+    this.sent.push(JSON.parse(text));
+  }
+
+  close(): void {
+    this.readyState = 3;
+  }
+
+  open(): void {
+    this.readyState = 1;
+    this.dispatchEvent(new Event("open"));
+  }
+
+  lose(): void {
+    this.readyState = 3;
+    this.dispatchEvent(new Event("close"));
+  }
+
+  tell(id: string, type: string, payload: object = {}): void {
+    const data = JSON.stringify({ id, type, timestamp: "2026-01-01T00:00:00.000Z", payload });
+    this.dispatchEvent(new MessageEvent("message", { data }));
+  }
+}
+
+function connected() {
+  const sockets: FakeSocket[] = [];
+  let checks = 0;
+  const live = new Live({
+    open: () => {
+      sockets.push(new FakeSocket());
+      return sockets.at(-1) as unknown as WebSocket;
+    },
+    check: async () => void (checks += 1),
+  });
+  const events: LiveEvent[] = [];
+  const stale: (readonly Topic[] | undefined)[] = [];
+  live.listen({ event: (event) => events.push(event), stale: (topics) => stale.push(topics) });
+  live.start();
+  const last = (): FakeSocket => sockets.at(-1)!;
+  return { live, sockets, last, events, stale, checks: () => checks };
+}
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+describe("the connection", () => {
+  test("goes on after the last event it saw, and shows none twice", () => {
+    const { live, last, events, sockets } = connected();
+    last().open();
+    last().tell("boot-1", "turn-start");
+    last().tell("boot-2", "turn-end");
+    last().lose();
+    expect(live.state.value).toBe("again");
+    vi.advanceTimersByTime(400);
+    expect(sockets).toHaveLength(2);
+    last().open();
+    expect(last().sent).toEqual([{ type: "resume", last_event_id: "boot-2" }]);
+    last().tell("boot-2", "turn-end");
+    last().tell("boot-3", "turn-start");
+    expect(events.map(({ id }) => id)).toEqual(["boot-1", "boot-2", "boot-3"]);
+  });
+
+  test("has all lists read again when it is back, when events are missing, and when it is another process", () => {
+    const { last, stale } = connected();
+    last().open();
+    last().tell("one-7", "message-received");
+    expect(stale).toEqual([undefined, ["status", "inbox"]]);
+    last().tell("one-9", "events-dropped", { reason: "slow" });
+    last().tell("two-1", "text-delta");
+    expect(stale.slice(2)).toEqual([undefined, undefined]);
+  });
+
+  test("is lost for as long as nobody answers, waits longer each time, and asks whether it is still let in", async () => {
+    const { live, last, sockets, checks } = connected();
+    last().lose();
+    for (const waitMs of [400, 800, 1_600]) {
+      const before = sockets.length;
+      await vi.advanceTimersByTimeAsync(waitMs);
+      expect(sockets.length).toBe(before + 1);
+      last().lose();
+    }
+    expect(checks()).toBe(3);
+    live.stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sockets).toHaveLength(4);
+  });
+
+  test("hears nothing of a connection that it has given up, and takes no frame that is none", () => {
+    const { live, last, sockets, events } = connected();
+    last().open();
+    live.reconnect();
+    sockets[0]!.tell("boot-1", "turn-start");
+    sockets[0]!.lose();
+    expect(sockets).toHaveLength(2);
+    last().open();
+    for (const data of ["", "{", "null", "7", '{"type":1}', '{"id":"x","type":"turn-start"}']) {
+      last().dispatchEvent(new MessageEvent("message", { data }));
+    }
+    expect(events).toEqual([]);
+    expect(live.state.value).toBe("open");
+  });
+});
+
+describe("ids of events", () => {
+  test("any text is an id or none; what was made of a boot and a number is read back", () => {
+    fc.assert(fc.property(fc.string(), (text) => void parseEventId(text)));
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: "grapheme-ascii" }), fc.nat(), (boot, n) => {
+        expect(parseEventId(`${boot}-${n}`)).toEqual({ boot, n });
+      }),
+    );
+  });
+
+  test("another process's events are always news", () => {
+    expect(isNews({ boot: "b", n: 1 }, { boot: "a", n: 9 })).toBe(true);
+    expect(isNews({ boot: "a", n: 9 }, { boot: "a", n: 9 })).toBe(false);
+  });
+});
+
+test("the wait between two tries grows, has an end, and is not the same for all", () => {
+  fc.assert(
+    fc.property(fc.nat(60), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
+      const waitMs = backoffMs(attempt, random);
+      expect(waitMs).toBeGreaterThanOrEqual(200);
+      expect(waitMs).toBeLessThanOrEqual(15_000);
+    }),
+  );
+  expect(backoffMs(3, 0)).not.toBe(backoffMs(3, 1));
+});
