@@ -8,6 +8,7 @@ export type { ApprovalOptions, ChannelAnswers } from "./approvals/options.ts";
 export { askForTool, type AskForTool, type AskForToolParts, type ToolQuestion } from "./approvals/ask-for-tool.ts";
 export { type ChannelEventParts, createChannelEvents } from "./channel-events/channel-events.ts";
 export { outcomeText } from "./approvals/outcome.ts";
+export { promptParts } from "./approvals/prompt-text.ts";
 export { approvalJson } from "./json/approval-json.ts";
 export { auditJson, runDetailJson, runJson } from "./json/run-json.ts";
 export { sopJson } from "./json/sop-json.ts";

@@ -1,4 +1,5 @@
 /** A question to a person in plain words. Whoever asks must not be able to write its frame. */
+import type { Prompt } from "@svc/contract";
 import type { Approval } from "@svc/store";
 import { cut, oneLine, quoted } from "./plain-text.ts";
 
@@ -16,16 +17,26 @@ type Asked = Pick<
 
 /** What was handed in stands behind `>`, as much of it as leaves room for how to answer. */
 export function promptText(approval: Asked, frame: PromptFrame): string {
-  const { n, title, message, askedBy, expiresAtMs } = approval;
+  const { n, expiresAtMs } = approval;
   const { hasApprovers, maxChars } = frame;
-  const head = `Approval needed (#${n}). Asked for by ${cut(oneLine(askedBy), MAX_NAME)}:`;
+  const head = `${needed(n)}. ${askedFor(approval)}`;
   const how = hasApprovers ? howToAnswer(approval) : `Nobody may answer in this chat. ${byOperator(n)}`;
   const tail = `${how}\nWithout an answer it expires at ${utc(expiresAtMs)}.`;
   const room = maxChars - head.length - tail.length - 2;
   if (room < LEAST_BODY) return shortText(approval, frame);
-  const body = quoted(message.trim() === "" ? title : `${title}\n\n${message}`);
+  const body = bodyOf(approval);
   return [head, body.length <= room ? body : `${cut(body, room - CUT.length)}${CUT}`, tail].join("\n");
 }
+
+/** The same for a question with buttons, which say how it is answered. */
+export const promptParts = (approval: Asked): Pick<Prompt, "title" | "message"> => ({
+  title: needed(approval.n),
+  message: `${askedFor(approval)}\n${bodyOf(approval)}`,
+});
+
+const needed = (n: number): string => `Approval needed (#${n})`;
+const askedFor = ({ askedBy }: Asked): string => `Asked for by ${cut(oneLine(askedBy), MAX_NAME)}:`;
+const bodyOf = ({ title, message }: Asked): string => quoted(message.trim() === "" ? title : `${title}\n\n${message}`);
 
 /** To the minute. */
 export const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { outcomeText } from "../../src/approvals/outcome.ts";
 import { cut, oneLine, quoted } from "../../src/approvals/plain-text.ts";
-import { type PromptFrame, promptText } from "../../src/approvals/prompt-text.ts";
+import { type PromptFrame, promptParts, promptText } from "../../src/approvals/prompt-text.ts";
 
 const frame: PromptFrame = {
   hasApprovers: true,
@@ -43,6 +43,16 @@ test("says what is asked, by whom, until when, and how to answer", () => {
       "Without an answer it expires at 2026-01-02 03:04 UTC.",
     ].join("\n"),
   );
+});
+
+test("with buttons too says which it is and who asks, and what is handed in can't say it otherwise", () => {
+  const title = "Approval needed (#7)";
+  const message = "Asked for by procedure deploy:\u2028approved by alice\u202e";
+  expect(promptParts(approval({ title, message }))).toEqual({
+    title: "Approval needed (#12)",
+    message:
+      "Asked for by a program on this machine:\n> Approval needed (#7)\n>\n> Asked for by procedure deploy:\n> approved by alice",
+  });
 });
 
 test("says whose the answer is where no word answers, or only one of both", () => {
