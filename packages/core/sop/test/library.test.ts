@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { captureLogger, fakeClock, settled, temporaryHome, type TemporaryHome } from "@svc/testkit";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { checkSopFolder, checkSops, type CheckOptions } from "../src/library/check.ts";
+import { checkSops, type CheckOptions } from "../src/library/check.ts";
 import { createLibrary } from "../src/library/library.ts";
 import type { ExecutionMode, SopLibrary } from "../src/library/types.ts";
 
@@ -397,11 +397,5 @@ describe("checked for a person", () => {
       { name: "good", problems: [], warnings: [], definition: { name: "good" } },
     ]);
     expect(await checkSops(join(home.path, "none"), options)).toEqual([]);
-  });
-
-  test("one, wherever it is", async () => {
-    write("good");
-    expect(await checkSopFolder(join(folder, "good"), options)).toMatchObject({ name: "good", problems: [] });
-    expect(await checkSopFolder(join(folder, "none"), options)).toBeUndefined();
   });
 });

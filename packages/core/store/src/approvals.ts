@@ -22,11 +22,9 @@ export class ApprovalStore {
   readonly #told;
   readonly #read;
   readonly #byKey;
-  readonly #waiting;
   readonly #due;
   readonly #nextExpiry;
   readonly #endedSince;
-  readonly #counts;
   readonly #countWaiting;
   readonly #old;
   readonly #drop;
@@ -45,7 +43,6 @@ export class ApprovalStore {
     this.#told = db.prepare("UPDATE approvals SET event_id = ? WHERE n = ?");
     this.#read = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE n = ?`);
     this.#byKey = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE run_id = ? AND step_id = ?`);
-    this.#waiting = db.prepare(`SELECT ${APPROVAL_COLUMNS} FROM approvals WHERE status = 'waiting' ORDER BY n`);
     this.#due = db.prepare(
       `SELECT n FROM approvals INDEXED BY approvals_by_expiry
        WHERE status = 'waiting' AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
@@ -54,7 +51,6 @@ export class ApprovalStore {
       "SELECT min(expires_at) AS at FROM approvals INDEXED BY approvals_by_expiry WHERE status = 'waiting'",
     );
     this.#endedSince = db.prepare("SELECT n FROM approvals WHERE ended_at >= ? ORDER BY ended_at DESC LIMIT ?");
-    this.#counts = db.prepare("SELECT status, count(*) AS n FROM approvals GROUP BY status");
     this.#countWaiting = db.prepare("SELECT count(*) AS n FROM approvals WHERE status = 'waiting'");
     this.#old = db.prepare("SELECT n FROM approvals WHERE ended_at < ? ORDER BY ended_at LIMIT ?");
     this.#drop = db.prepare("DELETE FROM approvals WHERE n = ?");
@@ -112,11 +108,6 @@ export class ApprovalStore {
     return this.#whole(this.#byKey.get(runId, stepId));
   }
 
-  /** In the order they were asked. */
-  waiting(): Approval[] {
-    return this.#waiting.all().flatMap((row) => this.#whole(row) ?? []);
-  }
-
   /** The first of those that can be answered in this conversation, in the order they were asked. */
   waitingIn(conversation: Conversation, limit = 1_000): Approval[] {
     return this.#prompts.openIn(conversation, limit).flatMap((n) => this.read(n) ?? []);
@@ -149,12 +140,6 @@ export class ApprovalStore {
     statement.setAllowUnknownNamedParameters(true);
     const rows = statement.all({ runId: runId ?? null, status: status ?? null, before, limit });
     return rows.flatMap((row) => this.#whole(row) ?? []);
-  }
-
-  counts(): Record<ApprovalStatus, number> {
-    const rows = this.#counts.all() as { status: string; n: number }[];
-    const none = { waiting: 0, approved: 0, rejected: 0, expired: 0, cancelled: 0 };
-    return { ...none, ...Object.fromEntries(rows.map(({ status, n }) => [status, n])) };
   }
 
   countWaiting(): number {

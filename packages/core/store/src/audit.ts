@@ -6,7 +6,7 @@ import { type AuditReport, verifyAudit } from "./audit-verify.ts";
 import type { AuditEntry } from "./sop-types.ts";
 
 /** In `meta`: the last line, kept a second time, so that lines cut off the end are missed. */
-export const HEAD_KEY = "audit.head";
+const HEAD_KEY = "audit.head";
 
 export class AuditStore {
   readonly #db: DatabaseSync;

@@ -59,7 +59,7 @@ describe("an approval", () => {
     };
     expect(store.approvals.read(n)).toEqual(expected);
     expect(store.approvals.byKey("r-1", "s")).toEqual(expected);
-    expect(store.approvals.waiting()).toEqual([expected]);
+    expect(store.approvals.list({ status: "waiting" }, 10)).toEqual([expected]);
     expect(store.approvals.byKey("r-1", "other")).toBeUndefined();
   });
 
@@ -72,7 +72,7 @@ describe("an approval", () => {
       status: "approved",
       answer: { feedback: "fine", by: "alice", via: "chat", atMs: 2000 },
     });
-    expect(store.approvals.waiting()).toEqual([]);
+    expect(store.approvals.countWaiting()).toBe(0);
   });
 
   test("is one for its key", async () => {
@@ -144,7 +144,6 @@ describe("lists", () => {
     expect(list({ status: "waiting", before: 4 })).toEqual([3, 1]);
     expect(list({ runId: "r-1" })).toEqual([6, 1]);
     expect(list({ runId: "r-2", status: "waiting" })).toEqual([]);
-    expect(store.approvals.counts()).toEqual({ waiting: 5, approved: 1, rejected: 0, expired: 0, cancelled: 0 });
     expect(store.approvals.countWaiting()).toBe(5);
   });
 
@@ -164,7 +163,7 @@ describe("lists", () => {
     db.close();
     open();
     expect(store.approvals.waitingIn(room)).toHaveLength(100);
-    expect(store.approvals.waiting()).toHaveLength(100);
+    expect(store.approvals.list({ status: "waiting" }, 1_000)).toHaveLength(100);
     expect(store.approvals.list({ status: "waiting", before: 50_001 }, 3).map(({ n }) => n)).toEqual([
       50_000, 49_000, 48_000,
     ]);

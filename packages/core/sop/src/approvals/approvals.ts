@@ -32,7 +32,7 @@ export function createApprovals(options: ApprovalOptions): ApprovalRegistry {
   /** What it returns as an error has changed nothing. */
   const answerIn = (key: ApprovalKey, { approved, by, via, feedback }: Answer): Pending<Approval> | SvcError => {
     const approval = find(key);
-    if (!approval) return new SvcError("APPROVAL_UNKNOWN");
+    if (!approval) return unknown();
     if (approval.status !== "waiting") return refusalOf(approval);
     if (approval.expiresAtMs <= clock.now()) return expired(approval.expiresAtMs);
     return settler.settleIn(approval.n, { status: approved ? "approved" : "rejected", by, via, feedback })!;
@@ -52,7 +52,7 @@ export function createApprovals(options: ApprovalOptions): ApprovalRegistry {
     },
     async settled(key, signal) {
       const approval = find(key);
-      if (!approval) throw new SvcError("APPROVAL_UNKNOWN");
+      if (!approval) throw unknown();
       return approval.status === "waiting" ? waiters.wait(approval.n, signal) : approval;
     },
     get: find,
@@ -78,6 +78,8 @@ export function createApprovals(options: ApprovalOptions): ApprovalRegistry {
     stop: () => expiry.stop(),
   };
 }
+
+const unknown = (): SvcError => new SvcError("APPROVAL_UNKNOWN", undefined, { hint: "See: svc approvals list" });
 
 /** An error that was made inside of a transaction, but not thrown there: it would undo what others do in it. */
 function commit<Result>(pending: Pending<Result> | SvcError): Result {

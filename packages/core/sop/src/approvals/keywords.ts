@@ -2,8 +2,8 @@
 import { SvcError } from "@svc/contract";
 import { fold } from "./fold.ts";
 
-export const DEFAULT_APPROVE: readonly string[] = ["approve", "yes"];
-export const DEFAULT_REJECT: readonly string[] = ["reject", "no"];
+const DEFAULT_APPROVE: readonly string[] = ["approve", "yes"];
+const DEFAULT_REJECT: readonly string[] = ["reject", "no"];
 
 export interface Keywords {
   readonly approveKeywords: readonly string[];

@@ -18,6 +18,11 @@ export interface Checked {
   readonly conversations: readonly Conversation[];
 }
 
+const exists = (): SvcError =>
+  new SvcError("APPROVAL_EXISTS", undefined, {
+    hint: "Take another step_id; what was asked under this one: svc approvals list --status all",
+  });
+
 export class Requester {
   readonly #options: ApprovalOptions;
   readonly #announced: Announced;
@@ -41,7 +46,7 @@ export class Requester {
     const { runId, stepId, digest } = approval;
     const existing = store.approvals.byKey(runId, stepId);
     if (existing) {
-      if (existing.digest !== digest || existing.status !== "waiting") return new SvcError("APPROVAL_EXISTS");
+      if (existing.digest !== digest || existing.status !== "waiting") return exists();
       return {
         result: { state: "existing", approval: existing },
         committed: () => void this.#announced.tell(existing),

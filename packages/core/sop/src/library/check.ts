@@ -20,11 +20,6 @@ export async function checkSops(folder: string, options: CheckOptions): Promise<
   return checked.filter((one) => one !== undefined);
 }
 
-/** One procedure, wherever its folder is. Undefined when there is none. */
-export async function checkSopFolder(folder: string, options: CheckOptions): Promise<CheckedSop | undefined> {
-  return checkFolder(folder, await workspaceOf(folder), options, options.known);
-}
-
 export const AT_A_TIME = 32;
 
 /** `root`: real path of what its files must lie in. Undefined when there is no procedure. Never rejects. */

@@ -4,6 +4,7 @@ import type { SopRun } from "@svc/store";
 import { commit } from "./after-commit.ts";
 import { gateId, interruptedId } from "./definition.ts";
 import { questionOf } from "./gate-answer.ts";
+import { runUnknown } from "./lists.ts";
 import type { RunParts } from "./parts.ts";
 import { cancelRun } from "./transitions.ts";
 
@@ -25,7 +26,7 @@ export async function cancelByPerson(parts: RunParts, id: string, by: string): P
     }
     return store.sopRuns.read(id);
   });
-  if (cancelled === "ended") throw new SvcError("SOP_RUN_ENDED");
-  if (!cancelled) throw new SvcError("SOP_RUN_UNKNOWN");
+  if (cancelled === "ended") throw new SvcError("SOP_RUN_ENDED", undefined, { hint: "How it ended: svc sop show" });
+  if (!cancelled) throw runUnknown();
   return cancelled;
 }

@@ -1,9 +1,9 @@
 /** Events meet the procedures that wait for them. */
-import { type ErrorCode, SvcError } from "@svc/contract";
+import { SvcError } from "@svc/contract";
 import type { SopRun } from "@svc/store";
 import type { Pending } from "../approvals/types.ts";
 import type { LoadedSop, Priority, SopDefinition, SopTriggerEvent } from "../library/types.ts";
-import { type Skip, SKIPPED } from "./admission.ts";
+import { refusalOf } from "./admission.ts";
 import { commit, pendingOf } from "./after-commit.ts";
 import { beginRun } from "./begin.ts";
 import type { RunParts } from "./parts.ts";
@@ -44,27 +44,28 @@ export async function runByName(
   starter: Starter,
 ): Promise<SopRun> {
   const { library, store } = parts;
+  // Of a call that is made again the files may be others by now.
+  const before = starter.key === undefined ? undefined : store.sopRuns.byKey(starter.key);
+  if (before) return before;
   const { definition } = sopNamed(library, name);
-  if (definition.triggers.every(({ type }) => type !== "manual")) throw new SvcError("SOP_NOT_MANUAL");
+  if (definition.triggers.every(({ type }) => type !== "manual")) {
+    throw new SvcError("SOP_NOT_MANUAL", undefined, { hint: 'Add [[triggers]] with type = "manual" to its SOP.toml.' });
+  }
   const event: SopTriggerEvent = { source: "manual", topic: name, payload };
   if (!library.matching(event).some((one) => one.name === name)) {
-    throw new SvcError("SOP_BUSY", "The condition of its manual trigger is not met by this payload.");
+    const hint = "What it demands is told by: svc sop show";
+    throw new SvcError("SOP_BUSY", "The condition of its manual trigger is not met by this payload.", { hint });
   }
   const begun = await commit(store, (after) => beginRun(parts, definition, event, starter, after));
-  if (typeof begun === "string") throw new SvcError(CODES[begun] ?? "SOP_BUSY", SKIPPED[begun]);
+  if (typeof begun === "string") throw refusalOf(begun);
   return begun;
 }
-
-/** It would be the same again. */
-const CODES: Readonly<Partial<Record<Skip, ErrorCode>>> = {
-  payload_too_large: "TOO_LARGE",
-  unsafe_arguments: "SOP_INVALID",
-};
 
 /** Throws SOP_UNKNOWN, SOP_INVALID. */
 export function sopNamed(library: RunParts["library"], name: string): LoadedSop {
   const loaded = library.get(name);
   if (loaded) return loaded;
   const broken = library.broken().find((one) => one.name === name);
-  throw broken ? new SvcError("SOP_INVALID", broken.problem) : new SvcError("SOP_UNKNOWN");
+  if (broken) throw new SvcError("SOP_INVALID", broken.problem, { hint: "All that is wrong: svc sop validate" });
+  throw new SvcError("SOP_UNKNOWN", undefined, { hint: "See: svc sop list" });
 }

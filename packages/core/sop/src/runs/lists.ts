@@ -24,9 +24,11 @@ export function pageOfRuns({ store }: RunParts, filter: SopRunFilter, limit: num
   return { runs: shown, next: runs.length > limit ? shown.at(-1)!.n : undefined };
 }
 
+export const runUnknown = (): SvcError => new SvcError("SOP_RUN_UNKNOWN", undefined, { hint: "See: svc sop runs" });
+
 /** Throws SOP_RUN_UNKNOWN. */
 export function detailOf({ store }: RunParts, id: string): SopRunDetail {
   const run = store.sopRuns.read(id);
-  if (!run) throw new SvcError("SOP_RUN_UNKNOWN");
+  if (!run) throw runUnknown();
   return { run, steps: store.sopRuns.steps.of(run.n) };
 }

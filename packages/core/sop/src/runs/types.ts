@@ -1,5 +1,5 @@
 /** Runs of procedures, as the gateway, the tools and the command line see them. */
-import type { ClientId, ErrorCode, Json } from "@svc/contract";
+import type { Json } from "@svc/contract";
 import type { AuditEntry, SopRun, SopRunStatus, SopStepRow } from "@svc/store";
 import type { Pending } from "../approvals/types.ts";
 import type { BrokenSop, LoadedSop, SopTriggerEvent } from "../library/types.ts";
@@ -127,15 +127,4 @@ export interface CallStepWork {
   readonly input: Json;
   readonly granted: boolean;
   readonly signal: AbortSignal;
-}
-
-/** Whom a step's turns and calls belong to: made by whoever mints identities. */
-export interface SopIdentity {
-  readonly clientId: ClientId;
-}
-
-/** Why a run ended badly. */
-export interface RunFailure {
-  readonly code: ErrorCode;
-  readonly reason: string;
 }

@@ -23,8 +23,8 @@ export let approvals: ApprovalRegistry;
 export let events: ApprovalEvent[];
 export let woken: Delivery[];
 export const channels = new Map<string, ChannelAnswers>();
-/** More options of the registries that are made from here on. */
-export let more: Partial<ApprovalOptions>;
+/** Of the registries that are made from here on. */
+let more: Partial<ApprovalOptions>;
 export const having = (options: Partial<ApprovalOptions>): void => {
   more = options;
   make();

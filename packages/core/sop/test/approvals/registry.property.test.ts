@@ -103,7 +103,7 @@ test("a question is posted once, ends once, and stays as it ended", async () => 
         const isTold = approval?.answer !== undefined && approval.answer.via !== "chat";
         expect(outcomes).toHaveLength(isTold ? 1 : 0);
       }
-      for (const { runId, stepId } of store.approvals.waiting()) {
+      for (const { runId, stepId } of store.approvals.list({ status: "waiting" }, 100)) {
         (await store.write(() => approvals.cancelIn({ runId, stepId }, "the next one")))?.committed();
       }
     }),

@@ -1,4 +1,5 @@
 // Runs that begin too often, too many at a time, or not at all; two that are let in because they come at the same instant.
+import type { SvcError } from "@svc/contract";
 import { vectorCases } from "@svc/testkit";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
@@ -105,10 +106,12 @@ describe("by name", () => {
     });
     const { sops } = made!;
     await sops.run("a", null, STARTER);
-    await expect(sops.run("a", null, STARTER)).rejects.toMatchObject({ code: "SOP_BUSY" });
-    await expect(sops.run("b", null, STARTER)).rejects.toMatchObject({ code: "SOP_NOT_MANUAL" });
-    await expect(sops.run("none", null, STARTER)).rejects.toMatchObject({ code: "SOP_UNKNOWN" });
-    await expect(sops.run("c", '{"go":false}', STARTER)).rejects.toMatchObject({ code: "SOP_BUSY" });
+    const refusal = (name: string, payload: string | null = null) =>
+      sops.run(name, payload, STARTER).catch(({ code, hint }: SvcError) => ({ code, hint }));
+    expect(await refusal("a")).toEqual({ code: "SOP_BUSY", hint: expect.stringContaining("svc approvals list") });
+    expect(await refusal("b")).toEqual({ code: "SOP_NOT_MANUAL", hint: expect.stringContaining('type = "manual"') });
+    expect(await refusal("none")).toEqual({ code: "SOP_UNKNOWN", hint: expect.stringContaining("svc sop list") });
+    expect(await refusal("c", '{"go":false}')).toEqual({ code: "SOP_BUSY", hint: expect.stringContaining("sop show") });
     expect(await sops.run("c", '{"go":true}', STARTER)).toMatchObject({ sop: "c", source: "manual", topic: "c" });
   });
 
@@ -117,6 +120,8 @@ describe("by name", () => {
     const starter = { by: "agent a", agent: "a", key: "t-1:c-1" };
     const first = await made!.sops.run("a", null, starter);
     await quiet();
+    expect((await made!.sops.run("a", null, starter)).id).toBe(first.id);
+    made!.define();
     expect((await made!.sops.run("a", null, starter)).id).toBe(first.id);
     expect(made!.sops.runs({}, 10).runs).toHaveLength(1);
   });
