@@ -1,7 +1,7 @@
 /** The other end of the control socket: used by every `svc` command that needs the daemon. Imports no server code. */
-import { createInterface } from "node:readline";
 import { type ErrorCode, ERRORS, type Json, SvcError } from "@svc/contract";
 import { controlAddress } from "./address.ts";
+import { linesOf } from "./lines.ts";
 
 // Not by `import`: that reads every export of node:http, the browser's classes too, whose library costs each command 35 ms.
 const { request } = process.getBuiltinModule("node:http");
@@ -19,7 +19,7 @@ export async function callDaemon(call: ControlCall): Promise<Json> {
   using address = controlAddress(call.socketFile);
   const response = await send(call, address.path);
   try {
-    for await (const line of createInterface({ input: response })) {
+    for await (const line of linesOf(response)) {
       const event = eventOf(line);
       if (event.type === "result") return event["value"] ?? null;
       if (event.type === "error") throw asError(event);
