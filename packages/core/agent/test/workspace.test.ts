@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import type { Workspace } from "@svc/contract";
+import type { FillFile, Workspace } from "@svc/contract";
 import { openWorkspace, type WorkspaceOptions } from "../src/workspace/index.ts";
 import { openByDescriptor, openByPath } from "../src/workspace/opened.ts";
 
@@ -64,6 +64,19 @@ describe.each(Object.entries(openers))("%s", (_, opener) => {
     await workspace.write("in.txt", bytes("changed"), "replace");
     expect((await fs.stat(join(root, "in.txt"))).mode & 0o777).toBe(0o755);
     expect((await fs.readdir(root)).toSorted()).toEqual(["a", "in.txt", "sub"]);
+  });
+
+  test("calls that begin the same file at the same time all add to it", async () => {
+    const workspace = await open();
+    const lines = Array.from({ length: 20 }, (_each, index) => `line ${index}\n`);
+    await Promise.all(lines.map((line) => workspace.write("logs/new.txt", bytes(line), "append")));
+    expect((await read(workspace, "logs/new.txt")).split(/(?<=\n)/).toSorted()).toEqual(lines.toSorted());
+    const slowly: FillFile = async (write) => {
+      await workspace.write("logs/slow.txt", bytes("quick\n"), "append");
+      await write(bytes("slow\n"));
+    };
+    await workspace.write("logs/slow.txt", slowly, "append");
+    expect(await read(workspace, "logs/slow.txt")).toBe("quick\nslow\n");
   });
 
   test("lists sorted, with kinds and sizes, and says when there is more", async () => {

@@ -25,8 +25,13 @@ export async function writeBytes(
   if (mode === "append" && (await append(opener, rules, target, content))) return;
   await using folder = await folderFor(opener, rules, dirname(target));
   await rules.admit(`${folder.realPath.replace(/[/\\]$/, "")}${sep}${basename(target)}`);
-  if (mode === "append") await createWith(folder, basename(target), content);
-  else await replace(folder, basename(target), content);
+  if (mode === "replace") return await replace(folder, basename(target), content);
+  try {
+    await createWith(folder, basename(target), content);
+  } catch (error) {
+    // Another call that begins the same file was quicker. A link that leads nowhere is no file this time either.
+    if (errnoOf(error) !== "EEXIST" || !(await append(opener, rules, target, content))) throw error;
+  }
 }
 
 /** False when there is no file yet. */
@@ -55,7 +60,8 @@ async function append(opener: Opener, rules: PathRules, target: string, content:
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 async function createWith(folder: Opened, name: string, content: Content): Promise<void> {
-  await using file = await open(child(folder, name), CREATE, 0o666);
+  // Others may add to it before its first byte is written.
+  await using file = await open(child(folder, name), CREATE | constants.O_APPEND, 0o666);
   await folder.verify();
   await writeAll(file, content);
 }
