@@ -1,97 +1,8 @@
-// A time that is due starts its procedure once: not twice after a crash, a restart or a clock that was set back, and not never
-// after one that was set forward or a night with the lid closed.
-import { SvcError } from "@svc/contract";
-import { openStore } from "@svc/store";
-import { captureLogger, type FakeClock, fakeClock, settled } from "@svc/testkit";
+// A time that is due starts its procedure once: not twice after a crash or a restart, and not never after a night with the lid
+// closed.
+import { settled } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
-import type { CronTrigger } from "../src/triggers/cron-entry.ts";
-import { type CronMark, cronMarks, type CronMarks } from "../src/triggers/cron-marks.ts";
-import { createCronSchedule, type CronSchedule } from "../src/triggers/cron-schedule.ts";
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-/** A Thursday. */
-const START = Date.UTC(2026, 0, 1, 8);
-
-const trigger = (sop: string, expression: string, timezone?: string): CronTrigger => ({ sop, expression, timezone });
-const at = (ms: number): string => new Date(ms).toISOString().slice(5, 19);
-
-/** What outlives a process: the clock on the wall, and the disk. */
-class World {
-  readonly clock: FakeClock = fakeClock(START);
-  readonly log = captureLogger();
-  readonly fired: string[] = [];
-  readonly disk = new Map<string, CronMark>();
-  crons: CronTrigger[] = [];
-  isFull = false;
-  /** Called in the middle of a transaction. */
-  onFire = (): void => {};
-  /** Awaited before it. */
-  beforeFire = async (): Promise<void> => {};
-  #changed = (): void => {};
-  #process: CronSchedule | undefined;
-
-  readonly marks: CronMarks = {
-    keys: () => [...this.disk.keys()],
-    read: (key) => this.disk.get(key),
-    noteIn: (key, mark) => void (mark ? this.#written.set(key, mark) : this.#written.set(key, undefined)),
-    write: async (change) => this.#transaction(change),
-  };
-  #written = new Map<string, CronMark | undefined>();
-
-  #transaction(change: () => void): void {
-    this.#written = new Map();
-    change();
-    if (this.isFull) throw new SvcError("STORE_FULL");
-    for (const [key, mark] of this.#written) {
-      if (mark) this.disk.set(key, mark);
-      else this.disk.delete(key);
-    }
-  }
-
-  start(): this {
-    const library = { crons: () => this.crons, onChange: (listener: () => void) => void (this.#changed = listener) };
-    this.#process = createCronSchedule({ clock: this.clock, log: this.log, marks: this.marks, library });
-    this.#process.start(async ({ sop, dueMs, noteIn }) => {
-      await this.beforeFire();
-      this.#transaction(() => {
-        noteIn();
-        this.onFire();
-      });
-      this.fired.push(`${sop} ${at(dueMs)}`);
-    });
-    return this;
-  }
-
-  stop(): void {
-    this.#process?.stop();
-  }
-
-  async change(crons: CronTrigger[]): Promise<void> {
-    this.crons = crons;
-    this.#changed();
-    await settled();
-  }
-
-  /** The wall clock alone. */
-  async set(ms: number): Promise<void> {
-    this.clock.setWallClock(ms);
-    await this.clock.advance(30 * SECOND);
-  }
-
-  /** What was fired since the last look. */
-  news(): string[] {
-    return this.fired.splice(0);
-  }
-}
-
-const world = (...crons: CronTrigger[]): World => {
-  const made = new World();
-  made.crons = crons;
-  return made.start();
-};
+import { DAY, HOUR, MINUTE, START, trigger, world } from "./cron-world.ts";
 
 describe("a time that is due", () => {
   test("is fired at that very time, each trigger by itself", async () => {
@@ -211,71 +122,6 @@ describe("a disk that is full", () => {
   });
 });
 
-describe("the clock jumps", () => {
-  test("back: what was fired stays fired, what was not is still to come", async () => {
-    const one = world(trigger("nine", "0 9 * * *"), trigger("noon", "0 12 * * *"));
-    await one.clock.advance(90 * MINUTE);
-    expect(one.news()).toEqual(["nine 01-01T09:00:00"]);
-    await one.set(START);
-    await one.clock.advance(DAY - HOUR);
-    expect(one.news()).toEqual(["noon 01-01T12:00:00"]);
-    await one.clock.advance(2 * HOUR);
-    expect(one.news()).toEqual(["nine 01-02T09:00:00"]);
-  });
-
-  test("back, also while no process ran", async () => {
-    const one = world(trigger("nine", "0 9 * * *"));
-    await one.clock.advance(2 * HOUR);
-    one.news();
-    one.stop();
-    one.clock.setWallClock(START);
-    one.start();
-    await one.clock.advance(DAY - HOUR);
-    expect(one.news()).toEqual([]);
-  });
-
-  test("back by more than a day while no process ran: it counts from now", async () => {
-    const one = world(trigger("nine", "0 9 * * *"));
-    await one.set(START + 400 * DAY);
-    one.news();
-    one.stop();
-    one.clock.setWallClock(START);
-    one.start();
-    await one.clock.advance(DAY);
-    expect(one.news()).toEqual(["nine 01-01T09:00:00"]);
-  });
-
-  test("back, before a trigger was due for the first time: no day is skipped", async () => {
-    const one = new World();
-    one.clock.setWallClock(START + 2 * HOUR);
-    one.crons = [trigger("nine", "0 9 * * *")];
-    one.start();
-    await one.set(START);
-    await one.clock.advance(HOUR);
-    expect(one.news()).toEqual(["nine 01-01T09:00:00"]);
-  });
-
-  test("back by more than a day: the clock was wrong, and it counts from now", async () => {
-    const one = world(trigger("nine", "0 9 * * *"));
-    await one.set(START + 400 * DAY);
-    expect(one.news()).toHaveLength(1);
-    await one.set(START);
-    expect(one.log.text()).toContain("ahead by more than a day");
-    await one.clock.advance(DAY);
-    expect(one.news()).toEqual(["nine 01-01T09:00:00"]);
-    await one.clock.advance(DAY);
-    expect(one.news()).toEqual(["nine 01-02T09:00:00"]);
-  });
-
-  test("forward: the latest of what was missed, within half a minute", async () => {
-    const one = world(trigger("a", "*/5 * * * *"));
-    await one.set(START + 3 * HOUR + MINUTE);
-    expect(one.news()).toEqual(["a 01-01T11:00:00"]);
-    await one.clock.advance(5 * MINUTE);
-    expect(one.news()).toEqual(["a 01-01T11:05:00"]);
-  });
-});
-
 describe("procedures change", () => {
   test("one that comes counts from then, one that stays goes on, one that goes is forgotten", async () => {
     const [a, b] = [trigger("a", "0 9 * * *"), trigger("b", "0 9 * * *")];
@@ -337,21 +183,18 @@ test("a thousand triggers at the same second are fired once each, and looked at 
   expect(one.clock.waiting).toBe(1);
 });
 
-test("on disk: marks are kept and rolled back with the transaction they are in", async () => {
-  const store = openStore({ file: ":memory:", clock: fakeClock(), idempotency: { ttlMs: 1000, maxKeys: 10 } });
-  const marks = cronMarks(store);
-  await marks.write(() => marks.noteIn("a UTC * * * * *", { atMs: 5, fired: true }));
-  await expect(
-    marks.write(() => {
-      marks.noteIn("a UTC * * * * *", { atMs: 9, fired: false });
-      throw new SvcError("TURN_FAILED");
-    }),
-  ).rejects.toMatchObject({ code: "TURN_FAILED" });
-  expect(marks.read("a UTC * * * * *")).toEqual({ atMs: 5, fired: true });
-  expect(marks.keys()).toEqual(["a UTC * * * * *"]);
-  await marks.write(() => marks.noteIn("a UTC * * * * *", undefined));
-  expect(marks.read("a UTC * * * * *")).toBeUndefined();
-  await store.state.set("sop-cron", "x", "nonsense");
-  expect(marks.read("x")).toBeUndefined();
-  store.close();
+describe("the next time", () => {
+  test("of a trigger that is watched is when it is fired, of any other one worked out, of one that is never due none", async () => {
+    const [nine, never] = [trigger("a", "0 9 * * *"), trigger("a", "0 0 30 2 *")];
+    const one = world(nine, never);
+    expect([nine, never, trigger("b", "0 9 * * *", "Europe/Berlin"), trigger("b", "x")].map(one.nextOf)).toEqual([
+      START + HOUR,
+      undefined,
+      START + 24 * HOUR,
+      undefined,
+    ]);
+    await one.clock.advance(2 * HOUR);
+    expect(one.nextOf(nine)).toBe(START + HOUR + DAY);
+    one.stop();
+  });
 });

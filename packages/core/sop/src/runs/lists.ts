@@ -1,19 +1,15 @@
 /** Procedures and runs as people ask for them. */
 import { SvcError } from "@svc/contract";
 import type { LoadedSop } from "../library/types.ts";
+import type { CronSchedule } from "../triggers/cron-schedule.ts";
 import type { RunParts } from "./parts.ts";
 import type { SopRunDetail, SopRunFilter, SopRunPage, SopSummary } from "./types.ts";
 
-export interface NextTimes {
-  /** Milliseconds since the epoch; undefined: never again. */
-  nextAtMs(expression: string, timezone: string | undefined): number | undefined;
-}
-
-export function summaryOf({ store }: RunParts, crons: NextTimes, loaded: LoadedSop): SopSummary {
+export function summaryOf({ store }: RunParts, cron: Pick<CronSchedule, "nextAtMs">, loaded: LoadedSop): SopSummary {
   const { name, triggers } = loaded.definition;
   const nextAtMs = triggers
     .filter((trigger) => trigger.type === "cron")
-    .map(({ expression, timezone }) => crons.nextAtMs(expression, timezone));
+    .map(({ expression, timezone }) => cron.nextAtMs({ sop: name, expression, timezone }));
   const { sopRuns } = store;
   return { ...loaded, activeRuns: sopRuns.countActive(name), lastRun: sopRuns.newest(name), nextAtMs };
 }
