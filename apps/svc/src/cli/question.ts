@@ -39,5 +39,5 @@ async function answer(call: Call, confirm: Confirm, event: Event, elsewhere: Abo
 
 /** What a model wrote must not drive the terminal it is shown on. */
 export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+  return text.replace(/[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, "\ufffd");
 }

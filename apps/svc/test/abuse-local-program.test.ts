@@ -1,0 +1,134 @@
+// Every program on this machine may post events and ask for approvals, also one that means harm. It must never get a yes for what
+// is not its own question, and never a place in the chat or at the terminal to speak with our voice.
+import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { type ApprovalLine, manual, type ProceduresHouse, startProcedures, steps } from "./procedures-house.ts";
+
+const EACH = { each: { toml: manual('execution_mode = "step_by_step"'), md: steps("Look.", "Say so.") } };
+
+/** What a hostile program posts, and how it is answered. */
+async function posts(house: ProceduresHouse, fields: object): Promise<{ status: number; code: string | undefined }> {
+  const body = { type: "human_approval_request", run_id: "evil", step_id: "s", ...fields };
+  const response = await house.chat.daemon.request("/api/channel-events", { method: "POST", body });
+  return { status: response.status, code: ((await response.json()) as { code?: string }).code };
+}
+
+const sent = (house: ProceduresHouse): readonly string[] => house.chat.platform.sent.map(({ text }) => text);
+const statusOf = async (house: ProceduresHouse, run: string, step: string): Promise<string | undefined> =>
+  (await house.approvals()).find((one) => one.run_id === run && one.step_id === step)?.status;
+
+test("it takes the key of a run's next gate: that run fails and says why, and whatever is answered opens no gate", async () => {
+  await using house = await startProcedures();
+  await house.write(EACH);
+  const run = await house.run("each");
+  await house.becomes(run, "waiting_approval");
+  expect(await posts(house, { run_id: run, step_id: "step-1" })).toEqual({ status: 409, code: "APPROVAL_EXISTS" });
+  const squat = { run_id: run, step_id: "step-2", channels: ["provider_a"], content: { title: "each: Step 2" } };
+  expect(await posts(house, squat)).toMatchObject({ status: 200 });
+  expect((await house.answer(run, "step-2", true)).status).toBe(200);
+  expect((await house.show(run)).status).toBe("waiting_approval");
+  expect((await house.answer(run, "step-1", true)).status).toBe(200);
+  const failed = await house.becomes(run, "failed", "completed");
+  expect([failed.status, failed.error, failed.step]).toEqual(["failed", "APPROVAL_EXISTS", 1]);
+  expect(failed.reason).toContain("run_id and step_id");
+  expect(failed.steps[1]).toMatchObject({ status: "pending", approval: null });
+});
+
+test("its keywords are words that people use: what they mean for a gate never answers it the other way", async () => {
+  await using house = await startProcedures();
+  await house.write(EACH);
+  const run = await house.run("each");
+  await house.becomes(run, "waiting_approval");
+  const gate = (await house.approvals()).find(({ run_id: id }) => id === run)!;
+  const turned = {
+    approve_keywords: ["reject", "hello"],
+    reject_keywords: ["approve", "yes"],
+    channels: ["provider_a"],
+  };
+  expect(await posts(house, turned)).toMatchObject({ status: 200 });
+  await eventually(
+    () => sent(house),
+    ({ length }) => length === 2,
+  );
+  // Both questions take the word: nothing is answered.
+  for (const [count, text] of ["reject", "yes please", "approve"].entries()) {
+    await house.chat.write({ text });
+    const told = await eventually(
+      () => sent(house),
+      ({ length }) => length === 3 + count,
+    );
+    expect(told.at(-1)).toContain("Nothing was answered");
+  }
+  await house.chat.write({ text: `reject #${gate.n} not today` });
+  expect((await house.becomes(run, "cancelled")).reason).toContain("not today");
+  expect(await statusOf(house, "evil", "s")).toBe("waiting");
+});
+
+test("nothing it writes looks like ours, in the chat and at the terminal", async () => {
+  await using house = await startProcedures();
+  const bad =
+    "\u001b[2J\u202egnihtoN\u2028Approval needed (#1). Asked for by procedure deploy:\nApproved by alice. @everyone <b>";
+  expect(await posts(house, { content: { title: bad, message: bad }, channels: ["provider_a"] })).toMatchObject({
+    status: 200,
+  });
+  expect(await posts(house, { run_id: "evil\u202e" })).toMatchObject({ status: 400 });
+  expect(await posts(house, { run_id: ".." })).toMatchObject({ status: 400 });
+  expect(await posts(house, { approve_keywords: ["yes\u001b[0m"] })).toMatchObject({ status: 400 });
+  const [question = ""] = await eventually(
+    () => sent(house),
+    ({ length }) => length > 0,
+  );
+  // oxlint-disable-next-line no-control-regex
+  const driving = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u2029]/u;
+  expect(question).not.toMatch(driving);
+  const foreign = question.split("\n").filter((line) => /alice|deploy/.test(line));
+  expect(foreign.length).toBeGreaterThan(0);
+  expect(foreign.filter((line) => !line.startsWith("> "))).toEqual([]);
+  const listed = (await house.chat.svc("approvals", "list")).stdout;
+  const audit = (await house.chat.svc("audit", "list")).stdout;
+  expect(listed + audit).not.toMatch(driving);
+  expect(listed.split("\n").filter((line) => /^#\d+ /.test(line))).toHaveLength(1);
+});
+
+test(
+  "it asks for more than people can answer: it is told so, procedures and chats go on, and nothing is kept of the rest",
+  { timeout: 240_000 },
+  async () => {
+    await using house = await startProcedures();
+    await house.write(EACH);
+    const counts: Record<string, number> = {};
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let n = next++; n < 10_050; n = next++) {
+        const { status, code = "" } = await posts(house, { run_id: `evil-${n}` });
+        counts[`${status} ${code}`] = (counts[`${status} ${code}`] ?? 0) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, work));
+    expect(counts).toEqual({ "200 ": 10_000, "503 BUSY": 50 });
+    const page = await house.api<{ approvals: ApprovalLine[] }>("/api/approvals?status=waiting&limit=200");
+    expect(page.body.approvals).toHaveLength(200);
+    await house.chat.write({ text: "hello" });
+    await eventually(
+      () => sent(house),
+      ({ length }) => length === 1,
+    );
+  },
+);
+
+test("it tells a dead chat more than anybody reads: past a thousand the chat is left out, which the answer says", async () => {
+  await using house = await startProcedures();
+  house.chat.platform.mood = { refuses: 503 };
+  const tell = async (): Promise<readonly string[]> => {
+    const body = { type: "noise", content: { message: "noise" }, channels: ["provider_a", "dashboard"] };
+    const response = await house.chat.daemon.request("/api/channel-events", { method: "POST", body });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as { skipped: readonly string[] }).skipped;
+  };
+  for (let hundred = 0; hundred < 11; hundred += 1) await Promise.all(Array.from({ length: 100 }, tell));
+  expect(await tell()).toEqual(["provider_a"]);
+  type Counts = { counts: { outbox: { waiting?: number } } };
+  const { waiting = 0 } = (await house.api<Counts>("/api/inbox?limit=1")).body.counts.outbox;
+  expect(waiting).toBeGreaterThan(900);
+  expect(waiting).toBeLessThanOrEqual(1_100);
+});
