@@ -1,7 +1,7 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,events,ingest]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,events,dashboard,ingest]
  *   pnpm bench --against <another build's binary>   only the pairs: what this build's turns cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BINARY } from "./gateway.ts";
 import { measureCommands } from "./commands.ts";
+import { measureDashboard } from "./dashboard/dashboard.ts";
+import { dashboardTable } from "./dashboard/table.ts";
 import { measureEvents } from "./events/events.ts";
 import { eventsTable } from "./events/table.ts";
 import { measureIngest } from "./ingest/ingest.ts";
@@ -26,7 +28,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "4" },
     rounds: { type: "string" },
     requests: { type: "string" },
-    only: { type: "string", default: "throughput,startup,commands,memory,events,ingest" },
+    only: { type: "string", default: "throughput,startup,commands,memory,events,dashboard,ingest" },
     against: { type: "string" },
   },
 });
@@ -59,6 +61,7 @@ if (only.has("throughput")) {
 }
 if (only.has("memory")) say(memoryTable((results["memory"] = await measureMemory(requests(1_000_000)))));
 if (only.has("events")) say(eventsTable((results["events"] = await measureEvents())));
+if (only.has("dashboard")) say(dashboardTable((results["dashboard"] = await measureDashboard(rounds(11)))));
 if (only.has("ingest")) {
   const lines = await measureIngest(rounds(3), seconds, (line) => say(ingestRow(line)));
   results["ingest"] = lines;

@@ -3,6 +3,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { Api } from "./api/client.ts";
 import { Live } from "./live/live.ts";
+import { watchForNewerPage } from "./live/newer-page.ts";
 import { Announcer } from "./parts/announcer.ts";
 import { followRoute } from "./route/follow-route.ts";
 import type { Route } from "./route/route.ts";
@@ -20,6 +21,8 @@ export interface Services {
   readonly route: Cell<Route>;
   readonly announcer: Announcer;
   readonly theme: Cell<Theme>;
+  /** The service has another page than this one. */
+  readonly hasNewerPage: Cell<boolean>;
   /** Now and then, so that "2 minutes ago" becomes "3 minutes ago". */
   readonly nowMs: Cell<number>;
 }
@@ -40,7 +43,18 @@ export function makeServices(window: Window): Services {
   const nowMs = new Cell(Date.now());
   setInterval(() => nowMs.set(Date.now()), NOW_MS);
   const events = new EventLog(live);
-  return { session, api, live, events, route: followRoute(window), announcer: new Announcer(), theme, nowMs };
+  const hasNewerPage = watchForNewerPage(live, import.meta.url);
+  return {
+    hasNewerPage,
+    session,
+    api,
+    live,
+    events,
+    route: followRoute(window),
+    announcer: new Announcer(),
+    theme,
+    nowMs,
+  };
 }
 
 /** Events flow while somebody is signed in, and at once again when the machine wakes up or finds a network. */

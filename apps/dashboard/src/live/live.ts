@@ -23,6 +23,9 @@ export interface Listener {
   stale?(topics: readonly Topic[] | undefined): void;
 }
 
+/** The device was revoked, or the page signed out. */
+const SENT_AWAY = 1008;
+
 export class Live {
   readonly state = new Cell<LiveState>("off");
   readonly #options: LiveOptions;
@@ -88,8 +91,8 @@ export class Live {
     socket.addEventListener("message", ({ data }) => {
       if (socket === this.#socket && typeof data === "string") this.#receive(data);
     });
-    socket.addEventListener("close", () => {
-      if (socket === this.#socket) this.#lost(wasOpen);
+    socket.addEventListener("close", ({ code }) => {
+      if (socket === this.#socket) this.#lost(wasOpen && code !== SENT_AWAY);
     });
   }
 
@@ -101,19 +104,19 @@ export class Live {
     this.markStale();
   }
 
-  #lost(wasOpen: boolean): void {
+  #lost(isSurelyKnown: boolean): void {
     if (this.state.value === "off") return;
     this.state.set("again");
-    if (wasOpen) this.#attempt = 0;
+    if (isSurelyKnown) this.#attempt = 0;
     const waitMs = backoffMs(this.#attempt, anyFraction());
     this.#attempt += 1;
-    this.#timer = setTimeout(() => void this.#tryAgain(wasOpen), waitMs);
+    this.#timer = setTimeout(() => void this.#tryAgain(isSurelyKnown), waitMs);
   }
 
-  async #tryAgain(wasOpen: boolean): Promise<void> {
+  async #tryAgain(isSurelyKnown: boolean): Promise<void> {
     const { state } = this;
     // What it throws is that the service does not answer, or that it knows us no longer; then this is stopped meanwhile.
-    if (!wasOpen) await this.#options.check().catch(() => {});
+    if (!isSurelyKnown) await this.#options.check().catch(() => {});
     if (state.value === "again" && this.#socket?.readyState !== WebSocket.OPEN) this.#connect();
   }
 

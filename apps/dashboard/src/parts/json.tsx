@@ -1,15 +1,17 @@
-/** Data as it is, folded away. */
+/** Data as it is, folded away; written out when somebody looks. */
+import { useState } from "preact/hooks";
+
 interface Props {
   readonly label: string;
   readonly value: unknown;
-  readonly open?: boolean;
 }
 
-export function Json({ label, value, open = false }: Props) {
+export function Json({ label, value }: Props) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details class="json" open={open}>
+    <details class="json" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{label}</summary>
-      <pre tabIndex={0}>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>
+      {isOpen && <pre tabIndex={0}>{typeof value === "string" ? value : JSON.stringify(value, null, 2)}</pre>}
     </details>
   );
 }

@@ -2,16 +2,23 @@ import { Button } from "../parts/button.tsx";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
 
-/** Says that what is shown may be old, while it may be. */
+/** Says that what is shown, or the page itself, may be old, while it may be. */
 export function Connection() {
-  const { live } = useServices();
+  const { live, hasNewerPage } = useServices();
   const state = useCell(live.state);
+  const isOld = useCell(hasNewerPage);
   return (
     <div class="connection" role="status">
       {state === "again" && (
         <p>
           The connection was lost; connecting again. What you see may be old.{" "}
           <Button onPress={() => live.reconnect()}>Now</Button>
+        </p>
+      )}
+      {state !== "again" && isOld && (
+        <p>
+          The service was upgraded, and this page is of the version before.{" "}
+          <Button onPress={() => location.reload()}>Reload</Button>
         </p>
       )}
     </div>

@@ -61,9 +61,14 @@ export function restartCases(scene: () => Scene): void {
       await box.press("Enter");
       await page.getByRole("listitem").getByText("answers").waitFor();
       await house.kill();
+      // What comes back is another version, with another page.
+      await page.route(`${house.url}/`, (route) =>
+        route.fulfill({ contentType: "text/html", body: "<title>svc</title>" }),
+      );
       await page.getByText("The connection was lost. If this is not in the conversation").waitFor();
       await house.start();
       await page.getByText("connecting again").waitFor({ state: "hidden" });
+      await page.getByText("this page is of the version before").waitFor();
       // What was being answered died with the service.
       expect(await page.getByRole("listitem").getByText("answers").count()).toBe(0);
       await box.fill("are you there?");

@@ -21,6 +21,10 @@ export function signInCases(scene: () => Scene): void {
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByText("You are signed out.").waitFor();
       await tab.getByLabel("Pairing code").waitFor();
+      // Signed in by one of them, as somebody else even, the other one is in as well.
+      await signInByToken(person, house);
+      await tab.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
       await page.reload();
       await expect.poll(() => page.getByLabel("Pairing code").count()).toBe(1);
       person.expectCalm();

@@ -35,7 +35,7 @@ export function Channels({ channels }: { readonly channels: readonly Channel[] }
     <Section title="Channels">
       {channels.length === 0 ? (
         <Empty title="No channel is on.">
-          Add one: <Command>svc init</Command>
+          Write the section of one into the config, then: <Command>svc reload</Command>
         </Empty>
       ) : (
         <Table label="Channels" columns={COLUMNS} rows={channels} keyOf={({ id }) => id} />

@@ -1,9 +1,11 @@
 /** Procedures: what starts them, and what is wrong with their files. */
+import { useState } from "preact/hooks";
 import type { Procedure, Procedures as Listed } from "../../api/governed-shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Name } from "../../parts/name.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
@@ -48,12 +50,21 @@ const COLUMNS: readonly Column<Procedure>[] = [
   },
 ];
 
+/** A thousand rows are more than anybody reads; the filter leads to each. */
+const MOST_SHOWN = 100;
+
 export function Procedures() {
   const procedures = useList<Listed>("/api/sops", ["procedures"]);
   const mayOperate = useMayOperate();
+  const [text, setText] = useState("");
+  const fits = ({ name, description }: Procedure): boolean =>
+    `${name} ${description}`.toLowerCase().includes(text.trim().toLowerCase());
   return (
     <>
       <Heading title="Procedures" />
+      <div class="filters">
+        <SearchField label="Contains" value={text} onChange={setText} />
+      </div>
       <Shown read={procedures}>
         {({ sops, broken }) => (
           <>
@@ -69,7 +80,7 @@ export function Procedures() {
                 <Command>svc sop validate</Command>
               </Empty>
             ) : (
-              <Table label="Procedures" columns={COLUMNS} rows={sops} keyOf={({ name }) => name} />
+              <Known procedures={sops.filter(fits)} />
             )}
           </>
         )}
@@ -78,6 +89,21 @@ export function Procedures() {
         <Section title="Runs">
           <Runs />
         </Section>
+      )}
+    </>
+  );
+}
+
+function Known({ procedures }: { readonly procedures: readonly Procedure[] }) {
+  if (procedures.length === 0) return <Empty title="Nothing fits." />;
+  const shown = procedures.slice(0, MOST_SHOWN);
+  return (
+    <>
+      <Table label="Procedures" columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />
+      {shown.length < procedures.length && (
+        <p class="hint">
+          The first {shown.length} of {procedures.length}.
+        </p>
       )}
     </>
   );
