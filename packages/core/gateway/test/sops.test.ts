@@ -39,6 +39,13 @@ describe("procedures", () => {
     expect((await ask("/api/sops", {}, tokens.webhook)).status).toBe(403);
   });
 
+  test("tell what somebody wrote who was asked to nobody but an operator", async () => {
+    const { gateway, ask, tokens } = await started();
+    gateway.sops.runRows[0] = { ...gateway.sops.runRows[0]!, reason: "Rejected by ann: no" };
+    const reason = async (token: string) => (await ask("/api/sops", {}, token)).json.sops[0].last_run.reason;
+    expect([await reason(tokens.operator), await reason(tokens.read)]).toEqual(["Rejected by ann: no", null]);
+  });
+
   test("are started by name, with any JSON or none, and it is kept who did", async () => {
     const { gateway, ask } = await started();
     for (const body of ['{"ref":"main"}', "null", " [1,2] "]) {

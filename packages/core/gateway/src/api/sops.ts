@@ -1,6 +1,6 @@
 /** Procedures: which there are, and one more run of one. */
 import type { Device } from "@svc/store";
-import { sopJson } from "@svc/sop";
+import { sopJson, type SopSummary } from "@svc/sop";
 import { parseJson } from "@svc/kit";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { GatewaySops } from "../types.ts";
@@ -11,14 +11,20 @@ import * as spec from "./sop-specs.ts";
 export const sopRoutes = (sops: GatewaySops, maxBodyBytes: number): ApiRoute[] => [
   {
     ...spec.LIST,
-    handle: () =>
+    handle: ({ device: { scope } }) =>
       jsonReply(200, {
-        sops: sops.list().map(sopJson),
+        sops: sops.list().map((summary) => sopJson(scope === "operator" ? summary : withoutWords(summary))),
         broken: sops.broken().map(({ name, problem }) => ({ name, problem })),
       }),
   },
   { ...spec.START, handle: (request) => started(sops, request, maxBodyBytes) },
 ];
+
+/** Why a run ended may be what somebody wrote who was asked: an operator's to read. */
+function withoutWords(summary: SopSummary): SopSummary {
+  const { lastRun } = summary;
+  return lastRun ? { ...summary, lastRun: { ...lastRun, reason: undefined } } : summary;
+}
 
 /** As the audit log has it: who does what a device did. */
 export const byDevice = ({ name }: Pick<Device, "name">): string => `device ${name}`;
