@@ -7,6 +7,7 @@ export class SopStepStore {
   readonly #set;
   readonly #end;
   readonly #of;
+  readonly #output;
 
   constructor(db: DatabaseSync) {
     this.#set = db.prepare(
@@ -15,6 +16,7 @@ export class SopStepStore {
     );
     this.#end = db.prepare("UPDATE sop_steps SET status = ?, ended_at = ?, output = ? WHERE run_n = ? AND step = ?");
     this.#of = db.prepare("SELECT * FROM sop_steps WHERE run_n = ? ORDER BY step");
+    this.#output = db.prepare("SELECT output FROM sop_steps WHERE run_n = ? AND step = ? AND status = 'completed'");
   }
 
   /** Inside a transaction: it runs, or waits. When it was begun stays what it was. */
@@ -27,6 +29,12 @@ export class SopStepStore {
     this.#end.run(end.status, atMs, JSON.stringify(end.output), runN, step);
   }
 
+  /** What a step that is done has given; undefined: it is not done. */
+  output(runN: number, step: number): Json | undefined {
+    const row = this.#output.get(runN, step) as Pick<StepRow, "output"> | undefined;
+    return row && outputOf(row);
+  }
+
   /** In their order. */
   of(runN: number): SopStepRow[] {
     return (this.#of.all(runN) as unknown as StepRow[]).map((row) => ({
@@ -35,10 +43,12 @@ export class SopStepStore {
       status: row.status,
       startedAtMs: row.started_at,
       endedAtMs: row.ended_at ?? undefined,
-      output: row.output === null ? null : (JSON.parse(row.output) as Json),
+      output: outputOf(row),
     }));
   }
 }
+
+const outputOf = ({ output }: Pick<StepRow, "output">): Json => (output === null ? null : (JSON.parse(output) as Json));
 
 interface StepRow {
   run_n: number;

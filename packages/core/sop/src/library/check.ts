@@ -4,7 +4,7 @@ import type { Problem } from "@svc/kernel";
 import { type CheckedSop, checkSop, type DefinitionRules } from "./definition.ts";
 import { listFolders, NAME_RULE, SOP_NAME, workspaceOf } from "./folders.ts";
 import { inParallel } from "./in-parallel.ts";
-import { readFiles } from "./read-files.ts";
+import { problemOf, readFiles } from "./read-files.ts";
 import type { Known } from "./warnings.ts";
 
 export interface CheckOptions extends DefinitionRules {
@@ -46,5 +46,3 @@ export async function checkFolder(
     return checkSop(files, rules, known).catch(() => failed([problemOf(folder, "is not readable as a procedure")]));
   return problems.length > 0 ? failed(problems) : undefined;
 }
-
-const problemOf = (file: string, message: string): Problem => ({ code: "SOP_INVALID", file, key: "", message });

@@ -86,4 +86,4 @@ function faultOf(file: string, error: unknown): ReadText {
   return { problem: problemOf(file, code === "EACCES" ? "may not be read by this user" : "can't be read") };
 }
 
-const problemOf = (file: string, message: string): Problem => ({ code: "SOP_INVALID", file, key: "", message });
+export const problemOf = (file: string, message: string): Problem => ({ code: "SOP_INVALID", file, key: "", message });

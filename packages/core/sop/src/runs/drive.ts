@@ -85,12 +85,10 @@ async function giveUp(parts: RunParts, runId: string, cause: unknown, stopping: 
   const known = cause instanceof SvcError;
   if (!known) parts.log.error("a step of a procedure failed unexpectedly", { run: runId, error: String(cause) });
   const error = known ? cause.code : "SOP_STEP_FAILED";
-  let left: SopRun | undefined;
   try {
     await commit(parts.store, (after) => {
       const run = parts.store.sopRuns.read(runId);
       if (run?.status !== "running" && run?.status !== "pending") return;
-      left = run;
       const message = known ? cause.message : "It failed unexpectedly; the log has the details.";
       failRun(parts, run, { error, reason: `Step ${run.step}: ${message}` }, after);
     });
@@ -99,15 +97,20 @@ async function giveUp(parts: RunParts, runId: string, cause: unknown, stopping: 
     parts.log.error("the end of a run could not be kept", { run: runId, error: String(refused) });
     return rest(parts, DISK_REST_MS, stopping);
   }
-  if (left) await abandon(parts, left);
+  await abandon(parts, runId);
 }
 
-/** What a turn of a step has left on disk that nobody takes up again. A start looks for those that were missed. */
-export async function abandon({ store, worker, log }: RunParts, run: SopRun, turnId?: string): Promise<void> {
-  const turn = { runId: run.id, agent: definitionOf(run).agent, turnId: turnId ?? stepTurnId(run.id, run.step) };
+/**
+ * What a turn of a step has left on disk that nobody takes up again; without `turnId` that of the step it ended at. A start looks
+ * for those that were missed. Never rejects.
+ */
+export async function abandon({ store, worker, log }: RunParts, runId: string, turnId?: string): Promise<void> {
   try {
+    const run = store.sopRuns.read(runId);
+    if (!run) return;
+    const turn = { runId, agent: definitionOf(run).agent, turnId: turnId ?? stepTurnId(runId, run.step) };
     if (store.steps.of(turn.turnId).length > 0) await worker.abandon(turn);
   } catch (error) {
-    log.warn("what is left of a step could not be tidied away", { run: run.id, error: String(error) });
+    log.warn("what is left of a step could not be tidied away", { run: runId, error: String(error) });
   }
 }

@@ -16,7 +16,7 @@ export interface DriversOptions {
   readonly clock: Clock;
   /** Takes a run as far as it goes. Never rejects. */
   readonly drive: (drive: Drive) => Promise<void>;
-  /** Of one that was cancelled under it. */
+  /** Of one that was cancelled under it. Never rejects. */
   readonly afterCancel: (runId: string) => Promise<void>;
 }
 

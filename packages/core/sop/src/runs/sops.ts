@@ -33,10 +33,7 @@ export function createSops(options: SopsOptions): SopEngine {
   const drivers = new Drivers({
     clock,
     drive: (one) => drive(parts, one),
-    afterCancel: async (runId) => {
-      const run = store.sopRuns.read(runId);
-      if (run) await abandon(parts, run);
-    },
+    afterCancel: (runId) => abandon(parts, runId),
   });
   const dispatch: Sops["dispatch"] = async (event, starter) => {
     const { result, committed } = await store.write(() => dispatchIn(parts, event, starter));

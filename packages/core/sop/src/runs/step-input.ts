@@ -4,9 +4,10 @@ import type { SopRun, Store } from "@svc/store";
 import { stepOf } from "./definition.ts";
 
 /** What the last step that did something gave; undefined: there is none. A checkpoint only lets through. */
-export function outputBefore(store: Pick<Store, "sopRuns">, run: SopRun, number: number): Json | undefined {
-  const done = store.sopRuns.steps.of(run.n).filter(({ step, status }) => step < number && status === "completed");
-  return done.findLast(({ step }) => stepOf(run, step)?.kind !== "checkpoint")?.output;
+export function outputBefore({ sopRuns }: Pick<Store, "sopRuns">, run: SopRun, number: number): Json | undefined {
+  let before = number - 1;
+  while (stepOf(run, before)?.kind === "checkpoint") before -= 1;
+  return sopRuns.steps.output(run.n, before);
 }
 
 /** Of a step without a model: the first is given the payload. */

@@ -15,10 +15,7 @@ export async function takeUp(parts: RunParts): Promise<void> {
     // Before anything runs: what runs now and is cancelled is tidied away by whoever is at it.
     const strays = store.sopRuns.strayTurns();
     for (const { id, status } of store.sopRuns.active()) await takeUpRun(parts, id, status);
-    for (const { runId, turnId } of strays) {
-      const run = store.sopRuns.read(runId);
-      if (run) await abandon(parts, run, turnId);
-    }
+    for (const { runId, turnId } of strays) await abandon(parts, runId, turnId);
   } catch (error) {
     log.error("the runs of the last process could not be looked at", { error: String(error) });
   }
