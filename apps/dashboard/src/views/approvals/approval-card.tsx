@@ -35,7 +35,7 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
         </h3>
         <span class="hint">#{n}</span>
       </header>
-      {message === "" || message === title ? null : <LongProse text={message} of={title} />}
+      {message === "" || message === title ? null : <Message approval={approval} />}
       <p class="hint">
         {ORIGINS[origin]}, asked by <Name>{by}</Name> <Ago at={at} />
         {status === "waiting" && (
@@ -53,6 +53,16 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
       <Asked approval={approval} />
       {status === "waiting" ? <AnswerForm approval={approval} /> : <Answered approval={approval} />}
     </article>
+  );
+}
+
+/** Nobody is to say yes to what is not there to be read; what is over may be short. */
+function Message({ approval: { message, title, status } }: { readonly approval: Approval }) {
+  if (status !== "waiting") return <LongProse text={message} of={title} />;
+  return (
+    <div class="asked" role="group" aria-label={`What is asked: ${title}`} tabIndex={0}>
+      <Prose>{message}</Prose>
+    </div>
   );
 }
 
