@@ -17,6 +17,7 @@ completed turn, every reply arrived once and in order, no acting call was made t
 
 Scenarios; without --scenario all of them, in some minutes:
   kills        deliveries over all providers, SIGKILL at random instants, a tenth of the sends fail
+  procedures   runs and approvals over all of their states, SIGKILL at random instants
   outage       a platform is down for longer than the first retries, over a restart too
   disk-full    the disk of the home is full, over a kill too; needs root for a small tmpfs
   locked       another process holds the database's lock
@@ -25,7 +26,7 @@ Scenarios; without --scenario all of them, in some minutes:
 Options:
   --scenario name    only this one; may be given several times
   --deliveries n     of kills
-  --kills n          of kills
+  --kills n          of kills and procedures
   --failing-reads n  of kills and clock: percent of the requests that send nothing which fail too
   --seed n           of an earlier run: the same messages, kills and failures; what a kill hits is never the same
   --json             the whole report as JSON

@@ -1,4 +1,5 @@
-import { type PlatformRequest, providerABatch, startProviderA } from "@svc/testkit";
+import type { SampleDelivery } from "@svc/contract";
+import { type PlatformRequest, providerABatch, providerADelivery, startProviderA } from "@svc/testkit";
 import { textOf } from "../plan/messages.ts";
 import { fieldsOf, phoneOf, type Provider } from "./provider.ts";
 
@@ -47,3 +48,7 @@ api_url = "${origin}${new URL(platform.apiUrl).pathname}"
     [Symbol.asyncDispose]: () => platform.close(),
   };
 }
+
+/** What a person writes beside the messages of a plan. */
+export const writtenToProviderA = (from: string, id: string, text: string): SampleDelivery =>
+  providerADelivery(NUMBER, { id, from, atMs: Date.now(), text });

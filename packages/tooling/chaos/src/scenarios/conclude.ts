@@ -1,9 +1,9 @@
 /** The end of every scenario: the daemon is ended, everything is judged, and what is wrong can be looked at. */
-import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { House } from "../house/house.ts";
 import type { Poster } from "../house/poster.ts";
 import { judge } from "../judge/judge.ts";
+import { keepEvidence } from "./evidence.ts";
 import type { Facts, Report, ScenarioOptions } from "./scenario.ts";
 
 export interface Conclusion {
@@ -29,12 +29,6 @@ export async function conclude(
     facts: { ...judged.facts, ...facts },
   };
   // The same seed is not the same run: what a kill hit depends on the machine.
-  if (report.problems.length > 0 && evidence !== undefined) keep(house, join(evidence, scenario));
+  if (report.problems.length > 0 && evidence !== undefined) keepEvidence(house, join(evidence, scenario));
   return report;
-}
-
-function keep({ home, lives }: House, folder: string): void {
-  // Sockets can't be copied.
-  cpSync(home, folder, { recursive: true, filter: (path) => path !== join(home, "run") });
-  writeFileSync(join(folder, "output-of-all-lives.log"), lives.output());
 }

@@ -4,10 +4,12 @@ import { diskFull } from "./disk-full.ts";
 import { kills } from "./kills.ts";
 import { locked } from "./locked.ts";
 import { outage } from "./outage.ts";
+import { procedures } from "./procedures.ts";
 import type { Report, ScenarioOptions } from "./scenario.ts";
 
 export const SCENARIOS: Readonly<Record<string, (options: ScenarioOptions) => Promise<Report>>> = {
   kills,
+  procedures,
   outage,
   "disk-full": diskFull,
   locked,
