@@ -40,6 +40,7 @@ function make(change: Partial<ChannelEventParts> = {}): void {
     clock,
     approvals,
     sops: {
+      hasRun: (id) => id === "r-ours",
       dispatchIn(event) {
         started.push(event);
         dispatched();
@@ -171,6 +172,17 @@ describe("an approval request", () => {
     make({ store, approvals });
     expect(await channelEvents.post(approval())).toEqual(first);
     expect(events).toHaveLength(1);
+  });
+
+  test.each([
+    ["r-ours", "step-2", "APPROVAL_EXISTS"],
+    ["r-ours", "step-2-interrupted", "APPROVAL_EXISTS"],
+    ["r-ours", "review", undefined],
+    ["theirs", "step-2", undefined],
+  ])("of run %s and step %s takes no key that a run of ours asks under: %s", async (runId, stepId, code) => {
+    const told = channelEvents.post(approval({ runId, stepId })).catch((error: SvcError) => error.code);
+    expect(await told).toEqual(code ?? expect.objectContaining({ skipped: [] }));
+    expect(approvals.get({ runId, stepId })?.status).toBe(code === undefined ? "waiting" : undefined);
   });
 
   test("that differs from the one that waits, or comes after its end, is refused", async () => {

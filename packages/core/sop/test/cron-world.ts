@@ -5,7 +5,7 @@ import type { CronTrigger } from "../src/triggers/cron-entry.ts";
 import type { CronMark, CronMarks } from "../src/triggers/cron-marks.ts";
 import { createCronSchedule, type CronSchedule } from "../src/triggers/cron-schedule.ts";
 
-export const SECOND = 1000;
+const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;

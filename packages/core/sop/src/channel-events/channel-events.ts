@@ -5,6 +5,7 @@ import type { Delivery, NewDelivery, Store } from "@svc/store";
 import type { ApprovalRegistry } from "../approvals/approvals.ts";
 import { cut, oneLine } from "../approvals/plain-text.ts";
 import type { Pending } from "../approvals/types.ts";
+import { isStepKey } from "../runs/definition.ts";
 import type { Sops } from "../runs/types.ts";
 import type { ChannelEvents, NotifiedChannel, PostedAnswer, PostedEvent } from "./types.ts";
 
@@ -12,7 +13,7 @@ export interface ChannelEventParts {
   readonly store: Pick<Store, "outbox" | "write">;
   readonly clock: Pick<Clock, "now">;
   readonly approvals: Pick<ApprovalRegistry, "requestIn" | "eventIdOf">;
-  readonly sops: Pick<Sops, "dispatchIn">;
+  readonly sops: Pick<Sops, "dispatchIn" | "hasRun">;
   /** Called after the commit. Returns the event with its id. */
   readonly publish: (event: ChannelEvent) => { readonly id: string };
   /** Ids of the channels that there are, in this build or in another: an outside workflow names those it was written for. */
@@ -73,10 +74,14 @@ const NOWHERE: NotifiedChannel = { isRunning: false, target: undefined, backlog:
 
 /** Inside a transaction. The result is called after it. */
 function askIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {
-  const { approvals } = parts;
+  const { approvals, sops } = parts;
   const { runId, stepId, title = "", message = "", channels, approveKeywords, rejectKeywords } = event;
   if (runId === undefined || stepId === undefined) {
     throw new SvcError("BAD_REQUEST", "run_id and step_id are missing: an approval request has both.");
+  }
+  // Who takes the key before the step comes to it would have the run fail.
+  if (isStepKey(stepId) && sops.hasRun(runId)) {
+    throw new SvcError("APPROVAL_EXISTS", "This run asks for its steps itself.", { hint: "Take another step_id." });
   }
   const requested = approvals.requestIn({
     runId,

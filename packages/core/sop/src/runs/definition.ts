@@ -19,5 +19,8 @@ export const gateId = (number: number): string => `step-${number}`;
 /** Whether a call that was cut off did its work. */
 export const interruptedId = (number: number): string => `step-${number}-interrupted`;
 
+/** Whether a step may ask under this key. */
+export const isStepKey = (stepId: string): boolean => /^step-\d+(?:-interrupted)?$/.test(stepId);
+
 /** Names the step's turn and its tool calls, over restarts. The store knows turns of runs by this form. */
 export const stepTurnId = (runId: string, number: number): string => `sop-${runId}-${number}`;
