@@ -23,10 +23,16 @@ const SECRET = "planted-webhook-secret";
 const GRANT = { refreshToken: "planted-refresh-token", clientId: "client-1", clientSecret: "planted-client-secret" };
 const ACCOUNT = "push@my-project.iam.gserviceaccount.com";
 
-async function surroundings(script: FakeModelOptions["script"], more = "", options: { mayManage?: boolean } = {}) {
+interface Options {
+  readonly mayManage?: boolean;
+  readonly allowed?: string;
+}
+
+async function surroundings(script: FakeModelOptions["script"], more = "", options: Options = {}) {
+  const { allowed = "ada@example.org", ...rest } = options;
   const stack = new AsyncDisposableStack();
   const platform = stack.use(
-    await startMailpush({ address: OWN, topics: [TOPIC], token: TOKEN, now: Date.now, ...GRANT, ...options }),
+    await startMailpush({ address: OWN, topics: [TOPIC], token: TOKEN, now: Date.now, ...GRANT, ...rest }),
   );
   const model = stack.use(await fakeModelServer({ script }));
   const home = stack.use(
@@ -39,7 +45,7 @@ topic = "${TOPIC}"
 refresh_token = "${GRANT.refreshToken}"
 client_id = "${GRANT.clientId}"
 client_secret = "${GRANT.clientSecret}"
-allowed_senders = ["ada@example.org"]
+allowed_senders = ["${allowed}"]
 api_url = "${platform.url}"
 token_url = "${platform.url}/token"
 jwks_url = "${platform.url}/certs"
@@ -211,4 +217,35 @@ test("the commands of its page: test, setup and send", async () => {
   writeFileSync(file, readFileSync(file, "utf8").replace("webhook_url", `${push}webhook_url`));
   const sent = await runBinary(["webhook", "send", "mailpush", "--text", "x"], { home: home.path, env: signed });
   expect(sent).toMatchObject({ code: 64, stderr: expect.stringContaining("Set webhook_secret in its section") });
+});
+
+test("a question begins a thread, and the reply of an approver in it answers; a made-up one is nobody's", async () => {
+  const people = 'approvers = ["ada@example.org"]\nnotification_target = "Ada@example.org"';
+  await using at = await surroundings([{ text: "Hello." }], people, { allowed: "*" });
+  const { daemon, platform, statusOf } = at;
+  const content = { title: "Release 1.4", message: "All tests are green." };
+  const asked = { type: "human_approval_request", run_id: "r", step_id: "s", content, channels: ["mailpush"] };
+  expect((await daemon.request("/api/channel-events", { method: "POST", body: asked })).status).toBe(200);
+  const [question] = await eventually(
+    () => platform.sent,
+    ({ length }) => length > 0,
+  );
+  expect(question).toMatchObject({ to: ["ada@example.org"], text: expect.stringContaining("Release 1.4") });
+  const reply = (text: string, results: string) => {
+    const headers = {
+      "In-Reply-To": question!.headers.get("message-id")!,
+      "Authentication-Results": `mx.google.com; ${results}`,
+    };
+    const { threadId } = question!;
+    return platform.arrive({ from: "Ada <ada@example.org>", subject: "Re: it", text, headers, threadId }).pushed;
+  };
+  reply("approve", "dmarc=fail header.from=example.org");
+  const proven = reply("reject tests are missing", "dmarc=pass header.from=example.org");
+  expect(await statusOf(mailpushDelivery(proven, SECRET))).toBe(200);
+  const [, outcome] = await eventually(
+    () => platform.sent,
+    ({ length }) => length > 1,
+  );
+  expect(outcome).toMatchObject({ threadId: question!.threadId, text: expect.stringContaining("rejected by Ada") });
+  expect(outcome!.text).toContain("> tests are missing");
 });
