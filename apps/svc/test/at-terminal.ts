@@ -5,6 +5,8 @@ import { binaryPath, requireReal } from "@svc/testkit";
 import type { TestContext } from "vitest";
 
 const SCRIPT = "/usr/bin/script";
+/** Less than a test has, which could not say what was on the screen. */
+const PATIENCE_MS = 60_000;
 
 export function needScript(context: TestContext): void {
   if (!existsSync(SCRIPT)) {
@@ -19,11 +21,14 @@ export interface Seen {
   readonly code: number | null;
 }
 
-/** Types each answer when its prompt has been seen. */
+/** What is done when a prompt has been seen: typed, or something elsewhere. */
+type Deed = string | (() => unknown);
+
+/** Does each deed when its prompt has been seen. */
 export function atTerminal(
   home: string,
   words: string,
-  exchange: readonly (readonly [prompt: string, typed: string])[],
+  exchange: readonly (readonly [prompt: string, deed: Deed])[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Seen> {
   const child = spawn(SCRIPT, ["-qefc", `${binaryPath()} ${words}`, "/dev/null"], {
@@ -37,9 +42,22 @@ export function atTerminal(
     screen += text;
     for (let next = waiting[0]; next && screen.indexOf(next[0], seen) >= 0; next = waiting[0]) {
       seen = screen.indexOf(next[0], seen) + next[0].length;
-      child.stdin.write(next[1]);
+      const [, deed] = next;
       waiting.shift();
+      if (typeof deed === "string") child.stdin.write(deed);
+      else void deed();
     }
   });
-  return new Promise((resolve) => child.once("close", (code) => resolve({ screen, code })));
+  const { promise, resolve, reject } = Promise.withResolvers<Seen>();
+  const giveUp = setTimeout(() => {
+    child.kill("SIGKILL");
+    reject(
+      new Error(`The command has not ended; next was ${JSON.stringify(waiting[0]?.[0])}, on the screen:\n${screen}`),
+    );
+  }, PATIENCE_MS);
+  child.once("close", (code) => {
+    clearTimeout(giveUp);
+    resolve({ screen, code });
+  });
+  return promise;
 }

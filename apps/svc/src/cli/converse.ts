@@ -22,39 +22,37 @@ export async function converse(backend: Backend, place: Place): Promise<number> 
   });
   lines.on("SIGINT", () => (turn ? stop() : lines.close()));
   // Ctrl-D in the middle of an answer: it is still shown, and nothing is asked for after it.
-  const ended = new AbortController();
-  lines.once("close", () => ended.abort());
+  const left = new AbortController();
+  lines.once("close", () => left.abort());
   process.stdout.write(`Conversation "${place.session}". Esc stops an answer, Ctrl-D ends.\n`);
   lines.prompt();
   for await (const line of lines) {
     if (line.trim() !== "") {
       turn = new AbortController();
-      await say(backend, place, line, turn.signal, confirmOn(lines, turn.signal, ended.signal));
+      await say(backend, place, line, turn.signal, confirmOn(lines, turn.signal, left.signal));
       turn = undefined;
     }
-    if (!ended.signal.aborted) lines.prompt();
+    if (!left.signal.aborted) lines.prompt();
   }
   process.stdout.write("\n");
   return EXIT.ok;
 }
 
-/** The conversation's own reader asks: a second one would steal its keys. Whoever stops or leaves has not said yes. */
-function confirmOn(lines: Interface, turn: AbortSignal, ended: AbortSignal): Confirm {
-  const gone = AbortSignal.any([turn, ended]);
-  return (message, elsewhere) =>
+/** The conversation's own reader asks: a second one would steal its keys. Whoever leaves has not said yes. */
+function confirmOn(lines: Interface, turn: AbortSignal, left: AbortSignal): Confirm {
+  return (message, over) =>
     new Promise((resolve) => {
-      const over = AbortSignal.any([gone, elsewhere]);
-      if (over.aborted) return resolve(false);
-      over.addEventListener("abort", () => resolve(false), { once: true });
-      elsewhere.addEventListener("abort", () => process.stdout.write("\nSomebody else has answered.\n"), {
-        once: true,
-      });
-      lines.question(`\n${message} [y/N] `, { signal: over }, (said) => resolve(/^y(es)?$/i.test(said.trim())));
+      const gone = AbortSignal.any([turn, left, over]);
+      const stop = (): void => resolve(left.aborted ? false : undefined);
+      if (gone.aborted) return stop();
+      gone.addEventListener("abort", stop, { once: true });
+      lines.question(`\n${message} [y/N] `, { signal: gone }, (said) => resolve(/^y(es)?$/i.test(said.trim())));
     });
 }
 
 async function say(backend: Backend, place: Place, text: string, signal: AbortSignal, confirm: Confirm): Promise<void> {
-  const ask = questionPrompt(backend.call, confirm);
+  const ended = new AbortController();
+  const ask = questionPrompt(backend.call, confirm, ended.signal);
   let streamed = false;
   try {
     const answer = (await backend.call({
@@ -74,6 +72,8 @@ async function say(backend: Backend, place: Place, text: string, signal: AbortSi
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     process.stdout.write(`\n${printable(`${error.message}${error.hint ? ` ${error.hint}` : ""}`)}\n`);
+  } finally {
+    ended.abort();
   }
 }
 

@@ -1,43 +1,67 @@
 /** A tool call that waits for a person: shown at the terminal, answered with y or n. Anything but yes is no. */
-import type { Json } from "@svc/contract";
+import { type Json, SvcError } from "@svc/contract";
 import type { Call } from "../service/backend.ts";
 
 type Event = { readonly type: string; readonly [key: string]: Json };
 
 /**
- * Asks the person at the terminal; resolves with whether the answer was yes. `elsewhere`: aborted when somebody else has
- * answered, and nobody need answer here any more.
+ * Asks the person at the terminal; resolves with whether the answer was yes. `over`: nobody need answer here any more; then,
+ * and where the person wants the turn to stop, undefined.
  */
-export type Confirm = (message: string, elsewhere: AbortSignal) => Promise<boolean>;
+export type Confirm = (message: string, over: AbortSignal) => Promise<boolean | undefined>;
 
-export function questionPrompt(call: Call, confirm: Confirm): (event: Event) => void {
+/** Takes the events of a call. `ended`: aborted when the call has ended, with whatever it had asked. */
+export function questionPrompt(call: Call, confirm: Confirm, ended: AbortSignal): (event: Event) => void {
   const open = new Map<Json | undefined, AbortController>();
   return (event) => {
-    if (event.type === "answered") open.get(event["id"])?.abort();
+    const id = event["id"];
+    if (event.type === "question-over") open.get(id)?.abort(event["outcome"]);
     if (event.type !== "question") return;
-    const elsewhere = new AbortController();
-    open.set(event["id"], elsewhere);
-    void answer(call, confirm, event, elsewhere.signal).finally(() => open.delete(event["id"]));
+    const settled = new AbortController();
+    open.set(id, settled);
+    void answer(call, confirm, event, { settled: settled.signal, ended }).finally(() => open.delete(id));
   };
 }
 
-/** For a command that reads nothing else from the terminal. */
-export const confirmAlone: Confirm = async (message, signal) => {
+/** Calls, for a command that reads nothing else from the terminal. */
+export async function callAtTerminal(call: Call, what: Pick<Parameters<Call>[0], "name" | "body">): Promise<Json> {
+  const ended = new AbortController();
+  try {
+    return await call({ ...what, onEvent: questionPrompt(call, confirmAlone, ended.signal) });
+  } finally {
+    // A prompt that is left open would keep the command from ending.
+    ended.abort();
+  }
+}
+
+const confirmAlone: Confirm = async (message, over) => {
   const { clack } = await import("./prompts.ts");
   const { confirm, isCancel } = await clack();
-  const said = await confirm({ message, initialValue: false, signal });
+  const said = await confirm({ message, initialValue: false, signal: over });
+  if (over.aborted) return undefined;
   return !isCancel(said) && said;
 };
 
-async function answer(call: Call, confirm: Confirm, event: Event, elsewhere: AbortSignal): Promise<void> {
-  const message = `${String(event["tool"])} ${JSON.stringify(event["input"])}\n${String(event["reason"])}\nAllow it this once?`;
-  const approved = await confirm(printable(message), elsewhere);
-  if (elsewhere.aborted) return;
-  // A question that ran out of time has no more use for an answer.
-  await call({ name: "answer", body: { id: event["id"] ?? "", approved } }).catch(() => {});
+interface Over {
+  /** It was answered elsewhere, or nobody answered in time; the reason tells. */
+  readonly settled: AbortSignal;
+  readonly ended: AbortSignal;
 }
+
+async function answer(call: Call, confirm: Confirm, event: Event, { settled, ended }: Over): Promise<void> {
+  const message = `${String(event["tool"])} ${JSON.stringify(event["input"])}\n${String(event["reason"])}\nAllow it this once?`;
+  const approved = await confirm(printable(message), AbortSignal.any([settled, ended]));
+  if (settled.aborted) return tell(String(settled.reason));
+  if (approved === undefined) return;
+  await call({ name: "answer", body: { id: event["id"] ?? "", approved } }).catch((error: unknown) => {
+    // The turn tells it as well, where it has any use for an answer still.
+    if (error instanceof SvcError && error.code !== "NOT_FOUND") tell(error.message);
+  });
+}
+
+const tell = (text: string): void => void process.stdout.write(`${printable(text)}\n`);
 
 /** What a model wrote must not drive the terminal it is shown on. */
 export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, "\ufffd");
+  return text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
 }

@@ -1,7 +1,7 @@
 /** `svc chat`: one message with -m, else a conversation at the terminal. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { confirmAlone, printable, questionPrompt } from "../cli/question.ts";
+import { callAtTerminal, printable } from "../cli/question.ts";
 import type { Place } from "../cli/converse.ts";
 import { type Backend, openBackend } from "../service/backend.ts";
 
@@ -30,11 +30,9 @@ export async function run(context: CommandContext): Promise<number> {
 
 async function sayOnce(context: CommandContext, backend: Backend, place: Place, text: string): Promise<number> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
-  const answer = (await backend.call({
-    name: "chat",
-    body: { text, ...place, interactive },
-    onEvent: interactive ? questionPrompt(backend.call, confirmAlone) : tellWaiting,
-  })) as { response: string; readonly [key: string]: Json };
+  const call = { name: "chat", body: { text, ...place, interactive } };
+  const said = interactive ? callAtTerminal(backend.call, call) : backend.call({ ...call, onEvent: tellWaiting });
+  const answer = (await said) as { response: string; readonly [key: string]: Json };
   if (context.options.flag("json")) context.printJson(answer);
   else context.print(process.stdout.isTTY ? printable(answer.response) : answer.response);
   return EXIT.ok;

@@ -1,7 +1,7 @@
 /** `svc tools list` and `svc tools run`: under the agent's policy and sandbox, exactly as in a turn. */
 import { EXIT, type Json } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
-import { confirmAlone, printable, questionPrompt } from "../cli/question.ts";
+import { callAtTerminal, printable } from "../cli/question.ts";
 import { openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {
@@ -16,11 +16,10 @@ export async function run(context: CommandContext): Promise<number> {
   const name = context.args[1] ?? "";
   const agent = context.options.text("agent");
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
-  const outcome = (await backend.call({
-    name: "tool",
-    body: { name, input: context.options.text("input") ?? "{}", ...(agent !== undefined && { agent }), interactive },
-    ...(interactive && { onEvent: questionPrompt(backend.call, confirmAlone) }),
-  })) as { ok: boolean; output: Json };
+  const input = context.options.text("input") ?? "{}";
+  const call = { name: "tool", body: { name, input, ...(agent !== undefined && { agent }), interactive } };
+  const done = interactive ? callAtTerminal(backend.call, call) : backend.call(call);
+  const outcome = (await done) as { ok: boolean; output: Json };
   if (json) context.printJson(outcome);
   else {
     const text = typeof outcome.output === "string" ? outcome.output : JSON.stringify(outcome.output, null, 2);
