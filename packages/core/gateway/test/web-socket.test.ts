@@ -99,6 +99,16 @@ describe("a request that is no proper handshake", () => {
     wire.socket.destroy();
   });
 
+  test("is told so with one Connection header, also where the connection ends with it", async () => {
+    const { harness, tokens } = await started();
+    const asked = `GET /ws HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tokens.read}\r\n`;
+    const answers = [
+      await raw(harness, `${asked}Connection: close\r\n\r\n`),
+      await raw(harness, `${asked}Connection: close\r\nContent-Length: 5\r\n\r\nhello`),
+    ];
+    for (const answer of answers) expect(answer.match(/^connection: .*$/gim)).toEqual(["connection: upgrade, close"]);
+  });
+
   test("with a malformed key or malformed protocols is refused in our shape", async () => {
     const { harness, tokens } = await started();
     const authorized = `Authorization: Bearer ${tokens.read}\r\n`;

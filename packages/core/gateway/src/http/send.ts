@@ -23,13 +23,16 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
       return;
     }
     // A client that keeps its connection through a shutdown would find it closed under its next request.
-    outgoing.writeHead(
-      reply.status,
-      (isDraining() ? [...reply.headers, "connection", "close"] : reply.headers) as string[],
-    );
+    outgoing.writeHead(reply.status, (isLast ? closing(reply.headers) : reply.headers) as string[]);
     outgoing.end(reply.body);
     endIfUnread(outgoing, clock);
   };
+}
+
+/** With `Connection: close`, once: a reply may have an option of its own there, and of two such headers a proxy sees one. */
+function closing(headers: readonly string[]): string[] {
+  const at = headers.indexOf("connection") + 1;
+  return at === 0 ? [...headers, "connection", "close"] : headers.with(at, `${headers[at]}, close`);
 }
 
 /**
@@ -37,7 +40,7 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
  * away the answer on the client's side before it was read: a 413 would look like a crash.
  */
 function sendAndLinger(incoming: IncomingMessage, outgoing: ServerResponse, reply: Reply, clock: Clock): void {
-  outgoing.writeHead(reply.status, [...reply.headers, "connection", "close"]);
+  outgoing.writeHead(reply.status, closing(reply.headers));
   outgoing.write(reply.body);
   const end = () => {
     cancel();
