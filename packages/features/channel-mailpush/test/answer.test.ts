@@ -62,6 +62,23 @@ test("what was sent and not told is not sent again, in this process or another",
   expect(platform.sent).toHaveLength(2);
 });
 
+test("the same of a mail that begins a thread, and its receipt is the same", async () => {
+  const { platform, channel } = await connected();
+  const question = { conversation: { channel: "mailpush", id: "ada@example.org" }, text: "Deploy?", deliveryId: "d" };
+  platform.mood = ({ path }) => (path.endsWith("/send") ? "loses answers" : "takes");
+  await expect(channel.send(question, never)).rejects.toMatchObject({ code: "REMOTE_UNREACHABLE" });
+  platform.mood = "takes";
+  const receipt = await channel.send(question, never);
+  const [sent, ...others] = platform.sent;
+  expect(others).toEqual([]);
+  expect(receipt).toEqual({
+    platformId: sent!.messageId,
+    opened: { ...question.conversation, thread: sent!.threadId },
+  });
+  await channel.send({ ...question, deliveryId: "e" }, never);
+  expect(platform.sent).toHaveLength(2);
+});
+
 test("our own answers are in the thread, and not in the way of the next one", async () => {
   const { platform, channel, context, answer } = await asked();
   await channel.send(answer, never);

@@ -28,7 +28,7 @@ export async function compose({ from, to, text, replyTo, key, files }: Outgoing)
     subject: headerText(replyTo === undefined ? subjectFor(text) : answering(replyTo.subject)),
     // A mail has no line breaks but CRLF, and no NUL.
     text: text.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll("\0", ""),
-    messageId: `<${key}@${from?.split("@").at(-1) ?? "svc.invalid"}>`,
+    messageId: `<${messageIdOf(key, from)}>`,
     ...(replyTo?.messageId && { inReplyTo: replyTo.messageId }),
     ...(ids.length > 0 && { references: ids }),
     headers: {
@@ -48,6 +48,10 @@ export async function compose({ from, to, text, replyTo, key, files }: Outgoing)
   });
   return composer.compile().build();
 }
+
+/** Without the angle brackets. */
+export const messageIdOf = (key: string, from: string | undefined): string =>
+  `${key}@${from?.split("@").at(-1) ?? "svc.invalid"}`;
 
 /** The subject stays as it is: with another one the platform begins a new thread. */
 const answering = (subject: string): string => (/^\s*re\s*:/i.test(subject) ? subject : `Re: ${subject}`);

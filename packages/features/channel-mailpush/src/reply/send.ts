@@ -13,7 +13,7 @@ import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
 import type { OwnAddress } from "../mailbox/profile.ts";
 import { mailboxOf } from "../mail/sender.ts";
-import { compose } from "./compose.ts";
+import { compose, messageIdOf } from "./compose.ts";
 import { keptReply } from "./reply-data.ts";
 import { readThread } from "./thread.ts";
 
@@ -23,13 +23,15 @@ export function sender(api: MailApi, address: Pick<OwnAddress, "get">): Channel[
     const to = recipientOf(message);
     const { thread: threadId } = message.conversation;
     const key = hash("sha256", message.deliveryId);
-    // The platform takes no key by which it would know a mail that it sent already; the thread has one.
+    // The platform takes no key by which it would know a mail that it sent already; the thread has one, or the mailbox.
     const thread = threadId === undefined ? undefined : await readThread(api, threadId, signal);
     const already = thread?.sentAs(key);
     if (already !== undefined) return { platformId: already };
+    const from = await address.get(signal);
+    const sent = thread ? undefined : await findSent(api, messageIdOf(key, from), signal);
+    if (sent !== undefined) return receiptOf(sent, message.conversation, to);
     const replyTo = keptReply(message.replyData) ?? thread?.newest;
     const files = await readFiles(message);
-    const from = await address.get(signal);
     const mail = await compose({ from, to, text: message.text, replyTo, key, files });
     if (threadId !== undefined) {
       const { status, json } = await post(api, mail, { threadId }, files.length > 0, [404], signal);
@@ -38,6 +40,14 @@ export function sender(api: MailApi, address: Pick<OwnAddress, "get">): Channel[
     }
     return receiptOf((await post(api, mail, {}, files.length > 0, [], signal)).json, message.conversation, to);
   };
+}
+
+/** Where no thread tells it: https://support.google.com/mail/answer/7190 */
+async function findSent(api: MailApi, messageId: string, signal: AbortSignal): Promise<Json | undefined> {
+  const query = { q: `rfc822msgid:${messageId}`, maxResults: "1" };
+  const { json } = await api.call({ path: "messages", query }, signal);
+  const found = v.safeParse(v.object({ messages: v.array(v.unknown()) }), json);
+  return found.success ? (found.output.messages[0] as Json | undefined) : undefined;
 }
 
 function recipientOf({ conversation }: OutgoingMessage): string {

@@ -29,12 +29,15 @@ export function createLists(mailbox: Mailbox, pageSize: number): Lists {
     },
     messages(query) {
       const labels = query.getAll("labelIds");
-      const [after, before] = ["after", "before"].map((word) => secondsOf(query.get("q") ?? "", word));
+      const q = query.get("q") ?? "";
+      const [after, before] = ["after", "before"].map((word) => secondsOf(q, word));
+      const messageId = /(?:^| )rfc822msgid:(\S+)/.exec(q)?.[1];
       const found = [...mailbox.mails.values()]
         .filter(({ labelIds }) => labels.every((label) => labelIds.includes(label)))
         .filter(({ labelIds }) => labels.length > 0 || !labelIds.some((label) => label === "SPAM" || label === "TRASH"))
         .filter(({ atMs }) => after === undefined || Math.floor(atMs / 1000) >= after)
         .filter(({ atMs }) => before === undefined || Math.floor(atMs / 1000) < before)
+        .filter((mail) => messageId === undefined || mail.messageId === `<${messageId}>`)
         .toSorted((one, other) => other.atMs - one.atMs);
       const page = pageOf(found, query, pageSize);
       if (page === undefined) return refused(400, "invalidArgument", "pageToken");
