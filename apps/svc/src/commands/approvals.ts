@@ -25,6 +25,8 @@ interface ApprovalLine {
 
 async function list(context: CommandContext): Promise<number> {
   const { options } = context;
+  // What it does not look at would be believed to have been obeyed.
+  if (options.text("feedback") !== undefined) throw new SvcError("USAGE", "--feedback belongs to an answer.");
   const place = await placeOf(context);
   const body = Object.fromEntries(
     ["status", "limit"].flatMap((name): [string, string][] => {
@@ -32,17 +34,26 @@ async function list(context: CommandContext): Promise<number> {
       return value === undefined ? [] : [[name, value]];
     }),
   );
-  const told = (await callHere(place, { name: "approvals", body })) as unknown as { approvals: ApprovalLine[] };
-  if (options.flag("json")) context.printJson(told);
-  else if (told.approvals.length === 0) context.print("nothing waits for an answer");
-  else context.print(printable(told.approvals.map(entry).join("\n")));
+  const { approvals } = (await callHere(place, { name: "approvals", body })) as unknown as Listed;
+  if (options.flag("json")) context.printJson({ approvals });
+  else if (approvals.length === 0)
+    context.print(body["status"] ? "there is no such request" : "nothing waits for an answer");
+  else context.print(printable([...approvals.map(entry), ...hintFor(approvals)].join("\n")));
   return EXIT.ok;
+}
+
+interface Listed {
+  readonly approvals: readonly ApprovalLine[];
+}
+
+function hintFor(approvals: readonly ApprovalLine[]): string[] {
+  const waiting = approvals.find(({ status }) => status === "waiting");
+  return waiting ? [`Answer one: svc approvals approve ${waiting.n}`] : [];
 }
 
 async function answer(context: CommandContext, approved: boolean): Promise<number> {
   const [, run = "", step] = context.args;
   const { options } = context;
-  // What it does not look at would be believed to have been obeyed.
   if (options.text("status") !== undefined || options.text("limit") !== undefined) {
     throw new SvcError("USAGE", "--status and --limit belong to svc approvals list.");
   }

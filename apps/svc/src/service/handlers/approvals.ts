@@ -24,16 +24,27 @@ export function approvalHandlers(approvals: Approvals): ControlHandlers {
   };
 }
 
-/** By its number, by run and step, or by the run alone when only one of it waits. Throws APPROVAL_UNKNOWN. */
+/** By its number, by run and step, or by the run alone when only one of it waits. Throws APPROVAL_UNKNOWN, USAGE. */
 function find(approvals: Approvals, run: string, step: string | undefined): Pick<Approval, "runId" | "stepId"> {
   if (step !== undefined) return { runId: run, stepId: step };
-  const number = /^#?(\d{1,15})$/.exec(run)?.[1];
-  const byNumber = number === undefined ? undefined : approvals.list({ before: Number(number) + 1 }, 1).approvals[0];
-  if (byNumber?.n === Number(number)) return byNumber;
+  const [, mark, digits] = /^(#?)(\d{1,15})$/.exec(run) ?? [];
+  const numbered = digits === undefined ? undefined : byNumber(approvals, Number(digits));
+  if (numbered && mark === "#") return numbered;
   const ofRun = approvals.list({ runId: run, status: "waiting" }, 2).approvals;
-  if (ofRun.length === 1) return ofRun[0]!;
+  // An outside workflow may count its runs: a yes for one must never be taken for a yes to another.
+  if (numbered && ofRun.some(({ n }) => n !== numbered.n)) throw new SvcError("USAGE", EITHER, { hint: WHICH });
+  const found = numbered ?? (ofRun.length === 1 ? ofRun[0] : undefined);
+  if (found) return found;
   const hint = ofRun.length === 0 ? "See: svc approvals list" : "Several of this run wait: say which step.";
   throw new SvcError("APPROVAL_UNKNOWN", undefined, { hint });
+}
+
+const EITHER = "This is the number of one request, and the run of another.";
+const WHICH = "For the first say '#<number>', for the other name its step too.";
+
+function byNumber(approvals: Approvals, n: number): Approval | undefined {
+  const [newest] = approvals.list({ before: n + 1 }, 1).approvals;
+  return newest?.n === n ? newest : undefined;
 }
 
 function statusOf(value: Json | undefined): ApprovalStatus | undefined {
