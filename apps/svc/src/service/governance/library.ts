@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import { createLibrary, type LibraryOptions, type SopLibrary } from "@svc/sop";
+import { type CheckedSop, checkSops, createLibrary, type LibraryOptions, type SopLibrary } from "@svc/sop";
 import type { ServiceContext } from "../context.ts";
 
 type Folders = Pick<ServiceContext, "home">;
@@ -25,6 +25,17 @@ export const libraryRules = (
   defaultMode: () => config().core.sop.default_execution_mode,
   reserved: () => RESERVED,
 });
+
+/** All of them, with what is wrong or strange. `tools`: where it is known which there are. */
+export function checkProcedures(
+  { home }: Folders,
+  config: LoadedConfig,
+  tools?: readonly string[],
+): Promise<readonly CheckedSop[]> {
+  const { folder, defaultMode, reserved } = libraryRules({ home }, () => config);
+  const known = { nowMs: systemClock.now(), agents: [...resolveAgents(config.core).keys()], ...(tools && { tools }) };
+  return checkSops(folder(), { defaultMode: defaultMode(), reserved: reserved(), known });
+}
 
 /** Requests to /webhook are events too, beside the turn that they are. Of a pattern, all that is below it. */
 const RESERVED = CORE_PATHS.filter((path) => path !== "/webhook").map((path) => path.replace(/\{.*$/, ""));

@@ -5,6 +5,7 @@ import { channelIdOf } from "@svc/kernel";
 import type { ChannelAnswers, NotifiedChannel } from "@svc/sop";
 import type { Generation } from "../generation.ts";
 import type { Service } from "../service.ts";
+import { approversOf, targetOf, targetsOf } from "./channel-section.ts";
 
 type Parts = Pick<Service, "context" | "lifecycle"> & {
   readonly generation: () => Generation;
@@ -28,13 +29,7 @@ export function notifiedChannels({ context, lifecycle, generation, messaging }: 
   const known = catalogue
     .filter(({ kind }) => kind === "channel")
     .map(({ id, sections: [section] }) => channelIdOf({ id, ...(section !== undefined && { section }) }));
-  const sectionOf = (id: string): { approvers?: string[]; notification_target?: string } =>
-    (generation().config.section(`channels_config.${id}`) as object | undefined) ?? {};
   const maxChars = (id: string): number => generation().registry.channels.get(id)?.text?.maxChars ?? MAX_CHARS;
-  const targetOf = (id: string): Conversation | undefined => {
-    const target = sectionOf(id).notification_target?.trim();
-    return target ? { channel: id, id: target } : undefined;
-  };
   const isRunning = (id: string): boolean => {
     const owner = generation().registry.channelOwners.get(id);
     return owner !== undefined && lifecycle.stateOf(owner) !== "failed";
@@ -42,14 +37,11 @@ export function notifiedChannels({ context, lifecycle, generation, messaging }: 
   return {
     known: () => known,
     channel(id) {
-      const target = targetOf(id);
+      const target = targetOf(generation().config, id);
       const backlog = target ? messaging().backlog(target) : 0;
       return { isRunning: isRunning(id), target, backlog, maxChars: maxChars(id) };
     },
-    answers: (id) => ({ approvers: sectionOf(id).approvers ?? [], maxChars: maxChars(id) }),
-    targets: () =>
-      generation()
-        .registry.channels.names()
-        .flatMap((id) => (isRunning(id) ? (targetOf(id) ?? []) : [])),
+    answers: (id) => ({ approvers: approversOf(generation().config, id), maxChars: maxChars(id) }),
+    targets: () => targetsOf(generation().config).filter(({ channel }) => isRunning(channel)),
   };
 }

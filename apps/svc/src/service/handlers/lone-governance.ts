@@ -4,10 +4,11 @@
  */
 import { SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
-import { createLogger, createRedactor, loadConfig, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import { checkSops, createApprovals, createCronSchedule, createSops, cronMarks, type StepWorker } from "@svc/sop";
+import { createLogger, createRedactor, loadConfig, systemClock } from "@svc/kernel";
+import { createApprovals, createCronSchedule, createSops, cronMarks, type StepWorker } from "@svc/sop";
 import type { Store } from "@svc/store";
-import { libraryRules, openLibrary } from "../governance/library.ts";
+import { approversOf, targetsOf } from "../governance/channel-section.ts";
+import { checkProcedures, openLibrary } from "../governance/library.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import type { Place } from "./place.ts";
@@ -41,26 +42,17 @@ export async function loneGovernance(
     worker: NOBODY,
     cron: createCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
     settings: () => ({ maxConcurrentTotal: config.core.sop.max_concurrent_total }),
-    places: () => [],
+    places: () => targetsOf(config),
   });
   return {
     ...approvalHandlers(approvals),
-    ...sopHandlers({ sops, approvals, events: undefined, check: () => check({ home, config }) }),
+    // Which tools there are is known only to a service that runs.
+    ...sopHandlers({ sops, approvals, events: undefined, check: () => checkProcedures({ home }, config) }),
     ...auditHandlers(sops.audit),
   };
 }
 
 const MAX_CHARS = 4_000;
-
-const approversOf = (config: LoadedConfig, channel: string): readonly string[] =>
-  (config.section(`channels_config.${channel}`) as { approvers?: string[] } | undefined)?.approvers ?? [];
-
-/** Which tools there are is known only to a service that runs. */
-function check({ home, config }: { home: Place["home"]; config: LoadedConfig }): ReturnType<typeof checkSops> {
-  const { folder, defaultMode, reserved } = libraryRules({ home }, () => config);
-  const known = { nowMs: systemClock.now(), agents: [...resolveAgents(config.core).keys()] };
-  return checkSops(folder(), { defaultMode: defaultMode(), reserved: reserved(), known });
-}
 
 const refuse = (): never => {
   throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });

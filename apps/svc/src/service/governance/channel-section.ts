@@ -1,0 +1,28 @@
+/** What the section of a channel says of approvals and notifications. */
+import type { Conversation } from "@svc/contract";
+import type { LoadedConfig } from "@svc/kernel";
+
+type Config = Pick<LoadedConfig, "section" | "sectionNames">;
+
+const BEGINNING = "channels_config.";
+
+const sectionOf = (
+  config: Config,
+  channel: string,
+): { readonly approvers?: readonly string[]; readonly notification_target?: string } =>
+  (config.section(`${BEGINNING}${channel}`) as object | undefined) ?? {};
+
+export const approversOf = (config: Config, channel: string): readonly string[] =>
+  sectionOf(config, channel).approvers ?? [];
+
+export function targetOf(config: Config, channel: string): Conversation | undefined {
+  const target = sectionOf(config, channel).notification_target?.trim();
+  return target ? { channel, id: target } : undefined;
+}
+
+/** Of all channels that are turned on, whether or not they run. */
+export const targetsOf = (config: Config): Conversation[] =>
+  config
+    .sectionNames()
+    .filter((name) => name.startsWith(BEGINNING))
+    .flatMap((name) => targetOf(config, name.slice(BEGINNING.length)) ?? []);
