@@ -38,6 +38,8 @@ interface Status {
   readonly turns: { running: number; waiting: number };
   readonly channels: { id: string; state: string; callback_urls: string[]; signed: boolean | null }[];
   readonly messages: { waiting: number; failed: number; outgoing: number; dead: number };
+  readonly approvals: { waiting: number };
+  readonly sops: { loaded: number; broken: number; running: number; waiting: number };
   readonly warnings: string[];
   readonly features: { id: string; state: string; reason: string | null; restarts: number }[];
 }
@@ -64,6 +66,10 @@ function lines(status: Status): string {
     `  pairing   ${pairing.required ? "required" : "not required"}, ${pairing.devices} paired`,
     `  turns     ${turns.running} running, ${turns.waiting} waiting`,
     ...(status.channels.length === 0 ? [] : [messagesText(status.messages)]),
+    ...proceduresText(status.sops),
+    ...(status.approvals.waiting === 0
+      ? []
+      : [`  approvals ${status.approvals.waiting} to answer: svc approvals list`]),
     ...status.channels.map(
       ({ id, state, callback_urls: urls, signed }) =>
         `  channel   ${[id, state, ...urls, ...(signed === false ? ["NOT SIGNED"] : [])].join("  ")}`,
@@ -78,6 +84,12 @@ function lines(status: Status): string {
 function messagesText({ waiting, failed, outgoing, dead }: Status["messages"]): string {
   const stuck = failed + dead === 0 ? "" : `; ${failed} failed, ${dead} dead: svc inbox list`;
   return `  messages  ${waiting} to answer, ${outgoing} to deliver${stuck}`;
+}
+
+function proceduresText({ loaded, broken, running, waiting }: Status["sops"]): string[] {
+  if (loaded + broken + running + waiting === 0) return [];
+  const bad = broken === 0 ? "" : `; ${broken} broken: svc sop validate`;
+  return [`  sop       ${loaded} in force, ${running} running, ${waiting} waiting for a person${bad}`];
 }
 
 /** The default agent is the model of `[model]`; the others go by their names. What was spent is said where it is known. */

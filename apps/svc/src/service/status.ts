@@ -35,6 +35,8 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     turns: { running: load.running, waiting: load.waiting },
     channels: channelList(service),
     messages: messageCounts(service),
+    approvals: { waiting: store.approvals.countWaiting() },
+    sops: procedureCounts(service),
     activity: { minutes: service.events.activity.minutes() },
     memory_rss_bytes: process.memoryUsage.rss(),
     warnings: [...config.warnings],
@@ -54,6 +56,18 @@ function messageCounts({ messaging }: Service): StatusReport["messages"] {
     outgoing: outbox.waiting,
     dead: outbox.dead,
     oldest_waiting_secs: oldestWaitingMs === undefined ? null : Math.floor(oldestWaitingMs / 1000),
+  };
+}
+
+function procedureCounts({ governance: { library }, store }: Service): StatusReport["sops"] {
+  const loaded = library.list();
+  const active = store.sopRuns.active();
+  const waiting = active.filter(({ status }) => status === "waiting_approval").length;
+  return {
+    loaded: loaded.length,
+    broken: library.broken().length + loaded.filter(({ problem }) => problem !== undefined).length,
+    running: active.length - waiting,
+    waiting,
   };
 }
 

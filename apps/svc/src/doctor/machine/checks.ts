@@ -9,6 +9,7 @@ import { gateway, port } from "./gateway.ts";
 import { libatomic } from "./libatomic.ts";
 import { logs } from "./logs.ts";
 import { fileModes, homeFolder, keyFile } from "./modes.ts";
+import { procedures } from "./procedures.ts";
 import { localPaths, proxyHeaders, publicUrl } from "./public-url.ts";
 import { coreDumps, idleTokens, root } from "./security.ts";
 import { secrets } from "./secrets.ts";
@@ -30,6 +31,7 @@ export const CHECKS: readonly Check[] = [
   forwarding,
   features,
   settings,
+  procedures,
   database,
   disk,
   logs,

@@ -14,6 +14,7 @@ import {
 } from "@svc/kernel";
 import type { Finding } from "../finding.ts";
 import { agentFindings } from "./agents.ts";
+import { approverFindings } from "./approvers.ts";
 import { channelFindings } from "./channels.ts";
 import { exposureFindings } from "./exposure.ts";
 import { policyFindings } from "./policy.ts";
@@ -38,7 +39,14 @@ export interface Settings {
 
 /** `security`: also what opens the service further than it has to be. */
 export function settingsFindings(settings: Settings, { security }: { readonly security: boolean }): Finding[] {
-  const general = [agentFindings, sandboxFindings, publicUrlFindings, channelFindings, shortSecretFindings];
+  const general = [
+    agentFindings,
+    sandboxFindings,
+    publicUrlFindings,
+    channelFindings,
+    approverFindings,
+    shortSecretFindings,
+  ];
   const strict = [exposureFindings, proxyFindings, policyFindings, workspaceFindings];
   return [...general, ...(security ? strict : [])].flatMap((find) => find(settings));
 }

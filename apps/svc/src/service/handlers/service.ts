@@ -12,10 +12,11 @@ import { mailHandlers } from "./mail.ts";
 import { modelHandlers } from "./model.ts";
 import { secretHandlers } from "./secrets.ts";
 import { sessionHandlers } from "./sessions.ts";
-import { sopCheck, sopHandlers } from "./sops.ts";
+import { sopHandlers } from "./sops.ts";
 import { TerminalQuestions } from "./terminal-questions.ts";
 import { localClient } from "../local-client.ts";
 import type { Service } from "../service.ts";
+import { checkProcedures } from "../governance/library.ts";
 import { featureList, toolList } from "../status.ts";
 
 export async function serviceHandlers(service: Service): Promise<ControlHandlers> {
@@ -37,7 +38,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
     ...sopHandlers({
       sops,
       approvals,
-      check: () => sopCheck(service),
+      check: () => checkProcedures(service.context, service.config, toolNames(service)),
       events: service.isDaemon ? service.events.hub : undefined,
     }),
     ...auditHandlers(sops.audit),
@@ -90,6 +91,8 @@ function askIn(service: Service, request: ControlRequest, questions: TerminalQue
   if (service.isDaemon) return { ask: questions.amongOthers(request, service.governance, isInteractive) };
   return isInteractive ? { ask: questions.asker(request) } : {};
 }
+
+const toolNames = ({ generation }: Service): string[] => generation.registry.tools.list().map(({ name }) => name);
 
 /** Throws AGENT_UNKNOWN. */
 function environmentOf({ generation }: Service, agent: Json | undefined): ToolEnvironment {

@@ -1,11 +1,10 @@
 /** What `svc sop` asks for. */
 import { type Json, SvcError, type SvcEvent } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
-import { type EventHub, formatProblems, systemClock } from "@svc/kernel";
+import { type EventHub, formatProblems } from "@svc/kernel";
 import {
   type Approvals,
   type CheckedSop,
-  checkSops,
   runDetailJson,
   runJson,
   sopJson,
@@ -13,8 +12,6 @@ import {
   type Sops,
 } from "@svc/sop";
 import type { SopRunStatus } from "@svc/store";
-import { libraryRules } from "../governance/library.ts";
-import type { Service } from "../service.ts";
 import { limitOf, text } from "./fields.ts";
 
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
@@ -96,16 +93,6 @@ const checkedJson = ({ name, problems, warnings }: CheckedSop): Json => ({
   problems: problems.map((problem) => formatProblems([problem])),
   warnings: warnings.map((warning) => formatProblems([warning])),
 });
-
-/** All procedures of the workspace, with what is wrong or strange. */
-export async function sopCheck({ context, config, generation }: Checkable): Promise<readonly CheckedSop[]> {
-  const rules = libraryRules(context, () => config);
-  const tools = generation.registry.tools.list().map(({ name }) => name);
-  const known = { nowMs: systemClock.now(), agents: [...generation.agents.profiles.keys()], tools };
-  return checkSops(rules.folder(), { defaultMode: rules.defaultMode(), reserved: rules.reserved(), known });
-}
-
-type Checkable = Pick<Service, "context" | "config" | "generation">;
 
 function filterOf(body: ControlRequest["body"]): SopRunFilter {
   const sop = text(body["name"]);

@@ -61,6 +61,13 @@ const ACTIVITY = v.object({
   ),
 });
 
+const SOPS = v.object({
+  loaded: v.pipe(integer(0), v.description("Procedures in force.")),
+  broken: v.pipe(integer(0), v.description("Procedures whose files, as they are now, are not in force.")),
+  running: v.pipe(integer(0), v.description("Runs that have not ended, those that wait for a person apart.")),
+  waiting: v.pipe(integer(0), v.description("Runs that wait for a person.")),
+});
+
 export const STATUS_REPORT = v.object({
   status: v.picklist(["ok", "degraded"]),
   instance: name("Random per start."),
@@ -80,6 +87,8 @@ export const STATUS_REPORT = v.object({
   turns: v.object({ running: integer(0), waiting: integer(0) }),
   channels: v.array(CHANNEL),
   messages: MESSAGES,
+  approvals: v.object({ waiting: v.pipe(integer(0), v.description("Requests that nobody has answered yet.")) }),
+  sops: SOPS,
   activity: ACTIVITY,
   memory_rss_bytes: integer(0),
   warnings: v.array(v.string()),
