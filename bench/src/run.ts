@@ -1,7 +1,7 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,events,dashboard,ingest]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,events,dashboard,sop,ingest]
  *   pnpm bench --against <another build's binary>   only the pairs: what this build's turns cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -19,6 +19,8 @@ import { ingestMemoryTable, ingestRow, ingestTable, wholeWayTable } from "./inge
 import { measureWholeWay } from "./ingest/whole-way.ts";
 import { measureMemory } from "./memory.ts";
 import { measurePairs } from "./pairs.ts";
+import { measureSop } from "./sop/sop.ts";
+import { sopTable } from "./sop/table.ts";
 import { measureStartup } from "./startup.ts";
 import { commandTable, memoryTable, pairTable, startupTable, throughputRow, throughputTable } from "./tables.ts";
 import { measureThroughput } from "./throughput.ts";
@@ -28,7 +30,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "4" },
     rounds: { type: "string" },
     requests: { type: "string" },
-    only: { type: "string", default: "throughput,startup,commands,memory,events,dashboard,ingest" },
+    only: { type: "string", default: "throughput,startup,commands,memory,events,dashboard,sop,ingest" },
     against: { type: "string" },
   },
 });
@@ -62,6 +64,7 @@ if (only.has("throughput")) {
 if (only.has("memory")) say(memoryTable((results["memory"] = await measureMemory(requests(1_000_000)))));
 if (only.has("events")) say(eventsTable((results["events"] = await measureEvents())));
 if (only.has("dashboard")) say(dashboardTable((results["dashboard"] = await measureDashboard(rounds(11)))));
+if (only.has("sop")) say(sopTable((results["sop"] = await measureSop(rounds(5)))));
 if (only.has("ingest")) {
   const lines = await measureIngest(rounds(3), seconds, (line) => say(ingestRow(line)));
   results["ingest"] = lines;
