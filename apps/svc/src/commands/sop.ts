@@ -92,17 +92,24 @@ async function start(context: CommandContext, call: Call, name: string): Promise
     name: "sop-run",
     body: { name, wait: options.flag("wait"), ...(payload !== undefined && { payload }) },
     onEvent: (event) => {
-      if (json || event["type"] !== "step") return;
-      const { run, step, status } = event as unknown as { run: string; step: number; status: string };
-      const what =
-        status === "waiting_approval" ? `waits for a yes: svc approvals approve ${run} step-${step}` : status;
-      context.print(printable(`${run}  step ${step}  ${what.replace("_", " ")}`));
+      const line = json ? undefined : progress(event as unknown as RunEvent);
+      if (line !== undefined) context.print(printable(line));
     },
   })) as unknown as RunPage;
   if (json) context.printJson(done);
   else if (options.flag("wait")) context.print(printable(runPage(done)));
   else context.print(printable(`${done.id} has started; follow it with: svc sop show ${done.id}`));
   return done.status === "failed" || done.status === "cancelled" ? EXIT.failure : EXIT.ok;
+}
+
+type RunEvent =
+  | { readonly type: "step"; readonly run: string; readonly step: number; readonly status: string }
+  | { readonly type: "question"; readonly run: string; readonly title: string; readonly approval: number | null };
+
+/** That a step waits for a person is told with its question. */
+function progress(event: RunEvent): string | undefined {
+  if (event.type === "question") return `${event.run}  ${event.title}  svc approvals approve ${event.approval}`;
+  return event.status === "waiting_approval" ? undefined : `${event.run}  step ${event.step}  ${event.status}`;
 }
 
 function isJson(text: string): boolean {

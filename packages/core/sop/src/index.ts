@@ -16,6 +16,7 @@ export { sopJson } from "./json/sop-json.ts";
 export { checkSops } from "./library/check.ts";
 export type { CheckedSop } from "./library/definition.ts";
 export { createLibrary, type LibraryOptions } from "./library/library.ts";
+export { isQuestionOf } from "./runs/definition.ts";
 export { createSops, type SopEngine } from "./runs/sops.ts";
 export { SOP_TOOLS, type SopDoors, sopTools } from "./tools/sop-tools.ts";
 export { cronMarks } from "./triggers/cron-marks.ts";

@@ -1,5 +1,5 @@
 /** What `svc sop` asks for. */
-import { type Json, SvcError, type SvcEvent } from "@svc/contract";
+import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import { type EventHub, formatProblems } from "@svc/kernel";
 import {
@@ -13,6 +13,7 @@ import {
 } from "@svc/sop";
 import type { SopRunStatus } from "@svc/store";
 import { limitOf, text } from "./fields.ts";
+import { followRun } from "./follow-run.ts";
 
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
 const BY = "an operator at the command line";
@@ -51,41 +52,13 @@ export function sopHandlers({ sops, approvals, check, events }: SopHandlerParts)
       const { body } = request;
       const start = (): Promise<{ readonly id: string }> =>
         sops.run(text(body["name"]) ?? "", text(body["payload"]) ?? null, { by: BY });
-      return detail(body["wait"] === true ? await followed(events, request, start) : (await start()).id);
+      return detail(
+        body["wait"] === true ? await followRun({ events, approvals }, request, start) : (await start()).id,
+      );
     },
     "sop-runs": ({ body }) => ({ runs: sops.runs(filterOf(body), limitOf(body["limit"])).runs.map(runJson) }),
     "sop-cancel": async ({ body }) => runJson(await sops.cancel(text(body["run"]) ?? "", BY)),
   };
-}
-
-/** Resolves with the run's id once it has ended; its steps are told until then. Rejects when nobody waits any more. */
-async function followed(
-  events: EventHub,
-  { send, signal }: ControlRequest,
-  start: () => Promise<{ readonly id: string }>,
-): Promise<string> {
-  const ended = Promise.withResolvers<void>();
-  const early: SvcEvent[] = [];
-  let id: string | undefined;
-  const tell = (event: SvcEvent): void => {
-    if (id === undefined) return void early.push(event);
-    if (event.type === "sop-run-step" && event.runId === id) {
-      send({ type: "step", run: id, step: event.step, status: event.status });
-    }
-    if (event.type === "sop-run-end" && event.runId === id) ended.resolve();
-  };
-  const subscription = events.subscribe({ tell: ({ event }) => tell(event), dropped: () => {} });
-  const stop = (): void => ended.reject(signal.reason as Error);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    id = (await start()).id;
-    early.forEach(tell);
-    await ended.promise;
-    return id;
-  } finally {
-    subscription.end();
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 const checkedJson = ({ name, problems, warnings }: CheckedSop): Json => ({

@@ -24,3 +24,7 @@ export const isStepKey = (stepId: string): boolean => /^step-\d+(?:-interrupted)
 
 /** Names the step's turn and its tool calls, over restarts. The store knows turns of runs by this form. */
 export const stepTurnId = (runId: string, number: number): string => `sop-${runId}-${number}`;
+
+/** Whether a question is one of a run's: of a gate, or of a tool call in one of its steps. */
+export const isQuestionOf = (runId: string, asked: { readonly runId: string }): boolean =>
+  asked.runId === runId || asked.runId.startsWith(`sop-${runId}-`);
