@@ -27,6 +27,17 @@ async function started(options: HarnessOptions = {}) {
   return { gateway, token, head };
 }
 
+test("a long answer comes whole, whatever the parser refuses of the request that it is for", async () => {
+  const { gateway } = await started();
+  const asked = `GET /openapi.json HTTP/1.1${CRLF}Host: localhost${CRLF}Transfer-Encoding: chunked${CRLF}${CRLF}`;
+  const trailers = `X-T: ${"x".repeat(20)}${CRLF}`.repeat(3_000);
+  const wire = new Wire(gateway);
+  wire.write(`${asked}1${CRLF}x${CRLF}0${CRLF}${trailers}${CRLF}`);
+  const [answer = ""] = await wire.responses(1);
+  wire.socket.end();
+  expect(await wire.closed).toBe(answer);
+});
+
 describe("what the parser refuses", () => {
   test.each([
     ["garbage", "\x16\x03\x01 TLS?\r\n\r\n", 400, "BAD_REQUEST"],

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { STATUS_CODES } from "node:http";
 import type { ErrorCode } from "@svc/contract";
 import { isAnsweredAlready, responseInFlight } from "./in-flight.ts";
-import { endAndLinger } from "./linger.ts";
+import { endAndLinger, linger } from "./linger.ts";
 import { errorReply, type Reply } from "./reply.ts";
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -23,14 +23,15 @@ export function onClientError(error: NodeJS.ErrnoException, stream: unknown): vo
   if (inFlight && (inFlight.req.complete || inFlight.headersSent)) {
     // The broken bytes follow a request that is being answered, or are the rest of one that was refused unread: its answer
     // is sent, and the connection ends with it.
-    socket.pause();
     inFlight.shouldKeepAlive = false;
     if (inFlight.headersSent) inFlight.once("finish", () => socket.destroySoon());
-    if (!inFlight.req.complete) inFlight.end();
+    // What is unread when the connection closes would throw the end of a long answer away.
+    if (inFlight.req.complete) socket.pause();
+    else linger(socket, () => inFlight.end());
     return;
   }
   // A second answer to one request would be taken for the answer to the next.
-  if (isAnsweredAlready(socket)) socket.destroySoon();
+  if (isAnsweredAlready(socket)) endAndLinger(socket, "");
   else replyAndLinger(socket, errorReply(CODES[error.code ?? ""] ?? "BAD_REQUEST"));
 }
 
