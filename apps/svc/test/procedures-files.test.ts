@@ -50,8 +50,11 @@ test("files turn bad, are mended, half written, moved away and put back, while t
   const write = (text: string, md = steps("Say so.")): void => writeProcedure(house.home, "one", { toml: text, md });
   const trigger = async (): Promise<number> => (await house.api("/of/test", {})).status;
 
-  // The first one ever: its path, and the tools of the agents.
+  // The first one ever: its path, and the tools of the agents. What is half written in the config is nobody's business yet.
   expect([await offered(house), await trigger()]).toEqual([[], 404]);
+  const config = join(house.home, "config.toml");
+  const inForce = readFileSync(config, "utf8");
+  writeFileSync(config, `${inForce}\n[agent]\ninstructions = "Not yet."\n[gateway`);
   write(version(1));
   await becomes(house, "one 1");
   const tools = await eventually(
@@ -59,6 +62,7 @@ test("files turn bad, are mended, half written, moved away and put back, while t
     ({ length }) => length > 0,
   );
   expect([tools, await trigger()]).toEqual([SOP_TOOLS, 202]);
+  writeFileSync(config, inForce);
 
   // Bad in itself, then by its other file, then cut off in the middle: the version before stays, and it is said everywhere.
   const bads = [

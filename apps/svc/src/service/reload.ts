@@ -61,6 +61,20 @@ export class Reloader {
     return this.#running;
   }
 
+  /**
+   * The agents' tools go by whether there are procedures. The config is the one in force: whoever writes a procedure, an agent
+   * perhaps, must not be able to put another one into force, and one that is half written must not be in the way. Never rejects.
+   */
+  async followProcedures(): Promise<void> {
+    const service = this.#service;
+    while (this.#running) await this.#running.then(noop, noop);
+    if (service.governance.library.list().length > 0 === service.generation.hasProcedures) return;
+    this.#running = this.#apply(service.config).finally(() => (this.#running = undefined));
+    await this.#running.catch((error: unknown) =>
+      service.context.log.error("the agents' tools for procedures stay as they were", { error: String(error) }),
+    );
+  }
+
   async #reload(): Promise<ReloadReport> {
     const { context } = this.#service;
     try {

@@ -108,9 +108,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
 /** Agents have the tools for procedures where there is one: the first to come and the last to go make other agents. */
 function followProcedures(service: Service, reloader: Reloader): void {
   const { library } = service.governance;
-  library.onChange(() => {
-    if (library.list().length > 0 !== service.generation.hasProcedures) void reloader.reload().catch(() => {});
-  });
+  library.onChange(() => void reloader.followProcedures());
 }
 
 async function openGateway(context: CommandContext, service: Service): Promise<Gateway> {
