@@ -82,7 +82,7 @@ describe("svc reload", () => {
   test("who turns pairing on gets a code to begin with", async () => {
     using home = homeWith("[gateway]\nrequire_pairing = false\n");
     await using daemon = await startBinary({ home: home.path });
-    expect(daemon.output()).not.toContain("pairing code");
+    expect(daemon.output()).not.toContain("pairing code:");
     configure(daemon, "");
     await reload(daemon);
     expect(await daemon.pair()).toMatch(/^svc_/);
