@@ -21,7 +21,7 @@ export function beginRun(
   starter: Starter,
   after: After,
 ): SopRun | Skip {
-  const { store, clock, lines, publish, wake } = parts;
+  const { store, clock, lines, publish, redact, wake } = parts;
   const known = starter.key === undefined ? undefined : store.sopRuns.byKey(starter.key);
   if (known) return known;
   const skip = skipOf(parts, definition, event, after);
@@ -34,7 +34,7 @@ export function beginRun(
     source: event.source,
     topic: event.topic,
     payload: event.payload === null ? null : shortened(event.payload, MAX_PAYLOAD_CHARS),
-    startedBy: starter.by,
+    startedBy: redact(starter.by),
     startedByAgent: starter.agent,
     startedAtMs: clock.now(),
     key: starter.key,

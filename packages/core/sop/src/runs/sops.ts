@@ -11,6 +11,7 @@ import { Drivers } from "./drivers.ts";
 import { detailOf, pageOfRuns, summaryOf } from "./lists.ts";
 import type { RunParts } from "./parts.ts";
 import { settleIn } from "./settle.ts";
+import { shownWithout } from "./shown.ts";
 import { takeUp } from "./take-up.ts";
 import type { Sops } from "./types.ts";
 
@@ -29,6 +30,7 @@ export function createSops(options: SopsOptions): SopEngine {
   const { store, clock, library, cron, redact } = options;
   const audit = createAuditLog({ store, redact });
   const lines = auditLines(audit);
+  const shown = shownWithout(redact);
   const parts: RunParts = { ...options, lines, wake: (runId) => drivers.wake(runId) };
   const drivers = new Drivers({
     clock,
@@ -46,12 +48,12 @@ export function createSops(options: SopsOptions): SopEngine {
     dispatch,
     dispatchIn: (event, starter) => dispatchIn(parts, event, starter),
     run: (name, payload, starter) => runByName(parts, name, payload, starter),
-    list: () => library.list().map((loaded) => summaryOf(parts, cron, loaded)),
-    broken: () => library.broken(),
-    show: (name) => summaryOf(parts, cron, sopNamed(library, name)),
-    runs: (filter, limit) => pageOfRuns(parts, filter, limit),
+    list: () => library.list().map((loaded) => shown.summary(summaryOf(parts, cron, loaded))),
+    broken: () => library.broken().map(shown.broken),
+    show: (name) => shown.summary(summaryOf(parts, cron, sopNamed(library, name))),
+    runs: (filter, limit) => shown.page(pageOfRuns(parts, filter, limit)),
     hasRun: (id) => store.sopRuns.has(id),
-    readRun: (id) => detailOf(parts, id),
+    readRun: (id) => shown.detail(detailOf(parts, id)),
     async cancel(id, by) {
       const run = await cancelByPerson(parts, id, by);
       drivers.cancel(id, "The run was cancelled.");

@@ -11,7 +11,7 @@ import { completeStep } from "./transitions.ts";
 
 /** Rejects with what the turn does. */
 export async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal): Promise<void> {
-  const { store, worker } = parts;
+  const { store, worker, redact } = parts;
   const step = stepOf(run, run.step)!;
   const prompt = { run, step, before: outputBefore(store, run, run.step), fence: store.sopRuns.fence(run.n) };
   let moved: Pending<void> | undefined;
@@ -20,8 +20,8 @@ export async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal):
     sop: run.sop,
     agent: definitionOf(run).agent,
     turnId: stepTurnId(run.id, run.step),
-    text: stepText(prompt),
-    instructions: stepInstructions(prompt),
+    text: redact(stepText(prompt)),
+    instructions: redact(stepInstructions(prompt)),
     tools: step.tools,
     granted: isGranted(parts, run),
     alongside: (answer) => {
