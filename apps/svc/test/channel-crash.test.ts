@@ -76,7 +76,7 @@ test.each([
   await eventually(sent, ({ length }) => length === 2);
   await house.daemon.stop();
   const restored = await house.json<{ set_aside: object }>("restore", file, "--yes", ...words);
-  expect(restored.set_aside).toEqual({ messages: 0, deliveries: words.length === 0 ? 1 : 0 });
+  expect(restored.set_aside).toEqual({ messages: 0, deliveries: words.length === 0 ? 1 : 0, runs: 0 });
   await house.start();
   await house.post("provider_a", house.from.a({ text: "a new one" }));
   await eventually(sent, (all) => all.includes("a new one"));

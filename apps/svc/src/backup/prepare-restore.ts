@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, SvcError } from "@svc/contract";
 import { type Home, replaceFile } from "@svc/kernel";
-import { checkDatabase, lockHome, type SetAside, setAsideWaiting } from "@svc/store";
+import { checkDatabase, FIRST_WITH_APPROVALS, lockHome, type SetAside, setAsideWaiting } from "@svc/store";
 import { damaged, DATABASE, type Manifest, MANIFEST, WORKSPACE } from "./manifest.ts";
 import { type RestoredFiles, restoredFiles } from "./restored-files.ts";
 import { isRestoreFolder, journalFile, keptFolder } from "./swap.ts";
@@ -11,7 +11,12 @@ import { unpack } from "./unpack.ts";
 
 /** Disposed of without `apply`, it leaves no trace. */
 export interface PreparedRestore extends RestoredFiles, Disposable {
-  readonly setAside: SetAside;
+  readonly setAside: Everything;
+}
+
+interface Everything extends SetAside {
+  /** Of procedures, that had not ended. */
+  readonly runs: number;
 }
 
 export interface RestoreOptions {
@@ -36,7 +41,7 @@ export async function prepareRestore(
     const folder = join(home.root, name);
     const manifest = await unpack(file, folder);
     await checkRestored(folder, manifest, clock);
-    if (!withWaiting && manifest.schema_version !== null) setAside = setAsideWaiting(join(folder, DATABASE), clock);
+    if (!withWaiting) setAside = await setAsideAll(join(folder, DATABASE), manifest.schema_version ?? 0, clock);
     removeLog(join(folder, DATABASE));
     demandOneDisk(home, manifest);
     // Written last: a folder that has it is whole.
@@ -60,7 +65,17 @@ export async function prepareRestore(
   };
 }
 
-const NOTHING: SetAside = { messages: 0, deliveries: 0 };
+const NOTHING: Everything = { messages: 0, deliveries: 0, runs: 0 };
+
+async function setAsideAll(database: string, schema: number, clock: Clock): Promise<Everything> {
+  if (schema === 0) return NOTHING;
+  const waiting = setAsideWaiting(database, clock);
+  if (schema < FIRST_WITH_APPROVALS) return { ...waiting, runs: 0 };
+  // Loaded here: most of what it needs is procedures, of which there are none in older ones.
+  const { setAsideRuns } = await import("./set-aside-runs.ts");
+  // After what waited to be sent: who was asked hears that it is over.
+  return { ...waiting, runs: await setAsideRuns(database) };
+}
 
 /** Of one that was killed before it changed anything. With the restore's lock, and no journal: nobody needs it. */
 function removeLeftOver(home: Home): void {

@@ -124,13 +124,15 @@ function tell(
   }
   context.print(`restored ${files.length} files of ${created_at}`);
   if (kept !== null) context.print(`what was there before: ${kept}`);
-  const { messages, deliveries } = restore.setAside;
+  const { messages, deliveries, runs } = restore.setAside;
   if (messages + deliveries > 0) {
     context.print(
       `messages that waited then may have been answered since, and are set aside: ${messages} in, ${deliveries} out`,
     );
     context.print("take one up: svc inbox list --state dropped, svc inbox replay <id>");
   }
+  if (runs > 0)
+    context.print(`runs of procedures that were under way then may have gone on since, and are cancelled: ${runs}`);
   context.print("paired is who was paired then, a device revoked since included; look at: svc devices list");
   if (problem) context.print(`warning: the restored config can't be used yet: ${problem.message}`);
   context.print(url === undefined ? "Next: svc daemon" : `the daemon listens on ${url}`);

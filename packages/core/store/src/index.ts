@@ -2,7 +2,7 @@
 export * from "./check.ts";
 export { copyDatabase } from "./copy.ts";
 export * from "./home-lock.ts";
-export { SCHEMA_VERSION } from "./migrations.ts";
+export { FIRST_WITH_APPROVALS, SCHEMA_VERSION } from "./migrations.ts";
 export { newestTurnMs } from "./newest-turn.ts";
 export * from "./set-aside.ts";
 export * from "./store.ts";

@@ -1,14 +1,10 @@
-/**
- * Procedures and approvals of a service that does not run. What is answered here is kept: the run goes on, and the channels
- * are told, with the next start.
- */
-import { SvcError } from "@svc/contract";
+/** Procedures and approvals of a service that does not run. */
 import type { ControlHandlers } from "@svc/gateway/control";
 import { createLogger, createRedactor, loadConfig, systemClock } from "@svc/kernel";
-import { createApprovals, createCronSchedule, createSops, cronMarks, type StepWorker } from "@svc/sop";
 import type { Store } from "@svc/store";
 import { approversOf, targetsOf } from "../governance/channel-section.ts";
 import { checkProcedures, openLibrary } from "../governance/library.ts";
+import { loneEngine } from "../governance/lone-engine.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import type { Place } from "./place.ts";
@@ -22,28 +18,14 @@ export async function loneGovernance(
   const config = await loadConfig({ home, ...options });
   const { redact } = createRedactor(config.secrets());
   const log = createLogger({ level: "error", write: () => {}, json: true, clock: systemClock });
-  const shared = { store, clock: systemClock, log, redact };
   const library = await openLibrary({ home, log }, () => config);
-  const approvals = createApprovals({
-    ...shared,
-    // Nobody listens to a process that is gone in a moment.
-    publish: () => ({ id: "none-0" }),
-    settings: (channel) => ({ approvers: approversOf(config, channel), maxChars: MAX_CHARS }),
-    expireMs: () => config.core.approvals.expire_secs * 1000,
-    wake: () => {},
-    onRequested: (approval) => sops.onRequested(approval),
-    onSettled: (approval) => sops.onSettled(approval),
-  });
-  const sops = createSops({
-    ...shared,
-    publish: () => {},
-    library,
-    approvals,
-    worker: NOBODY,
-    cron: createCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
-    settings: () => ({ maxConcurrentTotal: config.core.sop.max_concurrent_total }),
+  const rules = {
+    approversOf: (channel: string) => approversOf(config, channel),
     places: () => targetsOf(config),
-  });
+    expireMs: config.core.approvals.expire_secs * 1000,
+    maxConcurrentTotal: config.core.sop.max_concurrent_total,
+  };
+  const { approvals, sops } = loneEngine({ store, log, redact, library, rules });
   return {
     ...approvalHandlers(approvals),
     // Which tools there are is known only to a service that runs.
@@ -51,16 +33,3 @@ export async function loneGovernance(
     ...auditHandlers(sops.audit),
   };
 }
-
-const MAX_CHARS = 4_000;
-
-const refuse = (): never => {
-  throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-};
-const NOBODY: StepWorker = {
-  turn: async () => refuse(),
-  call: async () => refuse(),
-  acts: refuse,
-  runsCommands: refuse,
-  abandon: async () => refuse(),
-};

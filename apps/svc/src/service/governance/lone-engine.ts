@@ -1,0 +1,77 @@
+/**
+ * Approvals and runs of a database that no service works on. What is answered or ended here is kept: the rest, and what the
+ * channels are told, come with the next start.
+ */
+import { type Conversation, type Logger, SvcError } from "@svc/contract";
+import { systemClock } from "@svc/kernel";
+import {
+  type Approvals,
+  createApprovals,
+  createCronSchedule,
+  createSops,
+  cronMarks,
+  type SopLibrary,
+  type Sops,
+  type StepWorker,
+} from "@svc/sop";
+import type { Store } from "@svc/store";
+
+export interface LoneEngineParts {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly redact: (text: string) => string;
+  readonly library: SopLibrary;
+  readonly rules: LoneRules;
+}
+
+/** Of a config. */
+export interface LoneRules {
+  readonly approversOf: (channel: string) => readonly string[];
+  /** Where the questions of gates are posted. */
+  readonly places: () => readonly Conversation[];
+  readonly expireMs: number;
+  readonly maxConcurrentTotal: number;
+}
+
+export interface LoneEngine {
+  readonly approvals: Approvals;
+  readonly sops: Sops;
+}
+
+export function loneEngine({ store, log, redact, library, rules }: LoneEngineParts): LoneEngine {
+  const shared = { store, clock: systemClock, log, redact };
+  const approvals = createApprovals({
+    ...shared,
+    // Nobody listens to a process that is gone in a moment.
+    publish: () => ({ id: "none-0" }),
+    settings: (channel) => ({ approvers: rules.approversOf(channel), maxChars: MAX_CHARS }),
+    expireMs: () => rules.expireMs,
+    wake: () => {},
+    onRequested: (approval) => sops.onRequested(approval),
+    onSettled: (approval) => sops.onSettled(approval),
+  });
+  const sops = createSops({
+    ...shared,
+    publish: () => {},
+    library,
+    approvals,
+    worker: NOBODY,
+    cron: createCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
+    settings: () => ({ maxConcurrentTotal: rules.maxConcurrentTotal }),
+    places: rules.places,
+  });
+  return { approvals, sops };
+}
+
+const MAX_CHARS = 4_000;
+
+const refuse = (): never => {
+  throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
+};
+const NOBODY: StepWorker = {
+  turn: async () => refuse(),
+  call: async () => refuse(),
+  acts: refuse,
+  runsCommands: refuse,
+  abandon: async () => refuse(),
+};
