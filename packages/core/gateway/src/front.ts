@@ -5,8 +5,6 @@
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
-import type { ApiRoute } from "./api/app.ts";
-import { coreRoutes } from "./api/core-routes.ts";
 import { featureRoutes } from "./api/feature-routes.ts";
 import { ChannelEventsRoute } from "./channel-events/route.ts";
 import { HealthRoute } from "./health.ts";
@@ -46,9 +44,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
   const { deps, api, send, isDraining } = lasting;
   const clientOf = resolverOf(settings, lasting);
   const ongoing = new Ongoing();
-  const core = coreRoutes({ ...deps, devices: lasting.devices, maxBodyBytes: config.max_body_bytes });
-  const features = featureRoutes(settings.routes, core, { maxBodyBytes: config.max_body_bytes, ongoing });
-  const apiRoutes: readonly ApiRoute[] = [...core, ...features];
+  const features = featureRoutes(settings.routes, { maxBodyBytes: config.max_body_bytes, ongoing });
   const rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
   const layers = new WebhookLayers({ ...lasting, ...settings, clientOf, clock: deps.clock });
   const events = new RequestEvents(deps);
@@ -78,7 +74,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     log: deps.log,
   });
   own.push(...streamRoutes({ ...lasting, clientOf }));
-  const document = openApiRoute({ version: deps.version, routes: [...own, ...apiRoutes], send, log: deps.log });
+  const document = openApiRoute({ version: deps.version, features, send, log: deps.log });
   const routes = [...own, document];
   const taken = [...routes.map(({ path }) => path), ...lasting.page.keys()];
   const listener = requestListener({
@@ -94,7 +90,10 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
       maxBodyBytes: config.max_body_bytes,
       log: deps.log,
     }),
-    otherwise: api.listener(apiRoutes, { ...lasting, clientOf, log: deps.log }),
+    otherwise: api.listener(
+      { core: { ...deps, devices: lasting.devices, maxBodyBytes: config.max_body_bytes }, features },
+      { ...lasting, clientOf, log: deps.log },
+    ),
     isDraining,
     send,
   });

@@ -4,6 +4,7 @@ import type { Ongoing } from "@svc/kernel";
 import * as v from "valibot";
 import { jsonReply, Reply } from "../http/reply.ts";
 import { queryOf } from "../routes/fields.ts";
+import { CORE_PATHS } from "../routes/core-paths.ts";
 import { pathPattern } from "../routes/path-pattern.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 import { jsonBody } from "./body.ts";
@@ -15,12 +16,8 @@ export interface FeatureRouteOptions {
 }
 
 /** Throws FEATURE_CONFLICT naming every path that is not below /api/ or is taken. */
-export function featureRoutes(
-  routes: readonly Route[],
-  core: readonly ApiRoute[],
-  options: FeatureRouteOptions,
-): ApiRoute[] {
-  const taken = core.map(({ path }) => pathPattern(path));
+export function featureRoutes(routes: readonly Route[], options: FeatureRouteOptions): ApiRoute[] {
+  const taken = CORE_PATHS.map(pathPattern);
   const known = new Set<string>();
   const problems: string[] = [];
   for (const { method, path } of routes) {

@@ -1,13 +1,14 @@
 /**
- * Hono, evaluated with the first request it is for: the start, and a daemon that only takes webhooks, do without it. Shared
- * by all fronts, so that it is loaded once.
+ * Hono and the routes on it, evaluated with the first request they are for: the start, and a daemon that only takes webhooks,
+ * do without them. Shared by all fronts, so that they are loaded once.
  */
 import type { RequestListener } from "node:http";
 import { errorReply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
-import type { ApiDeps, ApiRoute } from "./app.ts";
+import type { ApiDeps } from "./app.ts";
+import type { ApiParts } from "./listener.ts";
 
-type MakeListener = (routes: readonly ApiRoute[], deps: ApiDeps) => RequestListener;
+type MakeListener = (parts: ApiParts, deps: ApiDeps) => RequestListener;
 
 export class ApiLibrary {
   readonly #send: Send;
@@ -21,7 +22,7 @@ export class ApiLibrary {
     this.#again = again;
   }
 
-  listener(routes: readonly ApiRoute[], deps: ApiDeps): RequestListener {
+  listener(parts: ApiParts, deps: ApiDeps): RequestListener {
     let listener: RequestListener | undefined;
     return (incoming, outgoing) => {
       if (this.#apiListener === undefined) {
@@ -31,7 +32,7 @@ export class ApiLibrary {
         );
         return;
       }
-      listener ??= this.#apiListener(routes, deps);
+      listener ??= this.#apiListener(parts, deps);
       listener(incoming, outgoing);
     };
   }

@@ -1,10 +1,17 @@
-/** Hono behind Node's own request and response. The one module that loads it, so that it can be loaded late. */
+/** Hono behind Node's own request and response, with all routes below /api/. The one module that loads them, so that it can be late. */
 import type { RequestListener } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { errorReply } from "../http/reply.ts";
 import { apiApp, type ApiDeps, type ApiRoute } from "./app.ts";
+import { type CoreRouteDeps, coreRoutes } from "./core-routes.ts";
 
-export function apiListener(routes: readonly ApiRoute[], deps: ApiDeps): RequestListener {
+export interface ApiParts {
+  readonly core: CoreRouteDeps;
+  readonly features: readonly ApiRoute[];
+}
+
+export function apiListener({ core, features }: ApiParts, deps: ApiDeps): RequestListener {
+  const routes = [...coreRoutes(core), ...features];
   const adapted = getRequestListener(apiApp(routes, deps).fetch, {
     // The adapter's own Request and Response would replace the global ones, for every part of the process.
     overrideGlobalObjects: false,

@@ -25,17 +25,20 @@ export const OPENAPI: RouteSpec = {
 
 export interface OpenApiRouteDeps {
   readonly version: string;
-  /** All others. */
-  readonly routes: readonly RouteSpec[];
+  /** Beside core's own. */
+  readonly features: readonly RouteSpec[];
   readonly send: Send;
   readonly log: Logger;
 }
 
-export function openApiRoute({ version, routes, send, log }: OpenApiRouteDeps): OwnRoute {
+export function openApiRoute({ version, features, send, log }: OpenApiRouteDeps): OwnRoute {
   let making: Promise<Document> | undefined;
   const make = async (): Promise<Document> => {
-    const { openApiDocument } = await import("./document.ts");
-    return asReplies(JSON.stringify(openApiDocument({ version, routes: [...routes, OPENAPI] })));
+    const [{ openApiDocument }, { CORE_ROUTES }] = await Promise.all([
+      import("./document.ts"),
+      import("../routes/core.ts"),
+    ]);
+    return asReplies(JSON.stringify(openApiDocument({ version, routes: [...CORE_ROUTES, ...features] })));
   };
   return {
     ...OPENAPI,
