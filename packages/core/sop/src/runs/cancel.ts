@@ -1,8 +1,9 @@
 /** A person ends a run, in whatever state it is. */
 import { SvcError } from "@svc/contract";
 import type { SopRun } from "@svc/store";
+import type { ApprovalKey } from "../approvals/types.ts";
 import { commit } from "./after-commit.ts";
-import { gateId, interruptedId } from "./definition.ts";
+import { gateId, interruptedId, stepTurnId } from "./definition.ts";
 import { questionOf } from "./gate-answer.ts";
 import { runUnknown } from "./lists.ts";
 import type { RunParts } from "./parts.ts";
@@ -19,9 +20,8 @@ export async function cancelByPerson(parts: RunParts, id: string, by: string): P
     const reason = `Cancelled by ${by}.`;
     // First the run: the end of its question finds nothing to cancel any more.
     cancelRun(parts, run, { reason }, after);
-    for (const stepId of [gateId(run.step), interruptedId(run.step)]) {
-      if (!questionOf(parts, id, stepId)) continue;
-      const closed = approvals.cancelIn({ runId: id, stepId }, `run ${id} was cancelled by ${by}`);
+    for (const key of [...gatesOf(parts, run), ...callsOf(parts, run)]) {
+      const closed = approvals.cancelIn(key, `run ${id} was cancelled by ${by}`);
       if (closed) after(closed.committed);
     }
     return store.sopRuns.read(id);
@@ -30,3 +30,18 @@ export async function cancelByPerson(parts: RunParts, id: string, by: string): P
   if (!cancelled) throw runUnknown();
   return cancelled;
 }
+
+const gatesOf = (parts: RunParts, { id, step }: SopRun): ApprovalKey[] =>
+  [gateId(step), interruptedId(step)].flatMap((stepId) => questionOf(parts, id, stepId) ?? []);
+
+/**
+ * The calls of its step that wait for a person. Whoever is at the run calls them off too, but nobody may be: a yes to a call
+ * that is never made would be believed.
+ */
+const callsOf = ({ store }: RunParts, { id, step }: SopRun): ApprovalKey[] =>
+  store.approvals
+    .list({ status: "waiting", runId: stepTurnId(id, step) }, MOST_CALLS)
+    .filter(({ origin }) => origin === "tool");
+
+/** Of one step at a time. */
+const MOST_CALLS = 100;

@@ -30,6 +30,31 @@ describe("cancel", () => {
     await expect(made.sops.cancel("r-none", "somebody")).rejects.toMatchObject({ code: "SOP_RUN_UNKNOWN" });
   });
 
+  test("calls off what a call of its step asks, though the process that asked is gone", async () => {
+    open({ sops: [sop("a")], turn: () => new Promise(() => {}) });
+    const id = await made.start("a");
+    await quiet();
+    const about = (runId: string, origin: "tool" | "external") =>
+      made.approvals.request({
+        runId,
+        stepId: origin,
+        origin,
+        title: "?",
+        message: "",
+        askedBy: "b",
+        conversations: [],
+      });
+    await about(`sop-${id}-1`, "tool");
+    await about(`sop-${id}-1`, "external");
+    await about("t-other", "tool");
+    await made.sops.cancel(id, "somebody");
+    expect(made.approvals.list({}, 10).approvals.map(({ status }) => status)).toEqual([
+      "waiting",
+      "waiting",
+      "cancelled",
+    ]);
+  });
+
   test("stops the turn that runs, and tidies away what it left", async () => {
     open({
       sops: [sop("a")],
