@@ -25,6 +25,7 @@ export class World {
   readonly log = captureLogger();
   readonly fired: string[] = [];
   readonly disk = new Map<string, CronMark>();
+  make = createCronSchedule;
   crons: CronTrigger[] = [];
   isFull = false;
   /** Called in the middle of a transaction. */
@@ -54,7 +55,7 @@ export class World {
 
   start(): this {
     const library = { crons: () => this.crons, onChange: (listener: () => void) => void (this.#changed = listener) };
-    this.#process = createCronSchedule({ clock: this.clock, log: this.log, marks: this.marks, library });
+    this.#process = this.make({ clock: this.clock, log: this.log, marks: this.marks, library });
     this.#process.start(async ({ sop, dueMs, noteIn }) => {
       await this.beforeFire();
       this.#transaction(() => {

@@ -10,9 +10,9 @@ import {
   type ChannelEvents,
   createApprovals,
   createChannelEvents,
-  createCronSchedule,
   createSops,
   cronMarks,
+  lateCronSchedule,
   type SopEngine,
   type SopLibrary,
 } from "@svc/sop";
@@ -82,7 +82,7 @@ export function makeGovernance(parts: GovernanceParts): Governance {
     library,
     approvals,
     worker: stepWorker({ agent: parts.agent, generation, clientId, redact, ask: questions.ofProcedure }),
-    cron: createCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
+    cron: lateCronSchedule({ clock: systemClock, log, marks: cronMarks(store), library }),
     settings: () => ({ maxConcurrentTotal: core().sop.max_concurrent_total }),
     places: channels.targets,
   });

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import { type CheckedSop, checkSops, createLibrary, type LibraryOptions, type SopLibrary } from "@svc/sop";
+import { type CheckedSop, createLibrary, type LibraryOptions, type SopLibrary } from "@svc/sop";
 import type { ServiceContext } from "../context.ts";
 
 type Folders = Pick<ServiceContext, "home">;
@@ -17,7 +17,7 @@ export async function openLibrary(
   return library;
 }
 
-export const libraryRules = (
+const libraryRules = (
   { home }: Folders,
   config: () => LoadedConfig,
 ): Pick<LibraryOptions, "folder" | "defaultMode" | "reserved"> => ({
@@ -27,13 +27,14 @@ export const libraryRules = (
 });
 
 /** All of them, with what is wrong or strange. `tools`: where it is known which there are. */
-export function checkProcedures(
+export async function checkProcedures(
   { home }: Folders,
   config: LoadedConfig,
   tools?: readonly string[],
 ): Promise<readonly CheckedSop[]> {
   const { folder, defaultMode, reserved } = libraryRules({ home }, () => config);
   const known = { nowMs: systemClock.now(), agents: [...resolveAgents(config.core).keys()], ...(tools && { tools }) };
+  const { checkSops } = await import("@svc/sop/check");
   return checkSops(folder(), { defaultMode: defaultMode(), reserved: reserved(), known });
 }
 

@@ -7,13 +7,13 @@ import { systemClock } from "@svc/kernel";
 import {
   type Approvals,
   createApprovals,
-  createCronSchedule,
   createSops,
   cronMarks,
   type SopLibrary,
   type Sops,
   type StepWorker,
 } from "@svc/sop";
+import { createCronSchedule } from "@svc/sop/cron-schedule";
 import type { Store } from "@svc/store";
 
 export interface LoneEngineParts {

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { Problem } from "@svc/kernel";
 import { type CheckedSop, checkSop, type DefinitionRules } from "./definition.ts";
 import { listFolders, NAME_RULE, SOP_NAME, workspaceOf } from "./folders.ts";
-import { inParallel } from "./in-parallel.ts";
+import { AT_A_TIME, inParallel } from "./in-parallel.ts";
 import { problemOf, readFiles } from "./read-files.ts";
 import type { Known } from "./warnings.ts";
 
@@ -19,8 +19,6 @@ export async function checkSops(folder: string, options: CheckOptions): Promise<
   const checked = await inParallel(folders, AT_A_TIME, (one) => checkFolder(one, root, options, options.known));
   return checked.filter((one) => one !== undefined);
 }
-
-export const AT_A_TIME = 32;
 
 /** `root`: real path of what its files must lie in. Undefined when there is no procedure. Never rejects. */
 export async function checkFolder(

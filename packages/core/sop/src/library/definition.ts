@@ -2,6 +2,7 @@
 import { basename, join } from "node:path";
 import { badKey, checkDocument, type Finding, type Problem, type Table } from "@svc/kernel";
 import { definitionOf } from "./assemble.ts";
+import { SOP_MD, SOP_TOML } from "./file-names.ts";
 import type { Remark } from "./markdown-lines.ts";
 import type { ReservedPaths } from "./path-rules.ts";
 import { sopRules } from "./rules.ts";
@@ -9,9 +10,6 @@ import { MOST_STEPS, sopSchema } from "./schema.ts";
 import { type ReadSteps, readSteps } from "./steps-md.ts";
 import type { ExecutionMode, SopDefinition } from "./types.ts";
 import { type Known, unknownTools, warningsOf } from "./warnings.ts";
-
-export const SOP_TOML = "SOP.toml";
-export const SOP_MD = "SOP.md";
 
 export interface SopFiles {
   /** Absolute path of its folder, whose name is the procedure's. */

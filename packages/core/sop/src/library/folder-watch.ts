@@ -6,7 +6,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import type { Logger } from "@svc/contract";
-import { SOP_MD, SOP_TOML } from "./definition.ts";
+import { SOP_MD, SOP_TOML } from "./file-names.ts";
 
 export interface FolderWatch {
   /** From now on these, and no others. */

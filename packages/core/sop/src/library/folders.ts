@@ -2,7 +2,7 @@
 import type { Dirent } from "node:fs";
 import { access, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SOP_TOML } from "./definition.ts";
+import { SOP_TOML } from "./file-names.ts";
 
 export const SOP_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export const NAME_RULE = "a procedure's folder is named a-z 0-9 _ -, beginning with a letter or digit, at most 64";

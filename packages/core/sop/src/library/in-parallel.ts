@@ -12,3 +12,6 @@ export async function inParallel<Item, Result>(
   await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
   return results;
 }
+
+/** Folders of procedures that are read at the same time. */
+export const AT_A_TIME = 32;

@@ -1,11 +1,10 @@
 /** The procedures of a workspace, as their files are now. */
 import { join } from "node:path";
 import type { Clock, Logger } from "@svc/contract";
-import { AT_A_TIME, checkFolder } from "./check.ts";
 import type { DefinitionRules } from "./definition.ts";
 import { type FolderWatch, watchFolders } from "./folder-watch.ts";
 import { listFolders, MOST_SOPS, NAME_RULE, workspaceOf } from "./folders.ts";
-import { inParallel } from "./in-parallel.ts";
+import { AT_A_TIME, inParallel } from "./in-parallel.ts";
 import { tellChanges } from "./log-changes.ts";
 import type { ReservedPaths } from "./path-rules.ts";
 import { SETTLE_MS, settledStamp } from "./settled.ts";
@@ -142,6 +141,8 @@ class Library implements SopLibrary {
     for (let look = 0; look < MOST_LOOKS; look += 1) {
       const stamp = await settledStamp(folder, this.#options.clock);
       if (!stamp || stamp.text === before?.stamp) return before;
+      // Loaded with the first procedure there is: the start of a service that has none does without it.
+      const { checkFolder } = await import("./check.ts");
       const checked = await checkFolder(folder, root, rules);
       const after = await settledStamp(folder, this.#options.clock);
       if (after?.text === stamp.text) return checked && kept(before, stamp.text, checked);

@@ -3,7 +3,8 @@ import { constants } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { Problem } from "@svc/kernel";
-import { SOP_MD, SOP_TOML, type SopFiles } from "./definition.ts";
+import type { SopFiles } from "./definition.ts";
+import { SOP_MD, SOP_TOML } from "./file-names.ts";
 
 /** Of each file. */
 const MOST_BYTES = 256 * 1024;

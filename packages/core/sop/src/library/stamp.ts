@@ -2,7 +2,7 @@
 import type { BigIntStats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { SOP_MD, SOP_TOML } from "./definition.ts";
+import { SOP_MD, SOP_TOML } from "./file-names.ts";
 
 export interface Stamp {
   /** The same as long as the files are. */
