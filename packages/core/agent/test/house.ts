@@ -67,9 +67,22 @@ export function counting(tokens: { in: number | undefined; out: number | undefin
     doStream: async (options) => {
       const content = await next(options);
       const end: LanguageModelV4StreamPart = { type: "finish", usage, finishReason };
-      return { stream: ReadableStream.from([...content.flatMap(inPieces), end]) };
+      return { stream: streamOf([...content.flatMap(inPieces), end]) };
     },
   };
+}
+
+/** `ReadableStream.from`, which the types of browsers do not know. */
+export function streamOf<T>(parts: Iterable<T> | AsyncIterable<T>): ReadableStream<T> {
+  const iterator = (async function* () {
+    yield* parts;
+  })();
+  const pull = async (controller: ReadableStreamDefaultController<T>): Promise<void> => {
+    const { done, value } = await iterator.next();
+    if (done) controller.close();
+    else controller.enqueue(value);
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
 function inPieces(part: LanguageModelV4Content, index: number): LanguageModelV4StreamPart[] {

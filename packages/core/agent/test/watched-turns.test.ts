@@ -1,7 +1,7 @@
 // A turn that somebody looks on at is told in pieces; it must end exactly as it would with nobody looking.
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
-import { ask, failure, house, scripted, text } from "./house.ts";
+import { ask, failure, house, scripted, streamOf, text } from "./house.ts";
 import { throughBackoffs } from "./provider-house.ts";
 
 const deltasOf = ({ events }: ReturnType<typeof house>): string[] =>
@@ -20,7 +20,7 @@ function breaking(): LanguageModelV4 & { streams: number } {
         yield { type: "text-delta", id: "1", delta: "the " };
         throw lost;
       };
-      return Promise.resolve({ stream: ReadableStream.from(parts()) });
+      return Promise.resolve({ stream: streamOf(parts()) });
     },
   };
   return model;

@@ -80,7 +80,7 @@ export class EventReader {
 }
 
 /** The text of deltas; of everything else the type. */
-export const textsOf = (events: readonly Told[]): unknown[] =>
+const textsOf = (events: readonly Told[]): unknown[] =>
   events.map(({ type, payload }) => (type === "text-delta" ? payload.text : type));
 
 /** Of `GET /ws`. */

@@ -127,7 +127,7 @@ export class FakeSops implements GatewaySops {
   };
 }
 
-export const DEFINITION: SopDefinition = {
+const DEFINITION: SopDefinition = {
   name: "deploy",
   description: "Puts a version into production.",
   version: "1",

@@ -5,7 +5,16 @@ import { crash, home, open, reopen, store, storeForEachTest } from "./each-test.
 import { arrive, delivery, message } from "./house.ts";
 
 const DAY = 86_400_000;
-const NONE = { sessions: 0, turns: 0, toolCalls: 0, idempotencyKeys: 0, messages: 0, deliveries: 0, seenIds: 0, approvals: 0 };
+const NONE = {
+  sessions: 0,
+  turns: 0,
+  toolCalls: 0,
+  idempotencyKeys: 0,
+  messages: 0,
+  deliveries: 0,
+  seenIds: 0,
+  approvals: 0,
+};
 
 const step = { message: { role: "assistant" }, inputTokens: 1, outputTokens: 1 };
 

@@ -10,7 +10,16 @@ import { session, speak, turn } from "./house.ts";
 
 const DAY = 86_400_000;
 const KEEP_ALL: RetentionLimits = { sessionDays: 0, maxSessions: 0, toolCallDays: 36_500, messageDays: 36_500 };
-const NONE = { sessions: 0, turns: 0, toolCalls: 0, idempotencyKeys: 0, messages: 0, deliveries: 0, seenIds: 0, approvals: 0 };
+const NONE = {
+  sessions: 0,
+  turns: 0,
+  toolCalls: 0,
+  idempotencyKeys: 0,
+  messages: 0,
+  deliveries: 0,
+  seenIds: 0,
+  approvals: 0,
+};
 
 storeForEachTest();
 

@@ -26,7 +26,7 @@ const listOf = <Item extends v.GenericSchema<string>>(item: Item) =>
 
 const OBJECT = "an object";
 
-export const APPROVAL_REQUEST = "human_approval_request";
+const APPROVAL_REQUEST = "human_approval_request";
 
 export const EVENT_BODY = v.object(
   {

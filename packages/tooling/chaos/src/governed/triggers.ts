@@ -15,7 +15,7 @@ export const triggersOf = (count: number): Trigger[] =>
   });
 
 /** The step of the question that `ask` asks. */
-export const ASKED_STEP = "release";
+const ASKED_STEP = "release";
 
 const REST_MS = 20;
 /** No answer, or one of a service that goes down. */
