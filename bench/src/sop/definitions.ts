@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const PATH = "/of/bench";
-export const CONDITION = "$.alert.seconds >= 3";
+const CONDITION = "$.alert.seconds >= 3";
 export const BODY = '{"alert":{"seconds":3.5,"host":"web-1"},"note":"hello from the bench"}';
 
 /** Lets every trigger in. */

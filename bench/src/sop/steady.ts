@@ -62,7 +62,7 @@ export async function steady({ port, token, path, body, perSecond, seconds }: St
   };
 }
 
-export async function isBusy(port: number, authorization: string): Promise<boolean> {
+async function isBusy(port: number, authorization: string): Promise<boolean> {
   for (const status of ["pending", "running", "waiting_approval"]) {
     const url = `http://127.0.0.1:${port}/api/sop-runs?status=${status}&limit=1`;
     const answer = await fetch(url, { headers: { authorization } });
