@@ -32,6 +32,11 @@ test("hostile requests to every endpoint, slow clients and ten thousand idle con
   for (const path of ["/health", "/metrics", "/openapi.json", "/api/status"]) {
     expect(answersOf(report, `GET ${path}`)).toHaveProperty("200");
   }
+  const opened = { "GET /": "200", "GET /ws": "101", "GET /api/events": "200", "POST /api/session": "200" };
+  const governed = { "POST /sop/fuzz": "202", "POST /api/channel-events": "200", "GET /api/sop-runs/{id}": "200" };
+  for (const [name, answer] of Object.entries({ ...opened, ...governed })) {
+    expect([name, answersOf(report, name)]).toEqual([name, expect.objectContaining({ [answer]: expect.any(Number) })]);
+  }
   // Whoever does nothing wrong goes on being served. How fast is said by `pnpm fuzz`; no test depends on it.
   expect(report.paces["storm"]?.served).toBeGreaterThan(0);
   expect(report.idle?.served).toBe(true);

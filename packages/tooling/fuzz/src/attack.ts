@@ -37,6 +37,11 @@ export interface Attack {
   readonly mute?: boolean;
   /** Texts that the answers hold, one each and in this order, where they are 200. */
   readonly inOrder?: readonly string[];
+  /**
+   * What follows a handshake that opens a WebSocket. `sound`: it is answered, and its end is; `broken`: it ends the
+   * connection, which is told why.
+   */
+  readonly frames?: "sound" | "broken";
   /** What the server's patience is measured by when it has to end the exchange. */
   readonly slow?: "headers" | "body";
   /** Never reads: what the server has to say piles up. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { runBinary } from "@svc/testkit";
 import { HIDDEN } from "./attacks/framing.ts";
 import type { Pace } from "./bystander.ts";
+import { openDeaf } from "./deaf.ts";
 import { attackEndpoint, attackSlowly, type EndpointReport, type RunOptions } from "./endpoint-run.ts";
 import { endpointsOf, nameOf } from "./endpoints.ts";
 import { openIdle } from "./idle.ts";
@@ -66,6 +67,9 @@ export interface CampaignReport {
 /** How long connections are opened, held and closed: the slowest hundredth of the others must be more than one request. */
 const HOARDING_MS = 5_000;
 
+/** Followers who do not read, all through the storm. */
+const DEAF = 100;
+
 /** What may stay: caches with a bound, and what the C library keeps of the room that ten thousand connections took. */
 const KEPT_MB = 100;
 const KEPT_DESCRIPTORS = 8;
@@ -89,6 +93,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const before = heldBy(victim.daemon.pid);
 
   bystander.phase("storm");
+  const deaf = await openDeaf(victim, DEAF);
   const slow = Promise.all(endpoints.map((one) => attackSlowly(one, victim, { ...run, count: options.slow })));
   const done: EndpointReport[] = [];
   for (const endpoint of endpoints) {
@@ -100,6 +105,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const slowDone = await slow;
   for (const report of slowDone) if (report.sent > 0) say(endpointLine(report, "slow "));
   const idle = await hoard(victim, bystander, options);
+  deaf[Symbol.dispose]();
   bystander.phase("after");
   await new Promise((resolve) => setTimeout(resolve, options.quietMs));
   const paces = await bystander.end();

@@ -3,16 +3,43 @@ import * as fc from "fast-check";
 import type { Endpoint } from "./attacks/subject.ts";
 import { jsonOfSchema } from "./json-schema.ts";
 import type { Victim } from "./place/daemon.ts";
+import { SOP_PATH } from "./place/procedures.ts";
 
 const message = fc.record({
   message: fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).map((text) => `say ${text}`),
 });
 const device = fc.record({ device_name: fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 64 }) });
 
+/** `POST /api/channel-events`: requests and notes of a program on this machine. */
+const posted = fc.record(
+  {
+    type: fc.constantFrom("human_approval_request", "build-done", "x"),
+    content: fc.record(
+      {
+        title: fc.string({ unit: "grapheme", maxLength: 40 }),
+        message: fc.string({ unit: "grapheme", maxLength: 400 }),
+      },
+      { requiredKeys: [] },
+    ),
+    channels: fc.subarray(["dashboard", "slack", "telegram"]),
+    run_id: fc.integer({ min: 0, max: 500 }).map((n) => `run-${n}`),
+    step_id: fc.constantFrom("step", "step-1"),
+    approve_keywords: fc.subarray(["ship it", "yes", "ja"]),
+    reject_keywords: fc.subarray(["no", "stop"]),
+  },
+  { requiredKeys: ["type", "run_id", "step_id"] },
+);
+
 /** Attacked whether the document has them or not: the document may be what is wrong. */
-const FIXED: readonly Endpoint[] = [
+const fixed = ({ place }: Victim): readonly Endpoint[] => [
   { method: "POST", path: "/webhook", body: message },
   { method: "POST", path: "/pair", body: device },
+  { method: "POST", path: "/api/session", body: device, headers: [["Origin", `http://localhost:${place.port}`]] },
+  { method: "DELETE", path: "/api/session", isNoPages: true },
+  { method: "POST", path: "/api/channel-events", body: posted, isLocal: true },
+  { method: "GET", path: "/api/events" },
+  { method: "GET", path: "/ws", isSocket: true },
+  { method: "POST", path: SOP_PATH, body: fc.jsonValue() },
   { method: "GET", path: "/health" },
   { method: "GET", path: "/metrics" },
   { method: "GET", path: "/openapi.json" },
@@ -28,10 +55,23 @@ const FIXED: readonly Endpoint[] = [
 export async function endpointsOf(victim: Victim): Promise<Endpoint[]> {
   const response = await victim.daemon.request("/openapi.json");
   const documented = response.ok ? fromDocument(await response.json()) : [];
-  const known = new Set(FIXED.map(nameOf));
-  const others = documented.filter((endpoint) => !known.has(nameOf(endpoint)));
-  return [...FIXED, ...(await Promise.all(others.map((endpoint) => withSession(endpoint, victim))))];
+  const others = await Promise.all(documented.map((endpoint) => withSession(thereOf(endpoint, victim), victim)));
+  const all = [...fixed(victim), ...(await pageOf(victim)), ...others];
+  return [...new Map(all.toReversed().map((endpoint) => [nameOf(endpoint), endpoint])).values()].toReversed();
 }
+
+/** The page, and what it loads. */
+async function pageOf({ daemon }: Victim): Promise<Endpoint[]> {
+  const html = await (await daemon.request("/")).text();
+  const files = Array.from(html.matchAll(/(?:src|href)="(\/[\w./-]+)"/g), ([, path]) => path!);
+  return ["/", ...new Set(files)].map((path) => ({ method: "GET", path, name: path.replace(/-[\w-]{8,}\./, "-*.") }));
+}
+
+/** Something that is there, where it matters. */
+const thereOf = (endpoint: Endpoint, { there }: Victim): Endpoint => ({
+  ...endpoint,
+  path: there.get(endpoint.name ?? "") ?? endpoint.path,
+});
 
 /** The same for every run: it seeds the attacks. */
 export const nameOf = ({ method, path, name }: Endpoint): string => `${method} ${name ?? path}`;

@@ -42,7 +42,7 @@ async function found(attack: Attack, serve: (socket: Socket) => void): Promise<s
 }
 
 const sends = (text: string) => (socket: Socket) => void socket.write(text);
-const sendsAndEnds = (text: string) => (socket: Socket) => void socket.end(text);
+const sendsAndEnds = (text: string) => (socket: Socket) => void socket.end(text, "latin1");
 
 test("a server that does it right is left alone", async () => {
   expect(await found(attackWith(), sends(answer(404, error("NOT_FOUND"))))).toEqual([]);
@@ -147,5 +147,38 @@ describe("of a request that can be read in two ways, found is that it", () => {
 
   test("is refused and ended: nothing", async () => {
     expect(await found(doubtful, sendsAndEnds(refusal))).toEqual([]);
+  });
+});
+
+describe("of a connection that has become a WebSocket, found is", () => {
+  const frame = (first: number, payload: string | Buffer): Buffer =>
+    Buffer.concat([Buffer.of(first, payload.length), Buffer.from(payload)]);
+  const closing = (code: number): Buffer => frame(0x88, Buffer.of(code >> 8, code & 255));
+  const switched = Buffer.from("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\n");
+  const says = (...frames: readonly Buffer[]) => sendsAndEnds(Buffer.concat([switched, ...frames]).toString("latin1"));
+  const failure = (code: string, words = "No."): Buffer =>
+    frame(0x81, JSON.stringify({ type: "error", error: words, code }));
+  const sound = attackWith({ frames: "sound" });
+  const broken = attackWith({ frames: "broken", ending: "fin" });
+
+  test.each<[string, readonly Buffer[], string]>([
+    ["a masked frame", [Buffer.of(0x81, 0x81, 1, 2, 3, 4, 5)], "sends what is no WebSocket: a masked frame"],
+    ["a compressed frame", [frame(0xc1, "{}")], "sends what is no WebSocket: an unknown frame"],
+    ["HTTP behind the handshake", [Buffer.from(answer(200, "{}"))], "sends what is no WebSocket: an unknown frame"],
+    ["what is no JSON", [frame(0x81, "hello"), closing(1000)], "says what is no object with a type"],
+    ["an error without a code", [failure("OOPS"), closing(1000)], "an error that has not our shape"],
+    ["an error of its own", [failure("INTERNAL"), closing(1000)], "an error INTERNAL"],
+    ["an error that quotes", [failure("BAD_JSON", "markabc"), closing(1000)], "an error quotes what it was sent"],
+    ["a secret", [frame(0x81, JSON.stringify({ type: "x", key: SECRET })), closing(1000)], "tells a secret"],
+    ["an end without a reason", [], "ends a WebSocket without a reason"],
+    ["an end that is nobody's fault", [closing(1011)], "ends a WebSocket with 1011"],
+  ])("%s", async (_what, frames, problem) => {
+    expect(await found(sound, says(...frames))).toContain(problem);
+  });
+
+  test("that broken frames are taken for sound ones", async () => {
+    expect(await found(broken, says(closing(1000)))).toEqual(["ends a WebSocket with 1000"]);
+    expect(await found(broken, says(failure("BAD_JSON"), closing(1002)))).toEqual([]);
+    expect(await found(sound, says(failure("BAD_JSON"), closing(1000)))).toEqual([]);
   });
 });

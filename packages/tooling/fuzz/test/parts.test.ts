@@ -55,7 +55,8 @@ describe("the reader of answers", () => {
 });
 
 describe("the attacks", () => {
-  const credentials = { token: `svc_${"a".repeat(64)}`, webhookSecret: "s" };
+  const page = { cookie: "svc_session=c", csrf: "c" };
+  const credentials = { token: `svc_${"a".repeat(64)}`, webhookSecret: "s", page };
   const attacks = attacksOn({ method: "POST", path: "/webhook", body: fc.constant({ message: "x" }) }, credentials);
 
   test("are the same for the same seed, and others for another", () => {

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import type { Attack } from "../attack.ts";
 import { expectations, hopByHop, upgrades } from "./connection-headers.ts";
 import { bytesOf, type Header, type RequestParts, whole, without } from "./request.ts";
+import { anonymous, positions, signIns } from "./sign-ins.ts";
 import type { Subject } from "./subject.ts";
 
 export function headerAttacks(subject: Subject): fc.Arbitrary<Attack> {
@@ -17,6 +18,11 @@ export function headerAttacks(subject: Subject): fc.Arbitrary<Attack> {
     { weight: 4, arbitrary: keys(mark).map((headers) => sent("keys and sessions", headers)) },
     { weight: 3, arbitrary: forwarding(mark).map((headers) => sent("forwarding headers", headers)) },
     { weight: 2, arbitrary: authorities(subject).map((header) => instead("authority", header)) },
+    {
+      weight: 2,
+      arbitrary: signIns(subject).map((headers) => sent("cookies", headers, { headers: anonymous(subject) })),
+    },
+    { weight: 1, arbitrary: positions(mark).map((header) => sent("last event id", [header])) },
     { weight: 2, arbitrary: hosts(mark).map((header) => instead("host", header)) },
     { weight: 1, arbitrary: origins(mark).map((header) => sent("origin", [header])) },
     { weight: 2, arbitrary: upgrades(mark).map((headers) => sent("upgrade", headers)) },

@@ -8,6 +8,7 @@ import { headerAttacks } from "./headers.ts";
 import { partialAttacks } from "./partial.ts";
 import { protocolAttacks } from "./protocols.ts";
 import { slowAttacks } from "./slow.ts";
+import { socketAttacks } from "./socket.ts";
 import { type Credentials, type Endpoint, subjectOf } from "./subject.ts";
 import { targetAttacks } from "./targets.ts";
 
@@ -21,6 +22,7 @@ export const attacksOn = (endpoint: Endpoint, credentials: Credentials): fc.Arbi
       { weight: 4, arbitrary: targetAttacks(subject) },
       { weight: 3, arbitrary: protocolAttacks(subject) },
       { weight: 3, arbitrary: partialAttacks(subject) },
+      { weight: endpoint.isSocket ? 20 : 0, arbitrary: socketAttacks(subject) },
     ),
   );
 

@@ -9,12 +9,22 @@ export interface Endpoint {
   readonly name?: string;
   /** Bodies it would take; undefined: it takes none. */
   readonly body?: fc.Arbitrary<unknown>;
+  /** It takes requests with these only. */
+  readonly headers?: readonly Header[];
+  /** It takes none that a proxy has passed on. */
+  readonly isLocal?: boolean;
+  /** It becomes a WebSocket. */
+  readonly isSocket?: boolean;
+  /** What a page's sign-in opens here would end it. */
+  readonly isNoPages?: boolean;
 }
 
 export interface Credentials {
   /** A token that opens the endpoint. */
   readonly token: string;
   readonly webhookSecret: string;
+  /** Of a page that is signed in. */
+  readonly page: { readonly cookie: string; readonly csrf: string };
 }
 
 export interface Subject extends RequestParts {
@@ -33,11 +43,7 @@ export function subjectOf(endpoint: Endpoint, credentials: Credentials): fc.Arbi
       mark: markArbitrary,
       // Evenly spread: the generator's own liking for small numbers would make most of them one client.
       address: fc.noBias(fc.ipV4()),
-      authority: fc.oneof(
-        { weight: 8, arbitrary: fc.constant(`Bearer ${credentials.token}`) },
-        { weight: 1, arbitrary: fc.constant(undefined) },
-        { weight: 1, arbitrary: fc.constantFrom("Bearer", `Bearer svc_${"0".repeat(64)}`, "Basic eDp5", "") },
-      ),
+      authority: authorities(endpoint, credentials),
       connection: fc.constantFrom<(string | undefined)[]>("close", "keep-alive", undefined),
       code: fc.nat(999_999),
       body: endpoint.body ?? fc.constant(undefined),
@@ -47,10 +53,11 @@ export function subjectOf(endpoint: Endpoint, credentials: Credentials): fc.Arbi
       target: endpoint.path,
       headers: [
         ["Host", "localhost"],
-        ...header("Authorization", authority),
+        ...authority,
         ...header("Connection", connection),
         // Every request from a client of its own, or all but the first few would only ever see the limit.
-        ["X-Forwarded-For", address],
+        ...header("X-Forwarded-For", endpoint.isLocal ? undefined : address),
+        ...(endpoint.headers ?? []),
         ["X-Webhook-Secret", credentials.webhookSecret],
         ["X-Pairing-Code", String(code).padStart(6, "0")],
         ...header("Content-Type", body === undefined ? undefined : "application/json"),
@@ -59,6 +66,25 @@ export function subjectOf(endpoint: Endpoint, credentials: Credentials): fc.Arbi
       credentials,
       mark,
     }));
+}
+
+/** Mostly one that opens the endpoint. */
+function authorities({ isNoPages }: Endpoint, { token, page }: Credentials): fc.Arbitrary<readonly Header[]> {
+  const signedIn: readonly Header[] = [
+    ["Cookie", page.cookie],
+    ["X-Svc-Csrf", page.csrf],
+  ];
+  return fc.oneof(
+    { weight: isNoPages ? 8 : 6, arbitrary: fc.constant(header("Authorization", `Bearer ${token}`)) },
+    { weight: isNoPages ? 0 : 2, arbitrary: fc.constant(signedIn) },
+    { weight: 1, arbitrary: fc.constantFrom([], ...signedIn.map((half) => [half])) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom("Bearer", `Bearer svc_${"0".repeat(64)}`, "Basic eDp5", "")
+        .map((value) => header("Authorization", value)),
+    },
+  );
 }
 
 const header = (name: string, value: string | undefined): Header[] => (value === undefined ? [] : [[name, value]]);

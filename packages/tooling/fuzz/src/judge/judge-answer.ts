@@ -2,10 +2,7 @@
 import { ERRORS, type ErrorCode } from "@svc/contract";
 import type { Attack } from "../attack.ts";
 import type { Answer } from "../wire/answers.ts";
-import type { Rules } from "./judge.ts";
-
-/** The only ways in which a server may say that it, and not the caller, is the reason. */
-const DOCUMENTED: ReadonlySet<string> = new Set(["DRAINING", "BUSY", "STORE_FULL", "STORE_FAILED"]);
+import { DOCUMENTED, type Rules } from "./rules.ts";
 
 export function judgeAnswer(answer: Answer, attack: Attack, rules: Rules, streaming: boolean): string[] {
   const found: string[] = [];
@@ -39,6 +36,8 @@ function judgeHeaders({ status, headers, body }: Answer): string[] {
 }
 
 const FIELDS: ReadonlySet<string> = new Set(["error", "code", "retry_after"]);
+/** Who was first, and when. */
+const MORE: Readonly<Record<string, ReadonlySet<string>>> = { APPROVAL_RESOLVED: new Set(["by", "at"]) };
 
 function judgeError({ status, headers, body }: Answer): string[] {
   const type = headers.get("content-type")?.[0] ?? "";
@@ -50,7 +49,8 @@ function judgeError({ status, headers, body }: Answer): string[] {
     return [`${status} that is not in our error shape`];
   }
   const found: string[] = [];
-  if (Object.keys(value).some((name) => !FIELDS.has(name))) found.push(`${status} with a field that no error has`);
+  const isKnown = (name: string): boolean => FIELDS.has(name) || MORE[String(code)]?.has(name) === true;
+  if (!Object.keys(value).every(isKnown)) found.push(`${status} with a field that no error has`);
   if (status >= 500 && !DOCUMENTED.has(String(code))) found.push(`${status} ${String(code)}`);
   if (entry.status !== status) found.push(`${String(code)} with status ${status} instead of ${entry.status}`);
   if ((status === 429) !== (typeof value["retry_after"] === "number")) found.push("retry_after goes with 429 alone");

@@ -2,15 +2,12 @@
 import type { Attack, Exchange } from "../attack.ts";
 import { type Answer, readAnswers } from "../wire/answers.ts";
 import { judgeAnswer } from "./judge-answer.ts";
-
-export interface Rules {
-  /** Texts that never leave the service. */
-  readonly secrets: readonly string[];
-}
+import { judgeSocket } from "./judge-socket.ts";
+import type { Rules } from "./rules.ts";
 
 /** Nothing when all is well. */
 export function judge(attack: Attack, exchange: Exchange, rules: Rules): string[] {
-  const { final, rest, problem, streaming } = readAnswers(exchange.received, attack.head);
+  const { final, rest, problem, streaming, frames } = readAnswers(exchange.received, attack.head);
   const found: string[] = [];
   if (exchange.endedBy === "late") found.push("hangs: no end within the bound");
   if (problem !== undefined) found.push(`sends what is no response: ${problem}`);
@@ -25,6 +22,7 @@ export function judge(attack: Attack, exchange: Exchange, rules: Rules): string[
   if (attack.inOrder) found.push(...judgeOrder(attack.inOrder, final));
   if (attack.elsewhere && final.some(({ status }) => status < 400))
     found.push("serves another path than it was asked for");
+  if (frames !== undefined) found.push(...judgeSocket(frames, attack, exchange, rules));
   for (const answer of final) found.push(...judgeAnswer(answer, attack, rules, streaming === true));
   return [...new Set(found)];
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { runBinary, type RunningBinary, startBinary, temporaryHome } from "@svc/testkit";
 import { MAX_BODY_BYTES } from "../attacks/bodies.ts";
 import type { Credentials } from "../attacks/subject.ts";
+import { begin, writeProcedures } from "./procedures.ts";
 
 export interface Victim extends AsyncDisposable {
   readonly daemon: RunningBinary;
@@ -14,6 +15,8 @@ export interface Victim extends AsyncDisposable {
   /** Of the client that does nothing wrong. */
   readonly bystander: string;
   readonly secrets: readonly string[];
+  /** What there is to attack behind a documented path with placeholders, by that path. */
+  readonly there: ReadonlyMap<string, string>;
   readonly trusting: boolean;
 }
 
@@ -29,17 +32,23 @@ export async function startVictim({ trusting, binary }: VictimOptions): Promise<
   writeFileSync(join(home.path, "config.toml"), configOf(trusting, planted), { mode: 0o600 });
   const chosen = binary === undefined ? {} : { binary };
   try {
+    writeProcedures(home.path);
     const daemon = await startBinary({ home: home.path, ...chosen });
     const token = await daemon.pair();
-    const issued = await runBinary(["pair", "--scope", "webhook", "--json"], { home: home.path, ...chosen });
-    const bystander = await daemon.pair((JSON.parse(issued.stdout) as { code: string }).code);
+    const codeOf = async (scope: string): Promise<string> => {
+      const issued = await runBinary(["pair", "--scope", scope, "--json"], { home: home.path, ...chosen });
+      return (JSON.parse(issued.stdout) as { code: string }).code;
+    };
+    const bystander = await daemon.pair(await codeOf("webhook"));
     const { hostname: host, port } = new URL(daemon.url);
+    const page = await signIn(daemon, await codeOf("operator"));
     return {
       daemon,
       place: { host, port: Number(port) },
-      credentials: { token, webhookSecret: planted.webhook },
+      credentials: { token, webhookSecret: planted.webhook, page },
       bystander,
-      secrets: [planted.webhook, planted.apiKey, token, bystander],
+      secrets: [planted.webhook, planted.apiKey, token, bystander, page.csrf, page.cookie],
+      there: await begin(daemon, token),
       trusting,
       [Symbol.asyncDispose]: async () => {
         await daemon.close();
@@ -50,6 +59,14 @@ export async function startVictim({ trusting, binary }: VictimOptions): Promise<
     home.remove();
     throw error;
   }
+}
+
+/** A device of its own: whoever signs in with the attacker's token again and again signs out only himself. */
+async function signIn(daemon: RunningBinary, code: string): Promise<Credentials["page"]> {
+  const headers = { origin: daemon.url, "x-pairing-code": code };
+  const answer = await daemon.request("/api/session", { method: "POST", headers });
+  const { csrf } = (await answer.json()) as { csrf: string };
+  return { cookie: (answer.headers.get("set-cookie") ?? "").split(";")[0]!, csrf };
 }
 
 const plant = (): string => `planted-${randomBytes(12).toString("hex")}`;

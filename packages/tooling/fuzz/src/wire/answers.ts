@@ -18,6 +18,8 @@ export interface Answers {
   readonly rest: Buffer;
   /** Why the bytes are no HTTP response. */
   readonly problem?: string;
+  /** The connection has become a WebSocket: what came on it since. */
+  readonly frames?: Buffer;
   /** An event stream has begun, which by its nature has no end. */
   readonly streaming?: boolean;
 }
@@ -51,7 +53,12 @@ export function readAnswers(bytes: Buffer, head = false): Answers {
       rest = EMPTY;
       return stop({ streaming: true });
     }
-    const body = head || [101, 204, 304].includes(read.status) ? { bytes: EMPTY, length: 0 } : readBody(read, after);
+    if (read.status === 101) {
+      final.push({ ...read, body: EMPTY });
+      rest = EMPTY;
+      return stop({ frames: after });
+    }
+    const body = head || [204, 304].includes(read.status) ? { bytes: EMPTY, length: 0 } : readBody(read, after);
     if (typeof body === "string") return stop({ problem: body });
     if (body === undefined) return stop();
     final.push({ ...read, body: body.bytes });

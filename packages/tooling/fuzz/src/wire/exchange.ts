@@ -16,6 +16,8 @@ export interface Patience {
 }
 
 const LEAVES_AFTER_MS = 5_000;
+/** More is looked at of no answer: a stream goes on for as long as it is listened to. */
+const MOST_BYTES = 16 * 1_048_576;
 
 /** Never rejects. */
 export function exchange(attack: Attack, place: Place, patience: Patience): Promise<Exchange> {
@@ -24,6 +26,7 @@ export function exchange(attack: Attack, place: Place, patience: Patience): Prom
   const received: Buffer[] = [];
   return new Promise((resolve) => {
     let error: string | undefined;
+    let bytes = 0;
     let settled = false;
     const settle = (endedBy: Exchange["endedBy"]): void => {
       if (settled) return;
@@ -39,11 +42,14 @@ export function exchange(attack: Attack, place: Place, patience: Patience): Prom
       leaves ? LEAVES_AFTER_MS : boundMs(attack, patience),
     );
     const look = (): void => {
-      if (attack.ending === "answer" && answered(attack, Buffer.concat(received))) settle("client");
+      if (attack.ending !== "answer" && attack.ending !== "fin") return;
+      const sofar = Buffer.concat(received);
+      if (attack.ending === "answer" ? answered(attack, sofar) : goesOn(attack, sofar)) settle("client");
     };
     if (attack.deaf !== true) {
       socket.on("data", (chunk: Buffer) => {
-        received.push(chunk);
+        bytes += chunk.length;
+        if (bytes <= MOST_BYTES) received.push(chunk);
         look();
       });
     }
@@ -72,11 +78,16 @@ async function perform(attack: Attack, socket: Socket, isOver: () => boolean): P
   }
 }
 
+/** What it asked for has no end by itself: a stream, also when the client says that it sends no more. */
+const goesOn = (attack: Attack, received: Buffer): boolean =>
+  !attack.broken && readAnswers(received, attack.head).streaming === true;
+
 /** All that was asked is answered, and the server does not mean to say more. */
 function answered(attack: Attack, received: Buffer): boolean {
   if (attack.broken) return false;
-  const { final, problem, streaming } = readAnswers(received, attack.head);
+  const { final, problem, streaming, frames } = readAnswers(received, attack.head);
   if (problem !== undefined || streaming) return true;
+  if (frames !== undefined) return attack.frames === undefined;
   const isClosing = final.at(-1)?.headers.get("connection")?.[0]?.toLowerCase() === "close";
   return !isClosing && final.length >= attack.requests;
 }
