@@ -36,18 +36,18 @@ export function stepWorker({ agent, generation, clientId, redact, ask }: StepWor
         tools,
         ...(granted && { granted: tools }),
         ...(name !== undefined && { agent: name }),
-        ask: ask(`procedure ${sop}, run ${runId}`),
+        ask: ask(askerOf(sop, runId)),
         alongside: ({ response }) => alongside(response),
         signal,
       }),
-    call: async ({ runId, agent: name, turnId, callId, tool, input, granted, signal }) =>
+    call: async ({ runId, sop, agent: name, turnId, callId, tool, input, granted, signal }) =>
       callTool(() => environmentOf(name), {
         turnId,
         callId,
         clientId,
         name: tool,
         input: JSON.stringify(input),
-        ask: ask(`run ${runId}`),
+        ask: ask(askerOf(sop, runId)),
         ...(granted && { isGranted: () => true }),
         redact,
         signal,
@@ -69,3 +69,6 @@ export function stepWorker({ agent, generation, clientId, redact, ask }: StepWor
       }),
   };
 }
+
+/** For a person. */
+const askerOf = (sop: string, runId: string): string => `procedure ${sop}, run ${runId}`;

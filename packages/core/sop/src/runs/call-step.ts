@@ -26,6 +26,7 @@ export async function doCall(parts: RunParts, run: SopRun, signal: AbortSignal):
   const { tool, input } = checkedCall(parts, run);
   const result = await parts.worker.call({
     runId: run.id,
+    sop: run.sop,
     agent: definitionOf(run).agent,
     turnId: stepTurnId(run.id, run.step),
     callId: CALL_ID,

@@ -120,6 +120,7 @@ export interface TurnStepWork {
 
 export interface CallStepWork {
   readonly runId: string;
+  readonly sop: string;
   readonly agent: string | undefined;
   readonly turnId: string;
   readonly callId: string;
