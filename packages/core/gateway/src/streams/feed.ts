@@ -38,6 +38,8 @@ export class Feed implements Subscriber {
   /** Number of the newest event that it was told, or need not be told. */
   #at: number;
   #behindSinceMs: number | undefined;
+  /** Where it asked to go on while it did not read. */
+  #wanted: string | undefined;
   #isCatchingUp = false;
   #isOver = false;
 
@@ -57,7 +59,11 @@ export class Feed implements Subscriber {
 
   /** Begins, or goes on, after the event of that id. */
   start(after: string = this.position): void {
-    if (this.#isOver || this.#behindSinceMs !== undefined) return;
+    if (this.#isOver) return;
+    if (this.#behindSinceMs !== undefined) {
+      this.#wanted = after;
+      return;
+    }
     this.#subscription?.end();
     const subscription = this.#hub.subscribe(this, after);
     // In the middle of what was replayed it may have had enough.
@@ -85,9 +91,10 @@ export class Feed implements Subscriber {
   /** The client has read all that was written. */
   drained(): void {
     if (this.#behindSinceMs === undefined || this.#isOver) return;
-    this.#behindSinceMs = undefined;
-    this.#isCatchingUp = true;
-    this.start();
+    const wanted = this.#wanted;
+    this.#behindSinceMs = this.#wanted = undefined;
+    this.#isCatchingUp = wanted === undefined;
+    this.start(wanted);
     this.#isCatchingUp = false;
   }
 
