@@ -10,29 +10,22 @@ import { systemClock } from "@svc/kernel";
 const LINGER_MS = 2_000;
 const LINGER_BYTES = 8 * 1_048_576;
 
-type Timer = Pick<Clock, "after">;
-
 /** Sends `last`, says that no more will come, and reads into nothing until the client has ended too. */
-export function endAndLinger(socket: Socket, last: string, clock: Timer = systemClock): void {
+export function endAndLinger(socket: Socket, last: string, clock: Pick<Clock, "after"> = systemClock): void {
   socket.end(last);
-  linger(socket, (isLate) => (isLate ? socket.destroy() : socket.destroySoon()), clock);
-}
-
-/** Reads into nothing. `done` is called when the client has ended, and at the latest when it has had its time or its bytes. */
-export function linger(socket: Socket, done: (isLate: boolean) => void, clock: Timer = systemClock): void {
   // The parser has given up; what still comes must not reach it, or each piece would be one more parser error.
   socket.removeAllListeners("data");
   let dropped = 0;
   socket.on("data", (chunk: Buffer) => {
     dropped += chunk.length;
-    if (dropped > LINGER_BYTES) done(true);
+    if (dropped > LINGER_BYTES) socket.destroy();
   });
-  socket.once("end", () => done(false));
+  socket.once("end", () => socket.destroySoon());
   // Counted from now, not from its last byte: of a socket that Node has let go of, as for an upgrade, no other limit holds,
   // and a stranger who goes on in drops would keep it for ever.
   socket.once(
     "close",
-    clock.after(LINGER_MS, () => done(true)),
+    clock.after(LINGER_MS, () => socket.destroy()),
   );
   socket.resume();
 }

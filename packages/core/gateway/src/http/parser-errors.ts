@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { STATUS_CODES } from "node:http";
 import type { ErrorCode } from "@svc/contract";
 import { isAnsweredAlready, responseInFlight } from "./in-flight.ts";
-import { endAndLinger, linger } from "./linger.ts";
+import { endAndLinger } from "./linger.ts";
 import { errorReply, type Reply } from "./reply.ts";
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -24,10 +24,14 @@ export function onClientError(error: NodeJS.ErrnoException, stream: unknown): vo
     // The broken bytes follow a request that is being answered, or are the rest of one that was refused unread: its answer
     // is sent, and the connection ends with it.
     inFlight.shouldKeepAlive = false;
-    if (inFlight.headersSent) inFlight.once("finish", () => socket.destroySoon());
-    // What is unread when the connection closes would throw the end of a long answer away.
-    if (inFlight.req.complete) socket.pause();
-    else linger(socket, () => inFlight.end());
+    if (inFlight.req.complete) {
+      socket.pause();
+      if (inFlight.headersSent) inFlight.once("finish", () => socket.destroySoon());
+    } else {
+      // All of it is written. Its own end would close the connection at once, and what is unread then throws the end of a
+      // long answer away.
+      endAndLinger(socket, "");
+    }
     return;
   }
   // A second answer to one request would be taken for the answer to the next.
