@@ -40,6 +40,14 @@ describe("a request that has no certain end", () => {
     expect(gateway.turns).toHaveLength(0);
   });
 
+  test.each(["HTTP/0.9", "HTTP/2.0"])("nor behind one of a version that is written otherwise: %s", async (version) => {
+    const { gateway, token } = await started();
+    const hidden = lines("GET /health HTTP/1.1", "Host: localhost");
+    const request = lines(`GET /api/status ${version}`, "Host: localhost", `Authorization: Bearer ${token}`);
+    const response = await raw(gateway, request + hidden);
+    expect(splitResponses(response).map(codeOf)).toEqual(["BAD_REQUEST"]);
+  });
+
   test("nor behind one that expects what nobody can do", async () => {
     const { gateway, token } = await started();
     const doubtful = lines(
@@ -73,6 +81,12 @@ describe("a body that breaks after its request was answered", () => {
     const { gateway } = await started();
     const response = await raw(gateway, `${refused}zz${CRLF}`);
     expect(splitResponses(response).map(statusOf)).toEqual([401]);
+  });
+
+  test("so does one that has no body", async () => {
+    const { gateway } = await started();
+    const asked = lines("OPTIONS /webhook HTTP/1.1", "Host: localhost", "Transfer-Encoding: chunked");
+    expect(statusOf(await raw(gateway, `${asked}zz${CRLF}`))).toBe(204);
   });
 
   test("later: no second answer, which would be taken for the next request's", async () => {

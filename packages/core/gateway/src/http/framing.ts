@@ -26,6 +26,8 @@ export function refuseAmbiguous(): (listener: RequestListener) => RequestListene
 }
 
 function isAmbiguous(incoming: IncomingMessage): boolean {
+  // The parser takes HTTP/0.9 and HTTP/2.0 too; the one ends with its first line, and the other is not text.
+  if (incoming.httpVersion !== "1.1" && incoming.httpVersion !== "1.0") return true;
   const coding = incoming.headers["transfer-encoding"];
   return coding !== undefined && (coding.toLowerCase() !== "chunked" || incoming.httpVersion !== "1.1");
 }

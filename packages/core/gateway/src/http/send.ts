@@ -42,6 +42,8 @@ function closing(headers: readonly string[]): string[] {
 function sendAndLinger(incoming: IncomingMessage, outgoing: ServerResponse, reply: Reply, clock: Clock): void {
   outgoing.writeHead(reply.status, closing(reply.headers));
   outgoing.write(reply.body);
+  // Where there is no body, as with 204, nothing has been sent so far.
+  outgoing.flushHeaders();
   const end = () => {
     cancel();
     outgoing.end();

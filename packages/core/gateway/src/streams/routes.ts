@@ -33,6 +33,7 @@ export function isUpgrade(incoming: IncomingMessage): boolean {
   const { method, url = "", headers, socket } = incoming;
   return (
     method === "GET" &&
+    incoming.httpVersion === "1.1" &&
     (url === SOCKET.path || url.startsWith(`${SOCKET.path}?`)) &&
     headers.upgrade?.toLowerCase() === "websocket" &&
     headers["sec-websocket-version"] === VERSION &&
