@@ -63,5 +63,5 @@ const tell = (text: string): void => void process.stdout.write(`${printable(text
 
 /** What a model wrote must not drive the terminal it is shown on. */
 export function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "\ufffd");
+  return text.replace(/[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu, "\ufffd");
 }

@@ -21,7 +21,7 @@ export function banner(build: Build, service: Service, gateway: Gateway, firstRu
         `NOT SIGNED: whoever finds its address can write as anybody of ${channel}; set its secret in [channels_config.${channel}]`,
     ),
     `listening on ${gateway.url}`,
-    `the page: ${gateway.url}/ (sign in there with a pairing code)`,
+    `the page: ${gateway.url}/`,
   ].join("\n");
 }
 

@@ -7,7 +7,13 @@ import definition from "../src/index.ts";
 import { bodyOf, delivered, startChat, TOKEN } from "./platform.ts";
 
 const root = `${import.meta.dirname}/..`;
-const config = { api_url: "https://chat.example.org", token: TOKEN, signing_secret: "s-1", allowed_users: ["alice"] };
+const config = {
+  api_url: "https://chat.example.org",
+  token: TOKEN,
+  signing_secret: "s-1",
+  allowed_users: ["alice"],
+  approvers: [],
+};
 
 featureConformance(definition, { root, config });
 
