@@ -12,6 +12,7 @@ import {
 } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
+import { EventReader } from "./governed-house.ts";
 import { channelSections, filesBelow, leaksIn, PLANTED, type Told } from "./leak-house.ts";
 
 const CHANNELS = ["provider_a", "provider_b", "provider_c", "provider_d", "mailpush"];
@@ -82,6 +83,7 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
   const told: Told[] = [];
   const daemon = await startBinary({ home: home.path });
   const token = await daemon.pair();
+  await using stream = await EventReader.open(daemon.url, token);
   const code = /pairing code: (\d{6})/.exec(daemon.output())![1]!;
 
   const run = async (...args: string[]): Promise<void> => {
@@ -112,7 +114,10 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
     Object.keys(PLANTED).sort(),
   );
 
-  for (const path of await getPaths(daemon)) await ask(path);
+  // Of the stream, which has no end, what it has told by now.
+  for (const path of await getPaths(daemon)) if (path !== "/api/events") await ask(path);
+  expect(stream.events.length).toBeGreaterThan(10);
+  told.push({ where: "/api/events", text: JSON.stringify(stream.events) });
   const sessions = (await (await daemon.request("/api/sessions", { token })).json()) as { sessions: { id: string }[] };
   await ask(`/api/sessions/${sessions.sessions[0]!.id}/messages`);
   for (const command of COMMANDS) await run(...command.split(" "));
