@@ -21,7 +21,7 @@ const posted = fc.record(
       },
       { requiredKeys: [] },
     ),
-    channels: fc.subarray(["dashboard", "slack", "telegram"]),
+    channels: fc.subarray(["dashboard", "provider_a", "provider_b"]),
     run_id: fc.integer({ min: 0, max: 500 }).map((n) => `run-${n}`),
     step_id: fc.constantFrom("step", "step-1"),
     approve_keywords: fc.subarray(["ship it", "yes", "ja"]),

@@ -4,7 +4,7 @@ import type { Attack } from "../attack.ts";
 import { headOf, type Header, without } from "./request.ts";
 import type { Subject } from "./subject.ts";
 
-export const HANDSHAKE: readonly Header[] = [
+const HANDSHAKE: readonly Header[] = [
   ["Connection", "Upgrade"],
   ["Upgrade", "websocket"],
   ["Sec-WebSocket-Version", "13"],
