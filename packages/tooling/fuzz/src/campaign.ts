@@ -66,7 +66,6 @@ export interface CampaignReport {
 
 /** How long connections are opened, held and closed: the slowest hundredth of the others must be more than one request. */
 const HOARDING_MS = 5_000;
-
 /** Followers who do not read, all through the storm. */
 const DEAF = 100;
 
