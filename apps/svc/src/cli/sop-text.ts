@@ -1,4 +1,5 @@
 /** Procedures and runs as `svc sop` prints them. */
+import { minute } from "./moment.ts";
 
 export interface SopLine {
   readonly name: string;
@@ -128,5 +129,3 @@ const statusText = ({ status, step, error }: RunLine): string => {
   if (status === "failed") return `failed at step ${step}${error === null ? "" : ` (${error})`}`;
   return status === "waiting_approval" ? `waiting at step ${step}` : status;
 };
-
-const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ");

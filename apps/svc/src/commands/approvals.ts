@@ -5,6 +5,7 @@ import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
 import { callHere } from "../service/handlers/call-here.ts";
 import { placeOf } from "../service/handlers/place.ts";
+import { minute } from "../cli/moment.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;
@@ -74,5 +75,3 @@ function entry(approval: ApprovalLine): string {
   if (given?.feedback) lines.push(`feedback: ${given.feedback}`);
   return [head, ...lines.filter((line) => line.trim() !== "").map((line) => `    ${line}`)].join("\n");
 }
-
-const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ");

@@ -5,6 +5,7 @@ import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
 import { callHere } from "../service/handlers/call-here.ts";
 import { placeOf } from "../service/handlers/place.ts";
+import { second } from "../cli/moment.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   return context.args[0] === "verify" ? await verify(context) : await list(context);
@@ -50,9 +51,4 @@ async function verify(context: CommandContext): Promise<number> {
   return told.ok ? EXIT.ok : EXIT.data;
 }
 
-const row = ({ n, at, kind, data }: AuditLine): string[] => [
-  String(n),
-  at.slice(0, 19).replace("T", " "),
-  kind,
-  JSON.stringify(data),
-];
+const row = ({ n, at, kind, data }: AuditLine): string[] => [String(n), second(at), kind, JSON.stringify(data)];

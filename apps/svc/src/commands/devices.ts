@@ -5,6 +5,7 @@ import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { callHere } from "../service/handlers/call-here.ts";
 import { byPrefix } from "../service/handlers/by-prefix.ts";
+import { minute } from "../cli/moment.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action, id = "", name = ""] = context.args;
@@ -58,11 +59,10 @@ function table(devices: readonly DeviceLine[]): string {
     device.id,
     device.name,
     device.scope,
-    `paired ${day(device.created_at)}`,
+    `paired ${minute(device.created_at)}`,
     seen(device),
   ]);
   return columns(rows);
 }
 
-const seen = ({ last_seen_at: at }: DeviceLine): string => (at === null ? "never seen" : `last seen ${day(at)}`);
-const day = (iso: string): string => iso.slice(0, 16).replace("T", " ");
+const seen = ({ last_seen_at: at }: DeviceLine): string => (at === null ? "never seen" : `last seen ${minute(at)}`);

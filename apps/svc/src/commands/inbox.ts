@@ -6,6 +6,7 @@ import { printable } from "../cli/question.ts";
 import type { Call } from "../service/backend.ts";
 import { callHere } from "../service/handlers/call-here.ts";
 import { placeOf } from "../service/handlers/place.ts";
+import { second } from "../cli/moment.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = ""] = context.args;
@@ -140,4 +141,3 @@ function page(mail: MailPage): string {
 
 const many = (count: number): string => `${count} ${count === 1 ? "message" : "messages"}`;
 const times = (attempts: number): string => `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
-const second = (iso: string): string => iso.slice(0, 19).replace("T", " ");

@@ -6,6 +6,7 @@ import { printable } from "../cli/question.ts";
 import type { Call } from "../service/backend.ts";
 import { callHere } from "../service/handlers/call-here.ts";
 import { placeOf } from "../service/handlers/place.ts";
+import { minute } from "../cli/moment.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = "", id = ""] = context.args;
@@ -104,5 +105,3 @@ function limitOf({ options }: CommandContext, fallback: number): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new SvcError("USAGE", "--limit takes a whole number from 1.");
   return Number(text);
 }
-
-const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ");

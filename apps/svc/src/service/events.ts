@@ -32,10 +32,7 @@ export interface EventParts {
 
 export function openEvents({ context, observe, devices }: EventParts): ServiceEvents {
   const { log, composition } = context;
-  const deviceOf = (owner: ClientId): string | undefined =>
-    devices()
-      ?.all()
-      .find(({ clientId }) => clientId === owner)?.id;
+  const deviceOf = (owner: ClientId): string | undefined => devices()?.ofClient(owner)?.id;
   const activity = new Activity(systemClock);
   const boot = randomBytes(6).toString("hex");
   const hub = createEventHub({ clock: systemClock, boot, log, redact: log.redact, deviceOf });

@@ -176,3 +176,6 @@ export interface DeliveryUpdate {
 
 /** Provider message ids are remembered for eight days: longer than any platform repeats a delivery (Provider A: seven). */
 export const DEDUPE_MS = 691_200_000;
+
+/** What one message may hold on a platform of which nothing else is known (`Channel.text`). */
+export const DEFAULT_MAX_CHARS = 4_000;

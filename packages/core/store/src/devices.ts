@@ -30,6 +30,12 @@ export class DeviceStore {
     return [...this.#devices.values()];
   }
 
+  /** Asked of every event of a turn that somebody reads. */
+  ofClient(clientId: ClientId): Device | undefined {
+    for (const device of this.#devices.values()) if (device.clientId === clientId) return device;
+    return undefined;
+  }
+
   /** Resolves once the device is on disk; until then nobody sees it. Rejects with STORE_*. */
   async add(device: Device): Promise<void> {
     await this.#commits.write(() =>

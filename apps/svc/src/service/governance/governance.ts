@@ -102,6 +102,6 @@ function whose({ agent, store }: GovernanceParts, turnId: string): string {
     .sessions.running()
     .find((running) => running.turnId === turnId);
   if (!turn) return "the agent";
-  const device = store.devices.all().find(({ clientId }) => clientId === turn.clientId);
+  const device = store.devices.ofClient(turn.clientId);
   return device ? `the agent, for ${device.name}` : `the agent, in conversation ${turn.sessionName}`;
 }

@@ -2,7 +2,7 @@
  * Approvals and runs of a database that no service works on. What is answered or ended here is kept: the rest, and what the
  * channels are told, come with the next start.
  */
-import { type Conversation, type Logger, SvcError } from "@svc/contract";
+import { type Conversation, DEFAULT_MAX_CHARS, type Logger, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kernel";
 import {
   type Approvals,
@@ -44,7 +44,7 @@ export function loneEngine({ store, log, redact, library, rules }: LoneEnginePar
     ...shared,
     // Nobody listens to a process that is gone in a moment.
     publish: () => ({ id: "none-0" }),
-    settings: (channel) => ({ approvers: rules.approversOf(channel), maxChars: MAX_CHARS }),
+    settings: (channel) => ({ approvers: rules.approversOf(channel), maxChars: DEFAULT_MAX_CHARS }),
     expireMs: () => rules.expireMs,
     wake: () => {},
     onRequested: (approval) => sops.onRequested(approval),
@@ -62,8 +62,6 @@ export function loneEngine({ store, log, redact, library, rules }: LoneEnginePar
   });
   return { approvals, sops };
 }
-
-const MAX_CHARS = 4_000;
 
 const refuse = (): never => {
   throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });

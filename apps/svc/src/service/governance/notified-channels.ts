@@ -1,6 +1,6 @@
 /** What approvals and notifications go by of the channels, as the config in force says. */
 import type { Messaging } from "@svc/agent";
-import type { Conversation } from "@svc/contract";
+import { type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
 import { channelIdOf } from "@svc/kernel";
 import type { ChannelAnswers, NotifiedChannel } from "@svc/sop";
 import type { Generation } from "../generation.ts";
@@ -21,15 +21,12 @@ export interface NotifiedChannels {
   targets(): readonly Conversation[];
 }
 
-/** As `Channel.text` says; the default of the contract. */
-const MAX_CHARS = 4_000;
-
 export function notifiedChannels({ context, lifecycle, generation, messaging }: Parts): NotifiedChannels {
   const { catalogue } = context.composition;
   const known = catalogue
     .filter(({ kind }) => kind === "channel")
     .map(({ id, sections: [section] }) => channelIdOf({ id, ...(section !== undefined && { section }) }));
-  const maxChars = (id: string): number => generation().registry.channels.get(id)?.text?.maxChars ?? MAX_CHARS;
+  const maxChars = (id: string): number => generation().registry.channels.get(id)?.text?.maxChars ?? DEFAULT_MAX_CHARS;
   const isRunning = (id: string): boolean => {
     const owner = generation().registry.channelOwners.get(id);
     return owner !== undefined && lifecycle.stateOf(owner) !== "failed";

@@ -4,9 +4,9 @@ import type { ControlHandlers } from "@svc/gateway/control";
 import { approvalJson, type Approvals } from "@svc/sop";
 import type { Approval, ApprovalStatus } from "@svc/store";
 import { limitOf, text } from "./fields.ts";
+import { AN_OPERATOR } from "./operator.ts";
 
 const STATUSES: readonly string[] = ["waiting", "approved", "rejected", "expired", "cancelled"];
-const BY = "an operator at the command line";
 
 export function approvalHandlers(approvals: Approvals): ControlHandlers {
   return {
@@ -19,7 +19,7 @@ export function approvalHandlers(approvals: Approvals): ControlHandlers {
       const approval = find(approvals, text(body["run"]) ?? "", text(body["step"]));
       const feedback = text(body["feedback"]);
       const answer = { approved: body["approved"] === true, ...(feedback !== undefined && { feedback }) };
-      return approvalJson(await approvals.resolve(approval, { ...answer, by: BY, via: "cli" }));
+      return approvalJson(await approvals.resolve(approval, { ...answer, by: AN_OPERATOR, via: "cli" }));
     },
   };
 }

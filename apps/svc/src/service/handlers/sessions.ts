@@ -4,6 +4,7 @@ import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import type { Device } from "@svc/store";
 import { byPrefix } from "./by-prefix.ts";
+import { AN_OPERATOR } from "./operator.ts";
 
 export interface SessionDeps {
   readonly sessions: SessionService;
@@ -13,7 +14,6 @@ export interface SessionDeps {
 /** A prefix is looked for among so many of the latest; a whole id is found however old its conversation. */
 const MOST_LISTED = 10_000;
 const PAGE = 100;
-const BY = "an operator at the command line";
 
 export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHandlers {
   const find = (value: Json | undefined): SessionInfo => {
@@ -35,11 +35,11 @@ export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHand
     },
     "session-cancel": ({ body }) => {
       const session = find(body["id"]);
-      return { id: session.id, cancelled: sessions.cancel(session.id, BY) };
+      return { id: session.id, cancelled: sessions.cancel(session.id, AN_OPERATOR) };
     },
     "session-delete": async ({ body }) => {
       const session = find(body["id"]);
-      if (!(await sessions.remove(session.id, BY))) throw new SvcError("SESSION_UNKNOWN");
+      if (!(await sessions.remove(session.id, AN_OPERATOR))) throw new SvcError("SESSION_UNKNOWN");
       return shown(session);
     },
   };

@@ -14,9 +14,9 @@ import {
 import type { SopRunStatus } from "@svc/store";
 import { limitOf, text } from "./fields.ts";
 import { followRun } from "./follow-run.ts";
+import { AN_OPERATOR } from "./operator.ts";
 
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
-const BY = "an operator at the command line";
 
 export interface SopHandlerParts {
   readonly sops: Sops;
@@ -51,13 +51,13 @@ export function sopHandlers({ sops, approvals, check, events }: SopHandlerParts)
       await sops.reload();
       const { body } = request;
       const start = (): Promise<{ readonly id: string }> =>
-        sops.run(text(body["name"]) ?? "", text(body["payload"]) ?? null, { by: BY });
+        sops.run(text(body["name"]) ?? "", text(body["payload"]) ?? null, { by: AN_OPERATOR });
       return detail(
         body["wait"] === true ? await followRun({ events, approvals }, request, start) : (await start()).id,
       );
     },
     "sop-runs": ({ body }) => ({ runs: sops.runs(filterOf(body), limitOf(body["limit"])).runs.map(runJson) }),
-    "sop-cancel": async ({ body }) => runJson(await sops.cancel(text(body["run"]) ?? "", BY)),
+    "sop-cancel": async ({ body }) => runJson(await sops.cancel(text(body["run"]) ?? "", AN_OPERATOR)),
   };
 }
 

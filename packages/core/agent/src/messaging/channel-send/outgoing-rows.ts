@@ -1,5 +1,5 @@
 /** One thing to say as rows of the outbox: as many messages as the channel's limit makes of its text, and its files. */
-import type { Channel, Conversation, Json } from "@svc/contract";
+import { DEFAULT_MAX_CHARS, type Channel, type Conversation, type Json } from "@svc/contract";
 import { laneOf, splitText } from "@svc/kit";
 import type { KeptFile, NewDelivery } from "@svc/store";
 
@@ -12,9 +12,6 @@ export interface Saying {
   /** Names one of its rows, by its place from 1 on. */
   readonly keyOf?: (part: number) => string;
 }
-
-/** What a platform takes of which nothing else is known. */
-export const DEFAULT_MAX_CHARS = 4_000;
 
 /**
  * The text, then each file on its own: one that is tried again takes nothing along that has arrived. Nothing comes of a

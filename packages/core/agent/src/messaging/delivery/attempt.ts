@@ -1,5 +1,6 @@
 /** One try to send one delivery. */
 import {
+  DEFAULT_MAX_CHARS,
   type Channel,
   type Clock,
   type ErrorCode,
@@ -9,7 +10,6 @@ import {
   SvcError,
 } from "@svc/contract";
 import type { Delivery } from "@svc/store";
-import { DEFAULT_MAX_CHARS } from "../channel-send/outgoing-rows.ts";
 import { within } from "../within.ts";
 import type { FileOpener } from "./outgoing-file.ts";
 import { shortened } from "./shortened.ts";
