@@ -1,7 +1,7 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
 import type { Inbound, Kept } from "@svc/contract";
 import { channelIdOf, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
-import { createGuardedFetch } from "@svc/kit";
+import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { featureSecrets } from "./feature-secrets.ts";
@@ -30,6 +30,8 @@ export function enabledFeatures(
         definition,
         config: section,
         fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), log, clock: systemClock }),
+        resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
+        publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
         secrets: featureSecrets(definition.id, home, store),
         state: featureState(definition.id, store),
         receive: (messages) => doors.receive(channelIdOf(definition), messages),

@@ -103,7 +103,8 @@ export class Reloader {
     // Of both configs: what a late line of an old credential says must stay hidden.
     context.log.setSecrets([...before.config.secrets(), ...config.secrets()]);
     const enabled = enabledFeatures(context, config, this.#service.doors);
-    const change = await lifecycle.prepare(enabled, dependsOn(new Set(changed)), this.#signal);
+    const isMoved = before.config.core.gateway.public_url !== config.core.gateway.public_url;
+    const change = await lifecycle.prepare(enabled, dependsOn(new Set(changed), isMoved), this.#signal);
     const { next, requests } = await this.#prepared(config, before, change);
     const retire = change.commit();
     service.adopt(next);
@@ -149,11 +150,14 @@ const noop = (): void => {};
 export const changedSections = (before: LoadedConfig, after: LoadedConfig): string[] =>
   after.sectionNames().filter((name) => before.hash(name) !== after.hash(name));
 
-/** Whatever reaches out was made with [security.net]; whatever has a section was made with that. */
+/** Whatever reaches out was made with [security.net]; whatever has a section was made with that, and with `public_url`. */
 const dependsOn =
-  (changed: ReadonlySet<string>) =>
-  ({ definition: { section, extends: extended } }: EnabledFeature): boolean =>
-    changed.has("security.net") || changed.has(section ?? "") || changed.has(extended ?? "");
+  (changed: ReadonlySet<string>, isMoved: boolean) =>
+  ({ definition: { section = "", extends: extended = "" } }: EnabledFeature): boolean =>
+    changed.has("security.net") ||
+    changed.has(section) ||
+    changed.has(extended) ||
+    (isMoved && section.startsWith("channels_config."));
 
 /** Keys marked so in the schema, whose value differs. */
 export function needRestart({ composition }: ServiceContext, before: LoadedConfig, after: LoadedConfig): string[] {

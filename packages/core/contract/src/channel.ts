@@ -39,6 +39,30 @@ export interface Receipt {
   readonly opened?: Conversation;
 }
 
+export interface Drafts {
+  /**
+   * `partial`: the beginning of an answer is sent, and edited as it grows. `multi_message`: each paragraph is a message as soon
+   * as it is complete.
+   */
+  readonly mode: "partial" | "multi_message";
+  /** At least so long between two edits there, in milliseconds; the platform's own limits included. */
+  intervalMs(conversation: Conversation): number;
+  /**
+   * Replaces the text of a message that `send` sent; what it says already is no error. Throws as `send`: DELIVERY_REFUSED
+   * when it is gone or can't be edited any more, and then the text is sent anew.
+   */
+  edit(sent: SentMessage, text: string, signal: AbortSignal): Promise<void>;
+}
+
+/** A message of ours on the platform. */
+export interface SentMessage {
+  readonly conversation: Conversation;
+  /** `Receipt.platformId`. */
+  readonly platformId: string;
+  /** `OutgoingMessage.replyData` of what was sent. */
+  readonly replyData?: Json;
+}
+
 export type MediaKind = "image" | "audio" | "video" | "document" | "sticker";
 
 export interface Channel {
@@ -59,7 +83,11 @@ export interface Channel {
   /** Tells the sender that the message was read, once its turn begins. Errors are logged and forgotten. */
   readonly readMarks?: {
     mark(conversation: Conversation, messageId: string, signal: AbortSignal): Promise<void>;
+    /** Takes it back, once the message is answered or given up; for a mark that says "I am at it". */
+    clear?(conversation: Conversation, messageId: string, signal: AbortSignal): Promise<void>;
   };
+  /** Answers that people see being written. */
+  readonly drafts?: Drafts;
   readonly media?: Media;
   /** Questions with buttons. Without it a question is posted by `send`, and answered by a word. */
   readonly prompts?: Prompts;

@@ -97,6 +97,7 @@ export const ERRORS = {
   ),
   MEDIA_REFUSED: entry(502, EXIT.unavailable, "The file can't be fetched."),
   TRANSCRIPTION_FAILED: entry(502, EXIT.unavailable, "The recording could not be transcribed."),
+  SPEECH_FAILED: entry(502, EXIT.unavailable, "The text could not be spoken."),
   MESSAGE_UNKNOWN: entry(404, EXIT.usage, "There is no such message in the inbox or outbox."),
   MESSAGE_STATE: entry(409, EXIT.usage, "The message's state does not allow this."),
 

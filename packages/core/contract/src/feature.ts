@@ -17,6 +17,7 @@ import type { SandboxBackend } from "./sandbox.ts";
 import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
 import type { Ingress } from "./ingress.ts";
+import type { Speech } from "./speech.ts";
 
 export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema> {
   /** Folder name = package suffix = line in a profile. */
@@ -53,6 +54,15 @@ export interface FeatureContext<Config = unknown> {
    * when that is a private address. Not before the Registration phase: Construction does no I/O.
    */
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
+  /**
+   * The addresses of a URL's host (http, https, ws, wss), checked as `fetch` checks, for a library that opens a connection of
+   * its own. Throws ADDRESS_REFUSED, REMOTE_UNREACHABLE.
+   */
+  resolve(url: string): Promise<readonly string[]>;
+  /** `gateway.public_url` without a slash at the end; a change of it makes the feature anew. */
+  readonly publicUrl: string | undefined;
+  /** `[transcription]` and `[tts]`, as the config in force says. Not before the Execution phase. */
+  readonly speech: Speech;
   /** What this feature keeps encrypted over restarts. Not before the Registration phase. */
   readonly secrets: SecretStore;
   /** The same for what is no secret: a cursor, a date. */

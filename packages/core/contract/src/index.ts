@@ -15,4 +15,5 @@ export * from "./postponed.ts";
 export * from "./sandbox.ts";
 export * from "./schema.ts";
 export * from "./shared.ts";
+export * from "./speech.ts";
 export * from "./tool.ts";

@@ -30,6 +30,8 @@ export type IngressMethod = "GET" | "POST" | "PUT";
 export interface RawRequest {
   readonly method: string;
   readonly query: URLSearchParams;
+  /** Path and query exactly as they were sent, for platforms that sign the URL. */
+  readonly target: string;
   /** Lower-case names; of a header that came twice the first. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Exactly the bytes that came. */
@@ -73,7 +75,7 @@ export interface Notice {
 export interface IngressReply {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  readonly body: string | Uint8Array;
 }
 
 export interface SampleMessage {

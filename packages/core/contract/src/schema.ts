@@ -66,7 +66,41 @@ export const channelKeys = {
       v.description("The chat, room or address that notifications and approval requests are posted to."),
     ),
   ),
+  allowed_targets: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.trim(), v.nonEmpty())),
+      v.description(
+        "Chats, rooms or addresses that the agent may write to with channel_send; * is any. Those who wrote to it, and notification_target, need not be listed.",
+      ),
+    ),
+    [],
+  ),
 } as const;
+
+/** The keys of a channel whose answers are seen being written (`Channel.drafts`). */
+export const streamKeys = (standardMs: number) =>
+  ({
+    stream_mode: v.optional(
+      v.pipe(
+        v.picklist(["off", "partial", "multi_message"]),
+        v.description(
+          "partial: an answer is sent at its beginning and edited as it grows. multi_message: each paragraph is sent as soon as it is complete.",
+        ),
+      ),
+      "partial",
+    ),
+    draft_update_interval_ms: v.optional(
+      v.pipe(integer(100, 600_000), v.description("Least milliseconds between two edits of an answer.")),
+      standardMs,
+    ),
+  }) as const;
+
+/** The key of a channel that marks a message with a reaction while it is answered (`Channel.readMarks`). */
+export const ackReaction = (standard: string) =>
+  v.optional(
+    v.pipe(v.string(), v.description("Reaction that marks a message while it is answered; blank for none.")),
+    standard,
+  );
 
 /** Who may write to the agent there. Empty or missing: nobody, and the log says so once for each sender. */
 export const allowlist = (of: string) =>

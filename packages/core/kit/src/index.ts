@@ -7,6 +7,7 @@ export * from "./hub-challenge.ts";
 export * from "./json.ts";
 export * from "./media-download.ts";
 export * from "./multipart.ts";
+export { createGuardedResolve } from "./outgoing/addresses.ts";
 export * from "./outgoing/guarded-fetch.ts";
 export * from "./path-part.ts";
 export * from "./platform-call.ts";

@@ -67,6 +67,7 @@ export const never = new AbortController().signal;
 export const post = (body: string | Uint8Array, headers: RawRequest["headers"] = {}): RawRequest => ({
   method: "POST",
   query: new URLSearchParams(),
+  target: "/",
   headers,
   body: typeof body === "string" ? Buffer.from(body) : body,
   receivedAtMs: NOW_MS,

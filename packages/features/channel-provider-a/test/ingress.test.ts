@@ -65,6 +65,7 @@ describe("handshake", () => {
   const get = (query: string): RawRequest => ({
     method: "GET",
     query: new URLSearchParams(query),
+    target: `/?${query}`,
     headers: {},
     body: new Uint8Array(),
     receivedAtMs: NOW_MS,

@@ -19,6 +19,7 @@ describe.each(vectorCases<Input, { valid: boolean }>("signature.provider_b"))("$
   const request = (prefix: string): RawRequest => ({
     method: "POST",
     query: new URLSearchParams(),
+    target: "/",
     headers: {
       "x-webhook-timestamp": input.timestamp_header,
       "x-webhook-signature": prefix + input.signature_header,

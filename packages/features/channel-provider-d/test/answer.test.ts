@@ -116,6 +116,7 @@ test("the answer to a sample is tried once, so that it does not look like an att
   const [message] = ingress.parse({
     method: "POST",
     query: new URLSearchParams(),
+    target: "/",
     headers: {},
     body,
     receivedAtMs: 0,

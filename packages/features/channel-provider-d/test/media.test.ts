@@ -19,7 +19,7 @@ async function fetched(openTo: "guests" | "members" | "who knows the password", 
     object: { type: "Note", id: "1", name: "", content },
     target: { id: "room" },
   };
-  const request = { method: "POST", query: new URLSearchParams(), headers: {}, receivedAtMs: 0 };
+  const request = { method: "POST", query: new URLSearchParams(), target: "/", headers: {}, receivedAtMs: 0 };
   const [message] = ingress.parse({ ...request, body: Buffer.from(JSON.stringify(payload)) }).inbound ?? [];
   const chunks: Uint8Array[] = [];
   const media = message!.media![0]!;

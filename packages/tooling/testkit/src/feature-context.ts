@@ -2,6 +2,7 @@
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
 import { fakeClock, type FakeClock } from "./fake-clock.ts";
+import { fakeSpeech } from "./fake-speech.ts";
 import { memorySecrets } from "./memory-secrets.ts";
 
 export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
@@ -13,16 +14,24 @@ export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
 
 export function fakeFeatureContext<Config>(
   config: Config,
-  given: Partial<Pick<FakeFeatureContext<Config>, "fetch" | "clock" | "secrets" | "state">> = {},
+  given: Partial<
+    Pick<
+      FakeFeatureContext<Config>,
+      "fetch" | "resolve" | "publicUrl" | "speech" | "clock" | "secrets" | "state" | "receive"
+    >
+  > = {},
 ): FakeFeatureContext<Config> {
   const received: Inbound[] = [];
   const seen = new Set<string>();
-  const fetch = () => Promise.reject(new SvcError("ADDRESS_REFUSED", "This test has no network."));
+  const noNetwork = () => Promise.reject(new SvcError("ADDRESS_REFUSED", "This test has no network."));
   return Object.freeze({
     config,
     log: captureLogger(),
     clock: fakeClock(),
-    fetch,
+    fetch: noNetwork,
+    resolve: noNetwork,
+    publicUrl: undefined,
+    speech: fakeSpeech(),
     secrets: memorySecrets(),
     state: memorySecrets(),
     received,

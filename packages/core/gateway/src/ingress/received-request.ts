@@ -22,6 +22,10 @@ export class ReceivedRequest implements RawRequest {
     return (this.#query ??= queryOf(this.#incoming));
   }
 
+  get target(): string {
+    return this.#incoming.url ?? "/";
+  }
+
   get headers(): RawRequest["headers"] {
     return (this.#headers ??= firstOfEach(this.#incoming.rawHeaders));
   }

@@ -141,6 +141,26 @@ export const coreSections = {
     language: v.optional(text("ISO 639-1 code of the language spoken. Default: the service finds out.")),
     max_bytes: count(26_214_400, 1024, 1_073_741_824, "Largest recording sent to it, in bytes."),
   }),
+  tts: v.strictObject({
+    enabled: flag(false, "Turn answers into speech where they are heard: on telephone calls."),
+    base_url: v.optional(
+      v.pipe(
+        httpUrl(),
+        v.description("Base URL of a service with OpenAI's /audio/speech."),
+        v.transform((url) => url.replace(/\/+$/, "")),
+      ),
+      "https://api.openai.com/v1",
+    ),
+    api_key: v.optional(v.pipe(secret(), v.description("Bearer key of that service."))),
+    model: v.optional(text("Model that speaks."), "tts-1"),
+    voice: v.optional(text("Voice, as that service names it."), "alloy"),
+    max_chars: count(
+      4096,
+      16,
+      1_000_000,
+      "Longest text sent to it, in characters; what is longer is cut at a sentence.",
+    ),
+  }),
   "security.policy": policy,
   "security.sandbox": sandbox,
   "security.net": v.strictObject({

@@ -21,6 +21,12 @@ export interface EnabledFeature {
   readonly config: unknown;
   /** Its outgoing client. Default: one that refuses every request. */
   readonly fetch?: FeatureContext["fetch"];
+  /** Where names lead to. Default: nowhere. */
+  readonly resolve?: FeatureContext["resolve"];
+  /** Default: there is none. */
+  readonly publicUrl?: string | undefined;
+  /** Default: there is none. */
+  readonly speech?: FeatureContext["speech"];
   /** Its encrypted store. Default: one that is not there. */
   readonly secrets?: FeatureContext["secrets"];
   /** What it keeps that is no secret. Default: one that is not there. */
@@ -46,13 +52,18 @@ export async function construct(
     definition,
     config,
     fetch = refuse,
+    resolve = refuse,
+    publicUrl,
+    speech = NO_SPEECH,
     secrets = NO_STORE,
     state = NO_STORE,
     receive = refuseMessages,
   } = feature;
   const module = await definition.load();
   return () => {
-    const made: unknown = module.create(Object.freeze({ config, fetch, secrets, state, receive, ...surroundings }));
+    const made: unknown = module.create(
+      Object.freeze({ config, fetch, resolve, publicUrl, speech, secrets, state, receive, ...surroundings }),
+    );
     if (isThenable(made)) {
       // Its rejection would otherwise end the process.
       void Promise.resolve(made).catch(() => undefined);
@@ -130,8 +141,16 @@ const isIngress = (way: Ingress): boolean =>
 const isSandbox = (backend: SandboxBackend): boolean =>
   typeof backend.id === "string" && typeof backend.probe === "function" && typeof backend.open === "function";
 
-const refuse: FeatureContext["fetch"] = () =>
+const refuse = (): Promise<never> =>
   Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
+
+const noSpeech = (): Promise<never> => Promise.reject(new SvcError("CHANNEL_CANNOT", "This process has no speech."));
+const NO_SPEECH: FeatureContext["speech"] = Object.freeze({
+  canTranscribe: false,
+  canSpeak: false,
+  transcribe: noSpeech,
+  speak: noSpeech,
+});
 
 const refuseMessages: FeatureContext["receive"] = () =>
   Promise.reject(new SvcError("CHANNEL_DOWN", "This process takes no messages."));

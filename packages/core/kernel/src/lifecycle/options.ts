@@ -43,6 +43,6 @@ export const LIFECYCLE_LIMITS: LifecycleLimits = Object.freeze({
   registerMs: 30_000,
   shutdownMs: 5_000,
   firstMs: 1_000,
-  longestMs: 300_000,
+  longestMs: 60_000,
   stableMs: 60_000,
 });

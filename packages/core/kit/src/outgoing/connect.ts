@@ -1,11 +1,9 @@
-import { lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { buildConnector } from "undici";
 import type { Logger } from "@svc/contract";
-import { isPublicAddress } from "./address.ts";
+import { addressesOf } from "./addresses.ts";
 import type { IsExempt } from "./exemptions.ts";
 import type { Lookup } from "./guarded-fetch.ts";
-import { refused } from "./target.ts";
 
 /**
  * The check sits where sockets are made, so that no connection can miss it: the name is resolved once, every answer is
@@ -21,7 +19,7 @@ export function guardedConnector(
   return (options, callback) => {
     const hostname = options.hostname.replace(/^\[(.*)\]$/, "$1");
     const exempt = isExempt(options.protocol, hostname, options.port);
-    addressesOf(hostname, exempt, lookup ?? resolve).then(
+    addressesOf(hostname, exempt, lookup).then(
       (addresses) => attempt(addresses, 0),
       (error: Error) => {
         log.debug("outgoing connection refused", { exempt });
@@ -47,19 +45,3 @@ const CONNECT_TIMEOUT_MS = 5000;
 function serverName(hostname: string): { servername?: string } {
   return isIP(hostname) === 0 ? { servername: hostname } : {};
 }
-
-/** One refused answer among several refuses the name: whoever mixes them is trying for the private one. */
-async function addressesOf(hostname: string, exempt: boolean, lookup: Lookup): Promise<readonly string[]> {
-  const addresses = isIP(hostname) === 0 ? await lookup(hostname) : [hostname];
-  if (addresses.length === 0) throw refused("The host has no address.");
-  if (!exempt && !addresses.every(isPublicAddress)) {
-    throw refused(
-      "The host's address is private, loopback, link-local or reserved, and such addresses are refused.",
-      "To allow exactly this service, add its host:port to security.net.allow_private.",
-    );
-  }
-  return addresses;
-}
-
-const resolve: Lookup = async (hostname) =>
-  (await systemLookup(hostname, { all: true, order: "verbatim" })).map((entry) => entry.address);

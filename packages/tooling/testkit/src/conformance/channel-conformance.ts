@@ -22,6 +22,7 @@ export { rawOf } from "./channel/delivered.ts";
 export { everyAlteration } from "./channel/hostile-json.ts";
 export { flawOf } from "./channel/inbound.ts";
 export type {
+  ArrivalSubject,
   ButtonPress,
   ChannelPlatform,
   ChannelSubject,

@@ -34,8 +34,9 @@ try {
   const module = await definition.load();
   const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, request.config);
   const store = { secrets: lockedStore("secrets"), state: lockedStore("state") };
-  const doors = { fetch: refused("fetch"), receive: refused("receive") };
-  const surroundings = { log: silentLog(), clock: stoppedClock(), ...doors, ...store };
+  const doors = { fetch: refused("fetch"), resolve: refused("resolve"), receive: refused("receive") };
+  const surrounding = { publicUrl: undefined, speech: lockedSpeech() };
+  const surroundings = { log: silentLog(), clock: stoppedClock(), ...surrounding, ...doors, ...store };
   module.create(Object.freeze({ config, ...surroundings }));
   // What construction left for later (a promise, a next tick) is its doing too.
   for (let turn = 0; turn < 20; turn += 1) await guard.nextTurn();
@@ -58,6 +59,11 @@ function silentLog() {
 /** Telling the time is no I/O; starting a timer is. */
 function stoppedClock() {
   return { now: () => 0, monotonic: () => 0, sleep: refused("clock.sleep"), after: refused("clock.after") };
+}
+
+function lockedSpeech() {
+  const { transcribe, speak } = { transcribe: refused("speech.transcribe"), speak: refused("speech.speak") };
+  return { canTranscribe: false, canSpeak: false, transcribe, speak };
 }
 
 function lockedStore(what: string) {

@@ -31,15 +31,19 @@ export function doorOf(opened: OpenChannel, subject: ChannelSubject): Door {
     genuine: (more = {}) =>
       deliveries.message({ id: "message-1", text: "Hello", from: deliveries.person, atMs: NOW_MS, ...more }, section),
     signed: (body) => deliveries.signed(typeof body === "string" ? Buffer.from(body) : body, section, NOW_MS),
-    verdict: (delivery, atMs = NOW_MS) => ingress.verify(rawOf(delivery, atMs)),
-    parsed: (delivery, atMs = NOW_MS) => ingress.parse(rawOf(delivery, atMs)),
+    verdict: (delivery, atMs = NOW_MS) => ingress.verify(rawOf(delivery, atMs, ingress.path)),
+    parsed: (delivery, atMs = NOW_MS) => ingress.parse(rawOf(delivery, atMs, ingress.path)),
   };
 }
 
-/** What the gateway makes of a delivery. */
-export function rawOf({ method, query, headers, body }: SampleDelivery, receivedAtMs: number): RawRequest {
+/** What the gateway makes of a delivery. `path`: where it was posted. */
+export function rawOf(
+  { method, query, headers, body }: SampleDelivery,
+  receivedAtMs: number,
+  path: string = "/",
+): RawRequest {
   const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return { method, query: new URLSearchParams(query), headers: lower, body, receivedAtMs };
+  return { method, query: new URLSearchParams(query), target: path + query, headers: lower, body, receivedAtMs };
 }
 
 /** All of a request, to see whether it was changed. */

@@ -16,6 +16,8 @@ export interface ChannelSubject<Platform extends ChannelPlatform = ChannelPlatfo
   readonly conversation: (platform: Platform) => Omit<Conversation, "channel">;
   /** For a channel with an ingress. */
   readonly deliveries?: DeliverySubject;
+  /** For a channel whose messages come in by its `run`: a long connection, polling. */
+  readonly arrivals?: ArrivalSubject<Platform>;
   /** For a channel that fetches what messages came with. */
   readonly media?: MediaSubject<Platform>;
   /** For a channel that posts questions with buttons. */
@@ -44,6 +46,21 @@ export interface PlatformSent {
   readonly text: string;
   /** Labels, in order; undefined, or none, where there are none. */
   readonly buttons?: readonly string[] | undefined;
+}
+
+export interface ArrivalSubject<Platform = ChannelPlatform> {
+  /** May write, as the platform tells people. */
+  readonly person: string;
+  /** May not. */
+  readonly stranger: string;
+  /** Somebody writes. Resolves once the platform has it, whether or not the channel is connected. */
+  readonly write: (platform: Platform, message: PlatformMessage) => void | Promise<void>;
+  /** We ourselves, as the platform repeats it to us; for platforms that do. */
+  readonly writeOwn?: (platform: Platform, message: PlatformMessage) => void | Promise<void>;
+  /** Ends every connection, as a restart of the platform does. It takes new ones. */
+  readonly disconnect: (platform: Platform) => void | Promise<void>;
+  /** What is written while nobody is connected is lost on this platform: why nothing can be done about it. */
+  readonly losesWhileAway?: string;
 }
 
 export interface PromptSubject<Platform = ChannelPlatform> {
