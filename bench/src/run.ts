@@ -2,7 +2,7 @@
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
  *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,events,dashboard,sop,ingest]
- *   pnpm bench --against <another build's binary>   only the pairs: what this build's turns cost more than the other's
+ *   pnpm bench --against <another build's binary>   only the pairs: what this build's starts and turns cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,8 +21,17 @@ import { measureMemory } from "./memory.ts";
 import { measurePairs } from "./pairs.ts";
 import { measureSop } from "./sop/sop.ts";
 import { sopTable } from "./sop/table.ts";
+import { measureStartPairs } from "./start-pairs.ts";
 import { measureStartup } from "./startup.ts";
-import { commandTable, memoryTable, pairTable, startupTable, throughputRow, throughputTable } from "./tables.ts";
+import {
+  commandTable,
+  memoryTable,
+  pairTable,
+  startPairTable,
+  startupTable,
+  throughputRow,
+  throughputTable,
+} from "./tables.ts";
 import { measureThroughput } from "./throughput.ts";
 
 const { values } = parseArgs({
@@ -52,6 +61,9 @@ const results: Record<string, unknown> = {
 if (only.has("startup")) say(startupTable((results["startup"] = await measureStartup(rounds(11)))));
 if (only.has("commands")) say(commandTable((results["commands"] = await measureCommands(rounds(11)))));
 if (values.against !== undefined) {
+  const starts = await measureStartPairs(values.against, rounds(21));
+  results["startPairs"] = starts;
+  say(startPairTable(starts));
   const pairs = await measurePairs(values.against, rounds(11), seconds);
   results["pairs"] = pairs;
   say(pairTable(pairs));

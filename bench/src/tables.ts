@@ -2,6 +2,7 @@
 import type { CommandTime } from "./commands.ts";
 import type { Memory } from "./memory.ts";
 import type { Pair } from "./pairs.ts";
+import type { StartPair } from "./start-pairs.ts";
 import type { Startup } from "./startup.ts";
 import type { Line } from "./throughput.ts";
 
@@ -61,6 +62,14 @@ export function pairTable(pairs: readonly Pair[]): string {
     "| connections | rate, this build / the other (median) | CPU a request | rates |",
     "|---|---|---|---|",
     ...rows,
+  ].join("\n");
+}
+
+export function startPairTable({ ownMs, otherMs, median, ratios }: StartPair): string {
+  return [
+    "| start to /health | this build, ms | the other, ms | ratio (median of pairs) | ratios |",
+    "|---|---|---|---|---|",
+    `| no channel configured | ${ownMs.toFixed(0)} | ${otherMs.toFixed(0)} | ${median.toFixed(3)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")} |`,
   ].join("\n");
 }
 

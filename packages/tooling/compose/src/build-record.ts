@@ -1,6 +1,7 @@
 /** `dist/<name>/build.json`: what a binary is and what it was made of. No time and no path of the machine is in it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ChunkContents } from "./chunk-contents.ts";
 import type { InputHashes } from "./inputs.ts";
 import type { PageSize } from "./page.ts";
 import type { Component } from "./sbom.ts";
@@ -26,6 +27,8 @@ export interface BuildRecord {
   readonly binary: { readonly file: string; readonly bytes: number; readonly sha256: string };
   /** `entryBytes`: evaluated before a command is chosen. */
   readonly js: { readonly bytes: number; readonly entryBytes: number; readonly chunks: number };
+  /** By file name, what each chunk of the bundle holds. */
+  readonly chunks: Readonly<Record<string, ChunkContents>>;
   /** What the gateway serves at `/`; not in `js`. */
   readonly page: PageSize;
   readonly node: {

@@ -6,6 +6,7 @@ import { checkBudget } from "./budget.ts";
 import { readBuildRecord, type BuildRecord } from "./build-record.ts";
 import { bundle } from "./bundle.ts";
 import { readCatalogue } from "./catalogue.ts";
+import { chunkContents } from "./chunk-contents.ts";
 import { generate } from "./generate.ts";
 import { inputHashes } from "./inputs.ts";
 import { locateNatives } from "./native.ts";
@@ -95,6 +96,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
       core: proof.core,
       binary: { file: selection.target.binaryName, bytes, sha256: await sha256Of(binary) },
       js: { bytes: bundled.jsBytes, entryBytes: proof.entryBytes, chunks: bundled.chunks.length },
+      chunks: chunkContents(root, selection.features, bundled.metafile),
       page: page.size,
       node: { package: base.package, version: base.version, sha256: base.sha256, strippedBy: base.strippedBy },
       budget: checkBudget(selection.name, selection.budget, {

@@ -1,4 +1,5 @@
 /** `@svc/testkit`: conformance suites, fakes, vectors, and the real binary under test. Never in a binary. */
+export * from "./binary/evaluated.ts";
 export * from "./binary/run-binary.ts";
 export * from "./binary/spawn-binary.ts";
 export * from "./binary/start-binary.ts";
