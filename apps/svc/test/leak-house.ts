@@ -9,6 +9,7 @@ export const PLANTED: Readonly<Record<string, string>> = {
   "channels_config.webhook.secret": "planted-webhook-secret-3d2e",
   "channels_config.webhook.signing_secret": "planted-signing-secret-4c3f",
   "transcription.api_key": "planted-transcription-key-6a51",
+  "tts.api_key": "planted-speech-key-5e29",
   "channels_config.provider_a.access_token": "planted-a-access-token-7b62",
   "channels_config.provider_a.app_secret": "planted-a-app-secret-8c73",
   "channels_config.provider_a.verify_token": "planted-a-verify-token-9d84",

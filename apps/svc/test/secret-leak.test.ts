@@ -20,7 +20,7 @@ const OLD_SECRET = "planted-and-rotated-5b40";
 
 interface Around {
   readonly model: string;
-  /** Of every channel and of the service that transcribes: it refuses, and quotes what it was sent. */
+  /** Of every channel and of the services of speech: it refuses, and quotes what it was sent. */
   readonly platform: string;
 }
 
@@ -54,6 +54,10 @@ enabled = true
 base_url = "${platform}/v1"
 model = "w"
 api_key = "${PLANTED["transcription.api_key"]}"
+[tts]
+enabled = true
+base_url = "${platform}/v1"
+api_key = "${PLANTED["tts.api_key"]}"
 ${channelSections(Object.fromEntries(CHANNELS.map((channel) => [channel, platform])))}
 `;
 

@@ -1,5 +1,5 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
-import type { Inbound, Kept } from "@svc/contract";
+import type { Inbound, Kept, Speech } from "@svc/contract";
 import { channelIdOf, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import type { Store } from "@svc/store";
@@ -13,6 +13,8 @@ export interface FeatureDoors {
   store(): Store;
   /** From the Execution phase on. */
   receive(channel: string, messages: readonly Inbound[]): Promise<readonly Kept[]>;
+  /** The same. Default: there is none. */
+  readonly speech?: Speech;
 }
 
 export function enabledFeatures(
@@ -32,6 +34,7 @@ export function enabledFeatures(
         fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), log, clock: systemClock }),
         resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
         publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
+        ...(doors.speech && { speech: doors.speech }),
         secrets: featureSecrets(definition.id, home, store),
         state: featureState(definition.id, store),
         receive: (messages) => doors.receive(channelIdOf(definition), messages),

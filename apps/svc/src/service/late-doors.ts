@@ -1,6 +1,6 @@
 /** What features and core's own tools reach of a service that is put together after them. */
 import type { Messaging } from "@svc/agent";
-import { type Inbound, type Kept, SvcError } from "@svc/contract";
+import { type Inbound, type Kept, type Speech, SvcError } from "@svc/contract";
 import { receivedEvents } from "@svc/gateway/sop-events";
 import type { Registry } from "@svc/kernel";
 import type { Approvals, SopDoors, Sops } from "@svc/sop";
@@ -48,8 +48,25 @@ export class LateDoors implements FeatureDoors, SopDoors {
     return messaging.receive(channel, messages, receivedEvents(governance.sops, registry().ingress, channel));
   }
 
+  readonly speech: Speech = lateSpeech(() => this.#opened?.messaging.speech ?? NO_SPEECH);
+
   #service(): Opened {
     if (!this.#opened) throw new SvcError("CHANNEL_DOWN", "The service takes no messages yet.");
     return this.#opened;
   }
 }
+
+/** The one there is when it is asked for something. */
+const lateSpeech = (now: () => Speech): Speech => ({
+  get canTranscribe() {
+    return now().canTranscribe;
+  },
+  get canSpeak() {
+    return now().canSpeak;
+  },
+  transcribe: (recording, signal) => now().transcribe(recording, signal),
+  speak: (text, signal) => now().speak(text, signal),
+});
+
+const notYet = (): Promise<never> => Promise.reject(new SvcError("CHANNEL_DOWN", "The service has no speech yet."));
+const NO_SPEECH: Speech = { canTranscribe: false, canSpeak: false, transcribe: notYet, speak: notYet };

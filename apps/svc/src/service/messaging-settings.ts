@@ -1,5 +1,5 @@
 /** What one config makes of the way of messages: which channels there are, who answers, how often is tried again. */
-import type { MessagingSettings, TranscriptionSettings } from "@svc/agent";
+import type { MessagingSettings, SpeechSettings, TranscriptionSettings } from "@svc/agent";
 import type { CoreConfig, Lifecycle, LoadedConfig, Registry } from "@svc/kernel";
 
 export function messagingSettings(config: LoadedConfig, registry: Registry, lifecycle: Lifecycle): MessagingSettings {
@@ -14,6 +14,7 @@ export function messagingSettings(config: LoadedConfig, registry: Registry, life
     maxAttempts: core.delivery.max_attempts,
     maxParallelTurns: core.agent.max_parallel_turns,
     transcription: transcriptionOf(core.transcription),
+    speech: speechOf(core.tts),
   };
 }
 
@@ -21,4 +22,10 @@ function transcriptionOf(section: CoreConfig["transcription"]): TranscriptionSet
   if (!section.enabled) return undefined;
   const { base_url: baseUrl, api_key: apiKey, model, language, max_bytes: maxBytes } = section;
   return { baseUrl, apiKey, model, language, maxBytes };
+}
+
+function speechOf(section: CoreConfig["tts"]): SpeechSettings | undefined {
+  if (!section.enabled) return undefined;
+  const { base_url: baseUrl, api_key: apiKey, model, voice, max_chars: maxChars } = section;
+  return { baseUrl, apiKey, model, voice, maxChars };
 }

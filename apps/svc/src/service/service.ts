@@ -12,7 +12,7 @@ import { type Governance, makeGovernance } from "./governance/governance.ts";
 import { idempotencyOf } from "./idempotency.ts";
 import type { LateDoors } from "./late-doors.ts";
 import { messagingSettings } from "./messaging-settings.ts";
-import { transcriptionFetch } from "./transcription-fetch.ts";
+import { speechFetch } from "./speech-fetch.ts";
 
 export interface Service {
   readonly context: ServiceContext;
@@ -101,7 +101,7 @@ export class OpenService implements Service {
       identity: channelIdentity(),
       settings: messagingSettings(generation.config, generation.registry, lifecycle),
       workspaceOf: (name) => this.#generation.agents.profiles.get(name)?.environment.workspace,
-      fetch: transcriptionFetch(() => this.config, context.log),
+      fetch: speechFetch(() => this.config, context.log),
       replies: approvals.replies,
       prompts,
       ...(isDaemon && { askIn: (where) => questions.inConversation(where) }),

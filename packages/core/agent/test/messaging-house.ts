@@ -126,6 +126,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     maxAttempts: 12,
     maxParallelTurns: 4,
     transcription: undefined,
+    speech: undefined,
     ...options.settings,
     ...more,
   });

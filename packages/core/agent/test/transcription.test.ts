@@ -1,78 +1,26 @@
 // A recording that is sent to the wrong place, with a key that leaks, again and again, or that keeps its message from the agent.
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text as readText } from "node:stream/consumers";
-import { SvcError } from "@svc/contract";
-import { createGuardedFetch } from "@svc/kit";
-import { captureLogger, type FakeClock, fakeClock, settled } from "@svc/testkit";
+import type { ServerResponse } from "node:http";
+import { type Recording, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { TranscriptionSettings } from "../src/index.ts";
-import { type Recording, transcribe } from "../src/messaging/transcription/transcribe.ts";
+import { transcribe } from "../src/messaging/speech/transcribe.ts";
 import { failure } from "./house.ts";
+import { type Answer, json, passing, type SpeechHouse, speechHouse } from "./speech-house.ts";
 
-type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-interface Service extends AsyncDisposable {
-  readonly seen: { url: string | undefined; headers: IncomingMessage["headers"]; body: string }[];
-  readonly clock: FakeClock;
-  readonly leave: AbortController;
+interface Service extends SpeechHouse {
   ask(more?: Partial<TranscriptionSettings>, recording?: Partial<Recording>): Promise<string>;
 }
 
-/** A service on loopback, and the guarded client that may reach it. */
 async function service(...answers: Answer[]): Promise<Service> {
-  const seen: Service["seen"] = [];
-  const server = createServer((request, response) => {
-    void readText(request.setEncoding("latin1")).then((body) => {
-      seen.push({ url: request.url, headers: request.headers, body });
-      const answer = answers.shift() ?? ((_, end) => end.writeHead(418).end());
-      answer(request, response, body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const clock = fakeClock();
-  const fetch = createGuardedFetch({ allowPrivate: [`127.0.0.1:${port}`], log: captureLogger() });
-  const settings: TranscriptionSettings = {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    apiKey: "sk-secret",
-    model: "w-1",
-    language: undefined,
-    maxBytes: 1000,
-  };
-  const leave = new AbortController();
+  const house = await speechHouse(...answers);
+  const { baseUrl, fetch, clock, leave } = house;
+  const settings = { baseUrl, apiKey: "sk-secret", model: "w-1", language: undefined, maxBytes: 1000 };
+  const voice: Recording = { name: "voice.ogg", mimeType: "audio/ogg", bytes: new Uint8Array([1, 2, 255]) };
   return {
-    seen,
-    clock,
-    leave,
+    ...house,
     ask: (more = {}, recording = {}) =>
-      transcribe(
-        { fetch, clock, signal: leave.signal },
-        { ...settings, ...more },
-        { name: "voice.ogg", mimeType: "audio/ogg", bytes: new Uint8Array([1, 2, 255]), ...recording },
-      ),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+      transcribe({ fetch, clock, signal: leave.signal }, { ...settings, ...more }, { ...voice, ...recording }),
   };
-}
-
-const json =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
-  (_, response) =>
-    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
-
-/** Moves the clock on until the work is done. */
-async function passing<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
-  const state = { isDone: false };
-  const done = work.finally(() => (state.isDone = true));
-  done.catch(() => {});
-  while (!state.isDone) {
-    await settled();
-    if (clock.waiting > 0) await clock.advance(500);
-  }
-  return done;
 }
 
 describe("a transcription", () => {

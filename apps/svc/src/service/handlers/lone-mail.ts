@@ -16,6 +16,7 @@ const NO_CHANNELS: MessagingSettings = {
   maxAttempts: 1,
   maxParallelTurns: 1,
   transcription: undefined,
+  speech: undefined,
 };
 
 /** Throws what loading the config throws. */

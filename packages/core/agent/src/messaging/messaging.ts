@@ -9,6 +9,8 @@ import { fileOpener } from "./delivery/outgoing-file.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import type { InboxParts } from "./inbox/parts.ts";
 import { createMailbox } from "./mailbox/mailbox.ts";
+import { SpeechPlaces } from "./speech/places.ts";
+import { createSpeech } from "./speech/speech.ts";
 import type { Messaging, MessagingSettings, PromptSource } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
@@ -26,14 +28,15 @@ export interface MessagingOptions extends Omit<
 }
 
 export function createMessaging(options: MessagingOptions): Messaging {
-  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, random = unpredictable } = options;
+  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch, random = unpredictable } = options;
   let { settings } = options;
   const openFile = fileOpener(workspaceOf);
   const closing = new ClosingPrompts({ clock, log, channelOf: (id) => settings.channels.get(id) });
   const closePrompt: Messaging["closePrompt"] = (posted, outcome) => closing.add(posted, outcome);
   const sending = { openFile, prompts, closePrompt };
   const dispatcher = new OutboxDispatcher({ store, clock, log, publish, random, settings, ...sending });
-  const inbox = new Inbox({ ...options, random, dispatcher, settings: () => settings });
+  const transcriber = new SpeechPlaces();
+  const inbox = new Inbox({ ...options, random, dispatcher, transcriber, settings: () => settings });
   const mailbox = createMailbox({
     store,
     redact,
@@ -65,6 +68,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
       await Promise.all([inbox.stop(graceMs), dispatcher.stop(Math.min(graceMs, LAST_SENDS_MS))]);
     },
     mailbox,
+    speech: createSpeech({ fetch, clock, transcriber, settings: () => settings }),
     channelSend: {
       store,
       redact,

@@ -14,6 +14,7 @@ import type {
   PostedPrompt,
   Prompt,
   Receipt,
+  Speech,
 } from "@svc/contract";
 import type { ChannelSendParts } from "./channel-send/channel-send.ts";
 import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
@@ -41,6 +42,8 @@ export interface Messaging {
    */
   stop(graceMs: number): Promise<void>;
   readonly mailbox: Mailbox;
+  /** `FeatureContext.speech`. */
+  readonly speech: Speech;
   /** What the tool `channel_send` works with. */
   readonly channelSend: ChannelSendParts;
 }
@@ -62,6 +65,7 @@ export interface MessagingSettings {
   readonly maxAttempts: number;
   readonly maxParallelTurns: number;
   readonly transcription: TranscriptionSettings | undefined;
+  readonly speech: SpeechSettings | undefined;
 }
 
 export interface TranscriptionSettings {
@@ -70,6 +74,16 @@ export interface TranscriptionSettings {
   readonly model: string;
   readonly language: string | undefined;
   readonly maxBytes: number;
+}
+
+export interface SpeechSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** As the service names it. */
+  readonly voice: string;
+  /** Of what is sent to it; the rest of a longer text is not spoken. */
+  readonly maxChars: number;
 }
 
 /** Who a channel's people are, to tools and sessions. Only the gateway mints; this is handed in. */

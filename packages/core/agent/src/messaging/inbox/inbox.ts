@@ -2,7 +2,6 @@
 import { type Inbound, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
-import { Transcriber } from "../transcription/transcriber.ts";
 import type { Alongside } from "../types.ts";
 import { Admission } from "./admission.ts";
 import { answer } from "./answer.ts";
@@ -37,11 +36,11 @@ export class Inbox {
   #known: number | undefined;
   readonly #stopping = new AbortController();
 
-  constructor(parts: Omit<InboxParts, "stopping" | "presence" | "transcriber">) {
+  constructor(parts: Omit<InboxParts, "stopping" | "presence">) {
     const { clock, log } = parts;
     const stopping = this.#stopping.signal;
     const presence = new Presence({ clock, log, stopping });
-    this.#parts = { ...parts, stopping, presence, transcriber: new Transcriber() };
+    this.#parts = { ...parts, stopping, presence };
     const options: Omit<LaneOptions, "maxParallel"> = {
       clock,
       attempt: (waiting, leave) => this.#ongoing.during(() => this.#attempt(waiting, leave)),

@@ -5,7 +5,7 @@ import type { Agent } from "../../agent.ts";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { AskPerson } from "../../types.ts";
 import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "../types.ts";
-import type { Transcriber } from "../transcription/transcriber.ts";
+import type { SpeechPlaces } from "../speech/places.ts";
 import type { Presence } from "./presence.ts";
 
 export interface InboxParts {
@@ -16,7 +16,7 @@ export interface InboxParts {
   readonly identity: ChannelIdentity;
   /** Of an agent; undefined when there is no such agent. */
   readonly workspaceOf: (agent: string) => Workspace | undefined;
-  /** The way out to the service that transcribes. */
+  /** The way out to the services of speech. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
   readonly publish: (event: MessageEvent) => void;
   /** Takes messages that answer a question of ours. */
@@ -27,7 +27,7 @@ export interface InboxParts {
   readonly random: () => number;
   readonly dispatcher: Pick<OutboxDispatcher, "wake">;
   readonly presence: Presence;
-  readonly transcriber: Transcriber;
+  readonly transcriber: SpeechPlaces;
   /** Those in force now. */
   readonly settings: () => MessagingSettings;
   /** Aborted when nothing is waited for any more. */

@@ -3,8 +3,8 @@ import type { Channel, Clock, FetchOptions, FetchResult, InboundMedia, Logger, W
 import { SvcError } from "@svc/contract";
 import type { Aside } from "../inbox/asides.ts";
 import { mediaTypeOf } from "../media-type.ts";
-import { tooLarge, transcribe } from "../transcription/transcribe.ts";
-import type { Transcriber } from "../transcription/transcriber.ts";
+import type { SpeechPlaces } from "../speech/places.ts";
+import { tooLarge, transcribe } from "../speech/transcribe.ts";
 import type { TranscriptionSettings } from "../types.ts";
 import { fetchFile } from "./fetch-file.ts";
 import { mediaPath } from "./file-name.ts";
@@ -14,7 +14,7 @@ export interface IncomingFiles {
   readonly channel: Channel;
   readonly workspace: Workspace | undefined;
   readonly transcription: TranscriptionSettings | undefined;
-  readonly transcriber: Transcriber;
+  readonly transcriber: SpeechPlaces;
   /** The way out to the service that transcribes. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
   readonly clock: Clock;
@@ -88,7 +88,7 @@ const isThere = (workspace: Workspace, path: string): Promise<boolean> =>
   );
 
 async function heard(parts: Files, settings: TranscriptionSettings, file: InboundMedia, path: string): Promise<string> {
-  const { fetch, clock, signal, until, aside, transcriber, n } = parts;
+  const { fetch, clock, signal, until, aside, transcriber } = parts;
   const transcribed = async (): Promise<string> => {
     const { bytes, truncated } = await parts.workspace!.read(path, settings.maxBytes);
     if (truncated) throw tooLarge();
@@ -97,7 +97,7 @@ async function heard(parts: Files, settings: TranscriptionSettings, file: Inboun
     return transcribe({ fetch, clock, signal: until }, settings, { name, mimeType, bytes });
   };
   try {
-    const text = await aside(() => transcriber.whenFree(n, transcribed, until));
+    const text = await aside(() => transcriber.whenFree(transcribed, until));
     return text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
   } catch (error) {
     signal.throwIfAborted();
