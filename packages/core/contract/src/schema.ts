@@ -31,6 +31,20 @@ export const secret = (
     } satisfies Marks),
   );
 
+/** A secret that Standard Webhooks signatures are made with: `whsec_` and base64, or any other text. */
+export const webhookKey = () => v.pipe(secret(), v.check(isWebhookKey, "what follows whsec_ must be base64"));
+
+/** Whether all of what follows `whsec_` is base64: a mistyped key, read as far as it goes, would be a shorter, other one. */
+export function isWebhookKey(text: string): boolean {
+  const encoded = /^whsec_(.*)$/s.exec(text.trim())?.[1]?.replace(/=+$/, "");
+  if (encoded === undefined) return true;
+  try {
+    return encoded !== "" && btoa(atob(encoded)).replace(/=+$/, "") === encoded;
+  } catch {
+    return false;
+  }
+}
+
 /** An absolute http(s) URL without credentials in it. */
 export const httpUrl = () =>
   v.pipe(v.string(), v.check(isHttpUrl, "an http:// or https:// URL without a user name or password"));

@@ -16,3 +16,4 @@ export * from "./sender-gate.ts";
 export * from "./sent-parts.ts";
 export * from "./signature.ts";
 export * from "./split-text.ts";
+export * from "./standard-webhooks.ts";

@@ -1,16 +1,10 @@
-/**
- * Standard Webhooks signatures (https://github.com/standard-webhooks/standard-webhooks): `webhook-signature` holds
- * space-separated `v1,<base64>` entries, HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`. The key is the
- * base64 after `whsec_`, or without that prefix the bytes of the text itself.
- */
-import { createHmac, timingSafeEqual } from "node:crypto";
+/** The Standard Webhooks signature that `POST /webhook` demands where a `signing_secret` is set. */
 import type { IncomingHttpHeaders } from "node:http";
-import { SvcError } from "@svc/contract";
+import { verifyWebhook, WEBHOOK_TOLERANCE_SECS, webhookKeyOf } from "@svc/kit";
 import type { SeenIds } from "./seen-ids.ts";
 
-const TOLERANCE_SECS = 300;
-/** An id must be remembered as long as its timestamp could still be fresh: 300 s ahead until 300 s behind. */
-export const REMEMBER_MS = 2 * TOLERANCE_SECS * 1000;
+/** An id must be remembered as long as its timestamp could still be fresh: from as far ahead to as far behind. */
+export const REMEMBER_MS = 2 * WEBHOOK_TOLERANCE_SECS * 1000;
 
 export class SignatureCheck {
   readonly #key: Buffer;
@@ -18,7 +12,7 @@ export class SignatureCheck {
 
   /** Throws CONFIG_INVALID. */
   constructor(secret: string, seen: SeenIds) {
-    this.#key = keyOf(secret.trim());
+    this.#key = webhookKeyOf(secret);
     this.#seen = seen;
   }
 
@@ -32,9 +26,8 @@ export class SignatureCheck {
     const signatures = headers["webhook-signature"];
     if (typeof id !== "string" || typeof timestamp !== "string" || typeof signatures !== "string") return undefined;
     if (!/^[\x21-\x7e]{1,256}$/.test(id) || !/^\d{1,12}$/.test(timestamp)) return undefined;
-    if (Math.abs(nowMs / 1000 - Number(timestamp)) > TOLERANCE_SECS) return undefined;
-    const expected = createHmac("sha256", this.#key).update(`${id}.${timestamp}.`).update(body).digest("base64");
-    if (!holds(signatures, Buffer.from(`v1,${expected}`, "latin1"))) return undefined;
+    if (Math.abs(nowMs / 1000 - Number(timestamp)) > WEBHOOK_TOLERANCE_SECS) return undefined;
+    if (!verifyWebhook(this.#key, { id, timestamp, body }, signatures)) return undefined;
     return this.#seen.add(id, nowMs) ? id : undefined;
   }
 
@@ -42,27 +35,4 @@ export class SignatureCheck {
   forget(id: string): void {
     this.#seen.delete(id);
   }
-}
-
-function holds(signatures: string, expected: Buffer): boolean {
-  let found = false;
-  for (const entry of signatures.split(" ")) {
-    const presented = Buffer.from(entry, "latin1");
-    if (presented.length === expected.length && timingSafeEqual(presented, expected)) found = true;
-  }
-  return found;
-}
-
-function keyOf(secret: string): Buffer {
-  if (!secret.startsWith("whsec_")) return Buffer.from(secret, "utf8");
-  const encoded = secret.slice("whsec_".length);
-  const key = Buffer.from(encoded, "base64");
-  // Buffer.from skips what it does not understand: a mistyped secret would become a shorter, other key.
-  if (key.length === 0 || key.toString("base64").replace(/=+$/, "") !== encoded.replace(/=+$/, "")) {
-    throw new SvcError(
-      "CONFIG_INVALID",
-      "channels_config.webhook.signing_secret: what follows the prefix must be base64.",
-    );
-  }
-  return key;
 }

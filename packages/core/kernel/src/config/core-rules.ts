@@ -3,6 +3,7 @@
  * matters; here they are found with everything else that is wrong, with their line, and by `svc config check`.
  */
 import { isIPv4 } from "node:net";
+import { isWebhookKey } from "@svc/contract";
 import { agentRules } from "./agent-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { badValue, type Finding, wrongItems } from "./finding.ts";
@@ -49,15 +50,10 @@ function isBlock(text: string): boolean {
 /** By the parser of URLs: the pattern of node:net takes longer to compile than the whole config to load. */
 const isIPv6 = (text: string): boolean => /^[0-9a-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]`);
 
-function signingRules({ signing_secret: secret = "" }: CoreConfig["channels_config.webhook"]): Finding[] {
-  const encoded = /^whsec_(.*)$/s.exec(secret.trim())?.[1];
-  if (encoded === undefined) return [];
-  // Buffer.from skips what it does not understand: a mistyped secret would become a shorter, other key.
-  const key = Buffer.from(encoded, "base64");
-  const isWhole = key.length > 0 && key.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "");
-  const message = "what follows whsec_ must be base64";
-  return isWhole ? [] : [badValue(["channels_config", "webhook", "signing_secret"], message)];
-}
+const signingRules = ({ signing_secret: secret = "" }: CoreConfig["channels_config.webhook"]): Finding[] =>
+  isWebhookKey(secret)
+    ? []
+    : [badValue(["channels_config", "webhook", "signing_secret"], "what follows whsec_ must be base64")];
 
 const pathRules = ({ forbidden_paths: paths }: CoreConfig["security.policy"]): Finding[] =>
   wrongItems(["security", "policy", "forbidden_paths"], paths, isPlainPath, PLAIN_PATH);
