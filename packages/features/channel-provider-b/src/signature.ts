@@ -2,9 +2,8 @@
  * Whether a delivery is the platform's. It sends two sets of headers with each, and either is proof enough:
  * `X-Webhook-Signature`, hex over `timestamp.body`, and `webhook-signature` of Standard Webhooks, which is to replace it.
  */
-import { createHmac } from "node:crypto";
 import type { RawRequest, Verdict } from "@svc/contract";
-import { equalSecrets, hmacSha256Hex, verifyHmacSha256 } from "@svc/kit";
+import { equalSecrets, hmacSha256Hex, signWebhook, verifyHmacSha256 } from "@svc/kit";
 
 /** A replay within this time is stopped by the message's id. */
 const TOLERANCE_MS = 300_000;
@@ -38,10 +37,10 @@ function isSignedByStandard(key: Buffer, { headers, body, receivedAtMs }: RawReq
   const timestamp = headers["webhook-timestamp"] ?? "";
   const id = headers["webhook-id"] ?? "";
   if (id === "" || !isFresh(timestamp, receivedAtMs)) return false;
-  const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
+  const expected = signWebhook(key, { id, timestamp, body });
   // Several, while a secret is being replaced.
   const given = (headers["webhook-signature"] ?? "").split(" ", MAX_SIGNATURES);
-  return given.some((entry) => equalSecrets(entry, `v1,${expected}`));
+  return given.some((entry) => equalSecrets(entry, expected));
 }
 
 const MAX_SIGNATURES = 8;
