@@ -42,8 +42,8 @@ export function enabledFeatures(
     });
 }
 
-/** A feature may reach the `api_url` its own section names, wherever that is; nothing else that is private. */
+/** A feature may reach the `api_url` and the `url` that its own section names, wherever they are; nothing else that is private. */
 function ownUrls(section: unknown): string[] {
-  const url = (section as { api_url?: unknown } | undefined)?.api_url;
-  return typeof url === "string" ? [url] : [];
+  const { api_url: api, url } = (section ?? {}) as { api_url?: unknown; url?: unknown };
+  return [api, url].filter((own) => typeof own === "string" && own !== "") as string[];
 }

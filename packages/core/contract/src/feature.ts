@@ -50,8 +50,8 @@ export interface FeatureContext<Config = unknown> {
   readonly log: Logger;
   readonly clock: Clock;
   /**
-   * The guarded outgoing client of `ToolContext`, which here also reaches the host and port of the section's `api_url`
-   * when that is a private address. Not before the Registration phase: Construction does no I/O.
+   * The guarded outgoing client of `ToolContext`, which here also reaches the host and port of the section's `api_url` and
+   * `url` when those are private addresses. Not before the Registration phase: Construction does no I/O.
    */
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
   /**

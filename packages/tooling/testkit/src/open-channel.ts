@@ -4,6 +4,7 @@ import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import * as v from "valibot";
 import type { Section } from "./conformance/channel/subject.ts";
 import { fakeFeatureContext, type FakeFeatureContext } from "./feature-context.ts";
+import { ownUrls } from "./own-urls.ts";
 
 export interface ChannelPackage<Config> {
   readonly definition: FeatureDefinition;
@@ -19,7 +20,7 @@ export interface OpenedChannel<Config> {
 
 type Given<Config> = NonNullable<Parameters<typeof fakeFeatureContext<Config>>[1]>;
 
-/** `nowMs`: what the clock says. The client reaches the section's `api_url`, and nothing else that is private. */
+/** `nowMs`: what the clock says. The client reaches the section's own URLs, and nothing else that is private. */
 export function openChannel<Config>(
   { definition, create }: ChannelPackage<Config>,
   section: Section,
@@ -28,8 +29,7 @@ export function openChannel<Config>(
   // As it comes out of a file: without keys that are undefined.
   const plain: unknown = JSON.parse(JSON.stringify(section));
   const config = v.parse(definition.config ?? v.undefined(), plain) as Config;
-  const url = (config as { readonly api_url?: unknown } | undefined)?.api_url;
-  const net = { allowPrivate: [], exempt: typeof url === "string" ? [url] : [] };
+  const net = { allowPrivate: [], exempt: ownUrls(config) };
   const { log } = fakeFeatureContext(config);
   const context = fakeFeatureContext<Config>(config, {
     fetch: createGuardedFetch({ ...net, log }),

@@ -1,0 +1,7 @@
+/** What a section names as the operator's own: its feature may reach it wherever it is, as in the service. */
+import type { Section } from "./conformance/channel/subject.ts";
+
+export function ownUrls(section: unknown): string[] {
+  const { api_url: api, url } = (section ?? {}) as Section;
+  return [api, url].filter((own) => typeof own === "string" && own !== "") as string[];
+}
