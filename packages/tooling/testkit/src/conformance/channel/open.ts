@@ -7,6 +7,7 @@ import { captureLogger, type CapturedLogger } from "../../capture-logger.ts";
 import { PROMPT_MS } from "../../check.ts";
 import { fakeClock } from "../../fake-clock.ts";
 import { fakeFeatureContext } from "../../feature-context.ts";
+import { ownUrls } from "../../own-urls.ts";
 import { secretsOf } from "./secrets.ts";
 import type { ChannelPlatform, ChannelSubject, Section } from "./subject.ts";
 
@@ -68,9 +69,7 @@ async function open(
   const log = captureLogger();
   const clock = fakeClock();
   const config: unknown = v.parse(definition.config ?? v.undefined(), section);
-  const ownUrl = (config as { api_url?: unknown } | undefined)?.api_url;
-  const exempt = typeof ownUrl === "string" ? [ownUrl] : [];
-  const fetch = createGuardedFetch({ allowPrivate: [], exempt, log, clock });
+  const fetch = createGuardedFetch({ allowPrivate: [], exempt: ownUrls(config), log, clock });
   const context = { ...fakeFeatureContext(config, { fetch }), log };
   let touched = 0;
   const counted = <T extends object>(target: T): T =>
