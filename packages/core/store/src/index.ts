@@ -14,6 +14,7 @@ export type * from "./sop-types.ts";
 export type { ApprovalStore, NewApproval } from "./approvals.ts";
 export type { AuditReport } from "./audit-verify.ts";
 export type { AuditStore } from "./audit.ts";
+export type { ConversationStore } from "./conversations.ts";
 export type { DeviceStore } from "./devices.ts";
 export type { IdempotencyStore } from "./idempotency.ts";
 export type { InboxStore } from "./messages/inbox.ts";

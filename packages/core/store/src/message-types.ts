@@ -52,6 +52,8 @@ export interface InboxMessage extends KeptMessage {
   readonly endedAtMs: number | undefined;
   /** Why the last attempt failed. */
   readonly error: ErrorCode | undefined;
+  /** The platform's id of the beginning of its answer, which is there already; of one that waits, or is lost. */
+  readonly draft?: string;
 }
 
 /** What stays of it in memory while it waits. */
@@ -73,6 +75,8 @@ export interface NewDelivery {
   readonly key?: string;
   /** `Approval.n` of the question that it asks. */
   readonly approval?: number;
+  /** The platform's id of the message that its text takes the place of. */
+  readonly draft?: string;
 }
 
 /** A file in the workspace of an agent, read when it is sent. */

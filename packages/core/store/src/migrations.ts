@@ -2,7 +2,9 @@
 import { SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { APPROVALS_STEP } from "./approvals-schema.ts";
+import { CONVERSATIONS_STEP } from "./conversations-schema.ts";
 import { OUTBOX_APPROVAL_STEP } from "./messages/approval-column.ts";
+import { DRAFTS_STEP } from "./messages/draft-columns.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
 import { PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
 import { SOP_STEP } from "./sop-schema.ts";
@@ -112,6 +114,7 @@ export const STEPS: readonly string[] = [
   MESSAGES_STEP,
   // Steps are told apart by their place: one landing makes one step.
   `${APPROVALS_STEP} ${OUTBOX_APPROVAL_STEP} ${SOP_STEP} ${PAGE_SESSIONS_STEP}`,
+  `${DRAFTS_STEP} ${CONVERSATIONS_STEP}`,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

@@ -1,11 +1,13 @@
 /** What is too old goes, in steps so small that the turns between them notice nothing. Each step is part of a group commit. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ApprovalStore } from "./approvals.ts";
+import type { ConversationStore } from "./conversations.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { MessageStores } from "./messages/messages.ts";
 import type { FiledMessage } from "./message-types.ts";
 import type { OldPage } from "./messages/old-messages.ts";
+import { type Below, OldSessions } from "./old-sessions.ts";
 import type { OldSopRuns } from "./old-sop-runs.ts";
 import type { PageSessionStore } from "./page-sessions.ts";
 import type { Space } from "./space.ts";
@@ -14,7 +16,7 @@ import type { Pruned, RetentionLimits } from "./types.ts";
 const DAY_MS = 86_400_000;
 
 /** Most of one step. The output of a tool call has up to 64 KiB, whose pages are read when they are freed. */
-const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576, toolCalls: 50, keys: 500, approvals: 100 } as const;
+const STEP = { toolCalls: 50, keys: 500, approvals: 100, choices: 200 } as const;
 
 /** Those that know themselves what of theirs is too old. */
 export interface Keepers {
@@ -22,6 +24,7 @@ export interface Keepers {
   readonly messages: MessageStores;
   readonly sopRuns: OldSopRuns;
   readonly approvals: ApprovalStore;
+  readonly conversations: ConversationStore;
   readonly pageSessions: PageSessionStore;
   readonly space: Space;
 }
@@ -34,12 +37,7 @@ type AgingBox = Pick<MessageStores["outbox"], "old" | "dropOld">;
 export class Retention {
   readonly #commits: GroupCommit;
   readonly #keepers: Keepers;
-  readonly #byActivity;
-  readonly #dropSession;
-  readonly #insertChain;
-  readonly #nextChain;
-  readonly #deleteChain;
-  readonly #deleteTurn;
+  readonly #sessions: OldSessions;
   readonly #deleteCalls;
   #running: Promise<Pruned> | undefined;
   #stopped = false;
@@ -47,15 +45,7 @@ export class Retention {
   constructor(db: DatabaseSync, commits: GroupCommit, keepers: Keepers) {
     this.#commits = commits;
     this.#keepers = keepers;
-    this.#byActivity = db.prepare(
-      `SELECT n, last_turn AS lastTurn, updated_at AS updatedAt FROM sessions
-       WHERE last_turn < ? ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
-    );
-    this.#dropSession = db.prepare("DELETE FROM sessions WHERE n = ?");
-    this.#insertChain = db.prepare("INSERT INTO dropped_chains VALUES (?)");
-    this.#nextChain = db.prepare("SELECT last_turn AS lastTurn FROM dropped_chains LIMIT 1");
-    this.#deleteChain = db.prepare("DELETE FROM dropped_chains WHERE last_turn = ?");
-    this.#deleteTurn = db.prepare("DELETE FROM turns WHERE n = ? RETURNING previous, octet_length(messages) AS bytes");
+    this.#sessions = new OldSessions(db, keepers.conversations);
     this.#deleteCalls = db.prepare(
       `DELETE FROM tool_calls WHERE (turn_id, call_id) IN
          (SELECT turn_id, call_id FROM tool_calls WHERE started_at < ? AND state <> 'started'
@@ -77,11 +67,15 @@ export class Retention {
   }
 
   async #prune(limits: RetentionLimits, nowMs: number, removeFiles: RemoveFiles): Promise<Pruned> {
-    const { keys, space, messages: stores, sopRuns, pageSessions } = this.#keepers;
+    const { keys, space, messages: stores, sopRuns, conversations, pageSessions } = this.#keepers;
     const oldestCallMs = nowMs - limits.toolCallDays * DAY_MS;
     const oldestEndMs = nowMs - limits.messageDays * DAY_MS;
     const sessions = await this.#dropSessions(limits, nowMs);
-    const turns = await this.#untilNone(() => this.#sweep());
+    if (limits.sessionDays > 0) {
+      const oldestChoiceMs = nowMs - limits.sessionDays * DAY_MS;
+      await this.#untilNone(() => conversations.dropOld(oldestChoiceMs, STEP.choices));
+    }
+    const turns = await this.#untilNone(() => this.#sessions.sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
     const idempotencyKeys = await this.#untilNone(() => keys.dropExpired(nowMs, STEP.keys));
     await this.#untilNone(() => pageSessions.dropIdle(nowMs, STEP.keys));
@@ -131,64 +125,11 @@ export class Retention {
     let before: number | undefined = Number.MAX_SAFE_INTEGER;
     while (before !== undefined && !this.#stopped) {
       const below: Below = { before, oldestMs, room };
-      const page = await this.#commits.write(() => this.#dropPage(below));
+      const page = await this.#commits.write(() => this.#sessions.dropPage(below));
       room -= page.kept;
       dropped += page.dropped;
       before = page.before;
     }
     return dropped;
   }
-
-  /** A dropped session is gone at once; its turns are left to the sweep, which survives a restart. */
-  #dropPage(below: Below): SessionPage {
-    const page = this.#byActivity.all(below.before) as unknown as { n: number; lastTurn: number; updatedAt: number }[];
-    let kept = 0;
-    for (const { n, lastTurn, updatedAt } of page) {
-      if (updatedAt >= below.oldestMs && kept < below.room) {
-        kept += 1;
-      } else {
-        this.#insertChain.run(lastTurn);
-        this.#dropSession.run(n);
-      }
-    }
-    return {
-      kept,
-      dropped: page.length - kept,
-      before: page.length === STEP.sessions ? page.at(-1)!.lastTurn : undefined,
-    };
-  }
-
-  /** Deletes some turns of dropped sessions; tells how many. */
-  #sweep(): number {
-    let turns = 0;
-    let bytes = 0;
-    while (turns < STEP.turns && bytes < STEP.turnBytes) {
-      const chain = this.#nextChain.get() as { lastTurn: number } | undefined;
-      if (!chain) break;
-      let next: number | null = chain.lastTurn;
-      while (next !== null && turns < STEP.turns && bytes < STEP.turnBytes) {
-        const gone = this.#deleteTurn.get(next) as { previous: number | null; bytes: number } | undefined;
-        turns += 1;
-        bytes += gone?.bytes ?? 0;
-        next = gone?.previous ?? null;
-      }
-      this.#deleteChain.run(chain.lastTurn);
-      if (next !== null) this.#insertChain.run(next);
-    }
-    return turns;
-  }
-}
-
-/** Where a page of sessions begins, and which of them stay. */
-interface Below {
-  readonly before: number;
-  readonly oldestMs: number;
-  readonly room: number;
-}
-
-interface SessionPage {
-  readonly kept: number;
-  readonly dropped: number;
-  /** Where the next page begins; undefined: this was the last. */
-  readonly before: number | undefined;
 }

@@ -1,7 +1,8 @@
 /** Conversations and the turns in them. A turn is one row: the messages it added, in the model's own form. */
 import type { DatabaseSync } from "node:sqlite";
-import type { ClientId, Json } from "@svc/contract";
-import type { SessionPlace, SessionSummary, StoredSession, StoredTurn, TurnPage } from "./types.ts";
+import type { ClientId } from "@svc/contract";
+import { sessionOf, type SessionRow, turnOf, type TurnRow, type UsageRow } from "./session-rows.ts";
+import type { SessionPlace, SessionSummary, SessionUsage, StoredSession, StoredTurn, TurnPage } from "./types.ts";
 
 export class SessionStore {
   readonly #find;
@@ -15,6 +16,9 @@ export class SessionStore {
   readonly #byActivity;
   readonly #byActivityOf;
   readonly #deleteTurns;
+  readonly #rename;
+  readonly #used;
+  readonly #forgetChoice;
   readonly #delete;
 
   constructor(db: DatabaseSync) {
@@ -42,6 +46,18 @@ export class SessionStore {
         UNION ALL SELECT previous FROM turns JOIN chain USING (n) WHERE previous IS NOT NULL)
       DELETE FROM turns WHERE n IN chain`);
     this.#delete = db.prepare("DELETE FROM sessions WHERE id = ?");
+    this.#rename = db.prepare("UPDATE sessions SET name = ? WHERE n = ?");
+    this.#used = db.prepare(`
+      WITH RECURSIVE chain (n, previous, tokens_in, tokens_out, cost) AS (
+        SELECT n, previous, input_tokens, output_tokens, cost_usd FROM turns WHERE n = ?1 AND session = ?2
+        UNION ALL
+        SELECT t.n, t.previous, t.input_tokens, t.output_tokens, t.cost_usd FROM turns AS t JOIN chain
+          ON t.n = chain.previous WHERE t.session = ?2 LIMIT ?3)
+      SELECT count(*) AS turns, total(tokens_in) AS inputTokens, total(tokens_out) AS outputTokens,
+        iif(count(cost) = count(*), total(cost), NULL) AS costUsd FROM chain`);
+    this.#forgetChoice = db.prepare(
+      "DELETE FROM conversations WHERE (owner, name) IN (SELECT client_id, name FROM sessions WHERE id = ?)",
+    );
   }
 
   find(clientId: ClientId, name: string): SessionPlace | undefined {
@@ -129,9 +145,29 @@ export class SessionStore {
     return Number(lastInsertRowid);
   }
 
-  /** Inside a transaction: the session and all its turns. Tells whether there was one. */
+  /** What its newest turns have used, at most `limit` of them. */
+  usageOf({ session, lastTurn }: SessionPlace, limit: number): SessionUsage {
+    const { costUsd, ...used } = this.#used.get(lastTurn, session, limit) as unknown as UsageRow;
+    return { ...used, costUsd: costUsd ?? undefined };
+  }
+
+  /**
+   * Inside a transaction: gives the session another name, so that the next turn under this one begins a new session. Tells
+   * whether there was one.
+   */
+  putAside(clientId: ClientId, name: string): boolean {
+    const place = this.find(clientId, name);
+    if (!place) return false;
+    let free = `${name}.${place.session}`;
+    while (this.find(clientId, free)) free += `.${place.session}`;
+    this.#rename.run(free, place.session);
+    return true;
+  }
+
+  /** Inside a transaction: the session and all its turns, and what was chosen in it. Tells whether there was one. */
   remove(id: string): boolean {
     this.#deleteTurns.run(id);
+    this.#forgetChoice.run(id);
     return Number(this.#delete.run(id).changes) > 0;
   }
 }
@@ -140,53 +176,4 @@ interface SessionName {
   readonly id: string;
   readonly clientId: ClientId;
   readonly name: string;
-}
-
-interface SessionRow {
-  n: number;
-  id: string;
-  client_id: string;
-  name: string;
-  created_at: number;
-  updated_at: number;
-  turns: number;
-  last_turn: number;
-}
-
-interface TurnRow {
-  n: number;
-  session: number;
-  previous: number | null;
-  id: string;
-  at: number;
-  model: string;
-  messages: string;
-  tokens: number;
-  input_tokens: number;
-  output_tokens: number;
-  cost_usd: number | null;
-}
-
-function sessionOf(row: SessionRow): SessionSummary {
-  return {
-    id: row.id,
-    clientId: row.client_id as ClientId,
-    name: row.name,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    turns: row.turns,
-  };
-}
-
-function turnOf(row: TurnRow): StoredTurn {
-  return {
-    id: row.id,
-    at: row.at,
-    model: row.model,
-    messages: JSON.parse(row.messages) as Json,
-    tokens: row.tokens,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
-    costUsd: row.cost_usd ?? undefined,
-  };
 }

@@ -2,6 +2,7 @@
 import type { Clock } from "@svc/contract";
 import { AuditStore } from "./audit.ts";
 import { ApprovalStore } from "./approvals.ts";
+import { ConversationStore } from "./conversations.ts";
 import { copyDatabase, copyOpen } from "./copy.ts";
 import { DeviceStore } from "./devices.ts";
 import { DiskProbe } from "./disk-probe.ts";
@@ -40,6 +41,7 @@ export interface Store {
   readonly pageSessions: PageSessionStore;
   readonly idempotency: IdempotencyStore;
   readonly sessions: SessionStore;
+  readonly conversations: ConversationStore;
   readonly toolCalls: ToolCallStore;
   readonly usage: UsageStore;
   readonly vault: VaultStore;
@@ -100,6 +102,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
   });
   const pageSessions = new PageSessionStore(db, commits);
   const approvals = new ApprovalStore(db);
+  const conversations = new ConversationStore(db);
   const space = new Space(db, file);
   const retention = new Retention(db, commits, {
     sopRuns: new OldSopRuns(db),
@@ -107,6 +110,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     space,
     messages,
     approvals,
+    conversations,
     pageSessions,
   });
   const probe = new DiskProbe(db, commits, clock);
@@ -116,6 +120,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     pageSessions,
     idempotency: keys,
     sessions: new SessionStore(db),
+    conversations,
     toolCalls: new ToolCallStore(db, clock),
     usage,
     vault: new VaultStore(db, commits),

@@ -60,6 +60,15 @@ export interface StoredSession extends SessionSummary {
   readonly place: SessionPlace;
 }
 
+/** What turns of a conversation have used. */
+export interface SessionUsage {
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars; undefined when the cost of some turn is unknown. */
+  readonly costUsd: number | undefined;
+}
+
 /** A stretch of a conversation. */
 export interface TurnPage {
   /** Oldest first. */

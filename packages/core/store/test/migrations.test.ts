@@ -39,6 +39,22 @@ function secondRelease(): void {
   db.close();
 }
 
+/** What the fourth release knew, with a message that waits, one that was given up, and an answer on its way. */
+function fourthRelease(): void {
+  secondRelease();
+  const db = new DatabaseSync(home.file);
+  const body = JSON.stringify({ conversation: { channel: "chat", id: "room" }, sender: "alice", text: "hi" });
+  db.exec(`BEGIN; ${STEPS[2]} ${STEPS[3]} PRAGMA user_version = 4; COMMIT;
+    INSERT INTO inbox VALUES (1, 't-4', 'chat', 'message', 'room', 30, '${body}');
+    INSERT INTO inbox_open (n, attempts, error, begun) VALUES (1, 2, 'MODEL_UNREACHABLE', 1);
+    INSERT INTO inbox VALUES (2, 't-5', 'chat', 'message', 'room', 31, '${body}');
+    INSERT INTO inbox_ended VALUES (2, 'chat', 'failed', 5, 'TURN_CRASHED', 32);
+    INSERT INTO inbox_lost VALUES (2);
+    INSERT INTO outbox VALUES (1, 'd-1', 'chat', 'room', NULL, 'room', 't-3', NULL, 33, '[]', NULL, 'answer', NULL);
+    INSERT INTO outbox_open (n, attempts) VALUES (1, 3);`);
+  db.close();
+}
+
 /** Runs TypeScript in a process of its own, with the store's code and this test's file. */
 const child = (code: string): [string, string[]] => [
   process.execPath,
@@ -55,6 +71,8 @@ const child = (code: string): [string, string[]] => [
 test.each([
   [0, "b17ca66fb4ed800173aa3705efe40655bcba99133051b792f3b78cd80edb0100"],
   [1, "bf3baa3a0f90981312074ae7410b4713353372efdc12a11b7d04c2dbef3fb645"],
+  [2, "66acc22b4935b9e021df86bed255d5ca380d1c45ddb5a761927250cc8f06126a"],
+  [3, "8e0dff871b2ac9616794b3b5b38b9ec098ddd45f96fca2b38779c53e75dd5ae1"],
 ])("step %i is as it was released", (step, digest) => {
   expect(createHash("sha256").update(STEPS[step]!).digest("hex")).toBe(digest);
 });
@@ -100,6 +118,30 @@ test("a database of the second release keeps everything, judges what it left run
   store.close();
   const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
   expect(report).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
+});
+
+test("a database of the fourth release keeps what waits in it, and takes drafts and choices", async () => {
+  fourthRelease();
+  const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(report).toEqual({ schema: 4, problems: [], complete: true });
+  const store = home.open();
+  const [message, lost, answer] = [store.inbox.read(1)!, store.inbox.lost(), store.outbox.read(1)!];
+  expect(message).toMatchObject({ state: "waiting", attempts: 3, turnId: "t-4", error: "MODEL_UNREACHABLE" });
+  expect(lost).toMatchObject([{ n: 2, turnId: "t-5" }]);
+  expect(answer).toMatchObject({ state: "waiting", attempts: 3, text: "answer", deliveryId: "d-1" });
+  expect([message, ...lost, answer].filter((row) => "draft" in row)).toEqual([]);
+  await store.write(() => {
+    store.inbox.drafted(1, "p-1");
+    store.outbox.add([delivery("room", { draft: "p-1" })], 34);
+    store.conversations.choose("cl-2" as ClientId, "work", "small", 35);
+  });
+  store.close();
+  const again = home.open();
+  expect([again.inbox.read(1)!.draft, again.outbox.read(2)!.draft]).toEqual(["p-1", "p-1"]);
+  expect(again.conversations.modelOf("cl-2" as ClientId, "work")).toBe("small");
+  again.close();
+  const after = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(after).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
 });
 
 test("a backup of the second release is sound as it is", async () => {

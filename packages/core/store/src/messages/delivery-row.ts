@@ -8,7 +8,7 @@ export const OUTBOX: BoxShape = {
   well: "sent",
   text: "text",
   columns: `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text, m.approval,
-    coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status, e.platform_reason`,
+    m.draft, coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status, e.platform_reason`,
 };
 
 export const UNTRIED = {
@@ -33,6 +33,7 @@ export interface OutboxRow extends BoxRow {
   reply_data: string | null;
   text: string;
   approval: number | null;
+  draft: string | null;
   not_before: number;
   platform_id: string | null;
   platform_status: DeliveryUpdate["status"] | null;
@@ -50,6 +51,7 @@ export const deliveryOf = (row: OutboxRow): Delivery => ({
   ...(row.turn_id !== null && { turnId: row.turn_id }),
   ...(row.key !== null && { key: row.key }),
   ...(row.approval !== null && { approval: row.approval }),
+  ...(row.draft !== null && { draft: row.draft }),
   state: row.state as OutboxState,
   attempts: row.attempts,
   notBeforeMs: row.not_before,

@@ -7,7 +7,7 @@ export const INBOX: BoxShape = {
   table: "inbox",
   well: "done",
   text: "body",
-  columns: "m.turn_id, m.kind, m.received_at, m.body",
+  columns: "m.turn_id, m.kind, m.received_at, m.body, o.draft",
 };
 
 export interface InboxRow extends BoxRow {
@@ -15,6 +15,7 @@ export interface InboxRow extends BoxRow {
   kind: NewMessage["kind"];
   received_at: number;
   body: string;
+  draft: string | null;
 }
 
 export const messageOf = (row: InboxRow): InboxMessage => ({
@@ -29,4 +30,5 @@ export const messageOf = (row: InboxRow): InboxMessage => ({
   receivedAtMs: row.received_at,
   endedAtMs: row.ended_at ?? undefined,
   error: row.error ?? undefined,
+  ...(row.draft !== null && { draft: row.draft }),
 });

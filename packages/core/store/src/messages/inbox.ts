@@ -22,6 +22,7 @@ import { endedPage } from "./ended-page.ts";
 import { INBOX, type InboxRow, messageOf } from "./inbox-row.ts";
 import { listMessages } from "./list-messages.ts";
 import { type OldPage, OldMessageSweep } from "./old-messages.ts";
+import { LostMessages } from "./lost-messages.ts";
 import type { OutboxStore } from "./outbox.ts";
 import type { Tally } from "./tally.ts";
 
@@ -43,8 +44,8 @@ export class InboxStore {
   readonly #begin;
   readonly #calledOff;
   readonly #failed;
-  readonly #lost;
-  readonly #told;
+  readonly #drafted;
+  readonly #lost: LostMessages;
   readonly #sweep: OldMessageSweep;
   readonly #dropSteps;
   readonly #files;
@@ -65,8 +66,8 @@ export class InboxStore {
     this.#begin = db.prepare("UPDATE inbox_open SET begun = 1 WHERE n = ?");
     this.#calledOff = db.prepare("UPDATE inbox_open SET begun = 0 WHERE n = ?");
     this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
-    this.#lost = db.prepare("SELECT n FROM inbox_lost ORDER BY n");
-    this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
+    this.#drafted = db.prepare("UPDATE inbox_open SET draft = ? WHERE n = ?");
+    this.#lost = new LostMessages(db);
     this.#sweep = new OldMessageSweep(db, INBOX, tally);
     this.#files = db.prepare(
       `SELECT received_at AS receivedAtMs, json_extract(body, '$.media') AS media FROM inbox
@@ -133,6 +134,11 @@ export class InboxStore {
     return Number(this.#failed.run(code, n).changes) > 0;
   }
 
+  /** Inside a transaction: the platform has the beginning of its answer, and knows it by this id. */
+  drafted(n: number, platformId: string): void {
+    this.#drafted.run(platformId, n);
+  }
+
   /** Inside a transaction. Tells whether it waited: who is told that it did not must undo what came of it. */
   end(n: number, state: Exclude<InboxState, "waiting">, code?: ErrorCode): boolean {
     const failedAttempts = state === "failed" ? 1 : 0;
@@ -141,18 +147,18 @@ export class InboxStore {
 
   /** Inside a transaction: a failed or dropped one waits again, with all its attempts before it. Tells whether it was one. */
   reopen(n: number): boolean {
-    this.#told.run(n);
+    this.#lost.told(n);
     return this.#box.reopen(n);
   }
 
   /** Those that ended with TURN_CRASHED and whose senders were not told so yet. */
   lost(): InboxMessage[] {
-    return (this.#lost.all() as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
+    return this.#lost.all((n) => this.read(n));
   }
 
   /** Inside the transaction that keeps the word to the sender of a lost message. */
   told(n: number): void {
-    this.#told.run(n);
+    this.#lost.told(n);
   }
 
   /** Some of those that ended before `beforeMs`, from the number `from` on. */
@@ -172,7 +178,7 @@ export class InboxStore {
   dropOld(numbers: readonly number[], beforeMs: number): number {
     const gone = this.#sweep.delete(numbers, beforeMs);
     for (const { n, turnId } of gone) {
-      this.#told.run(n);
+      this.#lost.told(n);
       this.#dropSteps.run(turnId);
     }
     return gone.length;

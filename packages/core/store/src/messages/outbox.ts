@@ -40,8 +40,8 @@ export class OutboxStore {
     this.#box = new Box(db, OUTBOX, tally);
     this.#words = new PlatformWords(db);
     this.#insert = db.prepare(
-      `INSERT INTO outbox (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text, approval)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text, approval, draft)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#byKey = db.prepare("SELECT n FROM outbox WHERE key = ?");
     this.#byTurn = db.prepare("SELECT n FROM outbox WHERE turn_id = ? ORDER BY n");
@@ -69,7 +69,7 @@ export class OutboxStore {
   }
 
   #add(delivery: NewDelivery, nowMs: number): Delivery {
-    const { conversation, lane, text, files, replyData, turnId, key, approval } = delivery;
+    const { conversation, lane, text, files, replyData, turnId, key, approval, draft } = delivery;
     const { channel, id, thread } = conversation;
     const deliveryId = randomUUID();
     const { lastInsertRowid } = this.#insert.run(
@@ -85,6 +85,7 @@ export class OutboxStore {
       replyData === undefined ? null : JSON.stringify(replyData),
       text,
       approval ?? null,
+      draft ?? null,
     );
     const n = Number(lastInsertRowid);
     this.#box.open(n);

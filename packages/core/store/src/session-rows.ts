@@ -1,0 +1,56 @@
+/** Conversations and turns as the database has them, and as others see them. */
+import type { ClientId, Json } from "@svc/contract";
+import type { SessionSummary, SessionUsage, StoredTurn } from "./types.ts";
+
+export interface UsageRow extends Omit<SessionUsage, "costUsd"> {
+  readonly costUsd: number | null;
+}
+
+export interface SessionRow {
+  n: number;
+  id: string;
+  client_id: string;
+  name: string;
+  created_at: number;
+  updated_at: number;
+  turns: number;
+  last_turn: number;
+}
+
+export interface TurnRow {
+  n: number;
+  session: number;
+  previous: number | null;
+  id: string;
+  at: number;
+  model: string;
+  messages: string;
+  tokens: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost_usd: number | null;
+}
+
+export function sessionOf(row: SessionRow): SessionSummary {
+  return {
+    id: row.id,
+    clientId: row.client_id as ClientId,
+    name: row.name,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    turns: row.turns,
+  };
+}
+
+export function turnOf(row: TurnRow): StoredTurn {
+  return {
+    id: row.id,
+    at: row.at,
+    model: row.model,
+    messages: JSON.parse(row.messages) as Json,
+    tokens: row.tokens,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    costUsd: row.cost_usd ?? undefined,
+  };
+}
