@@ -1,4 +1,5 @@
 /** `@svc/kit`: what feature authors share. */
+export * from "./access-tokens.ts";
 export * from "./allowlist.ts";
 export * from "./channel-check.ts";
 export * from "./conversation-key.ts";
@@ -17,3 +18,4 @@ export * from "./sent-parts.ts";
 export * from "./signature.ts";
 export * from "./split-text.ts";
 export * from "./standard-webhooks.ts";
+export * from "./unless-aborted.ts";

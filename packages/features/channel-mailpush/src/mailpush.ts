@@ -1,8 +1,7 @@
 /** One mailbox: pushes say that there is mail, its history says which, answers are mails in the thread. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { asCheckFailure, pathPart } from "@svc/kit";
+import { asCheckFailure, createAccessTokens, pathPart } from "@svc/kit";
 import { createMailApi } from "./api/mail-api.ts";
-import { createAccessTokens } from "./api/tokens.ts";
 import type { Config } from "./config.ts";
 import { createMedia } from "./mail/attachments.ts";
 import { inboundReader } from "./mail/inbound.ts";
@@ -23,7 +22,16 @@ const MAX_TEXT_CHARS = 200_000;
 
 export function create(context: FeatureContext<Config>): Contributions {
   const { config, state, clock } = context;
-  const tokens = createAccessTokens(context);
+  const tokens = createAccessTokens({
+    accessToken: config.oauth_token,
+    refreshToken: config.refresh_token,
+    clientId: config.client_id,
+    clientSecret: config.client_secret,
+    tokenUrl: config.token_url,
+    withoutToken: "Set refresh_token, client_id and client_secret in [channels_config.mailpush], or oauth_token.",
+    fetch: context.fetch,
+    clock,
+  });
   const api = createMailApi(context, tokens);
   const address = ownAddress(api);
   const labels = createLabels(api, config.label_filter);

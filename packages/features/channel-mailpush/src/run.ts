@@ -1,6 +1,6 @@
 /** The channel's loop: the watch is renewed, the keys of pushes are fetched, and mail is looked for when no push comes. */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import type { AccessTokens } from "./api/tokens.ts";
+import type { AccessTokens } from "@svc/kit";
 import type { Sync } from "./mailbox/sync.ts";
 import type { Watch } from "./mailbox/watch.ts";
 import type { SigningKeys } from "./push/keys.ts";

@@ -1,8 +1,8 @@
 // Answers as mail: in the thread, once, readable by every mail program, and nobody's way to write headers of their own.
 import type { OutgoingMessage } from "@svc/contract";
+import { compose } from "@svc/kit/mail";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { compose } from "../src/reply/compose.ts";
 import { keptReply, replyToOf } from "../src/reply/reply-data.ts";
 import { headersOf } from "../src/mail/headers.ts";
 import { closePlatforms, connected, never, NEWEST, OWN } from "./open-channel.ts";
@@ -179,9 +179,9 @@ test("whatever text, subject and ids there are, the mail is one that RFC 5322 al
     fc.asyncProperty(wild, wild, wild, wild, async (text, subject, ids, name) => {
       const fields = { Subject: subject, "Message-ID": `<${ids}@x>`, References: `${ids} <${ids}@y> <a@b>` };
       const theirs = headersOf({ headers: Object.entries(fields).map(([key, value]) => ({ name: key, value })) });
-      const replyTo = replyToOf({ headers: theirs, threadId: "t" });
+      const answers = replyToOf({ headers: theirs, threadId: "t" });
       const files = [{ name, mimeType: "text/plain", bytes: Buffer.from(text) }];
-      const raw = await compose({ from: OWN, to: "ada@example.org", text, replyTo, key: "k", files });
+      const raw = await compose({ from: OWN, to: "ada@example.org", text, answers, key: "k", files });
       const answer = await fetch(`${platform.url}/gmail/v1/users/me/messages/send`, {
         method: "POST",
         headers: { authorization: "Bearer t", "content-type": "application/json" },
@@ -243,7 +243,7 @@ test("a platform that does not say whose the mailbox is gets mail without a send
     from: undefined,
     to: "ada@example.org",
     text: "x",
-    replyTo: undefined,
+    answers: undefined,
     key: "k",
     files: [],
   });

@@ -1,16 +1,12 @@
 // Whose mail is answered: nobody's own, no program's, no stranger's, and nobody who only says to be somebody else.
+import { addressOf, automaticBy, headersFrom, headerText } from "@svc/kit/mail";
 import { vectorCases } from "@svc/testkit";
 import { afterEach, expect, test } from "vitest";
-import { isProven } from "../src/mail/authenticity.ts";
-import { automaticBy } from "../src/mail/automatic.ts";
-import { headersOf, headerText } from "../src/mail/headers.ts";
-import { addressOf, mailboxOf, nameOf } from "../src/mail/sender.ts";
 import { closePlatforms, connected, never, NEWEST, OWN } from "./open-channel.ts";
 
 afterEach(closePlatforms);
 
-const headers = (fields: Record<string, string>) =>
-  headersOf({ headers: Object.entries(fields).map(([name, value]) => ({ name, value })) });
+const headers = (fields: Record<string, string>) => headersFrom(Object.entries(fields));
 
 interface From {
   readonly from?: string;
@@ -23,36 +19,6 @@ test.each(vectorCases<From, { email?: string; sanitized?: string }>("mailpush.fr
     expect(value === undefined ? { email: addressOf(from) } : { sanitized: headerText(value) }).toEqual(expected);
   },
 );
-
-test.each([
-  ["ada@example.org", "ada@example.org", undefined],
-  ['"Ada <victim@example.net>" <ada@example.org>', "ada@example.org", "Ada <victim@example.net>"],
-  ["=?utf-8?B?w4RkYQ==?= =?utf-8?q?_L=2E?= <ada@example.org>", "ada@example.org", "Äda L."],
-  ["=?utf-8?q?=3Cvictim=40example.net=3E?= <ada@example.org>", "ada@example.org", "<victim@example.net>"],
-  ["<a@example.org>,<b@example.net>", "b@example.net", "<a@example.org>,"],
-])("%j is of %s, by the name of %j", (from, address, name) => {
-  expect(addressOf(from)).toBe(address);
-  expect(nameOf(from)).toBe(name);
-});
-
-test("only one plain address is somebody to write to", () => {
-  expect(mailboxOf(" Ada@Example.ORG ")).toBe("ada@example.org");
-  for (const text of [
-    "",
-    "ada",
-    "@example.org",
-    "ada@",
-    "a@b@c",
-    "a b@c",
-    "a@b, c@d",
-    "a@b;c@d",
-    "<a@b>",
-    '"a"@b',
-    "a@b\r\nBcc: c@d",
-  ]) {
-    expect(mailboxOf(text)).toBeUndefined();
-  }
-});
 
 async function read(...mails: ({ from?: string; headers?: Record<string, string>; labelIds?: string[] } & object)[]) {
   const opened = await connected();
@@ -106,57 +72,9 @@ test.each([
   expect(context.received).toEqual([]);
 });
 
-test.each([
-  "mailer-daemon@x.example",
-  "no-reply@x.example",
-  "noreply+1@x.example",
-  "do_not_reply@x.example",
-  "bounce-7@x.example",
-])("%s is no person", (address) => {
-  expect(automaticBy(headers({}), address)).toBe("From");
-});
-
-test("what a person writes is not taken for a program's", () => {
-  const fields = {
-    "Auto-Submitted": "no",
-    Precedence: "first-class",
-    "Return-Path": "<ada@example.org>",
-    "Content-Type": "multipart/mixed",
-  };
-  for (const address of ["ada@example.org", "nora.reply@example.org", "notifying@example.org", "bouncer@example.org"]) {
-    expect(automaticBy(headers(fields), address)).toBeUndefined();
-  }
-});
-
-const checked = (results: string) => headers({ "Authentication-Results": `mx.google.com; ${results}` });
-
-test.each([
-  "dkim=pass header.i=@example.org header.s=s1 header.b=abc; spf=fail smtp.mailfrom=x@evil.test",
-  "dkim=pass header.i=@mail.example.org header.s=s1 header.b=abc",
-  "spf=pass (google.com: domain of ada@example.org designates 192.0.2.1 as permitted sender) smtp.mailfrom=ada@example.org",
-  "dmarc=pass (p=REJECT sp=REJECT dis=NONE) header.from=example.org",
-])("the domain proves it: %s", (results) => {
-  expect(isProven(checked(results), "ada@example.org")).toBe(true);
-});
-
-test.each([
-  "dkim=pass header.i=@evil.test; spf=pass smtp.mailfrom=x@evil.test; dmarc=fail header.from=example.org",
-  "dmarc=pass header.from=evil.test",
-  "dkim=fail header.i=@example.org",
-  "dkim=pass header.i=@org",
-  "dkim=pass header.i=@notexample.org",
-  "spf=softfail smtp.mailfrom=ada@example.org",
-  "dkim=none; spf=none",
-  'spf=pass smtp.mailfrom="x; dmarc=pass header.from=example.org "@evil.test',
-  "spf=pass (domain of x designates; dmarc=pass header.from=example.org ) smtp.mailfrom=x@evil.test",
-  "",
-])("it proves nothing: %s", (results) => {
-  expect(isProven(checked(results), "ada@example.org")).toBe(false);
-});
-
-test("the words of another server prove and disprove nothing", () => {
-  expect(isProven(headers({ "Authentication-Results": "mx.evil.test; dmarc=fail" }), "ada@example.org")).toBe(true);
-  expect(isProven(headers({}), "ada@example.org")).toBe(true);
+test("the words of another server prove and disprove nothing", async () => {
+  const { context } = await read({ headers: { "Authentication-Results": "mx.evil.test; dmarc=fail" } });
+  expect(context.received).toHaveLength(1);
 });
 
 test("a made-up sender is not answered and told once; where everybody may write it does not matter", async () => {

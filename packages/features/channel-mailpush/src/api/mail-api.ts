@@ -1,9 +1,8 @@
 /** Requests about the mailbox, with a token that is renewed when it ends. */
 import { type FeatureContext, type FetchedMedia, type Json, SvcError } from "@svc/contract";
-import { type PlatformAnswer, platformCall } from "@svc/kit";
+import { type AccessTokens, type PlatformAnswer, platformCall } from "@svc/kit";
 import type { Config } from "../config.ts";
 import { refusalOf } from "./refusal.ts";
-import type { AccessTokens } from "./tokens.ts";
 
 export interface MailApi {
   /** Throws CHANNEL_UNAUTHORIZED, DELIVERY_REFUSED, DELIVERY_FAILED, REMOTE_*. */

@@ -1,7 +1,7 @@
 /** What a mail says: its plain text, else its HTML as text, else the beginning that the platform tells. */
 import { isUtf8 } from "node:buffer";
+import { htmlToText } from "@svc/kit/mail";
 import { decodeHTML } from "entities";
-import { htmlToText } from "./html-text.ts";
 import type { Mail } from "./mail.ts";
 import type { Leaf } from "./parts.ts";
 

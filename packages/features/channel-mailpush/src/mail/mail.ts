@@ -1,9 +1,10 @@
 /** One mail as the platform tells it. */
 import { type Logger, SvcError } from "@svc/contract";
 import { pathPart } from "@svc/kit";
+import type { Headers } from "@svc/kit/mail";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
-import { type Headers, headersOf } from "./headers.ts";
+import { headersOf } from "./headers.ts";
 import { type Leaf, leavesOf } from "./parts.ts";
 
 export interface Mail {

@@ -1,6 +1,7 @@
 /** The MIME tree of a mail, as the leaves that matter. */
+import { parameterOf } from "@svc/kit/mail";
 import * as v from "valibot";
-import { headersOf, parameterOf } from "./headers.ts";
+import { headersOf } from "./headers.ts";
 
 export interface Leaf {
   /** Place in the tree; stays the same each time it is asked for, as the ids of attachments do not. */

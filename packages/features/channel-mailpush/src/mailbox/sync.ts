@@ -1,6 +1,6 @@
 /** Reads what is new in the mailbox and hands it over; only then the place moves on. */
 import { type FeatureContext, type Inbound, type Logger, SvcError } from "@svc/contract";
-import { unlessAborted } from "../api/abort.ts";
+import { unlessAborted } from "@svc/kit";
 import type { MailApi } from "../api/mail-api.ts";
 import { missedSince } from "./catch-up.ts";
 import { historySince } from "./history.ts";

@@ -1,8 +1,7 @@
 /** `users.watch`: the platform tells the topic of changes for seven days, unless it is asked again before that. */
 import { type Clock, type Json, type StateStore, SvcError } from "@svc/contract";
-import type { PlatformAnswer } from "@svc/kit";
+import { type PlatformAnswer, unlessAborted } from "@svc/kit";
 import * as v from "valibot";
-import { unlessAborted } from "../api/abort.ts";
 import { historyIdSchema } from "../api/history-id.ts";
 import type { MailApi } from "../api/mail-api.ts";
 import { refusalOf } from "../api/refusal.ts";

@@ -9,11 +9,10 @@ import {
   SvcError,
 } from "@svc/contract";
 import type { PlatformAnswer } from "@svc/kit";
+import { compose, mailboxOf, messageIdOf } from "@svc/kit/mail";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
 import type { OwnAddress } from "../mailbox/profile.ts";
-import { mailboxOf } from "../mail/sender.ts";
-import { compose, messageIdOf } from "./compose.ts";
 import { keptReply } from "./reply-data.ts";
 import { readThread } from "./thread.ts";
 
@@ -30,9 +29,9 @@ export function sender(api: MailApi, address: Pick<OwnAddress, "get">): Channel[
     const from = await address.get(signal);
     const sent = thread ? undefined : await findSent(api, messageIdOf(key, from), signal);
     if (sent !== undefined) return receiptOf(sent, message.conversation, to);
-    const replyTo = keptReply(message.replyData) ?? thread?.newest;
+    const answers = keptReply(message.replyData) ?? thread?.newest;
     const files = await readFiles(message);
-    const mail = await compose({ from, to, text: message.text, replyTo, key, files });
+    const mail = await compose({ from, to, text: message.text, answers, key, files });
     if (threadId !== undefined) {
       const { status, json } = await post(api, mail, { threadId }, files.length > 0, [404], signal);
       if (status !== 404) return receiptOf(json, message.conversation, to);

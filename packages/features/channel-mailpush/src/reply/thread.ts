@@ -1,9 +1,9 @@
 /** What is in a thread already. */
 import { pathPart } from "@svc/kit";
+import { type Headers, KEY_HEADER } from "@svc/kit/mail";
 import * as v from "valibot";
 import type { MailApi } from "../api/mail-api.ts";
-import { type Headers, headersOf } from "../mail/headers.ts";
-import { KEY_HEADER } from "./compose.ts";
+import { headersOf } from "../mail/headers.ts";
 import { type ReplyTo, replyToOf } from "./reply-data.ts";
 
 export interface Thread {

@@ -1,39 +1,48 @@
 /** A mail as RFC 5322 wants it. */
-import { headerText } from "../mail/headers.ts";
-import type { ReplyTo } from "./reply-data.ts";
+import { headerText } from "./headers.ts";
+import type { ThreadPlace } from "./thread-place.ts";
 
 export interface Outgoing {
   /** Undefined: the platform puts it there. */
   readonly from: string | undefined;
+  /** Shown before the address. */
+  readonly fromName?: string | undefined;
   readonly to: string;
   readonly text: string;
+  /** The same for those who want it with fonts. */
+  readonly html?: string | undefined;
   /** What this answers; without it, a new thread is begun. */
-  readonly replyTo: ReplyTo | undefined;
+  readonly answers: ThreadPlace | undefined;
   /** The same for every attempt to send it. */
   readonly key: string;
+  /** Milliseconds since the epoch; default: now. */
+  readonly atMs?: number | undefined;
   readonly files: readonly { readonly name: string; readonly mimeType: string; readonly bytes: Uint8Array }[];
 }
 
 /** By which an attempt finds out that one before it was taken. */
 export const KEY_HEADER = "X-Svc-Delivery";
 
-export async function compose({ from, to, text, replyTo, key, files }: Outgoing): Promise<Buffer> {
+export async function compose(outgoing: Outgoing): Promise<Buffer> {
+  const { from, fromName = "", to, text, html, answers, key, atMs, files } = outgoing;
   // Only whoever sends mail needs it.
   const { default: MailComposer } = await import("nodemailer/lib/mail-composer");
-  const ids = replyTo === undefined ? [] : [...replyTo.references, ...(replyTo.messageId ? [replyTo.messageId] : [])];
+  const ids = answers === undefined ? [] : [...answers.references, ...(answers.messageId ? [answers.messageId] : [])];
   const composer = new MailComposer({
     // As objects: an address is an address, whatever it looks like.
-    ...(from !== undefined && { from: { name: "", address: from } }),
+    ...(from !== undefined && { from: { name: headerText(fromName), address: from } }),
     to: { name: "", address: to },
-    subject: headerText(replyTo === undefined ? subjectFor(text) : answering(replyTo.subject)),
+    subject: headerText(answers === undefined ? subjectFor(text) : answering(answers.subject)),
     // A mail has no line breaks but CRLF, and no NUL.
-    text: text.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll("\0", ""),
+    text: plain(text),
+    ...(html !== undefined && { html: plain(html) }),
+    ...(atMs !== undefined && { date: new Date(atMs) }),
     messageId: `<${messageIdOf(key, from)}>`,
-    ...(replyTo?.messageId && { inReplyTo: replyTo.messageId }),
+    ...(answers?.messageId && { inReplyTo: answers.messageId }),
     ...(ids.length > 0 && { references: ids }),
     headers: {
       // So that no other program answers this one (RFC 3834).
-      "Auto-Submitted": replyTo === undefined ? "auto-generated" : "auto-replied",
+      "Auto-Submitted": answers === undefined ? "auto-generated" : "auto-replied",
       "X-Auto-Response-Suppress": "All",
       [KEY_HEADER]: key,
     },
@@ -48,6 +57,8 @@ export async function compose({ from, to, text, replyTo, key, files }: Outgoing)
   });
   return composer.compile().build();
 }
+
+const plain = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, "\n").replaceAll("\0", "");
 
 /** Without the angle brackets. */
 export const messageIdOf = (key: string, from: string | undefined): string =>

@@ -1,9 +1,8 @@
-/** Access tokens of the mailbox: the one of the config, and new ones for the refresh token as they are needed. */
+/** OAuth access tokens of one account: the one of the config, and new ones for the refresh token as they are needed (RFC 6749, 6). */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import { platformCall } from "@svc/kit";
 import * as v from "valibot";
-import type { Config } from "../config.ts";
-import { unlessAborted } from "./abort.ts";
+import { platformCall } from "./platform-call.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 export interface AccessTokens {
   /** Whether the config has any. */
@@ -14,6 +13,19 @@ export interface AccessTokens {
   renew(refused: string, signal: AbortSignal): Promise<boolean>;
 }
 
+/** Blank values count as missing; a grant is used only when it is whole. */
+export interface TokenOptions {
+  readonly accessToken: string | undefined;
+  readonly refreshToken: string | undefined;
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  readonly tokenUrl: string;
+  /** What to do when there is no token at all, as a hint. */
+  readonly withoutToken: string;
+  readonly fetch: FeatureContext["fetch"];
+  readonly clock: FeatureContext["clock"];
+}
+
 interface Token {
   readonly value: string;
   readonly endsAtMs: number;
@@ -22,9 +34,10 @@ interface Token {
 /** A token that ends on the way is refused. */
 const EARLY_MS = 60_000;
 
-export function createAccessTokens({ config, fetch, clock }: FeatureContext<Config>): AccessTokens {
-  const grant = grantOf(config);
-  let token = firstOf(config);
+export function createAccessTokens(options: TokenOptions): AccessTokens {
+  const { fetch, clock, tokenUrl } = options;
+  const grant = grantOf(options);
+  let token = firstOf(options);
   let exchange: Promise<Token> | undefined;
 
   /** Once for all who ask meanwhile, and to its end although one of them is called off. */
@@ -36,7 +49,7 @@ export function createAccessTokens({ config, fetch, clock }: FeatureContext<Conf
 
   async function exchangeGrant(): Promise<Token> {
     const { status, json } = await platformCall(fetch, {
-      url: config.token_url,
+      url: tokenUrl,
       headers: { "content-type": "application/x-www-form-urlencoded" },
       body: String(grant),
       answers: [400, 401],
@@ -54,7 +67,7 @@ export function createAccessTokens({ config, fetch, clock }: FeatureContext<Conf
     areThere: token !== undefined || grant !== undefined,
     async current(signal) {
       if (token !== undefined && (grant === undefined || clock.now() < token.endsAtMs - EARLY_MS)) return token.value;
-      if (grant === undefined) throw noToken();
+      if (grant === undefined) throw noToken(options.withoutToken);
       return (await renewed(signal)).value;
     },
     async renew(refused, signal) {
@@ -70,21 +83,17 @@ const tokenAnswer = v.object({
   expires_in: v.fallback(v.pipe(v.number(), v.minValue(0), v.maxValue(86_400 * 365)), 3600),
 });
 
-function firstOf({ oauth_token: value }: Config): Token | undefined {
-  return value?.trim() ? { value, endsAtMs: Number.POSITIVE_INFINITY } : undefined;
-}
+const firstOf = ({ accessToken: value }: TokenOptions): Token | undefined =>
+  value?.trim() ? { value, endsAtMs: Number.POSITIVE_INFINITY } : undefined;
 
-function grantOf(config: Config): URLSearchParams | undefined {
-  const { refresh_token: token, client_id: id, client_secret: clientSecret } = config;
+function grantOf({ refreshToken: token, clientId: id, clientSecret }: TokenOptions): URLSearchParams | undefined {
   if (!token?.trim() || !id?.trim() || !clientSecret?.trim()) return undefined;
   const grant = { grant_type: "refresh_token", refresh_token: token, client_id: id, client_secret: clientSecret };
   return new URLSearchParams(grant);
 }
 
-const noToken = (): SvcError =>
-  new SvcError("CHANNEL_UNAUTHORIZED", "There is no token for the mailbox.", {
-    hint: "Set refresh_token, client_id and client_secret in [channels_config.mailpush], or oauth_token.",
-  });
+const noToken = (hint: string): SvcError =>
+  new SvcError("CHANNEL_UNAUTHORIZED", "There is no token for the mailbox.", { hint });
 
 const refusedGrant = (): SvcError =>
   new SvcError("CHANNEL_UNAUTHORIZED", "The platform refuses the refresh token or its client.", {
