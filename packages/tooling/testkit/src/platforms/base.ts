@@ -1,7 +1,7 @@
 /** What all fake platforms are made of: a real HTTP server on loopback that records what it was asked. */
 import type { Json } from "@svc/contract";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import { met, type PlatformMood, reset } from "./mood.ts";
 
 export interface PlatformRequest {
@@ -24,6 +24,14 @@ export type PlatformReply =
 
 export type PlatformHandler = (request: PlatformRequest) => PlatformReply | Promise<PlatformReply>;
 
+export interface PlatformOptions {
+  /**
+   * Takes a request for another protocol, e.g. to a WebSocket. It is one of `requests`, and has the platform's mood, which
+   * can't make it lose an answer.
+   */
+  readonly upgrade?: (incoming: IncomingMessage, socket: Socket, head: Buffer) => void;
+}
+
 export interface FakePlatform extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
@@ -38,15 +46,21 @@ export interface FakePlatform extends AsyncDisposable {
 }
 
 /** A platform that does with each request what `handler` says, as far as its mood lets it. */
-export async function startPlatform(handler: PlatformHandler): Promise<FakePlatform> {
+export async function startPlatform(
+  handler: PlatformHandler,
+  { upgrade }: PlatformOptions = {},
+): Promise<FakePlatform> {
   const requests: PlatformRequest[] = [];
   const awaited = new Map<number, PromiseWithResolvers<PlatformRequest>>();
 
-  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const came = async (incoming: IncomingMessage, response: ServerResponse) => {
     const request = await requestOf(incoming);
     awaited.get(requests.push(request) - 1)?.resolve(request);
     const mood = typeof platform.mood === "function" ? platform.mood(request) : platform.mood;
-    const course = await met(mood, request, incoming, response);
+    return { request, course: await met(mood, request, incoming, response) };
+  };
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { request, course } = await came(incoming, response);
     if (course === "done") return;
     const reply = await handler(request);
     if (course === "handle") send(response, reply);
@@ -60,6 +74,20 @@ export async function startPlatform(handler: PlatformHandler): Promise<FakePlatf
       response.destroy();
     });
   });
+  const upgraded = new Set<Socket>();
+  if (upgrade !== undefined) {
+    server.on("upgrade", (incoming, socket: Socket, head) => {
+      upgraded.add(socket.on("error", () => undefined).on("close", () => upgraded.delete(socket)));
+      const response = new ServerResponse(incoming);
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket);
+      void came(incoming, response).then(({ course }) => {
+        if (course === "done") return;
+        response.detachSocket(socket);
+        upgrade(incoming, socket, head);
+      });
+    });
+  }
   // The caller's connections stay open: none may be closed at the moment it is used again.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -67,6 +95,8 @@ export async function startPlatform(handler: PlatformHandler): Promise<FakePlatf
     new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
+      // The server forgets those that have changed the protocol.
+      for (const socket of upgraded) socket.destroy();
     });
 
   const platform: FakePlatform = {
