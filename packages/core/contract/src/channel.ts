@@ -18,6 +18,11 @@ export interface OutgoingMessage {
   readonly deliveryId: string;
   /** What the channel said of the message this answers (`Inbound.replyData`). */
   readonly replyData?: Json;
+  /**
+   * Somebody decided that this is said there: `channel_send`, `svc send`. Without it, it is an answer, a question or a notice, for
+   * which a channel that disturbs people (a telephone call) opens no conversation.
+   */
+  readonly mayOpen?: true;
 }
 
 export interface OutgoingFile {
