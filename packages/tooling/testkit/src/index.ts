@@ -35,6 +35,8 @@ export * from "./platforms/provider-c/server.ts";
 export * from "./platforms/provider-d/delivery.ts";
 export * from "./platforms/provider-d/server.ts";
 export * from "./platforms/seeded-random.ts";
+export * from "./platforms/telegram/server.ts";
+export * from "./platforms/telegram/update.ts";
 export * from "./platforms/webhook/receiver.ts";
 export * from "./require-real.ts";
 export * from "./temporary-home.ts";
