@@ -2,6 +2,7 @@
 export * from "./access-tokens.ts";
 export * from "./allowlist.ts";
 export * from "./channel-check.ts";
+export { fenceLeftOpen } from "./code-fences.ts";
 export * from "./conversation-key.ts";
 export * from "./equal-secrets.ts";
 export * from "./hub-challenge.ts";
