@@ -91,6 +91,68 @@ describe("an agent", () => {
   });
 });
 
+describe("the models that people may choose", () => {
+  const price = (input: number) => ({ input_per_million: input, output_per_million: 0 });
+  const shared = {
+    provider: "openai",
+    name: "m",
+    api_key: "k",
+    price: price(1),
+    choices: ["small", "m", "big", "small"],
+  };
+  const prices = { small: price(7), m: price(9) };
+  const choicesOf = (agent: object, name = "helper") =>
+    resolve({ model: shared, prices, agents: { helper: { model: agent } } }, name)!.choices;
+
+  test("are the standing one by another name, each with the price of that name", () => {
+    const server = { provider: "openai", api_key: "k", max_retries: 3 };
+    expect(choicesOf({}, DEFAULT_AGENT)).toEqual([
+      { ...server, name: "small", price: price(7) },
+      { ...server, name: "big" },
+    ]);
+    expect(resolve({ model: shared, prices }, DEFAULT_AGENT)!.model).not.toHaveProperty("choices");
+  });
+
+  test.each<[string, object, string[]]>([
+    ["taken over like the name", {}, ["small", "big"]],
+    ["taken over, and the standing one is none of them", { name: "big" }, ["small", "m"]],
+    ["its own, when it says so", { choices: ["tiny"] }, ["tiny"]],
+    ["none, when it says so", { choices: [] }, []],
+    ["those of its server", { base_url: "https://b/", api_key: "other" }, ["small", "big"]],
+    ["none of another provider's", { provider: "anthropic", name: "c", api_key: "c" }, []],
+    ["its own with another provider", { provider: "anthropic", name: "c", api_key: "c", choices: ["d"] }, ["d"]],
+  ])("of an agent are %s", (_what, own, expected) => {
+    const choices = choicesOf(own);
+    expect(choices.map(({ name }) => name)).toEqual(expected);
+    const { api_key: key = "k" } = own as { api_key?: string };
+    expect(choices.every((choice) => choice.api_key === key)).toBe(true);
+  });
+
+  test("are none of the built-in one, which has no name", () => {
+    expect(resolve({ model: { choices: ["small"] } }, DEFAULT_AGENT)!.choices).toEqual([]);
+  });
+
+  test("need a name, and their price where there is a limit", async () => {
+    const model = `[model]\nprovider = "openai"\nname = "m"\napi_key = "k"\nprice = { input_per_million = 1, output_per_million = 1 }\n`;
+    const needs = 'needs the price of each of them: set [prices."…"] with its name in the quotes';
+    expect(await fixture.lines(`${model}choices = [" ", "Default"]`)).toEqual([
+      "config.toml:6  model.choices[0]: must be a model's name, not blank",
+      "config.toml:6  model.choices[1]: this word goes back to the standing model; name another",
+    ]);
+    expect(await fixture.lines(`${model}choices = ["s"]\n[agent]\nmax_cost_per_day = 1`)).toEqual([
+      `config.toml:6  model.choices: agent.max_cost_per_day ${needs}`,
+    ]);
+    expect(await fixture.lines(`${model}choices = ["s"]\n[agents.a]\nmax_cost_per_day = 1`)).toEqual([
+      `config.toml:8  agents.a.max_cost_per_day: holds for the models of model.choices too, and ${needs}`,
+    ]);
+    expect(await fixture.lines(`${model}[agent]\nmax_cost_per_day = 1\n[agents.a.model]\nchoices = ["s"]`)).toEqual([
+      `config.toml:9  agents.a.model.choices: the limit of cost ${needs}`,
+    ]);
+    const priced = `${model}choices = ["s"]\n[agent]\nmax_cost_per_day = 1\n[agents.a]\n[prices.s]\n`;
+    expect(await fixture.lines(`${priced}input_per_million = 1\noutput_per_million = 1`)).toEqual([]);
+  });
+});
+
 describe("properties", () => {
   const some = <T>(...values: T[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
   const price = (input: number) => ({ input_per_million: input, output_per_million: 0 });

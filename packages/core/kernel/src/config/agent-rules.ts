@@ -40,14 +40,31 @@ function ownModelFaults(core: CoreOfAgents): Finding[] {
 }
 
 /** Without the price nobody could tell when the limit is reached, and it would never be. */
-function costRules({ name, model, maxCostPerDay }: ResolvedAgent, core: CoreOfAgents): Finding[] {
-  if (maxCostPerDay === undefined || model.price !== undefined || model.provider === "builtin") return [];
+function costRules(agent: ResolvedAgent, core: CoreOfAgents): Finding[] {
+  const { name, model, maxCostPerDay } = agent;
+  if (maxCostPerDay === undefined || model.provider === "builtin") return [];
+  if (model.price !== undefined) return choiceRules(agent, core);
   if (name === DEFAULT_AGENT) return [badValue(["agent", "max_cost_per_day"], `needs ${howToPrice([])}`)];
   const path = ["agents", name];
   const { max_cost_per_day: own, model: ownModel } = core.agents[name] ?? {};
   if (own !== undefined) return [badValue([...path, "max_cost_per_day"], `needs ${howToPrice(path)}`)];
   if (ownModel === undefined) return [];
   return [badValue([...path, "model"], `agent.max_cost_per_day holds here too, and needs ${howToPrice(path)}`)];
+}
+
+/** Who may choose a model may spend money on it. */
+function choiceRules({ name, choices }: ResolvedAgent, core: CoreOfAgents): Finding[] {
+  if (choices.every(({ price }) => price !== undefined)) return [];
+  const needs = 'needs the price of each of them: set [prices."…"] with its name in the quotes';
+  if (name === DEFAULT_AGENT) return [badValue(["model", "choices"], `agent.max_cost_per_day ${needs}`)];
+  const { max_cost_per_day: own, model } = core.agents[name] ?? {};
+  const path = ["agents", name];
+  if (model?.choices) return [badValue([...path, "model", "choices"], `the limit of cost ${needs}`)];
+  // The limit is its own, and the choices are everybody's.
+  if (own !== undefined && core.agent.max_cost_per_day === undefined) {
+    return [badValue([...path, "max_cost_per_day"], `holds for the models of model.choices too, and ${needs}`)];
+  }
+  return [];
 }
 
 const howToPrice = (agent: Path): string =>

@@ -15,6 +15,20 @@ const maxCostPerDay = v.optional(
   dollars("Most US dollars an agent may spend in a day (UTC). Needs the price of its model."),
 );
 
+/** `/model default` is how people go back. */
+const choices = (description: string) =>
+  v.pipe(
+    v.array(
+      v.pipe(
+        v.string(),
+        v.trim(),
+        v.nonEmpty("a model's name, not blank"),
+        v.check((name) => name.toLowerCase() !== "default", "this word goes back to the standing model; name another"),
+      ),
+    ),
+    v.description(description),
+  );
+
 export const model = v.strictObject({
   provider: v.optional(
     v.pipe(
@@ -28,6 +42,10 @@ export const model = v.strictObject({
   api_key: v.optional(v.pipe(secret(), v.description("API key of the provider."))),
   max_retries: count(3, 0, 10, "Retries of a failed model call, with back-off."),
   max_output_tokens: v.optional(v.pipe(integer(1), v.description("Most tokens in one answer."))),
+  choices: v.optional(
+    choices("Other models of the same provider that people may choose in a conversation, by /model."),
+    [],
+  ),
   price: v.optional(price),
 });
 
@@ -66,6 +84,7 @@ export const namedAgent = v.strictObject({
     v.strictObject({
       ...v.partial(model).entries,
       max_retries: v.optional(v.pipe(integer(0, 10), v.description("Retries of a failed model call."))),
+      choices: v.optional(choices("Other models of its provider that people may choose in a conversation with it.")),
       provider: v.optional(
         v.pipe(
           v.picklist(["builtin", "openai", "anthropic", "openai-compatible"]),

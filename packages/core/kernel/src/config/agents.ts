@@ -8,13 +8,16 @@ import type { CoreConfig } from "./core-schema.ts";
 export const DEFAULT_AGENT = "default";
 
 export type NamedAgent = CoreConfig["agents"][string];
-type Model = CoreConfig["model"];
+type Section = CoreConfig["model"];
+type Model = Omit<Section, "choices">;
 
 export interface ResolvedAgent {
   readonly name: string;
   readonly instructions: string | undefined;
   /** Its `price` is the one in force; undefined: unknown. */
   readonly model: Model;
+  /** What people may have in its place in a conversation, each with the price in force. */
+  readonly choices: readonly Model[];
   /** As written; undefined: the workspace of `[workspace]`. */
   readonly workspace: string | undefined;
   readonly policy: CoreConfig["security.policy"];
@@ -29,7 +32,7 @@ export function resolveAgents(core: CoreConfig): ReadonlyMap<string, ResolvedAge
   const main: ResolvedAgent = {
     name: DEFAULT_AGENT,
     instructions: core.agent.instructions,
-    model: priced(core.model, core.prices),
+    ...modelsOf(core.model, core.prices),
     workspace: core.workspace.path,
     policy: core["security.policy"],
     tools: undefined,
@@ -43,7 +46,7 @@ function resolved(name: string, agent: NamedAgent, core: CoreConfig, main: Resol
   return {
     name,
     instructions: agent.instructions ?? main.instructions,
-    model: priced(modelOf(agent.model, core.model), core.prices),
+    ...modelsOf(modelOf(agent.model, core.model), core.prices),
     workspace: agent.workspace ?? main.workspace,
     policy: overridden(main.policy, agent.policy ?? {}),
     tools: agent.tools,
@@ -55,10 +58,11 @@ function resolved(name: string, agent: NamedAgent, core: CoreConfig, main: Resol
  * Another provider shares nothing with `[model]`: its key must not go to somebody else's address. Another base URL
  * likewise takes no key along, and another model has another price.
  */
-function modelOf(own: NamedAgent["model"], shared: Model): Model {
+function modelOf(own: NamedAgent["model"], shared: Section): Section {
   if (own === undefined) return shared;
   if (own.provider !== undefined && own.provider !== shared.provider) {
-    return { ...own, provider: own.provider, max_retries: own.max_retries ?? shared.max_retries };
+    const { provider, max_retries = shared.max_retries, choices = [] } = own;
+    return { ...own, provider, max_retries, choices };
   }
   const { api_key: sharedKey, price: sharedPrice, ...rest } = shared;
   const sameServer = own.base_url === undefined || own.base_url === shared.base_url;
@@ -69,6 +73,7 @@ function modelOf(own: NamedAgent["model"], shared: Model): Model {
     ...(sameModel && sharedPrice !== undefined && { price: sharedPrice }),
     ...own,
     max_retries: own.max_retries ?? shared.max_retries,
+    choices: own.choices ?? shared.choices,
     provider: shared.provider,
   };
 }
@@ -76,6 +81,18 @@ function modelOf(own: NamedAgent["model"], shared: Model): Model {
 function overridden(policy: ResolvedAgent["policy"], own: NonNullable<NamedAgent["policy"]>): ResolvedAgent["policy"] {
   const said = Object.entries(own).filter(([, value]) => value !== undefined);
   return { ...policy, ...(Object.fromEntries(said) as Partial<ResolvedAgent["policy"]>) };
+}
+
+/** Each choice is the same but for its name. The price of the standing model is for no other. */
+function modelsOf(
+  { choices, ...model }: Section,
+  prices: CoreConfig["prices"],
+): Pick<ResolvedAgent, "model" | "choices"> {
+  const { price: _, ...other } = model;
+  // It has no name, and is the only one of its kind.
+  const names = new Set(model.provider === "builtin" ? [] : choices);
+  names.delete(model.name ?? "");
+  return { model: priced(model, prices), choices: Array.from(names, (name) => priced({ ...other, name }, prices)) };
 }
 
 function priced(model: Model, prices: CoreConfig["prices"]): Model {

@@ -1,10 +1,10 @@
 /** What a model's settings must be to each other: of `[model]`, and of what an agent makes of it. */
-import type { CoreConfig } from "./core-schema.ts";
+import type { ResolvedAgent } from "./agents.ts";
 import { badValue, type Finding } from "./finding.ts";
 import { keyText, type Path } from "./table.ts";
 
 /** `path`: the table to blame. */
-export function modelFaults({ provider, name, base_url, api_key }: CoreConfig["model"], path: Path): Finding[] {
+export function modelFaults({ provider, name, base_url, api_key }: ResolvedAgent["model"], path: Path): Finding[] {
   if (provider === "builtin") return [];
   const needed = [
     ["name", name],
