@@ -58,9 +58,9 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
 }
 
 function profileOf(agent: ResolvedAgent, { core }: LoadedConfig): Omit<AgentProfile, "environment"> {
-  const { name, instructions, model, maxCostPerDay } = agent;
+  const { name, instructions, model, choices, maxCostPerDay } = agent;
   const turn = { timeoutMs: core.agent.turn_timeout_secs * 1000, maxSteps: core.agent.max_steps };
-  return { name, instructions, model, maxCostPerDay, turn };
+  return { name, instructions, model, choices, maxCostPerDay, turn };
 }
 
 /** Probing takes a moment and says its warning in the log: only when the answer can have changed. */

@@ -11,7 +11,7 @@ const NO_TOOLS = { tools: [] as const } as unknown as ToolEnvironment;
 export async function testModelOf({ core }: LoadedConfig): Promise<ModelReport> {
   const { name, instructions, model, maxCostPerDay } = resolveAgents(core).get(DEFAULT_AGENT)!;
   const turn = { timeoutMs: core.agent.turn_timeout_secs * 1000, maxSteps: core.agent.max_steps };
-  const profile = { name, instructions, model, maxCostPerDay, turn, environment: NO_TOOLS };
+  const profile = { name, instructions, model, choices: [], maxCostPerDay, turn, environment: NO_TOOLS };
   const store = openStore({ file: ":memory:", clock: systemClock, idempotency: { ttlMs: 0, maxKeys: 1 } });
   try {
     const agent = createAgent({

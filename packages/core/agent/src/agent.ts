@@ -1,9 +1,13 @@
 /** The agents of one service: brings lanes, history, models, budget and sessions together. */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { type ClientId, type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
+import { type ClientId, type Clock, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Store } from "@svc/store";
-import { AgentModels, type ModelOpener } from "./models/agent-models.ts";
+import { type AgentOptions, openerOf, redactionOf } from "./agent-options.ts";
+import { answerCommand } from "./commands/answer-command.ts";
+import { type Command, commandOf } from "./commands/command.ts";
+import { Commands } from "./commands/commands.ts";
+import { AgentModels } from "./models/agent-models.ts";
+import { ChosenModels } from "./models/chosen-models.ts";
 import { modelName } from "./models/open-model.ts";
 import { type ModelTest, testModel } from "./models/test-model.ts";
 import { Budget } from "./money/budget.ts";
@@ -16,29 +20,9 @@ import { conversationKey, History, newSessionName } from "./turn/history.ts";
 import { TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
 import type { Place } from "./turn/place.ts";
-import type { Redaction } from "./turn/redacted-stream.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
 import { abandonTurn, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
-import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
-
-export interface AgentOptions {
-  readonly agents: AgentSet;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Takes the configured secrets out of what leaves the process: answers, what tools give to the model, old messages. */
-  readonly redact?: (text: string) => string;
-  /** How many characters at the end of a text may be the beginning of a secret. Without it no answer is told in pieces. */
-  readonly partialSecret?: (text: string) => number;
-  /** Told every event of every turn. */
-  readonly publish?: (event: TurnEvent) => void;
-  /** Whether somebody reads what is published now: answers are told in pieces then. Default: nobody does. */
-  readonly isListened?: () => boolean;
-  /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */
-  readonly ask?: AskPerson;
-  /** In place of the models that the config names; for tests. */
-  readonly model?: LanguageModelV4 | ModelOpener;
-}
+import type { AbandonedTurn, CommandRequest, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
 
 export interface Agent extends TurnRunner {
   /** Name of the default agent's model. */
@@ -61,6 +45,11 @@ export interface Agent extends TurnRunner {
    * with STORE_*, and then nothing has changed.
    */
   abandon(turn: AbandonedTurn): Promise<void>;
+  /**
+   * Settles a command of a conversation, behind whatever runs there. Resolves with its answer. Rejects with AGENT_UNKNOWN, STORE_*,
+   * and what `alongside` throws; then nothing has changed.
+   */
+  command(request: CommandRequest): Promise<string>;
   /** Conversations were removed from disk by somebody else (retention): no model must be told of them any more. */
   reread(): void;
   /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
@@ -84,6 +73,8 @@ class RunningAgent implements Agent {
   readonly #history: History;
   readonly #models: AgentModels;
   readonly #spending: Spending;
+  readonly #chosen: ChosenModels;
+  readonly #commands: Commands;
   readonly #turns: TurnDeps;
   #agents: AgentSet;
 
@@ -97,6 +88,8 @@ class RunningAgent implements Agent {
     this.#history = new History(store, agents.historyMaxTokens);
     this.#models = new AgentModels(openerOf(model));
     this.#spending = new Spending(store, budget);
+    this.#chosen = new ChosenModels(store);
+    this.#commands = new Commands({ store, clock, history: this.#history, budget, chosen: this.#chosen });
     const profileOf = (name: string): AgentProfile | undefined => this.#agents.profiles.get(name);
     const spending = this.#spending;
     const { redact } = redaction;
@@ -143,16 +136,20 @@ class RunningAgent implements Agent {
       // A reload while it waited may have changed the agent, or removed it.
       const profile = this.#profileOf(turn.agent);
       const { owner, name } = turn;
-      const conversation =
-        request.session === undefined ? this.#history.fresh(owner, name) : this.#history.open(owner, name);
+      const isNamed = request.session !== undefined;
+      const answering = isNamed ? this.#chosen.profileFor(profile, owner, name) : profile;
+      const conversation = isNamed ? this.#history.open(owner, name) : this.#history.fresh(owner, name);
       isHanded = true;
-      return wholeTurn(this.#turns, turn, profile, conversation);
+      return wholeTurn(this.#turns, turn, answering, conversation);
     };
     try {
       const profile = this.#profileOf(turn.agent);
       if (isStopCommand(request.text)) {
         return await answerStop(this.#store, turn, profile, this.#active.stop(turn.key, "/stop"));
       }
+      // Whoever takes up a turn says what was said before.
+      const command = request.resumable ? undefined : commandOf(request.text);
+      if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
       return await this.#lanes.run(turn.key, start, turn.limit.signal);
     } finally {
@@ -171,10 +168,23 @@ class RunningAgent implements Agent {
     this.#active.drain();
   }
 
+  #answer(turn: ActiveTurn, command: Command): Promise<TurnResult> {
+    const parts = { store: this.#store, commands: this.#commands, waiting: this.#active.count(turn.key) };
+    return answerCommand(parts, turn, this.#profileOf(turn.agent), command);
+  }
+
+  async command({ agent = DEFAULT_AGENT, owner, session, command, ...more }: CommandRequest): Promise<string> {
+    const settle = async (): Promise<string> => {
+      return this.#commands.settle(command, { ...more, profile: this.#profileOf(agent), owner, name: session });
+    };
+    return this.#lanes.alone(conversationKey(owner, session), settle);
+  }
+
   async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, error, alongside }: AbandonedTurn): Promise<void> {
     // A reload may have removed the agent, which is why nobody tries again.
-    const profile = this.#agents.profiles.get(agent) ?? this.#profileOf(DEFAULT_AGENT);
+    const known = this.#agents.profiles.get(agent) ?? this.#profileOf(DEFAULT_AGENT);
     const abandon = (): Promise<void> => {
+      const profile = this.#chosen.profileFor(known, owner, session);
       const conversation = this.#history.open(owner, session);
       return abandonTurn(this.#turns, { turnId, profile, conversation, error, alongside });
     };
@@ -187,13 +197,4 @@ class RunningAgent implements Agent {
     if (!profile) throw new SvcError("AGENT_UNKNOWN", undefined, { hint: "See [agents] in config.toml." });
     return profile;
   }
-}
-
-function openerOf(model: LanguageModelV4 | ModelOpener | undefined): ModelOpener | undefined {
-  return typeof model === "object" ? () => model : model;
-}
-
-function redactionOf({ redact, partialSecret }: Pick<AgentOptions, "redact" | "partialSecret">): Redaction {
-  if (!redact) return { redact: (text) => text, partial: () => 0 };
-  return { redact, partial: partialSecret ?? ((text) => text.length) };
 }

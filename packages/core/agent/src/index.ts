@@ -1,5 +1,6 @@
 /** `@svc/agent`: models, tools, sessions, the turn. */
-export { type Agent, type AgentOptions, createAgent } from "./agent.ts";
+export { type Agent, createAgent } from "./agent.ts";
+export type { AgentOptions } from "./agent-options.ts";
 export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";

@@ -11,7 +11,10 @@ export interface AgentSet {
   readonly historyMaxTokens: number;
 }
 
-export interface AgentProfile extends Pick<ResolvedAgent, "name" | "instructions" | "model" | "maxCostPerDay"> {
+export interface AgentProfile extends Pick<
+  ResolvedAgent,
+  "name" | "instructions" | "model" | "choices" | "maxCostPerDay"
+> {
   readonly turn: { readonly timeoutMs: number; readonly maxSteps: number };
   readonly environment: ToolEnvironment;
 }

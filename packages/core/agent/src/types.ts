@@ -1,6 +1,7 @@
 /** What the agent offers to whoever brings messages. */
 import type { ClientId, Json, SvcError, TurnEvent } from "@svc/contract";
 import type { IdempotencyClaim } from "@svc/store";
+import type { Command } from "./commands/command.ts";
 
 export interface TurnRequest {
   readonly clientId: ClientId;
@@ -20,6 +21,7 @@ export interface TurnRequest {
   /** Names of tools that may run once each in this turn without a person being asked: its step was approved. */
   readonly granted?: readonly string[];
   readonly onEvent?: (event: TurnEvent) => void;
+  readonly watch?: TurnWatcher;
   /** Said to the model behind the agent's own instructions, in this turn only. */
   readonly instructions?: string;
   /** Names the turn. Default: a new one. */
@@ -36,6 +38,16 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
 }
 
+/** Is told what the model says as it comes. It costs the turn nothing: what a try gave that failed is taken back. */
+export interface TurnWatcher {
+  /** The model is asked, in this step of the turn, from 0 on. Once more in the same step: what came of it so far is void. */
+  begin(step: number): void;
+  /** The next piece, without secrets. */
+  push(text: string): void;
+  /** All of the step's text; tools run next, and only when it resolves. Must not reject. */
+  pause(text: string): Promise<void>;
+}
+
 export interface TurnDone {
   readonly response: string;
 }
@@ -49,6 +61,17 @@ export interface AbandonedTurn extends Pick<TurnRequest, "agent"> {
   readonly error?: SvcError;
   /** Runs inside the transaction that ends it. */
   readonly alongside: () => void;
+}
+
+/** A command that came another way than as the text of a turn. */
+export interface CommandRequest extends Pick<TurnRequest, "agent"> {
+  readonly command: Command;
+  readonly owner: ClientId;
+  readonly session: string;
+  /** Messages that wait in the conversation behind it. */
+  readonly waiting: number;
+  /** Runs inside the transaction that settles it. */
+  readonly alongside: (response: string) => void;
 }
 
 export interface TurnResult {

@@ -117,12 +117,16 @@ export interface AgentWords {
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask" | "refuse";
   readonly track?: ToolEnvironment["track"];
+  /** Names of other models that people may choose; priced like its own. */
+  readonly choices?: readonly string[];
 }
 
 export interface HouseOptions extends Pick<AgentOptions, "model" | "redact" | "partialSecret" | "isListened" | "ask"> {
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask" | "refuse";
+  /** Of the default agent. */
+  readonly choices?: readonly string[];
   readonly config?: {
     readonly model?: Partial<CoreConfig["model"]>;
     readonly agent?: Partial<CoreConfig["agent"]>;
@@ -174,21 +178,26 @@ function setOf({ config = {}, agents = {}, ...own }: HouseOptions, around: Surro
   const main: AgentWords = {
     ...(model && { model }),
     ...(own.tools && { tools: own.tools }),
+    ...(own.choices && { choices: own.choices }),
     ...(own.verdict && { verdict: own.verdict }),
     ...(agent.instructions !== undefined && { instructions: agent.instructions }),
     ...(agent.max_cost_per_day !== undefined && { maxCostPerDay: agent.max_cost_per_day }),
   };
-  const profiles = Object.entries({ [DEFAULT_AGENT]: main, ...agents }).map(([name, words]): [string, AgentProfile] => [
-    name,
-    {
+  const profileOf = (name: string, words: AgentWords): AgentProfile => {
+    const model = { provider: "builtin", max_retries: 2, ...words.model } as const;
+    return {
       name,
       instructions: words.instructions,
-      model: { provider: "builtin", max_retries: 2, ...words.model },
+      model,
+      choices: (words.choices ?? []).map((choice) => ({ ...model, name: choice })),
       maxCostPerDay: words.maxCostPerDay,
       turn,
       environment: environmentOf(name, words, around),
-    },
-  ]);
+    };
+  };
+  const profiles = Object.entries({ [DEFAULT_AGENT]: main, ...agents }).map(
+    ([name, words]) => [name, profileOf(name, words)] as const,
+  );
   return {
     profiles: new Map(profiles),
     maxParallelTurns: agent.max_parallel_turns ?? 4,

@@ -7,7 +7,7 @@ import { ClosingPrompts } from "./delivery/close-prompts.ts";
 import { OutboxDispatcher } from "./delivery/dispatcher.ts";
 import { fileOpener } from "./delivery/outgoing-file.ts";
 import { Inbox } from "./inbox/inbox.ts";
-import type { InboxParts } from "./inbox/parts.ts";
+import type { InboxOwned, InboxParts } from "./inbox/parts.ts";
 import { createMailbox } from "./mailbox/mailbox.ts";
 import { SpeechPlaces } from "./speech/places.ts";
 import { createSpeech } from "./speech/speech.ts";
@@ -15,7 +15,7 @@ import type { Messaging, MessagingSettings, PromptSource } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
   InboxParts,
-  "store" | "dispatcher" | "presence" | "transcriber" | "settings" | "stopping" | "random"
+  InboxOwned | "store" | "dispatcher" | "transcriber" | "settings" | "random"
 > {
   readonly store: Store;
   readonly settings: MessagingSettings;

@@ -23,7 +23,7 @@ export type ModelOpener = (config: ModelConfig) => LanguageModelV4;
 export class AgentModels {
   readonly #opener: ModelOpener | undefined;
   readonly #settings = new WeakMap<AgentProfile, Promise<TurnSettings>>();
-  /** By agent. */
+  /** By agent and name of the model. */
   readonly #opened = new Map<string, { readonly config: ModelConfig; readonly model: Promise<LanguageModelV4> }>();
   /** A tool whose feature was made anew is another object. */
   readonly #functionTools = new WeakMap<Tool, LanguageModelV4FunctionTool>();
@@ -44,16 +44,19 @@ export class AgentModels {
 
   /** Lets go of what nobody has any more. */
   keepOnly(agents: ReadonlyMap<string, AgentProfile>): void {
-    for (const name of this.#opened.keys()) if (!agents.has(name)) this.#opened.delete(name);
+    const named = Array.from(agents.values(), ({ name, model, choices }) => [model, ...choices].map(keyOf(name)));
+    const keys = new Set(named.flat());
+    for (const key of this.#opened.keys()) if (!keys.has(key)) this.#opened.delete(key);
   }
 
   modelOf({ name, model: config }: AgentProfile): Promise<LanguageModelV4> {
-    const known = this.#opened.get(name);
+    const key = keyOf(name)(config);
+    const known = this.#opened.get(key);
     if (known && isSameModel(known.config, config)) return known.model;
     const model = this.#open(config);
-    this.#opened.set(name, { config, model });
+    this.#opened.set(key, { config, model });
     model.catch(() => {
-      if (this.#opened.get(name)?.model === model) this.#opened.delete(name);
+      if (this.#opened.get(key)?.model === model) this.#opened.delete(key);
     });
     return model;
   }
@@ -82,6 +85,11 @@ export class AgentModels {
     return made;
   }
 }
+
+const keyOf =
+  (agent: string) =>
+  ({ name }: ModelConfig): string =>
+    `${agent}\n${name ?? ""}`;
 
 /** Price, retries and limits of length are not the model's own: they change without opening it again. */
 const isSameModel = (a: ModelConfig, b: ModelConfig): boolean =>

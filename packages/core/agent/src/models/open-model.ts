@@ -4,7 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import { builtinModel } from "./builtin.ts";
 
-export type ModelConfig = CoreConfig["model"];
+export type ModelConfig = Omit<CoreConfig["model"], "choices">;
 
 /** The name shown in answers and records. */
 export const modelName = (config: ModelConfig): string =>

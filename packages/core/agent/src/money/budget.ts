@@ -49,12 +49,16 @@ export class Budget {
   check({ name, model, maxCostPerDay: limitUsd }: Spender): void {
     if (limitUsd === undefined || model.provider === "builtin") return;
     if (!model.price) throw unpriced(name);
-    const spentUsd = this.#recordedUsd(name) + (this.#unrecorded.get(name) ?? 0);
-    if (spentUsd + TOLERANCE_USD < limitUsd) return;
+    if (this.spentUsd(name) + TOLERANCE_USD < limitUsd) return;
     throw new SvcError("COST_LIMIT", undefined, {
       hint: `Wait until 00:00 UTC, or raise ${keyOf(name)}.`,
       retryAfterMs: untilNextDayMs(this.#clock.now()),
     });
+  }
+
+  /** What counts as spent today. */
+  spentUsd(agent: string): number {
+    return this.#recordedUsd(agent) + (this.#unrecorded.get(agent) ?? 0);
   }
 
   /** A call has cost so much. */

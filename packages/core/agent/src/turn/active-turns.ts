@@ -115,6 +115,11 @@ export class ActiveTurns {
     return new Set(this.#turns.map(({ key }) => key));
   }
 
+  /** How many run or wait in a conversation. */
+  count(key: string): number {
+    return this.#turns.filter((turn) => turn.key === key).length;
+  }
+
   /** Stops what runs and what waits behind it. Tells whether there was anything that could be stopped. */
   stop(key: string, by: string, cause?: unknown): boolean {
     const stopped = this.#turns.filter((turn) => turn.key === key).map((turn) => turn.stop(by, cause));

@@ -1,6 +1,6 @@
 /** `/stop`, said in a conversation: it does not queue up behind the turn that it is to stop, and no model sees it. */
 import type { Store } from "@svc/store";
-import { modelName } from "../models/open-model.ts";
+import { commandResult } from "../commands/answer-command.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { TurnResult } from "../types.ts";
 import type { ActiveTurn } from "./active-turns.ts";
@@ -11,17 +11,16 @@ export const isStopCommand = (text: string): boolean => text.length < 100 && tex
 export async function answerStop(
   store: Store,
   turn: ActiveTurn,
-  { name: agent, model }: AgentProfile,
+  profile: AgentProfile,
   isStopped: boolean,
 ): Promise<TurnResult> {
-  const { id: turnId, name: sessionId } = turn;
   const { claim, alongside } = turn.request;
   const response = isStopped ? "Stopped." : "Nothing was running.";
   if (claim || alongside) {
     await store.write(() => {
-      if (claim) store.idempotency.keep(claim, turnId, "done");
+      if (claim) store.idempotency.keep(claim, turn.id, "done");
       alongside?.({ response });
     });
   }
-  return { turnId, agent, response, model: modelName(model), sessionId, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  return commandResult(turn, profile, response);
 }

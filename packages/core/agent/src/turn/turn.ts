@@ -60,9 +60,9 @@ export interface TurnRun {
 
 /** Resolves with the answer; throws TURN_*, MODEL_*, COST_LIMIT, STORE_*. `progress` tells what happened until then. */
 export async function runTurn(run: TurnRun): Promise<string> {
-  const { progress, settings, redaction } = run;
+  const { progress, settings, redaction, turn } = run;
   for (let step = await takeUp(run); step < settings.maxSteps; step += 1) {
-    const answer = withUniqueCallIds(await askModel(run), progress.messages, run.steps?.usedCallIds);
+    const answer = withUniqueCallIds(await askModel(run, step), progress.messages, run.steps?.usedCallIds);
     const content = redactText(answer.content, redaction.redact);
     const calls = toolCallsOf(content);
     const text = textOf(content);
@@ -70,6 +70,7 @@ export async function runTurn(run: TurnRun): Promise<string> {
     progress.messages.push(assistantMessage(content));
     if (calls.length === 0) return text;
     run.steps?.answered(progress, content, answer);
+    if (turn.request.watch) await turn.request.watch.pause(text);
     for (const call of calls) await runCall(run, call);
   }
   throw new SvcError("TURN_STEP_LIMIT", undefined, { hint: "Raise agent.max_steps, or ask for less at once." });
@@ -88,8 +89,9 @@ async function takeUp(run: TurnRun): Promise<number> {
   return done;
 }
 
-async function askModel(run: TurnRun): Promise<ModelAnswer> {
+async function askModel(run: TurnRun, step: number): Promise<ModelAnswer> {
   const { settings, progress, turn, redaction, emit } = run;
+  const { onEvent, watch } = turn.request;
   const { meter } = progress;
   run.checkBudget();
   const options = optionsOf(run);
@@ -103,8 +105,9 @@ async function askModel(run: TurnRun): Promise<ModelAnswer> {
     clock: run.clock,
     maxRetries: settings.maxRetries,
     onPieces: answerListeners({
-      isAsker: turn.request.onEvent !== undefined,
+      isAsker: onEvent !== undefined,
       isWatched: run.isListened,
+      watcher: watch && { begin: () => watch.begin(step), push: (text) => watch.push(text) },
       redaction,
       tell,
     }),

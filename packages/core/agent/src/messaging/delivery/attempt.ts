@@ -12,6 +12,7 @@ import {
 import type { Delivery } from "@svc/store";
 import { within } from "../within.ts";
 import type { FileOpener } from "./outgoing-file.ts";
+import { sendOrEdit } from "./send-or-edit.ts";
 import { shortened } from "./shortened.ts";
 
 /** `unknown`: it was called off from outside, and stays as it is. */
@@ -45,7 +46,8 @@ export async function attempt(
     const receipt = await within(signal, async () => {
       const message = await messageOf(parts.openFile, channel, delivery);
       signal.throwIfAborted();
-      return prompt && channel.prompts ? channel.prompts.post(message, prompt, signal) : channel.send(message, signal);
+      if (prompt && channel.prompts) return channel.prompts.post(message, prompt, signal);
+      return sendOrEdit(channel, message, delivery.draft, signal);
     });
     return { state: "sent", receipt };
   } catch (error) {

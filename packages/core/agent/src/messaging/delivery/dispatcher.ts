@@ -60,6 +60,11 @@ export class OutboxDispatcher {
     return this.#lanes.get(lane)?.size ?? 0;
   }
 
+  /** Nothing waits to be sent there, nor is being sent. */
+  isIdle(lane: string): boolean {
+    return !this.#lanes.has(lane);
+  }
+
   /** Called after the commit that dropped it. A send that runs is called off; the platform may have it all the same. */
   forget({ n, lane: key }: Pick<Delivery, "n" | "lane">): void {
     const lane = this.#lanes.get(key);

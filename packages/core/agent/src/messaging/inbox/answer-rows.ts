@@ -7,6 +7,7 @@ import { SvcError } from "@svc/contract";
 import type { KeptFile, NewDelivery } from "@svc/store";
 import { attachedFile } from "../channel-send/attached-file.ts";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
+import { linesOf } from "./file-markers.ts";
 
 export interface AnswerParts {
   readonly channel: Channel | undefined;
@@ -16,9 +17,8 @@ export interface AnswerParts {
 }
 
 const KINDS = ["image", "audio", "video", "document"] as const;
-const MARKER = /^\s*\[(IMAGE|AUDIO|VIDEO|DOCUMENT):([^[\]]+)\]\s*$/;
 /** A flood of files is nothing that anybody asked for. */
-const MAX_FILES = 10;
+export const MAX_FILES = 10;
 
 /** Said to the model; undefined where no file can be sent. */
 export function filesInstruction(channel: Channel): string | undefined {
@@ -33,8 +33,9 @@ export async function answerRows(
   inbound: Inbound,
   turnId: string,
   response: string,
+  maxFiles = MAX_FILES,
 ): Promise<NewDelivery[]> {
-  const { text, files } = await taken(parts, response);
+  const { text, files } = await taken(parts, response, maxFiles);
   const saying = { conversation: inbound.conversation, replyData: inbound.replyData, turnId };
   return [
     ...outgoingRows(parts.channel, { ...saying, text, files: [] }),
@@ -43,20 +44,21 @@ export async function answerRows(
   ];
 }
 
-async function taken(parts: AnswerParts, response: string): Promise<{ text: string; files: KeptFile[] }> {
+async function taken(
+  parts: AnswerParts,
+  response: string,
+  maxFiles: number,
+): Promise<{ text: string; files: KeptFile[] }> {
   if (!response.includes("[")) return { text: response, files: [] };
   const files: KeptFile[] = [];
   const lines: string[] = [];
-  let isCode = false;
-  for (const line of response.split("\n")) {
-    if (line.trimStart().startsWith("```")) isCode = !isCode;
-    const [, kind, path] = (!isCode && MARKER.exec(line)) || [];
-    if (kind === undefined || path === undefined) {
+  for (const { line, names } of linesOf(response)) {
+    if (!names) {
       lines.push(line);
       continue;
     }
-    const file =
-      files.length < MAX_FILES ? await fileOf(parts, kind.toLowerCase() as MediaKind, path.trim()) : TOO_MANY;
+    const kind = names.kind.toLowerCase() as MediaKind;
+    const file = files.length < maxFiles ? await fileOf(parts, kind, names.path) : TOO_MANY;
     if (typeof file === "string") lines.push(`${line.trim()} (not sent: ${file})`);
     else files.push(file);
   }

@@ -8,38 +8,66 @@ import type { Delivery, NewDelivery } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import type { AskPerson } from "../../types.ts";
 import { restMs } from "../delivery/back-off.ts";
+import { type Writing, writingOf } from "../writing/writing.ts";
 import { askerOf } from "./ask.ts";
-import { answerRows, filesInstruction } from "./answer-rows.ts";
+import { type AnswerParts, answerRows, filesInstruction } from "./answer-rows.ts";
 import type { Attempt } from "./attempt.ts";
 import { endTurn } from "./end-turn.ts";
+import { messageOver } from "./message-over.ts";
 import { apologyFor, judge, STOPPED } from "./failure.ts";
 import type { Attempted } from "./lane-options.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
 import { questionOf } from "./question.ts";
+import { commandIn, runCommand } from "./run-command.ts";
 import { Typing } from "./typing.ts";
 
 /** Rejects with STORE_* while what became of the attempt can't be kept, and the message waits as it did. */
 export async function answer(parts: InboxParts, attempt: Attempt, channel: Channel): Promise<Attempted> {
   const { inbound, message } = attempt;
+  const command = commandIn(parts, attempt);
+  if (command) return settled(parts, attempt, () => runCommand(parts, attempt, channel, command));
   const typing = new Typing(() => parts.presence.showTyping(channel, inbound));
-  if (message.attempts === 0) parts.presence.markRead(channel, inbound);
+  if (message.attempts === 0) parts.presence.markRead(channel, message);
+  const source = (): AnswerParts => answerPartsOf(parts, channel, message.channel);
+  const writing = writingOf(parts, attempt, channel, source);
+  const ask = askerOf(parts, attempt, typing);
   try {
-    await runTurn(parts, attempt, channel, askerOf(parts, attempt, typing));
-    return "over";
-  } catch (error) {
-    return await failed(parts, attempt, asSvcError(error));
+    return await settled(parts, attempt, () => runTurn(parts, attempt, { channel, source, writing, ask }), writing);
   } finally {
     typing.end();
   }
 }
 
-async function runTurn(
+async function settled(
   parts: InboxParts,
   attempt: Attempt,
-  channel: Channel,
-  ask: AskPerson | undefined,
-): Promise<void> {
-  const { store, agent, clock, identity, dispatcher, workspaceOf } = parts;
+  work: () => Promise<void>,
+  writing?: Writing,
+): Promise<Attempted> {
+  try {
+    await work();
+    messageOver(parts, attempt.message);
+    return "over";
+  } catch (error) {
+    await writing?.end();
+    return await failed(parts, attempt, asSvcError(error), writing?.draft);
+  }
+}
+
+function answerPartsOf({ settings, workspaceOf }: InboxParts, channel: Channel, id: string): AnswerParts {
+  const agent = settings().agentOf(id) ?? DEFAULT_AGENT;
+  return { channel, agent, workspace: workspaceOf(agent) };
+}
+
+interface Turning {
+  readonly channel: Channel;
+  readonly source: () => AnswerParts;
+  readonly writing: Writing | undefined;
+  readonly ask: AskPerson | undefined;
+}
+
+async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, writing, ask }: Turning): Promise<void> {
+  const { store, agent, clock, identity, dispatcher } = parts;
   const { message, inbound, signal } = attempt;
   const { n, lane, turnId } = message;
   const name = parts.settings().agentOf(message.channel);
@@ -60,10 +88,9 @@ async function runTurn(
     ...(name !== undefined && { agent: name }),
     ...(ask && { ask }),
     ...(instructions !== undefined && { instructions }),
+    ...(writing && { watch: writing }),
     async beforeEnd({ response }) {
-      const agentName = name ?? DEFAULT_AGENT;
-      const workspace = workspaceOf(agentName);
-      rows = await answerRows({ channel, agent: agentName, workspace }, inbound, turnId, response);
+      rows = await (writing ? writing.rows(response) : answerRows(source(), inbound, turnId, response));
     },
     alongside({ response }) {
       // Dropped while it was answered: nothing of the answer is kept.
@@ -77,7 +104,13 @@ async function runTurn(
   dispatcher.wake(deliveries);
 }
 
-async function failed(parts: InboxParts, attempt: Attempt, error: SvcError): Promise<Attempted> {
+/** `draft`: what people see of the answer. Who stopped it keeps that; an apology takes its place. */
+async function failed(
+  parts: InboxParts,
+  attempt: Attempt,
+  error: SvcError,
+  draft: string | undefined,
+): Promise<Attempted> {
   const { store, log, random, settings } = parts;
   const { message, calledOff } = attempt;
   const { n, attempts } = message;
@@ -100,7 +133,7 @@ async function failed(parts: InboxParts, attempt: Attempt, error: SvcError): Pro
   if (verdict === "again, not counted") return { restMs: restMs(2, error.retryAfterMs, random()) };
   if (verdict === "end") {
     const note = (): string | undefined => (inbox.end(n, "failed", code) ? apologyFor(code) : undefined);
-    return over(endTurn(parts, message, { note, code }));
+    return over(endTurn(parts, message, { note, code, ...(draft !== undefined && { draft }) }));
   }
   await store.write(() => inbox.failed(n, code));
   return { restMs: restMs(attempts + 1, error.retryAfterMs, random()) };

@@ -2,6 +2,8 @@
 import type { ErrorCode, Inbound, SvcError } from "@svc/contract";
 import type { Delivery, InboxMessage } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
+import { inPlaceOf } from "../writing/in-place-of.ts";
+import { messageOver } from "./message-over.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
 import { untilKept } from "./until-kept.ts";
 
@@ -12,13 +14,15 @@ export interface UnansweredEnd {
   readonly code?: ErrorCode;
   /** What its last attempt ended with. */
   readonly error?: SvcError;
+  /** The platform's id of what its sender's word takes the place of. */
+  readonly draft?: string;
 }
 
 /** Resolves once it is on disk. Rejects only when the service stops before that. */
 export async function endTurn(
   parts: InboxParts,
   message: InboxMessage,
-  { note, code, error }: UnansweredEnd,
+  { note, code, error, draft }: UnansweredEnd,
 ): Promise<void> {
   const { store, agent, clock, identity, dispatcher, publish, settings, stopping } = parts;
   const { n, channel, lane, turnId } = message;
@@ -31,12 +35,14 @@ export async function endTurn(
     // Named, so that a message that is tried again, and fails again, has one word said to it.
     const keyOf = (part: number): string => `failed:${turnId}:${part}`;
     const saying = { conversation, replyData, turnId, text, files: [], keyOf };
-    deliveries = store.outbox.add(outgoingRows(settings().channels.get(channel), saying), clock.now());
+    const rows = outgoingRows(settings().channels.get(channel), saying);
+    deliveries = store.outbox.add(inPlaceOf(draft, rows), clock.now());
   };
   const owner = identity.channel(channel);
   const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
   const turn = { turnId, owner, session: lane, alongside, ...more };
   await untilKept(parts, incomingId(n), stopping, () => agent.abandon(turn));
+  messageOver(parts, message);
   dispatcher.wake(deliveries);
   if (code !== undefined && deliveries.length > 0) {
     publish({ type: "message-failed", messageId: incomingId(n), conversation, turnId, code });

@@ -3,6 +3,7 @@ import { type Inbound, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import type { Alongside } from "../types.ts";
+import { DraftIds } from "../writing/draft-ids.ts";
 import { Admission } from "./admission.ts";
 import { answer } from "./answer.ts";
 import { Attempt } from "./attempt.ts";
@@ -11,7 +12,7 @@ import { InboxLanes } from "./lanes.ts";
 import { passOver, tellLost } from "./no-attempt.ts";
 import { handOver } from "./notice.ts";
 import { Overtaking } from "./overtaking.ts";
-import { incomingId, type InboxParts } from "./parts.ts";
+import { incomingId, type InboxOwned, type InboxParts } from "./parts.ts";
 import { Presence } from "./presence.ts";
 import { isReply, takeReply } from "./take-reply.ts";
 
@@ -36,11 +37,13 @@ export class Inbox {
   #known: number | undefined;
   readonly #stopping = new AbortController();
 
-  constructor(parts: Omit<InboxParts, "stopping" | "presence">) {
+  constructor(parts: Omit<InboxParts, InboxOwned>) {
     const { clock, log } = parts;
     const stopping = this.#stopping.signal;
     const presence = new Presence({ clock, log, stopping });
-    this.#parts = { ...parts, stopping, presence };
+    const drafts = new DraftIds(parts.store);
+    const waitingBehind = (lane: string): number => this.#turns.sizeOf(lane) - 1;
+    this.#parts = { ...parts, stopping, presence, drafts, waitingBehind };
     const options: Omit<LaneOptions, "maxParallel"> = {
       clock,
       attempt: (waiting, leave) => this.#ongoing.during(() => this.#attempt(waiting, leave)),

@@ -4,12 +4,14 @@ import { endTurn } from "./end-turn.ts";
 import { apologyFor } from "./failure.ts";
 import type { Attempted } from "./lane-options.ts";
 import type { InboxLanes } from "./lanes.ts";
+import { messageOver } from "./message-over.ts";
 import type { InboxParts } from "./parts.ts";
 
 /** It was dropped while it waited. If its turn had begun, the conversation remembers what acted in it. */
 export async function passOver(parts: InboxParts, message: InboxMessage | undefined): Promise<Attempted> {
   const hasBegun = message?.kind === "message" && parts.store.steps.of(message.turnId).length > 0;
   if (hasBegun) await endTurn(parts, message, { note: () => undefined });
+  else if (message) messageOver(parts, message);
   return "over";
 }
 
@@ -20,7 +22,7 @@ export async function tellLost(
   message: InboxMessage,
 ): Promise<void> {
   const { store } = parts;
-  const { n, kind, error: code = "TURN_CRASHED" } = message;
+  const { n, kind, draft, error: code = "TURN_CRASHED" } = message;
   if (kind !== "message") return store.write(() => store.inbox.told(n));
   const note = (): string => {
     store.inbox.told(n);
@@ -29,7 +31,7 @@ export async function tellLost(
   // What follows in its conversation is answered after it, also when the disk takes these words later.
   const release = lanes.hold(message);
   try {
-    await endTurn(parts, message, { note, code });
+    await endTurn(parts, message, { note, code, ...(draft !== undefined && { draft }) });
   } finally {
     release();
   }

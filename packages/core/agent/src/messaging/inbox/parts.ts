@@ -6,11 +6,12 @@ import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { AskPerson } from "../../types.ts";
 import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "../types.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
+import type { DraftIds } from "../writing/draft-ids.ts";
 import type { Presence } from "./presence.ts";
 
 export interface InboxParts {
   readonly store: Pick<Store, "inbox" | "outbox" | "steps" | "write" | "writable">;
-  readonly agent: Pick<Agent, "run" | "abandon" | "stop" | "drain">;
+  readonly agent: Pick<Agent, "run" | "command" | "abandon" | "stop" | "drain">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly identity: ChannelIdentity;
@@ -25,13 +26,19 @@ export interface InboxParts {
   readonly askIn?: (where: AskPlace) => AskPerson;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
-  readonly dispatcher: Pick<OutboxDispatcher, "wake">;
+  readonly dispatcher: Pick<OutboxDispatcher, "wake" | "isIdle">;
   readonly presence: Presence;
+  readonly drafts: DraftIds;
+  /** How many messages wait in a lane behind the one that is worked on. */
+  readonly waitingBehind: (lane: string) => number;
   readonly transcriber: SpeechPlaces;
   /** Those in force now. */
   readonly settings: () => MessagingSettings;
   /** Aborted when nothing is waited for any more. */
   readonly stopping: AbortSignal;
 }
+
+/** What the inbox brings itself. */
+export type InboxOwned = "stopping" | "presence" | "drafts" | "waitingBehind";
 
 export const incomingId = (n: number): string => `in-${n}`;

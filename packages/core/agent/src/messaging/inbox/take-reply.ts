@@ -6,6 +6,7 @@ import type { Inbound } from "@svc/contract";
 import type { Delivery, InboxMessage } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import type { TakenReply } from "../types.ts";
+import { messageOver } from "./message-over.ts";
 import type { InboxParts } from "./parts.ts";
 
 /**
@@ -29,11 +30,13 @@ export async function takeReply(parts: InboxParts, n: number, isOurs: () => bool
     if (!reply) return undefined;
     store.inbox.end(n, "done");
     deliveries = tell(parts, message, reply);
-    return reply;
+    return { reply, message };
   });
-  taken?.committed();
+  if (!taken) return false;
+  taken.reply.committed();
+  messageOver(parts, taken.message);
   dispatcher.wake(deliveries);
-  return taken !== undefined;
+  return true;
 }
 
 function tell({ store, clock, settings }: InboxParts, message: InboxMessage, { text }: TakenReply): Delivery[] {

@@ -1,0 +1,36 @@
+/** What an agent is made with. */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Clock, Logger, TurnEvent } from "@svc/contract";
+import type { Store } from "@svc/store";
+import type { ModelOpener } from "./models/agent-models.ts";
+import type { AgentSet } from "./profiles.ts";
+import type { Redaction } from "./turn/redacted-stream.ts";
+import type { AskPerson } from "./types.ts";
+
+export interface AgentOptions {
+  readonly agents: AgentSet;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Takes the configured secrets out of what leaves the process: answers, what tools give to the model, old messages. */
+  readonly redact?: (text: string) => string;
+  /** How many characters at the end of a text may be the beginning of a secret. Without it no answer is told in pieces. */
+  readonly partialSecret?: (text: string) => number;
+  /** Told every event of every turn. */
+  readonly publish?: (event: TurnEvent) => void;
+  /** Whether somebody reads what is published now: answers are told in pieces then. Default: nobody does. */
+  readonly isListened?: () => boolean;
+  /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */
+  readonly ask?: AskPerson;
+  /** In place of the models that the config names; for tests. */
+  readonly model?: LanguageModelV4 | ModelOpener;
+}
+
+export function openerOf(model: LanguageModelV4 | ModelOpener | undefined): ModelOpener | undefined {
+  return typeof model === "object" ? () => model : model;
+}
+
+export function redactionOf({ redact, partialSecret }: Pick<AgentOptions, "redact" | "partialSecret">): Redaction {
+  if (!redact) return { redact: (text) => text, partial: () => 0 };
+  return { redact, partial: partialSecret ?? ((text) => text.length) };
+}

@@ -1,0 +1,123 @@
+/** Settles commands: what each changes, and its answer, in one transaction. */
+import type { ClientId, Clock } from "@svc/contract";
+import type { Store } from "@svc/store";
+import { ChosenModels, choosableNames } from "../models/chosen-models.ts";
+import { modelName } from "../models/open-model.ts";
+import type { Budget } from "../money/budget.ts";
+import type { AgentProfile } from "../profiles.ts";
+import type { History } from "../turn/history.ts";
+import type { Command } from "./command.ts";
+import { BEGUN_ANEW, GREETING, HELP, modelRefused, modelTaken, modelWords, statusWords } from "./words.ts";
+
+export interface CommandParts {
+  readonly store: Pick<Store, "conversations" | "sessions" | "write">;
+  readonly clock: Pick<Clock, "now">;
+  readonly history: Pick<History, "forget">;
+  readonly budget: Pick<Budget, "spentUsd">;
+  readonly chosen: ChosenModels;
+}
+
+/** Whose conversation it is said in. */
+export interface CommandPlace {
+  /** Of the agent that answers there, as the config makes it. */
+  readonly profile: AgentProfile;
+  readonly owner: ClientId;
+  readonly name: string;
+  /** Messages that wait there behind it. */
+  readonly waiting: number;
+  /** Runs inside the transaction. */
+  readonly alongside: (response: string) => void;
+}
+
+interface Settled {
+  readonly response: string;
+  /** Inside the transaction. */
+  readonly write?: () => void;
+}
+
+/** Turns whose use is summed up; each is read from disk. */
+const USED_TURNS = 1_000;
+const DEFAULT = "default";
+
+export class Commands {
+  readonly #parts: CommandParts;
+
+  constructor(parts: CommandParts) {
+    this.#parts = parts;
+  }
+
+  /** In the conversation's lane, so that nothing of it is under way. Rejects with STORE_*, and then nothing has changed. */
+  async settle(command: Command, place: CommandPlace): Promise<string> {
+    const { store, history } = this.#parts;
+    const { response, write } = this.#settled(command, place);
+    await store.write(() => {
+      write?.();
+      place.alongside(response);
+    });
+    if (command.name === "new") history.forget({ clientId: place.owner, name: place.name });
+    return response;
+  }
+
+  #settled(command: Command, place: CommandPlace): Settled {
+    switch (command.name) {
+      case "new":
+        return { response: BEGUN_ANEW, write: () => this.#beginAnew(place) };
+      case "model":
+        return command.choice === undefined ? { response: this.#models(place) } : this.#choose(command.choice, place);
+      case "status":
+        return { response: this.#status(place) };
+      case "help":
+        return { response: HELP };
+      case "start":
+        return { response: GREETING };
+    }
+  }
+
+  /** The old one stays to be looked at, and what was chosen there holds. */
+  #beginAnew({ owner, name }: CommandPlace): void {
+    const { conversations, sessions } = this.#parts.store;
+    sessions.putAside(owner, name);
+    const chosen = conversations.modelOf(owner, name);
+    if (chosen !== undefined) conversations.choose(owner, name, chosen, this.#parts.clock.now());
+  }
+
+  #models({ profile, owner, name }: CommandPlace): string {
+    const current = this.#parts.chosen.profileFor(profile, owner, name);
+    return modelWords(modelName(current.model), choosableNames(profile));
+  }
+
+  #choose(choice: string, { profile, owner, name }: CommandPlace): Settled {
+    const { store, clock } = this.#parts;
+    const names = choosableNames(profile);
+    const [standing] = names as [string];
+    const chosen = choice.toLowerCase() === DEFAULT ? standing : nameAmong(names, choice);
+    if (chosen === undefined) return { response: modelRefused(names) };
+    const kept = chosen === standing ? undefined : chosen;
+    return {
+      response: modelTaken(chosen),
+      write: () => store.conversations.choose(owner, name, kept, clock.now()),
+    };
+  }
+
+  #status({ profile, owner, name, waiting }: CommandPlace): string {
+    const { store, chosen, budget } = this.#parts;
+    const { model } = chosen.profileFor(profile, owner, name);
+    const place = store.sessions.find(owner, name);
+    const { name: agent, maxCostPerDay: limitUsd } = profile;
+    return statusWords({
+      agent,
+      model: modelName(model),
+      waiting,
+      used: place && store.sessions.usageOf(place, USED_TURNS),
+      usedLimit: USED_TURNS,
+      today: limitUsd === undefined ? undefined : { spentUsd: budget.spentUsd(agent), limitUsd },
+    });
+  }
+}
+
+/** People type on telephones, which begin with a capital letter. */
+function nameAmong(names: readonly string[], choice: string): string | undefined {
+  if (names.includes(choice)) return choice;
+  const alike = names.filter((name) => name.toLowerCase() === choice.toLowerCase());
+  return alike.length === 1 ? alike[0] : undefined;
+}

@@ -1,0 +1,62 @@
+/** What is answered to commands. No ids and nothing of what was said: many people may read it. */
+import type { SessionUsage } from "@svc/store";
+
+export const BEGUN_ANEW = "A new conversation begins.";
+
+export const HELP = [
+  "/new - begin a new conversation",
+  "/model - which model answers here, and which there are",
+  "/model <name> - another one from now on; /model default goes back",
+  "/status - what answers here, what waits, what was used",
+  "/stop - stop what runs here",
+  "/help - this list",
+].join("\n");
+
+export const GREETING = `Hello. Write a message, and it is answered. There are commands too:\n${HELP}`;
+
+/** `names`: of all that can be chosen, the standing one first. */
+export function modelWords(current: string, names: readonly string[]): string {
+  if (names.length < 2) return `${current} answers here. No others are configured.`;
+  const choices = `There are: ${names.join(", ")}.`;
+  return `${current} answers here. ${choices}\n/model <name> takes another one for this conversation; /model default goes back.`;
+}
+
+export const modelTaken = (name: string): string => `From the next message on, ${name} answers here.`;
+
+export const modelRefused = (names: readonly string[]): string =>
+  names.length < 2 ? "There is nothing to choose: no other models are configured." : refusedOf(names);
+
+const refusedOf = (names: readonly string[]): string =>
+  `No model of this name can be chosen here. There are: ${names.join(", ")}.`;
+
+export interface Status {
+  readonly agent: string;
+  readonly model: string;
+  /** Messages behind this one. */
+  readonly waiting: number;
+  /** Undefined: nothing was answered yet. */
+  readonly used: SessionUsage | undefined;
+  /** Most turns that were looked at. */
+  readonly usedLimit: number;
+  readonly today: { readonly spentUsd: number; readonly limitUsd: number } | undefined;
+}
+
+export function statusWords({ agent, model, waiting, used, usedLimit, today }: Status): string {
+  const waits = waiting === 1 ? "1 message waits here." : `${waiting} messages wait here.`;
+  return [
+    `Agent: ${agent}`,
+    `Model: ${model}`,
+    waiting === 0 ? "Nothing else runs or waits here." : waits,
+    used ? usedWords(used, usedLimit) : "This conversation: nothing was answered yet.",
+    ...(today ? [`Today: ${dollars(today.spentUsd)} of ${dollars(today.limitUsd)}.`] : []),
+  ].join("\n");
+}
+
+function usedWords({ turns, inputTokens, outputTokens, costUsd }: SessionUsage, limit: number): string {
+  const what =
+    turns === limit ? `The last ${turns} answers` : `This conversation: ${turns} ${turns === 1 ? "answer" : "answers"}`;
+  const cost = costUsd === undefined ? "" : `, ${dollars(costUsd)}`;
+  return `${what}, ${inputTokens} tokens in, ${outputTokens} out${cost}.`;
+}
+
+const dollars = (usd: number): string => `$${usd.toFixed(4)}`;
