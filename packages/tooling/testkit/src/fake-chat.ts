@@ -1,8 +1,12 @@
-/** A chat platform in memory, as the feature of a channel: with buttons or without, and people who say what a test wants. */
+/**
+ * A chat platform in memory, as the feature of a channel: with buttons or without, with answers that are seen being written or
+ * without, and people who say what a test wants.
+ */
 import {
   channelKeys,
   type Channel,
   defineFeature,
+  type Drafts,
   type FeatureContext,
   type FeatureDefinition,
   type Inbound,
@@ -10,6 +14,8 @@ import {
   type OutgoingMessage,
   type PostedPrompt,
   type Prompt,
+  type SentMessage,
+  SvcError,
 } from "@svc/contract";
 import * as v from "valibot";
 
@@ -18,6 +24,13 @@ export interface FakeChatOptions {
   readonly buttons?: boolean;
   /** Each of them opens a thread, named like the prompt. */
   readonly threads?: boolean;
+  /** Answers are seen being written; at least `intervalMs`, or a second, between two edits. */
+  readonly drafts?: { readonly mode: Drafts["mode"]; readonly intervalMs?: number };
+}
+
+export interface FakeEdit {
+  readonly sent: SentMessage;
+  readonly text: string;
 }
 
 export interface FakeChat {
@@ -28,8 +41,14 @@ export interface FakeChat {
   readonly sent: readonly OutgoingMessage[];
   readonly posted: readonly { readonly message: OutgoingMessage; readonly prompt: Prompt }[];
   readonly closed: readonly { readonly posted: PostedPrompt; readonly outcome: string }[];
+  /** Edits that it took, in order. */
+  readonly edits: readonly FakeEdit[];
+  /** What people read there now: of each message that was sent its newest text. */
+  readonly shown: readonly string[];
   /** What the platform does before it takes a message: a dead one throws, a slow one waits. */
   mood: (message: OutgoingMessage) => void | Promise<void>;
+  /** The same before it takes an edit. */
+  editMood: (edit: FakeEdit, signal: AbortSignal) => void | Promise<void>;
   /** Somebody writes. Throws before the feature is made. */
   say(text: string, more?: Partial<Inbound>): Promise<readonly Kept[]>;
   /** Somebody presses a button of the question that was posted last. */
@@ -41,6 +60,8 @@ export function fakeChat(id: string, options: FakeChatOptions = {}): FakeChat {
   const sent: OutgoingMessage[] = [];
   const posted: { message: OutgoingMessage; prompt: Prompt }[] = [];
   const closed: { posted: PostedPrompt; outcome: string }[] = [];
+  const edits: FakeEdit[] = [];
+  const shown = new Map<string, string>();
   let context: Pick<FeatureContext, "receive"> | undefined;
   let ids = 0;
 
@@ -59,8 +80,23 @@ export function fakeChat(id: string, options: FakeChatOptions = {}): FakeChat {
     async send(message, signal) {
       signal.throwIfAborted();
       await chat.mood(message);
-      return { platformId: `${id}-${sent.push(message)}` };
+      const platformId = `${id}-${sent.push(message)}`;
+      shown.set(platformId, message.text);
+      return { platformId };
     },
+    ...(options.drafts && {
+      drafts: {
+        mode: options.drafts.mode,
+        intervalMs: () => options.drafts?.intervalMs ?? 1_000,
+        async edit(message, text, signal) {
+          signal.throwIfAborted();
+          await chat.editMood({ sent: message, text }, signal);
+          if (!shown.has(message.platformId)) throw new SvcError("DELIVERY_REFUSED");
+          shown.set(message.platformId, text);
+          edits.push({ sent: message, text });
+        },
+      },
+    }),
     ...(options.buttons === true && {
       prompts: {
         async post(message, prompt, signal) {
@@ -93,7 +129,12 @@ export function fakeChat(id: string, options: FakeChatOptions = {}): FakeChat {
     sent,
     posted,
     closed,
+    edits,
+    get shown() {
+      return [...shown.values()];
+    },
     mood: () => undefined,
+    editMood: () => undefined,
     say: (text, more = {}) => receive(inboundOf(text, more)),
     async press(approved, more = {}) {
       const last = posted.at(-1);

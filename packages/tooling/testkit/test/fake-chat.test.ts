@@ -47,3 +47,24 @@ test("a platform that is down takes nothing", async () => {
   await expect(channel.send(message, signal)).rejects.toThrow("down");
   expect(chat.sent).toEqual([]);
 });
+
+test("with drafts a message that was sent can be edited, and what people read is its newest text", async () => {
+  const chat = fakeChat("chat", { drafts: { mode: "partial", intervalMs: 700 } });
+  const { channel } = await made(chat);
+  expect([channel.drafts!.mode, channel.drafts!.intervalMs(message.conversation)]).toEqual(["partial", 700]);
+  const { platformId } = await channel.send(message, signal);
+  await channel.send({ ...message, text: "second" }, signal);
+  const sent = { conversation: message.conversation, platformId: platformId! };
+  await channel.drafts!.edit(sent, "Gone!", signal);
+  expect([chat.shown, chat.edits]).toEqual([["Gone!", "second"], [{ sent, text: "Gone!" }]]);
+  const unknown = channel.drafts!.edit({ ...sent, platformId: "chat-9" }, "?", signal);
+  await expect(unknown).rejects.toMatchObject({ code: "DELIVERY_REFUSED" });
+  chat.editMood = () => Promise.reject(new Error("down"));
+  await expect(channel.drafts!.edit(sent, "?", signal)).rejects.toThrow("down");
+  expect(chat.shown).toEqual(["Gone!", "second"]);
+});
+
+test("without them it has none", async () => {
+  const { channel } = await made(fakeChat("chat"));
+  expect(channel.drafts).toBeUndefined();
+});
