@@ -9,6 +9,7 @@ export * from "./hub-challenge.ts";
 export * from "./json.ts";
 export * from "./media-download.ts";
 export * from "./multipart.ts";
+export { isPublicAddress } from "./outgoing/address.ts";
 export { createGuardedResolve } from "./outgoing/addresses.ts";
 export * from "./outgoing/guarded-fetch.ts";
 export * from "./path-part.ts";

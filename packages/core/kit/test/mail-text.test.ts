@@ -1,7 +1,7 @@
 // What a mail says: HTML of strangers as text, and of a reply what is new in it.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { htmlToText, withoutQuote } from "../src/mail/index.ts";
+import { htmlToText, withoutQuote, withoutSignature } from "../src/mail/index.ts";
 
 test.each([
   ["<p>Hello <b>w</b>orld</p><p>Next</p>", "Hello world\n\nNext"],
@@ -85,6 +85,13 @@ test.each([
   ["> only a quote", "> only a quote"],
   ["Yes\n-- \nAda Lovelace\nLondon", "Yes"],
   ["a\n--\nb", "a"],
+  ["Yes\n\nOn Tue, 3 Feb 2026 at 10:00, Agent wrote:\n> Shall I?\n-- \nAda", "Yes"],
+  ["yes\n\nSent from my iPhone\n\n> On 3 Feb 2026, at 10:00, Agent <a@b.example> wrote:\n> \n> Shall I?", "yes"],
+  [
+    `yes\n\nGet Outlook for iOS\n${"_".repeat(32)}\nFrom: Agent\nSent: Tuesday\nSubject: Deploy?\n\nAnswer: approve`,
+    "yes",
+  ],
+  ["Sent from my desk", "Sent from my desk"],
   [
     "From: the beginning, this is a sentence.\nSent: with love",
     "From: the beginning, this is a sentence.\nSent: with love",
@@ -116,4 +123,14 @@ test("what is said is never longer than the mail, and never blank where the mail
       expect(said === "").toBe(text.trim() === "");
     }),
   );
+});
+
+test.each([
+  ["Hello\n\n-- \nAda Lovelace\nLondon", "Hello"],
+  ["Hello\nSent from my telephone", "Hello"],
+  [`a\n--\n${"text\n".repeat(20)}end`, `a\n--\n${"text\n".repeat(20)}end`],
+  ["> what Bob wrote\n\nis wrong", "> what Bob wrote\n\nis wrong"],
+  ["--\nonly this", "--\nonly this"],
+])("of the mail %j, which answers none, is said: %j", (text, said) => {
+  expect(withoutSignature(text)).toBe(said);
 });

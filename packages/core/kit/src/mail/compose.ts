@@ -67,7 +67,8 @@ export const messageIdOf = (key: string, from: string | undefined): string =>
 /** The subject stays as it is: with another one the platform begins a new thread. */
 const answering = (subject: string): string => (/^\s*re\s*:/i.test(subject) ? subject : `Re: ${subject}`);
 
-function subjectFor(text: string): string {
+/** Of a mail that nobody gave one: its first line. */
+export function subjectFor(text: string): string {
   const line =
     text
       .split("\n")

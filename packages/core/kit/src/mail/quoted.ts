@@ -5,12 +5,38 @@
  * a quote as a whole stays whole.
  */
 export function withoutQuote(text: string): string {
-  const lines = text.split("\n").map((line) => line.trimEnd());
-  const kept = lines.slice(0, endOfAnswer(lines));
-  const signature = kept.indexOf("--");
-  const said = (signature > 0 ? kept.slice(0, signature) : kept).join("\n").trim();
+  const lines = linesOf(text);
+  const signature = lines.indexOf("--");
+  // First of all: some mail programs put it below the quote.
+  const unsigned = signature > 0 ? lines.slice(0, signature) : lines;
+  const kept = unsigned.slice(0, endOfAnswer(unsigned));
+  const said = withoutFooter(kept).join("\n").trim();
   return said === "" ? text.trim() : said;
 }
+
+/** `text` without the signature at its end, for mail that answers none: there may be more below such a line than that. */
+export function withoutSignature(text: string): string {
+  const lines = linesOf(text);
+  const signature = lines.lastIndexOf("--");
+  const isOne = signature > 0 && lines.length - signature <= MAX_SIGNATURE_LINES;
+  const said = withoutFooter(isOne ? lines.slice(0, signature) : lines)
+    .join("\n")
+    .trim();
+  return said === "" ? text.trim() : said;
+}
+
+const MAX_SIGNATURE_LINES = 15;
+
+const linesOf = (text: string): string[] => text.split("\n").map((line) => line.trimEnd());
+
+/** What telephones put below a mail on their own. */
+function withoutFooter(lines: readonly string[]): readonly string[] {
+  const last = lines.findLastIndex((line) => line !== "");
+  return last > 0 && FOOTER.test(lines[last] as string) ? lines.slice(0, last) : lines;
+}
+
+const FOOTER =
+  /^(?:Sent from (?:my|Outlook|Mail|Yahoo|Proton)\b.{0,60}|Get Outlook for .{0,40}|Von meinem .{1,40} gesendet|Gesendet (?:von|mit) .{1,40}|Envoyé (?:de|depuis) mon .{1,40}|Enviado desde mi .{1,40}|Enviado do meu .{1,40}|Inviato da .{1,40}|Verstuurd vanaf mijn .{1,40})$/iu;
 
 function endOfAnswer(lines: readonly string[]): number {
   const separator = lines.findIndex((line, index) => SEPARATOR.test(line) || isHeaderBlock(lines, index));
@@ -41,7 +67,7 @@ const ATTRIBUTION =
   /^(?:On|Am|Le|El|Il|Em|Op|Den|Dnia|W dniu)\s.*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał(?:\(a\))?)\b.{0,200}:$/iu;
 
 const SEPARATOR =
-  /^-{2,}\s?(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Oorspronkelijk bericht)\s?-{2,}$/iu;
+  /^_{20,}$|^-{2,}\s?(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Oorspronkelijk bericht)\s?-{2,}$/iu;
 
 /** Outlook quotes by the headers of what it quotes: From, Sent, To, Subject, within a few lines. */
 function isHeaderBlock(lines: readonly string[], index: number): boolean {
