@@ -1,18 +1,43 @@
-/** `channel-webhook`: a chat over a small JSON API, by webhook. */
-import { allowlist, channelKeys, defineFeature, httpUrl, secret } from "@svc/contract";
+/** `channel-webhook`: what the agent says, posted to a URL of the operator's. */
+import { channelKeys, defineFeature, httpUrl, integer, secret, webhookKey } from "@svc/contract";
 import * as v from "valibot";
 
+// `agent`, `secret` and `signing_secret` of the same section are core's.
+const { approvers, notification_target, allowed_targets } = channelKeys;
+
 const config = v.strictObject({
-  api_url: v.pipe(httpUrl(), v.description("Base URL of the platform's API.")),
-  token: v.pipe(secret(), v.description("Bearer token for the API.")),
-  signing_secret: v.optional(
+  url: v.optional(
     v.pipe(
-      secret({ generate: true }),
-      v.description("What the platform signs deliveries with. Without it nobody's are told from the platform's."),
+      v.string(),
+      v.trim(),
+      v.check(
+        (url) => url === "" || v.is(httpUrl(), url),
+        "an http:// or https:// URL without a user name or password, or blank",
+      ),
+      v.description("Where messages are posted to; without it, or blank, none are."),
     ),
   ),
-  allowed_users: allowlist("User ids"),
-  ...channelKeys,
+  method: v.optional(v.pipe(v.picklist(["POST", "PUT"]), v.description("How they are posted.")), "POST"),
+  authorization: v.optional(
+    v.pipe(
+      secret(),
+      v.check((value) => /^[\x20-\x7e]*$/.test(value), "one line of plain ASCII"),
+      v.description("Sent as the Authorization header, e.g. Bearer and a token."),
+    ),
+  ),
+  url_secret: v.optional(
+    v.pipe(
+      webhookKey(),
+      v.description("Key of the Standard Webhooks signature of what is posted. Without it nothing is signed."),
+    ),
+  ),
+  timeout_secs: v.optional(
+    v.pipe(integer(1, 60), v.description("Seconds to wait for the answer before it is tried again.")),
+    20,
+  ),
+  approvers,
+  notification_target,
+  allowed_targets,
 });
 
 export type Config = v.InferOutput<typeof config>;

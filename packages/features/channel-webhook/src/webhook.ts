@@ -1,43 +1,33 @@
-/** The channel: what goes out by the platform's API. When to try again is the delivery's business, and in the error's code. */
-import type { Contributions, FeatureContext } from "@svc/contract";
-import { asCheckFailure, platformCall, type PlatformCall, runChannel, senderGate } from "@svc/kit";
-import * as v from "valibot";
-import { ingressOf } from "./delivery.ts";
+/** The channel: it only sends. What comes in at `POST /webhook` is core's. */
+import type { Contributions, FeatureContext, Logger } from "@svc/contract";
+import { checkReceiver } from "./check.ts";
 import type { Config } from "./index.ts";
+import { poster } from "./post.ts";
+import { receiverOf } from "./receiver.ts";
 
-/** The platform's own limit; longer answers come in parts. */
-const MAX_CHARS = 4000;
+/** The scheme has no limit. A longer message would be no message, and still fits into the usual limits of a request. */
+const MAX_CHARS = 65_536;
 
-export function create({ config, clock, fetch, log }: FeatureContext<Config>): Contributions {
-  const call = (path: string, { headers, ...more }: Omit<PlatformCall, "url" | "nowMs">) =>
-    platformCall(fetch, {
-      url: `${config.api_url}${path}`,
-      headers: { authorization: `Bearer ${config.token}`, ...headers },
-      nowMs: clock.now(),
-      ...more,
-    });
-
-  const check = async (signal: AbortSignal): Promise<string> => {
-    const { json } = await call("/me", { signal }).catch(asCheckFailure);
-    return v.is(ACCOUNT, json) ? json.name : "an account without a name";
-  };
-
+export function create(context: FeatureContext<Config>): Contributions {
+  const { config, log } = context;
+  const receiver = receiverOf(config);
+  if (receiver === undefined) return { register: saying(log, UNUSED) };
   return {
     channel: {
       text: { maxChars: MAX_CHARS },
-      check,
-      async send({ conversation, text, deliveryId }, signal) {
-        const message = { room: conversation.id, text };
-        const headers = { "idempotency-key": deliveryId };
-        const { json } = await call("/messages", { json: message, headers, signal });
-        // An answer without a usable id is an acceptance all the same.
-        return v.is(TAKEN, json) ? { platformId: json.id } : {};
-      },
+      send: poster(context, receiver),
+      check: (signal) => checkReceiver(context, receiver, signal),
     },
-    ingress: [ingressOf(config, senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: "webhook" }))],
-    run: (signal) => runChannel(check, log, signal),
+    ...(receiver.key === undefined && { register: saying(log, UNSIGNED) }),
   };
 }
 
-const ACCOUNT = v.object({ name: v.pipe(v.string(), v.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u)) });
-const TAKEN = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
+const UNUSED =
+  "[channels_config.webhook] has no url: no message is posted, and what else is set there for that does nothing";
+const UNSIGNED =
+  "NOT SIGNED: the receiver of outgoing webhooks can't tell ours from anybody's; set url_secret in [channels_config.webhook]";
+
+const saying = (log: Logger, words: string) => async (signal: AbortSignal) => {
+  signal.throwIfAborted();
+  log.warn(words);
+};

@@ -1,0 +1,30 @@
+/** Whether the receiver is there. Standard Webhooks has no question for that, and a message would be one. */
+import { type FeatureContext, SvcError } from "@svc/contract";
+import type { Config } from "./index.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** Resolves with one line for a person. Throws CHANNEL_UNAUTHORIZED, ADDRESS_REFUSED, REMOTE_*. */
+export async function checkReceiver(
+  { fetch }: Pick<FeatureContext<Config>, "fetch">,
+  { url, headers, key, timeoutMs }: Receiver,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  const answer = await fetch(url, { method: "HEAD", headers, redirects: "same-host", timeoutMs, signal });
+  const { status } = answer;
+  // A POST is not sent on to where it leads.
+  if (answer.url !== new URL(url).href) throw unreachable("redirects to another address", "Set url to that address.");
+  if (status >= 500) throw unreachable(`answers with status ${status}`, "Look at the receiver, and try again.");
+  if (status === 401) {
+    throw new SvcError("CHANNEL_UNAUTHORIZED", "The receiver refuses the credentials.", {
+      hint: "Set authorization in [channels_config.webhook] to what it demands.",
+    });
+  }
+  // Whoever takes only messages answers 404, 405, or behind some front ends 403.
+  const { host } = new URL(url);
+  const how = key === undefined ? "NOT SIGNED" : "signed";
+  return `${host} answers (status ${status} to HEAD); messages go there ${how}, and the first one proves that it takes them`;
+}
+
+const unreachable = (what: string, hint: string): SvcError =>
+  new SvcError("REMOTE_UNREACHABLE", `The receiver ${what}.`, { hint });

@@ -1,0 +1,38 @@
+/**
+ * One message to the receiver, by Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md).
+ * When to try again is the delivery's business, and in the error's code.
+ */
+import type { Channel, FeatureContext, OutgoingMessage } from "@svc/contract";
+import { platformCall, signWebhook } from "@svc/kit";
+import type { Config } from "./index.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** Of the answer only the status counts. */
+const MAX_ANSWER_BYTES = 1024;
+
+export function poster({ clock, fetch }: FeatureContext<Config>, receiver: Receiver): Channel["send"] {
+  const { url, method, headers, timeoutMs } = receiver;
+  return async (message, signal) => {
+    const body = bodyOf(message);
+    const nowMs = clock.now();
+    const own = { "content-type": "application/json", ...webhookHeaders(receiver, message.deliveryId, body, nowMs) };
+    const request = { url, method, headers: { ...headers, ...own }, body, timeoutMs, signal, nowMs };
+    await platformCall(fetch, { ...request, maxBytes: MAX_ANSWER_BYTES });
+    // The scheme has no id but ours.
+    return {};
+  };
+}
+
+/** No lone surrogate: a receiver's JSON may refuse one, and its text have another signature. */
+const bodyOf = ({ conversation: { id, thread }, text }: OutgoingMessage): string =>
+  JSON.stringify({ content: text.toWellFormed(), conversation: id, thread_id: thread ?? null });
+
+/** The id is the same at each try, by which the receiver tells repetitions; the time is that of the try, which it may demand to be fresh. */
+function webhookHeaders({ key }: Receiver, id: string, body: string, nowMs: number): Record<string, string> {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    ...(key && { "webhook-signature": signWebhook(key, { id, timestamp, body }) }),
+  };
+}
