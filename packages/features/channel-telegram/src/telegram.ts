@@ -1,45 +1,61 @@
-/** The channel: what goes out by the platform's API. When to try again is the delivery's business, and in the error's code. */
-import type { Contributions, FeatureContext } from "@svc/contract";
-import { asCheckFailure, platformCall, type PlatformCall, runChannel, senderGate } from "@svc/kit";
-import * as v from "valibot";
-import { ingressOf } from "./delivery.ts";
-import type { Config } from "./index.ts";
+/** One bot: messages come in by polling or a webhook, answers go out through the Bot API. */
+import type { Channel, Contributions, FeatureContext } from "@svc/contract";
+import { sentPartsIn } from "@svc/kit";
+import { accountLine } from "./account.ts";
+import { createBotApi } from "./api/bot-api.ts";
+import { createIdentity } from "./api/identity.ts";
+import type { Config } from "./config.ts";
+import { mediaFetch } from "./incoming/fetch-media.ts";
+import { ingressOf } from "./incoming/ingress.ts";
+import type { MessageReading } from "./incoming/message.ts";
+import { createPolling } from "./incoming/polling.ts";
+import { senderReader } from "./incoming/senders.ts";
+import { updateReader } from "./incoming/update.ts";
+import { draftsOf } from "./outgoing/drafts.ts";
+import { MAX_FILE_BYTES, SENT_KINDS } from "./outgoing/files.ts";
+import { TEXT_CHARS } from "./outgoing/formatted.ts";
+import { migrationsIn } from "./outgoing/migrations.ts";
+import { createPacing } from "./outgoing/pacing.ts";
+import { createPost } from "./outgoing/post.ts";
+import { presenceOf } from "./outgoing/presence.ts";
+import { promptPoster } from "./outgoing/prompts.ts";
+import { messageSender } from "./outgoing/send.ts";
+import { runOf } from "./run.ts";
+import { setupOf } from "./setup.ts";
 
-/** The platform's own limit; longer answers come in parts. */
-const MAX_CHARS = 4000;
+export function create(context: FeatureContext<Config>): Contributions {
+  const { config, log } = context;
+  const api = createBotApi(context);
+  const identity = createIdentity(api, context);
+  const post = createPost({ api, migrations: migrationsIn(context), pacing: createPacing(context.clock) });
+  const send = messageSender({ api, post, sentParts: sentPartsIn(context) });
+  const check = (signal: AbortSignal): Promise<string> => accountLine({ api, identity, config }, signal);
+  const drafts = draftsOf(config, post);
 
-export function create({ config, clock, fetch, log }: FeatureContext<Config>): Contributions {
-  const call = (path: string, { headers, ...more }: Omit<PlatformCall, "url" | "nowMs">) =>
-    platformCall(fetch, {
-      url: `${config.api_url}${path}`,
-      headers: { authorization: `Bearer ${config.token}`, ...headers },
-      nowMs: clock.now(),
-      ...more,
-    });
+  const senderOf = senderReader({ allowed: config.allowed_users, approvers: config.approvers, log });
+  const read = updateReader((): MessageReading | undefined => {
+    const { id, username } = identity;
+    return id === undefined ? undefined : { me: { id, username }, mentionOnly: config.mention_only, senderOf };
+  });
 
-  const check = async (signal: AbortSignal): Promise<string> => {
-    const { json } = await call("/me", { signal }).catch(asCheckFailure);
-    return v.is(ACCOUNT, json) ? json.name : "an account without a name";
+  const channel: Channel = {
+    text: { maxChars: TEXT_CHARS },
+    send,
+    ...presenceOf(config, post),
+    ...(drafts && { drafts }),
+    prompts: promptPoster(post, send),
+    media: { maxBytes: MAX_FILE_BYTES, sends: SENT_KINDS, fetch: mediaFetch(api, context) },
+    check,
+    setup: setupOf(api, config),
   };
-
+  const isPolling = config.mode === "polling";
   return {
-    channel: {
-      text: { maxChars: MAX_CHARS },
-      check,
-      async send({ conversation, text, deliveryId }, signal) {
-        const message = { room: conversation.id, text };
-        const headers = { "idempotency-key": deliveryId };
-        const { json } = await call("/messages", { json: message, headers, signal });
-        // An answer without a usable id is an acceptance all the same.
-        return v.is(TAKEN, json) ? { platformId: json.id } : {};
-      },
+    channel,
+    ingress: isPolling ? [] : [ingressOf(config, read)],
+    async register(signal) {
+      signal.throwIfAborted();
+      await identity.recall();
     },
-    ingress: [
-      ingressOf(config, senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: "telegram" })),
-    ],
-    run: (signal) => runChannel(check, log, signal),
+    run: runOf({ check, polling: isPolling ? createPolling({ api, read, context }) : undefined, context }),
   };
 }
-
-const ACCOUNT = v.object({ name: v.pipe(v.string(), v.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u)) });
-const TAKEN = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });

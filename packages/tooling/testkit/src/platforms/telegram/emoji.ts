@@ -2,4 +2,5 @@
 const LIST =
   "👍 👎 ❤ 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡";
 
-export const isReactionEmoji = (emoji: unknown): boolean => typeof emoji === "string" && LIST.split(" ").includes(emoji);
+export const isReactionEmoji = (emoji: unknown): boolean =>
+  typeof emoji === "string" && LIST.split(" ").includes(emoji);

@@ -45,7 +45,7 @@ export function parseHtml(source: string): EntityText | string {
   const open: OpenTag[] = [];
   const entities: TextEntity[] = [];
   let text = "";
-  for (let at = 0; at < source.length; ) {
+  for (let at = 0; at < source.length;) {
     const rest = source.slice(at);
     const where = `at byte offset ${Buffer.byteLength(source.slice(0, at))}`;
     const named = /^&(#x[0-9a-f]{1,8}|#[0-9]{1,8}|lt|gt|amp|quot);/i.exec(rest);

@@ -22,7 +22,8 @@ export function chatJson({ topics: _topics, forbids: _forbids, ...chat }: Telegr
 export function sentJson(sent: TelegramSent, chat: TelegramChat, bot: BotUser, atMs: number): Record<string, Json> {
   const { messageId, threadId, text, entities, buttons, callbackData, file, edits, repliesTo } = sent;
   const formatted: Json = entities.map((entity) => ({ ...entity }));
-  const words = text === "" ? {} : file ? { caption: text, caption_entities: formatted } : { text, entities: formatted };
+  const words =
+    text === "" ? {} : file ? { caption: text, caption_entities: formatted } : { text, entities: formatted };
   const date = Math.floor(atMs / 1000);
   return {
     message_id: messageId,

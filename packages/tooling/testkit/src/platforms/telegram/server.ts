@@ -63,7 +63,8 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
   const failures = new Map<string, TelegramFailure[]>();
   const webhook = createWebhook(polls, {
     ...options.webhook,
-    carryOut: ({ method, ...parameters }) => void call(String(method), () => ({ values: parameters, files: new Map() })),
+    carryOut: ({ method, ...parameters }) =>
+      void call(String(method), () => ({ values: parameters, files: new Map() })),
   });
   const world: World = {
     bot: { id: Number(token.split(":", 1)[0]), username, name: "Helper" },

@@ -1,0 +1,64 @@
+/** The section of the config. */
+import { ackReaction, allowlist, apiUrl, channelKeys, secret, streamKeys } from "@svc/contract";
+import * as v from "valibot";
+import { reactionEmoji } from "./reactions.ts";
+
+/** An edit a second is what the platform lets through in a chat of two. */
+const DRAFT_INTERVAL_MS = 1_000;
+
+const keys = v.strictObject({
+  bot_token: v.pipe(
+    secret({ env: "SVC_TELEGRAM_BOT_TOKEN", envMode: "override" }),
+    // It becomes a part of every URL.
+    v.regex(/^[A-Za-z0-9_:-]+$/, "the token that @BotFather gives: digits, a colon, letters"),
+    v.description("Token of the bot, from @BotFather."),
+  ),
+  allowed_users: allowlist("People, by their numeric id or @username,"),
+  mode: v.optional(
+    v.pipe(
+      v.picklist(["polling", "webhook"]),
+      v.description("polling: svc asks the platform for messages. webhook: the platform posts them to /telegram."),
+    ),
+    "polling",
+  ),
+  webhook_secret: v.optional(
+    v.pipe(
+      secret({ generate: true }),
+      v.regex(/^[A-Za-z0-9_-]{1,256}$/, "1 to 256 of the characters A-Z a-z 0-9 _ -"),
+      v.description("What the platform proves itself with when it posts. webhook mode needs it."),
+    ),
+  ),
+  mention_only: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description("In groups only what mentions the bot, replies to it or is a command of it is answered."),
+    ),
+    true,
+  ),
+  ack_reaction: ackReaction("👀"),
+  api_url: apiUrl("https://api.telegram.org"),
+  ...streamKeys(DRAFT_INTERVAL_MS),
+  ...channelKeys,
+});
+
+export const config = v.pipe(
+  keys,
+  v.forward(
+    v.partialCheck(
+      [["mode"], ["webhook_secret"]],
+      ({ mode, webhook_secret: given }) => mode !== "webhook" || (given ?? "").trim() !== "",
+      "is required in webhook mode: without it anybody could post",
+    ),
+    ["webhook_secret"],
+  ),
+  v.forward(
+    v.partialCheck(
+      [["ack_reaction"]],
+      ({ ack_reaction: emoji }) => emoji.trim() === "" || reactionEmoji(emoji) !== undefined,
+      "one of the reactions that the platform lets bots set, such as 👀 👍 ✍; blank for none",
+    ),
+    ["ack_reaction"],
+  ),
+);
+
+export type Config = v.InferOutput<typeof config>;
