@@ -65,6 +65,8 @@ export const down = () => new Error("fetch failed", { cause: Object.assign(new E
 
 export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "store" | "clock"> {
   readonly think?: Think;
+  /** In place of one that thinks. */
+  readonly model?: LanguageModelV4;
   readonly chat?: Platform;
   readonly settings?: Partial<MessagingSettings>;
   readonly workspace?: ReturnType<typeof fakeWorkspace>;
@@ -117,7 +119,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
   const real = openStore({ file: join(folder, "svc.db"), clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
   const store = wrap(real);
   const model = thinking(think);
-  const { agent, log, events: turns } = house({ ...own, model, store, clock });
+  const { agent, log, events: turns } = house({ ...own, model: options.model ?? model, store, clock });
   const events: MessageEvent[] = [];
   const settings = (more: Partial<MessagingSettings> = {}): MessagingSettings => ({
     channels: new Map([["chat", chat]]),

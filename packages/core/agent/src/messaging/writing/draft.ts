@@ -52,7 +52,7 @@ export class Draft implements Writing {
     this.#inbound = attempt.inbound;
     this.#rests = new DraftRests(() => of.drafts.intervalMs(this.#inbound.conversation));
     this.#id = parts.drafts.of(attempt.message);
-    this.#isKept = this.#id === attempt.message.draft;
+    this.#isKept = this.#id !== undefined && this.#id === attempt.message.draft;
   }
 
   get draft(): string | undefined {
