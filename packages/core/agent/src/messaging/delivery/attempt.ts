@@ -11,6 +11,7 @@ import {
 } from "@svc/contract";
 import type { Delivery } from "@svc/store";
 import { within } from "../within.ts";
+import { mayOpen } from "./may-open.ts";
 import type { FileOpener } from "./outgoing-file.ts";
 import { sendOrEdit } from "./send-or-edit.ts";
 import { shortened } from "./shortened.ts";
@@ -73,5 +74,6 @@ async function messageOf(openFile: FileOpener, channel: Channel, delivery: Deliv
     deliveryId,
     ...(opened.length > 0 && { files: opened }),
     ...(replyData !== undefined && { replyData }),
+    ...(mayOpen(delivery) && { mayOpen: true }),
   };
 }
