@@ -2,7 +2,7 @@
  * Sending. A text and one file are one message where the text fits below it; more become several, and a retry goes on where
  * the last try stopped, so that nobody reads the beginning twice.
  */
-import type { Channel, Json, OutgoingFile, OutgoingMessage, Receipt } from "@svc/contract";
+import type { Channel, Conversation, Json, OutgoingFile, OutgoingMessage } from "@svc/contract";
 import { type SentParts, type SentPartsOf } from "@svc/kit";
 import type { BotApi } from "../api/bot-api.ts";
 import { BadFile } from "../api/special-refusals.ts";
@@ -39,25 +39,37 @@ export function messageSender(parts: SendParts): Channel["send"] {
     const sending = { ...parts, message, target: targetOf(message.conversation), signal };
     const sent = await parts.sentParts(message.deliveryId);
     // All of them are read before anything is to be seen: a try that fails here has sent nothing.
-    const files = await readFiles(message, sent);
-    const [first] = files;
-    const isCaption = files.length === 1 && first !== undefined && captionFits(message.text, first.method);
-    const steps: [string, () => Promise<Json | undefined>][] = [];
-    if (message.text.trim() !== "" && !sent.has("text") && !isCaption) steps.push(["text", () => sendText(sending)]);
-    for (const file of files) {
-      const caption = isCaption && !sent.has("text") ? message.text : "";
-      steps.push([file.part, () => sendOne(sending, file, caption)]);
-    }
-    let receipt: Receipt = sent.platformId === undefined ? {} : { platformId: sent.platformId };
-    for (const [place, [part, step]] of steps.entries()) {
-      const taken = receiptOf(await step(), message.conversation);
-      receipt = { ...taken, ...receipt };
+    const steps = stepsOf(sending, await readFiles(message, sent), sent);
+    const receipt: { platformId?: string; opened?: Conversation } = {
+      ...(sent.platformId !== undefined && { platformId: sent.platformId }),
+    };
+    for (const [place, { part, take }] of steps.entries()) {
+      const { platformId, opened } = receiptOf(await take(), message.conversation);
+      if (platformId !== undefined) receipt.platformId ??= platformId;
+      if (opened !== undefined) receipt.opened ??= opened;
       // The last one is the end of the delivery, which is kept anyway.
-      if (place < steps.length - 1) await sent.add(part, taken.platformId);
+      if (place < steps.length - 1) await sent.add(part, platformId);
     }
     sent.end();
     return receipt;
   };
+}
+
+interface Step {
+  readonly part: string;
+  readonly take: () => Promise<Json | undefined>;
+}
+
+function stepsOf(sending: Sending, files: readonly ReadFile[], sent: SentParts): Step[] {
+  const text = sent.has("text") ? "" : sending.message.text;
+  const [first, ...others] = files;
+  if (first !== undefined && others.length === 0 && captionFits(text, first.method)) {
+    return [{ part: first.part, take: () => sendOne(sending, first, text) }];
+  }
+  return [
+    ...(text.trim() === "" ? [] : [{ part: "text", take: () => sendText(sending) }]),
+    ...files.map((file) => ({ part: file.part, take: () => sendOne(sending, file, "") })),
+  ];
 }
 
 async function readFiles({ files = [] }: OutgoingMessage, sent: SentParts): Promise<ReadFile[]> {

@@ -36,53 +36,66 @@ const TYPES: Readonly<Record<string, string>> = {
 
 interface OpenTag {
   readonly name: string;
+  /** In the text. */
   readonly offset: number;
   readonly attributes: ReadonlyMap<string, string>;
 }
 
+interface Reading {
+  readonly open: OpenTag[];
+  readonly entities: TextEntity[];
+  text: string;
+}
+
+const START = /^<([^\s>]*)((?:\s+[^\s=>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[\w.-]+))?)*)\s*>/;
+const END = /^<\/([^\s>]*)\s*>/;
+const ESCAPE = /&(#x[0-9a-f]{1,8}|#[0-9]{1,8}|lt|gt|amp|quot);/i;
+
 /** A string is the description of the error, as behind "can't parse entities: ". */
 export function parseHtml(source: string): EntityText | string {
-  const open: OpenTag[] = [];
-  const entities: TextEntity[] = [];
-  let text = "";
+  const reading: Reading = { open: [], entities: [], text: "" };
   for (let at = 0; at < source.length;) {
     const rest = source.slice(at);
-    const where = `at byte offset ${Buffer.byteLength(source.slice(0, at))}`;
-    const named = /^&(#x[0-9a-f]{1,8}|#[0-9]{1,8}|lt|gt|amp|quot);/i.exec(rest);
-    if (named) {
-      text += characterOf(named[1] as string);
-      at += named[0].length;
-    } else if (rest.startsWith("</")) {
-      const end = /^<\/([^\s>]*)\s*>/.exec(rest);
-      const tag = open.pop();
-      if (tag === undefined) return `Unexpected end tag ${where}`;
-      if (!end) return `Unclosed end tag ${where}`;
-      const name = (end[1] as string).toLowerCase();
-      if (name !== tag.name) {
-        return `Unmatched end tag ${where}, expected "</${tag.name}>", found "</${name}>"`;
-      }
-      const entity = entityOf(tag, text);
-      if (entity) entities.push(entity);
-      at += end[0].length;
-    } else if (rest.startsWith("<")) {
-      const start = /^<([^\s>]*)((?:\s+[^\s=>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[\w.-]+))?)*)\s*>/.exec(rest);
-      if (!start) return `Unclosed start tag ${where}`;
-      const name = (start[1] as string).toLowerCase();
-      if (!Object.hasOwn(TYPES, name)) return `Unsupported start tag "${name}" ${where}`;
-      const attributes = attributesOf(start[2] as string);
-      if (name === "span" && attributes.get("class") !== "tg-spoiler") {
-        return `Tag "span" must have class "tg-spoiler" ${where}`;
-      }
-      open.push({ name, offset: text.length, attributes });
-      at += start[0].length;
+    const escape = rest.startsWith("&") ? new RegExp(`^${ESCAPE.source}`, "i").exec(rest) : null;
+    if (rest.startsWith("<")) {
+      const read = rest.startsWith("</") ? readEnd(reading, rest) : readStart(reading, rest);
+      if (typeof read === "string")
+        return read.replace("%", `at byte offset ${Buffer.byteLength(source.slice(0, at))}`);
+      at += read;
     } else {
-      text += source[at];
-      at += 1;
+      reading.text += escape ? characterOf(escape[1] as string) : source[at];
+      at += escape ? escape[0].length : 1;
     }
   }
-  const unclosed = open.pop();
+  const unclosed = reading.open.pop();
   if (unclosed) return `Can't find end tag corresponding to start tag "${unclosed.name}"`;
-  return trimmed({ text, entities });
+  return trimmed(reading);
+}
+
+/** How long it is, or what is wrong with it; `%` stands for where. */
+function readStart({ open, text }: Reading, rest: string): number | string {
+  const tag = START.exec(rest);
+  if (!tag) return "Unclosed start tag %";
+  const name = (tag[1] as string).toLowerCase();
+  if (!Object.hasOwn(TYPES, name)) return `Unsupported start tag "${name}" %`;
+  const attributes = attributesOf(tag[2] as string);
+  if (name === "span" && attributes.get("class") !== "tg-spoiler") {
+    return 'Tag "span" must have class "tg-spoiler" %';
+  }
+  open.push({ name, offset: text.length, attributes });
+  return tag[0].length;
+}
+
+function readEnd({ open, entities, text }: Reading, rest: string): number | string {
+  const end = END.exec(rest);
+  const tag = open.pop();
+  if (tag === undefined) return "Unexpected end tag %";
+  if (!end) return "Unclosed end tag %";
+  const name = (end[1] as string).toLowerCase();
+  if (name !== tag.name) return `Unmatched end tag %, expected "</${tag.name}>", found "</${name}>"`;
+  const entity = entityOf(tag, text);
+  if (entity) entities.push(entity);
+  return end[0].length;
 }
 
 function characterOf(name: string): string {
@@ -95,7 +108,7 @@ function characterOf(name: string): string {
 function attributesOf(text: string): ReadonlyMap<string, string> {
   const pairs = text.matchAll(/([^\s=>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+)))?/g);
   const unescaped = (value: string): string =>
-    value.replaceAll(/&(#x[0-9a-f]{1,8}|#[0-9]{1,8}|lt|gt|amp|quot);/gi, (_, name: string) => characterOf(name));
+    value.replaceAll(new RegExp(ESCAPE.source, "gi"), (_, name: string) => characterOf(name));
   return new Map(
     Array.from(pairs, ([, name, double, single, bare]) => [
       (name as string).toLowerCase(),

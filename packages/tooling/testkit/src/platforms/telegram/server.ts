@@ -55,7 +55,7 @@ export interface TelegramPlatform extends FakePlatform {
 }
 
 /** What is not told unless it is asked for by name. */
-const UNASKED = ["chat_member", "message_reaction", "message_reaction_count"];
+const UNASKED: ReadonlySet<string> = new Set(["chat_member", "message_reaction", "message_reaction_count"]);
 
 export async function startTelegram(options: TelegramOptions = {}): Promise<TelegramPlatform> {
   const { token = TELEGRAM_TOKEN, username = "svc_bot", readsGroups = false, clock } = options;
@@ -127,8 +127,8 @@ function doorsOf(
     sent: chats.sent,
     waiting: polls.waiting,
     push(update) {
-      const [kind = ""] = Object.keys(update).filter((key) => key !== "update_id");
-      const isWanted = done.allowedUpdates?.includes(kind) ?? !UNASKED.includes(kind);
+      const kind = Object.keys(update).find((key) => key !== "update_id") ?? "";
+      const isWanted = done.allowedUpdates?.includes(kind) ?? !UNASKED.has(kind);
       if (!isWanted) return undefined;
       const press = update["callback_query"] as { readonly id?: string } | undefined;
       if (press?.id !== undefined) presses.add(press.id);

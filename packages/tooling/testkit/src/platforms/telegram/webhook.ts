@@ -39,7 +39,7 @@ export interface Webhook {
 }
 
 /** Ports that it posts to. */
-const PORTS = ["", "443", "80", "88", "8443"];
+const PORTS: ReadonlySet<string> = new Set(["", "443", "80", "88", "8443"]);
 
 export function createWebhook(polls: Polls, options: WebhookOptions): Webhook {
   const { target = (url) => url, attempts = 5, pause, carryOut } = options;
@@ -68,7 +68,7 @@ export function createWebhook(polls: Polls, options: WebhookOptions): Webhook {
     return true;
   };
   const deliverAll = async (): Promise<void> => {
-    for (let update = polls.waiting[0]; update && current; update = polls.waiting[0]) {
+    for (let update = polls.waiting[0]; update; update = polls.waiting[0]) {
       let isTaken = await post(update);
       for (let attempt = 1; !isTaken && attempt < attempts; attempt += 1) {
         await pause?.();
@@ -99,7 +99,7 @@ export function createWebhook(polls: Polls, options: WebhookOptions): Webhook {
       if (!URL.canParse(url) || new URL(url).protocol !== "https:") {
         throw badRequest("bad webhook: An HTTPS URL must be provided for webhook");
       }
-      if (!PORTS.includes(new URL(url).port)) {
+      if (!PORTS.has(new URL(url).port)) {
         throw badRequest("bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443");
       }
       const token = values["secret_token"] as string | undefined;
