@@ -6,8 +6,11 @@
  */
 import type { FeatureDefinition } from "@svc/contract";
 import { type Check, describeChecks } from "../check.ts";
+import { arrivalChecks } from "./channel/arrival-checks.ts";
 import { asideChecks } from "./channel/aside-checks.ts";
+import { draftChecks } from "./channel/draft-checks.ts";
 import { healthChecks } from "./channel/health-checks.ts";
+import { markChecks } from "./channel/mark-checks.ts";
 import { mediaChecks } from "./channel/media-checks.ts";
 import { benchOf } from "./channel/open.ts";
 import { parseChecks } from "./channel/parse-checks.ts";
@@ -53,9 +56,12 @@ export function channelChecks<Platform extends ChannelPlatform>(
     ...sendChecks(bench),
     ...textChecks(bench),
     ...healthChecks(bench),
+    ...markChecks(bench),
     ...asideChecks(bench),
     ...mediaChecks(bench),
     ...promptChecks(bench),
+    ...draftChecks(bench),
+    ...arrivalChecks(bench),
     ...(subject.deliveries === undefined
       ? []
       : [...verifyChecks(bench), ...parseChecks(bench), ...sampleChecks(bench)]),

@@ -50,7 +50,7 @@ export const BROKEN_READING: readonly Broken[] = [
     ALLOWED,
     inParse((parse, { log }) => (request) => {
       const parsed = parse(request);
-      if (!parsed.inbound) log.info("a sender is not on the allowlist");
+      if ((parsed.inbound ?? []).length === 0) log.info("a sender is not on the allowlist");
       return parsed;
     }),
   ],

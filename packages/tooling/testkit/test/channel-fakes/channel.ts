@@ -13,6 +13,7 @@ import {
 } from "@svc/kit";
 import * as v from "valibot";
 import type { Config } from "./definition.ts";
+import { inboundOf, UPDATE } from "./inbound.ts";
 import { MAX_CHARS, MAX_LABEL_CHARS } from "./platform.ts";
 
 export type Parts = { channel: Channel; ingress: Ingress } & Omit<Contributions, "channel" | "ingress">;
@@ -64,6 +65,24 @@ export function soundParts(context: Context): Parts {
         const json = { text: `${text}\n${outcome}` };
         await call(`/messages/${platformId}`, signal, { method: "PATCH", json });
       },
+    },
+    ...(config.stream_mode !== "off" && {
+      drafts: {
+        mode: config.stream_mode,
+        intervalMs: () => config.draft_update_interval_ms,
+        async edit({ platformId }, text, signal) {
+          signal.throwIfAborted();
+          if (!/^platform-\d+$/.test(platformId)) throw new SvcError("DELIVERY_REFUSED");
+          // 409: it says so already.
+          const json = { text, keepButtons: true };
+          await call(`/messages/${platformId}`, signal, { method: "PATCH", json, answers: [409] });
+        },
+      },
+    }),
+    readMarks: {
+      mark: async (_, id, signal) => void (await call(`/marks/${encodeURIComponent(id)}`, signal, { method: "PUT" })),
+      clear: async (_, id, signal) =>
+        void (await call(`/marks/${encodeURIComponent(id)}`, signal, { method: "DELETE" })),
     },
     typing: {
       lastsMs: 5000,
@@ -119,12 +138,7 @@ function ingressOf({ signing_secret: secret, allowed }: Config, mayWrite: (sende
       }
       const json = parseJson(body);
       if (json === undefined) throw new SvcError("BAD_JSON");
-      if (!v.is(MESSAGE, json) || json.from === "bot" || !mayWrite(json.from)) return {};
-      const { id, text, from, room, atMs, button } = json;
-      const [, prompt, answer] = /^([a-z0-9-]{1,32}) (yes|no)$/.exec(button ?? "") ?? [];
-      const choice = prompt !== undefined && { choice: { prompt, approved: answer === "yes" } };
-      const said = { id, text, sender: from, conversation: { channel: "chat", id: room }, sentAtMs: atMs };
-      return { inbound: [{ ...said, ...choice }] };
+      return v.is(UPDATE, json) ? { inbound: inboundOf(json, mayWrite) } : {};
     },
     sample({ text, from = allowed[0] ?? "somebody", id, atMs }) {
       const body = Buffer.from(JSON.stringify({ id, text, from, room: "room-1", atMs }));
@@ -134,13 +148,3 @@ function ingressOf({ signing_secret: secret, allowed }: Config, mayWrite: (sende
     },
   };
 }
-
-const word = v.pipe(v.string(), v.trim(), v.nonEmpty(), v.maxLength(200));
-const MESSAGE = v.object({
-  id: word,
-  text: v.pipe(v.string(), v.trim(), v.nonEmpty()),
-  from: word,
-  room: word,
-  atMs: v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15)),
-  button: v.optional(v.string()),
-});

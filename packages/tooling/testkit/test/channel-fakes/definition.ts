@@ -1,4 +1,4 @@
-import { apiUrl, defineFeature, type FeatureDefinition, secret } from "@svc/contract";
+import { apiUrl, defineFeature, type FeatureDefinition, secret, streamKeys } from "@svc/contract";
 import * as v from "valibot";
 import { type Context, soundParts } from "./channel.ts";
 import type { Spoil } from "./spoil.ts";
@@ -8,6 +8,7 @@ const config = v.strictObject({
   token: secret(),
   signing_secret: v.optional(secret()),
   allowed: v.array(v.string()),
+  ...streamKeys(1000),
 });
 
 export type Config = v.InferOutput<typeof config>;

@@ -1,6 +1,7 @@
 /** A platform with everything that a suite of channels asks about: tokens, keys, limits, files, signs of life. */
 import { randomUUID } from "node:crypto";
 import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatform } from "../../src/index.ts";
+import { startUpdates, type Update } from "./updates.ts";
 
 export const TOKEN = "token-7f3a-of-the-bot";
 export const MAX_CHARS = 1000;
@@ -12,6 +13,10 @@ export interface ChatPlatform extends FakePlatform {
   host(bytes: Uint8Array): string;
   /** A file that is said to be at this URL. */
   link(url: string): string;
+  /** Somebody writes; kept until a poll confirms it. */
+  write(update: Omit<Update, "room">): void;
+  /** Ends every poll. */
+  disconnect(): void;
 }
 
 interface Sent {
@@ -29,6 +34,7 @@ export async function startChatPlatform(): Promise<ChatPlatform> {
   const files = new Map<string, Uint8Array | string>();
   const keys = new Set<string>();
   const sent: Sent[] = [];
+  const { poll, write, disconnect } = startUpdates();
 
   function take({ json, headers }: PlatformRequest): PlatformReply {
     const {
@@ -36,13 +42,16 @@ export async function startChatPlatform(): Promise<ChatPlatform> {
       text,
       file,
       buttons = [],
+      format,
     } = (json ?? {}) as {
       room?: string;
       text?: string;
       file?: string;
       buttons?: Button[];
+      format?: string;
     };
     const isWrong = typeof room !== "string" || typeof text !== "string" || (text === "" && file === undefined);
+    if (isHalfHtml(text, format)) return { status: 400, json: { error: "unclosed tag" } };
     const isTooLong = (text?.length ?? 0) > MAX_CHARS || buttons.some(({ label }) => label.length > MAX_LABEL_CHARS);
     if (isWrong || isTooLong) return { status: 400, json: { error: "bad message" } };
     const key = headers["idempotency-key"] ?? "";
@@ -55,8 +64,11 @@ export async function startChatPlatform(): Promise<ChatPlatform> {
   function edit({ path, json }: PlatformRequest): PlatformReply {
     const message = sent[Number(path.replace("/messages/platform-", "")) - 1];
     if (!message) return { status: 404, json: { error: path } };
-    message.text = String((json as { text?: string } | undefined)?.text);
-    message.buttons = [];
+    const { text = "", keepButtons, format } = (json ?? {}) as { text?: string; keepButtons?: true; format?: string };
+    if (text.length > MAX_CHARS || isHalfHtml(text, format)) return { status: 400, json: { error: "bad message" } };
+    if (text === message.text) return { status: 409, json: { error: "not modified" } };
+    message.text = text;
+    if (keepButtons !== true) message.buttons = [];
     return { status: 204 };
   }
 
@@ -71,7 +83,8 @@ export async function startChatPlatform(): Promise<ChatPlatform> {
     if (route === "GET /me") return { json: { name: "the bot" } };
     if (route === "POST /messages") return take(request);
     if (method === "PATCH") return edit(request);
-    if (route === "POST /typing") return { status: 204 };
+    if (route === "GET /updates") return poll(request);
+    if (route === "POST /typing" || path.startsWith("/marks/")) return { status: 204 };
     if (route === "POST /files") return { json: { id: host(body) } };
     return { status: 404, json: { error: path } };
   });
@@ -85,5 +98,9 @@ export async function startChatPlatform(): Promise<ChatPlatform> {
     files.set(id, url);
     return id;
   };
-  return Object.assign(base, { sent, host, link });
+  return Object.assign(base, { sent, host, link, write, disconnect });
 }
+
+/** A platform that takes markup is strict with it. */
+const isHalfHtml = (text = "", format?: string): boolean =>
+  format === "html" && text.split("<b>").length !== text.split("</b>").length;

@@ -8,6 +8,7 @@ export type Broken = readonly [fake: string, rule: string, spoil: Spoil];
 
 type Send = Channel["send"];
 type Media = NonNullable<Channel["media"]>;
+type DraftsFacet = NonNullable<Channel["drafts"]>;
 type PromptsFacet = NonNullable<Channel["prompts"]>;
 
 export const inChannel =
@@ -22,6 +23,9 @@ export const inMedia = (change: (media: Media, context: Context) => Partial<Medi
 
 export const inPrompts = (change: (prompts: PromptsFacet, context: Context) => Partial<PromptsFacet>): Spoil =>
   inChannel(({ prompts }, context) => ({ prompts: { ...prompts!, ...change(prompts!, context) } }));
+
+export const inDrafts = (change: (drafts: DraftsFacet, context: Context) => Partial<DraftsFacet>): Spoil =>
+  inChannel(({ drafts }, context) => ({ drafts: { ...drafts!, ...change(drafts!, context) } }));
 
 export const inIngress =
   (change: (ingress: Ingress, context: Context) => Partial<Ingress>): Spoil =>

@@ -44,3 +44,24 @@ export const fakeSubject = (root: string): ChannelSubject<ChatPlatform> & { read
   },
   idempotent: true,
 });
+
+/** Of the channel that polls. `root`: of a package whose manifest names no path. */
+export function pollingSubject(root: string): ChannelSubject<ChatPlatform> {
+  const { deliveries: _, ...subject } = fakeSubject(root);
+  return {
+    ...subject,
+    prompts: {},
+    arrivals: {
+      person: "alice",
+      stranger: "mallory",
+      write: (platform, update) => platform.write(update),
+      writeOwn: (platform, update) => platform.write({ ...update, from: "bot" }),
+      press(platform, { approved, ...press }) {
+        const at = approved ? 0 : 1;
+        const { buttons, ids } = platform.sent.at(-1)!;
+        platform.write({ ...press, text: buttons[at]!, button: ids[at]! });
+      },
+      disconnect: (platform) => platform.disconnect(),
+    },
+  };
+}

@@ -1,8 +1,7 @@
 /** What a channel does beside messages: setting itself up on its platform, and following up notices. */
-import { SvcError } from "@svc/contract";
-import { type Check, demand, outcomeOf, told } from "../../check.ts";
-import { endsWhenAborted, NEVER } from "./judge.ts";
-import { type Bench, type OpenChannel, withChannel } from "./open.ts";
+import { type Check, demand } from "../../check.ts";
+import { endsSoundly, endsWhenAborted, NEVER } from "./judge.ts";
+import { type Bench, withChannel } from "./open.ts";
 import { demandNoSecret } from "./secrets.ts";
 
 const URL_OF_OURS = "https://svc.example.org/hook";
@@ -47,14 +46,3 @@ export const asideChecks = (bench: Bench): Check[] => [
       }),
   },
 ];
-
-/** Its value, or undefined when it failed with a code. */
-async function endsSoundly(opened: OpenChannel, what: string, work: () => unknown, limitMs: number): Promise<unknown> {
-  const outcome = await outcomeOf(async () => work(), limitMs);
-  demand(outcome.kind !== "hung", `${what} hangs`);
-  demandNoSecret(opened.secrets, "the log", opened.log.text());
-  if (outcome.kind === "resolved") return outcome.value;
-  demandNoSecret(opened.secrets, `the error of ${what}`, outcome.error);
-  demand(outcome.error instanceof SvcError, `${what} throws what is no SvcError: ${told(outcome.error)}`);
-  return undefined;
-}

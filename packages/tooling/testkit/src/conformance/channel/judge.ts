@@ -1,8 +1,10 @@
 /** What checks of channels ask of an outcome. */
 import { type ErrorCode, SvcError } from "@svc/contract";
 import { demand, outcomeOf, told } from "../../check.ts";
+import type { PlatformMood } from "../../platforms/mood.ts";
 import type { OpenChannel } from "./open.ts";
 import { demandNoSecret } from "./secrets.ts";
+import type { ChannelSubject, PlatformSent } from "./subject.ts";
 
 export const NEVER: AbortSignal = new AbortController().signal;
 
@@ -51,6 +53,40 @@ export async function rejects(
   return outcome.error;
 }
 
+/** Its value, or undefined when it failed with a code. */
+export async function endsSoundly(
+  opened: OpenChannel,
+  what: string,
+  work: () => unknown,
+  limitMs: number,
+): Promise<unknown> {
+  const outcome = await outcomeOf(async () => work(), limitMs);
+  demand(outcome.kind !== "hung", `${what} hangs`);
+  demandNoSecret(opened.secrets, "the log", opened.log.text());
+  if (outcome.kind === "resolved") return outcome.value;
+  demandNoSecret(opened.secrets, `the error of ${what}`, outcome.error);
+  demand(outcome.error instanceof SvcError, `${what} throws what is no SvcError: ${told(outcome.error)}`);
+  return undefined;
+}
+
+/** What the platform does not take of `work` is told as of a message that is sent. */
+export async function failsAsSend(
+  opened: OpenChannel,
+  what: string,
+  work: () => unknown,
+  limitMs: number,
+): Promise<void> {
+  const refused = (mood: PlatformMood, codes: readonly ErrorCode[]) => {
+    opened.platform.mood = mood;
+    return failsWith(opened, what, work, codes, limitMs);
+  };
+  await refused({ refuses: 400 }, ["DELIVERY_REFUSED"]);
+  await refused({ refuses: 401 }, ["CHANNEL_UNAUTHORIZED"]);
+  const { retryAfterMs } = await refused({ rateLimits: 7 }, LATER);
+  demand(retryAfterMs === 7_000, `retryAfterMs is ${retryAfterMs}, not what Retry-After says`);
+  for (const mood of [{ refuses: 503 }, "resets", "loses answers"] as const) await refused(mood, LATER);
+}
+
 /** Begins `work` against a platform that never answers, and aborts it once the platform has been asked, if it is. */
 export async function endsWhenAborted(
   { platform }: OpenChannel,
@@ -80,4 +116,10 @@ export async function failsWhenAborted(
   demand(kind === "rejected", `${what} succeeds although it was aborted`);
   const before = AbortSignal.abort(new Error("called off"));
   await rejects(opened, `${what}, aborted before it begins,`, () => work(before), limitMs);
+}
+
+/** Whether people see this text in it. */
+export function isSeen(sent: PlatformSent | undefined, text: string, { formats }: ChannelSubject): boolean {
+  const plain = (words: string): string => (formats === true ? words.replaceAll(/[\s_]+/g, " ") : words).trim();
+  return sent !== undefined && plain(sent.text).includes(plain(text));
 }

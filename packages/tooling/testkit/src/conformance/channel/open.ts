@@ -1,7 +1,14 @@
 /** One channel of a package against its fake platform, as the service would make it. */
-import type { Channel, Contributions, FeatureDefinition, Ingress, OutgoingMessage } from "@svc/contract";
+import type {
+  Channel,
+  Contributions,
+  FeatureContext,
+  FeatureDefinition,
+  Ingress,
+  OutgoingMessage,
+} from "@svc/contract";
 import { channelIdOf } from "@svc/kernel";
-import { createGuardedFetch } from "@svc/kit";
+import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import * as v from "valibot";
 import { captureLogger, type CapturedLogger } from "../../capture-logger.ts";
 import { PROMPT_MS } from "../../check.ts";
@@ -33,6 +40,9 @@ export interface OpenChannel {
   shutdown(): Promise<void>;
 }
 
+/** What it is handed, where that outlives it. */
+export type Surroundings = Partial<Pick<FeatureContext, "clock" | "state" | "secrets" | "receive">>;
+
 export const benchOf = (
   definition: FeatureDefinition,
   subject: ChannelSubject,
@@ -45,12 +55,12 @@ export const benchOf = (
 
 /** Runs `work` with a registered channel. `change`: of its section. */
 export async function withChannel(
-  { definition, subject }: Bench,
+  bench: Bench,
   work: (opened: OpenChannel) => Promise<void>,
   change: (section: Section) => Section = (section) => section,
 ): Promise<void> {
-  const platform = await subject.platform();
-  const opened = await open(definition, subject, platform, change(subject.config(platform)));
+  const platform = await bench.subject.platform();
+  const opened = await open(bench, platform, change(bench.subject.config(platform)));
   try {
     await opened.made.register?.(new AbortController().signal);
     await work(opened);
@@ -60,17 +70,20 @@ export async function withChannel(
   }
 }
 
-async function open(
-  definition: FeatureDefinition,
-  subject: ChannelSubject,
+/** Not registered yet. */
+export async function open(
+  { definition, subject }: Bench,
   platform: ChannelPlatform,
   section: Section,
+  given: Surroundings = {},
 ): Promise<OpenChannel> {
   const log = captureLogger();
-  const clock = fakeClock();
+  const { clock = fakeClock() } = given;
   const config: unknown = v.parse(definition.config ?? v.undefined(), section);
-  const fetch = createGuardedFetch({ allowPrivate: [], exempt: ownUrls(config), log, clock });
-  const context = { ...fakeFeatureContext(config, { fetch }), log };
+  const net = { allowPrivate: [], exempt: ownUrls(config) };
+  // A clock that outlives the channel is moved on while requests are under way: they keep the real time.
+  const fetch = createGuardedFetch({ ...net, log, ...(given.clock === undefined && { clock }) });
+  const context = { ...fakeFeatureContext(config, { fetch, resolve: createGuardedResolve(net) }), ...given, log };
   let touched = 0;
   const counted = <T extends object>(target: T): T =>
     new Proxy(target, { get: (of, key) => ((touched += 1), Reflect.get(of, key) as unknown) });

@@ -1,21 +1,30 @@
 /** Questions with buttons: posted as a message is sent, answered by a press, or by words where there is no room for buttons. */
-import { type Channel, type Prompt, type Prompts, SvcError } from "@svc/contract";
-import { type Check, demand, outcomeOf, told } from "../../check.ts";
+import type { Channel, Inbound, Prompt, Prompts } from "@svc/contract";
+import { type Check, demand } from "../../check.ts";
 import { countOf, doorOf, NOW_MS } from "./delivered.ts";
-import { endsWhenAborted, failsWhenAborted, failsWith, LATER, NEVER, worksOut } from "./judge.ts";
+import {
+  endsSoundly,
+  endsWhenAborted,
+  failsAsSend,
+  failsWhenAborted,
+  failsWith,
+  LATER,
+  NEVER,
+  worksOut,
+} from "./judge.ts";
 import { type Bench, type OpenChannel, withChannel } from "./open.ts";
 import { demandNoSecret } from "./secrets.ts";
 import { isReceipt } from "./send-checks.ts";
 import type { PromptSubject } from "./subject.ts";
 
-const PROMPT: Prompt = {
+export const PROMPT: Prompt = {
   id: "ap-12",
   title: "Deploy <v2> & go?",
   message: 'To "production", now.',
   approve: "Approve",
   reject: "Reject",
 };
-const WORDS = `Approval needed (#12): ${PROMPT.title}\n${PROMPT.message}\nAnswer: approve #12, or reject #12`;
+export const WORDS = `Approval needed (#12): ${PROMPT.title}\n${PROMPT.message}\nAnswer: approve #12, or reject #12`;
 const MOODS = ["takes", { refuses: 400 }, { refuses: 401 }, { refuses: 503 }, { babbles: "<html>" }, "resets"] as const;
 
 export function promptChecks(bench: Bench): Check[] {
@@ -28,8 +37,6 @@ export function promptChecks(bench: Bench): Check[] {
   });
   const post = (opened: OpenChannel, prompts: Prompts, prompt = PROMPT, message = opened.message(WORDS)) =>
     worksOut(opened, "post", () => prompts.post(message, prompt, NEVER), promptMs);
-  const refused = (opened: OpenChannel, prompts: Prompts, codes: readonly SvcError["code"][]) =>
-    failsWith(opened, "post", () => prompts.post(opened.message(WORDS), PROMPT, NEVER), codes, promptMs);
 
   return [
     check("post resolves with a receipt once people see the question and both its buttons", async (opened, prompts) => {
@@ -60,17 +67,7 @@ export function promptChecks(bench: Bench): Check[] {
       }
     }),
     check("what the platform refuses of a question is told as of a message", async (opened, prompts) => {
-      opened.platform.mood = { refuses: 400 };
-      await refused(opened, prompts, ["DELIVERY_REFUSED"]);
-      opened.platform.mood = { refuses: 401 };
-      await refused(opened, prompts, ["CHANNEL_UNAUTHORIZED"]);
-      opened.platform.mood = { rateLimits: 7 };
-      const { retryAfterMs } = await refused(opened, prompts, LATER);
-      demand(retryAfterMs === 7_000, `retryAfterMs is ${retryAfterMs}, not what Retry-After says`);
-      for (const mood of [{ refuses: 503 }, "resets", "loses answers"] as const) {
-        opened.platform.mood = mood;
-        await refused(opened, prompts, LATER);
-      }
+      await failsAsSend(opened, "post", () => prompts.post(opened.message(WORDS), PROMPT, NEVER), promptMs);
       demand(opened.platform.sent.length <= 1, "it posted the question more than once");
     }),
     check("post ends at once when it is aborted, before or on the way", (opened, prompts) =>
@@ -84,13 +81,7 @@ export function promptChecks(bench: Bench): Check[] {
         opened.platform.mood = mood;
         for (const id of [platformId, undefined, "no-such-message"]) {
           const posted = { conversation, platformId: id, text };
-          const work = () => prompts.close?.(posted, "approved by alice", NEVER);
-          const outcome = await outcomeOf(async () => work(), promptMs);
-          demand(outcome.kind !== "hung", "close hangs");
-          demandNoSecret(opened.secrets, "the log", opened.log.text());
-          if (outcome.kind === "resolved") continue;
-          demandNoSecret(opened.secrets, "the error of close", outcome.error);
-          demand(outcome.error instanceof SvcError, `close throws what is no SvcError: ${told(outcome.error)}`);
+          await endsSoundly(opened, "close", () => prompts.close?.(posted, "approved by alice", NEVER), promptMs);
         }
       }
       const posted = { conversation, platformId, text };
@@ -144,16 +135,21 @@ const pressCheck = (bench: Bench, pressed: NonNullable<PromptSubject["pressed"]>
         const press = { id: `press-${approved}`, atMs: NOW_MS, approved };
         const parsed = door.parsed(pressed(opened.platform as never, { ...press, from: person }, opened.section));
         demand(countOf(parsed) === 1, `there are ${countOf(parsed)} messages in a press on a button`);
-        const { choice, text = "" } = parsed.inbound?.[0] ?? {};
-        demand(choice !== undefined, "it is no choice");
-        demand(choice.prompt === PROMPT.id, "it answers another question");
-        demand(choice.approved === approved, `${approved ? "yes" : "no"} is taken for the opposite`);
-        demand(text === (approved ? PROMPT.approve : PROMPT.reject), "its text is not the label");
+        demandAnswer(parsed.inbound?.[0], approved);
         const forged = pressed(opened.platform as never, { ...press, from: stranger }, opened.section);
         demand(countOf(door.parsed(forged)) === 0, "a stranger's press is heard");
       }
     }),
 });
+
+/** Of a press on a button of PROMPT. */
+export function demandAnswer(one: Inbound | undefined, approved: boolean): void {
+  const { choice, text } = one ?? {};
+  demand(choice !== undefined, "it is no choice");
+  demand(choice.prompt === PROMPT.id, "it answers another question");
+  demand(choice.approved === approved, `${approved ? "yes" : "no"} is taken for the opposite`);
+  demand(text === (approved ? PROMPT.approve : PROMPT.reject), "its text is not the label");
+}
 
 function promptsOf({ prompts }: Channel): Prompts {
   demand(prompts !== undefined, "the channel has no `prompts`");

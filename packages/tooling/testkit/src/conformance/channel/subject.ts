@@ -18,10 +18,14 @@ export interface ChannelSubject<Platform extends ChannelPlatform = ChannelPlatfo
   readonly deliveries?: DeliverySubject;
   /** For a channel whose messages come in by its `run`: a long connection, polling. */
   readonly arrivals?: ArrivalSubject<Platform>;
+  /** Nobody can write to it there: its `run` waits for nothing. */
+  readonly onlySends?: true;
   /** For a channel that fetches what messages came with. */
   readonly media?: MediaSubject<Platform>;
   /** For a channel that posts questions with buttons. */
   readonly prompts?: PromptSubject<Platform>;
+  /** It makes the platform's formatting of Markdown, so that people see neither its marks nor all of its white space. */
+  readonly formats?: true;
   /** The platform has no limit of its own, so that `text.maxChars` is a choice. */
   readonly ownTextLimit?: true;
   /** The platform takes a key: what is sent again with the same `deliveryId` arrives once. */
@@ -33,7 +37,7 @@ export interface ChannelSubject<Platform extends ChannelPlatform = ChannelPlatfo
 /** A fake platform as the suite sees it; `startPlatform` makes most of it. */
 export interface ChannelPlatform {
   mood: PlatformMood | ((request: never) => PlatformMood);
-  /** All that came. */
+  /** All that came, attempts to open a long connection among them. */
   readonly requests: readonly unknown[];
   /** Resolves once the request of this number (from 0) has come. */
   arrived(index: number): Promise<unknown>;
@@ -48,6 +52,7 @@ export interface PlatformSent {
   readonly buttons?: readonly string[] | undefined;
 }
 
+/** How messages come in by `run`. All of a person's are in one conversation; ids, texts and times are the suite's. */
 export interface ArrivalSubject<Platform = ChannelPlatform> {
   /** May write, as the platform tells people. */
   readonly person: string;
@@ -57,6 +62,8 @@ export interface ArrivalSubject<Platform = ChannelPlatform> {
   readonly write: (platform: Platform, message: PlatformMessage) => void | Promise<void>;
   /** We ourselves, as the platform repeats it to us; for platforms that do. */
   readonly writeOwn?: (platform: Platform, message: PlatformMessage) => void | Promise<void>;
+  /** Somebody presses a button of the question that was posted last; for channels with `prompts`. */
+  readonly press?: (platform: Platform, press: ButtonPress) => void | Promise<void>;
   /** Ends every connection, as a restart of the platform does. It takes new ones. */
   readonly disconnect: (platform: Platform) => void | Promise<void>;
   /** What is written while nobody is connected is lost on this platform: why nothing can be done about it. */
