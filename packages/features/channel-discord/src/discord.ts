@@ -1,43 +1,62 @@
-/** The channel: what goes out by the platform's API. When to try again is the delivery's business, and in the error's code. */
-import type { Contributions, FeatureContext } from "@svc/contract";
-import { asCheckFailure, platformCall, type PlatformCall, runChannel, senderGate } from "@svc/kit";
-import * as v from "valibot";
-import { ingressOf } from "./delivery.ts";
-import type { Config } from "./index.ts";
+/** The channel: events come in by the gateway, everything else goes through the platform's API. */
+import type { Channel, Contributions, FeatureContext } from "@svc/contract";
+import { senderGate, sentPartsIn } from "@svc/kit";
+import { accountLine } from "./account.ts";
+import { restApi } from "./api/rest.ts";
+import type { Config } from "./config.ts";
+import { identifyPace } from "./gateway/identify-pace.ts";
+import { guildGate } from "./inbound/guild-gate.ts";
+import { rooms as knownRooms } from "./inbound/rooms.ts";
+import { cdnOf, mediaFetcher } from "./media.ts";
+import { CHANNEL } from "./names.ts";
+import { answeredCommands } from "./outbound/answered-commands.ts";
+import { draftsBy } from "./outbound/drafts.ts";
+import { MAX_MEDIA_BYTES, SENT_KINDS } from "./outbound/files.ts";
+import { TEXT_CHARS } from "./outbound/format.ts";
+import { placesBy } from "./outbound/places.ts";
+import { presenceOf } from "./outbound/presence.ts";
+import { promptPoster } from "./outbound/prompts.ts";
+import { references } from "./outbound/references.ts";
+import { messageSender } from "./outbound/send.ts";
+import { setUp } from "./setup.ts";
+import { directMessagesIn } from "./state/direct-messages.ts";
+import { interactionTokens } from "./state/interaction-tokens.ts";
+import { readingIn } from "./state/reading.ts";
 
-/** The platform's own limit; longer answers come in parts. */
-const MAX_CHARS = 4000;
+export function create(context: FeatureContext<Config>): Contributions {
+  const { config, clock, log, secrets, state } = context;
+  const rest = restApi(config, context);
+  const direct = directMessagesIn(state, rest);
+  const places = placesBy(rest, direct);
+  const tokens = interactionTokens(secrets, clock);
+  const commands = answeredCommands(rest, tokens);
+  const send = messageSender({ rest, places, references: references(), commands, sentParts: sentPartsIn(context) });
+  const drafts = draftsBy(rest, places, config);
 
-export function create({ config, clock, fetch, log }: FeatureContext<Config>): Contributions {
-  const call = (path: string, { headers, ...more }: Omit<PlatformCall, "url" | "nowMs">) =>
-    platformCall(fetch, {
-      url: `${config.api_url}${path}`,
-      headers: { authorization: `Bearer ${config.token}`, ...headers },
-      nowMs: clock.now(),
-      ...more,
-    });
-
-  const check = async (signal: AbortSignal): Promise<string> => {
-    const { json } = await call("/me", { signal }).catch(asCheckFailure);
-    return v.is(ACCOUNT, json) ? json.name : "an account without a name";
+  const channel: Channel = {
+    text: { maxChars: TEXT_CHARS },
+    send,
+    ...(drafts && { drafts }),
+    prompts: promptPoster(rest, places, send),
+    ...presenceOf(rest, places, config.ack_reaction),
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: mediaFetcher(config, context) },
+    check: (signal) => accountLine(rest, signal),
+    setup: (_options, signal) => setUp(rest, signal),
   };
 
+  const rooms = knownRooms();
+  const isAllowed = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });
+  const listensTo = guildGate(config.allowed_guilds, log);
+  const reader = { config, rooms, cdn: cdnOf(config) };
+  const pace = identifyPace(clock);
+  const reading = readingIn(context);
   return {
-    channel: {
-      text: { maxChars: MAX_CHARS },
-      check,
-      async send({ conversation, text, deliveryId }, signal) {
-        const message = { room: conversation.id, text };
-        const headers = { "idempotency-key": deliveryId };
-        const { json } = await call("/messages", { json: message, headers, signal });
-        // An answer without a usable id is an acceptance all the same.
-        return v.is(TAKEN, json) ? { platformId: json.id } : {};
-      },
+    channel,
+    async run(signal) {
+      // The library is evaluated with the first connection.
+      const { runGateway } = await import("./gateway/run.ts");
+      const parts = { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo, pace };
+      await runGateway(parts, signal);
     },
-    ingress: [ingressOf(config, senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: "discord" }))],
-    run: (signal) => runChannel(check, log, signal),
   };
 }
-
-const ACCOUNT = v.object({ name: v.pipe(v.string(), v.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u)) });
-const TAKEN = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });

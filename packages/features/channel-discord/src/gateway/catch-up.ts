@@ -1,0 +1,79 @@
+/**
+ * What was written while nobody was connected, from the history of each channel.
+ * https://docs.discord.com/developers/resources/message#get-channel-messages
+ */
+import { type FeatureContext, SvcError } from "@svc/contract";
+import { type Fields, fieldsOf, listOf } from "../api/fields.ts";
+import type { Rest, RestRequest } from "../api/rest.ts";
+import { idOf, isLater, laterOf } from "../api/snowflake.ts";
+
+export interface History {
+  /** Those with the latest messages first. */
+  readonly channels: readonly string[];
+  /** What is not later than this is known. */
+  readonly since: string;
+}
+
+const PAGE = 100;
+/** Of one channel; who wrote more there did not wait for an answer to each. */
+const MOST_PAGES = 10;
+const MOST_CHANNELS = 100;
+const TRIES = 4;
+const LONGEST_WAIT_MS = 60_000;
+
+/** Hands over each channel's messages, oldest first. Throws REMOTE_*, CHANNEL_UNAUTHORIZED. */
+export async function catchUp(
+  rest: Rest,
+  { clock, log }: Pick<FeatureContext, "clock" | "log">,
+  { channels, since }: History,
+  take: (message: Fields) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  let cutOff = Math.max(0, channels.length - MOST_CHANNELS);
+  for (const channelId of channels.slice(0, MOST_CHANNELS)) {
+    let after = since;
+    for (let pages = 1; ; pages += 1) {
+      const request = { path: `channels/${channelId}/messages`, query: { after, limit: String(PAGE) } };
+      const page = pageOf(await patiently(rest, request, clock, signal), after);
+      for (const message of page) await take(message);
+      after = page.reduce((latest, { id }) => laterOf(latest, id as string), after);
+      if (page.length < PAGE) break;
+      if (pages === MOST_PAGES) {
+        cutOff += 1;
+        break;
+      }
+    }
+  }
+  if (cutOff > 0)
+    log.warn("more was written meanwhile than is read; mention the bot again there", { channels: cutOff });
+}
+
+/** The platform gives them newest first. Undefined: what the bot may not read any more. */
+function pageOf(json: unknown, after: string): Fields[] {
+  const isNew = ({ id }: Fields): boolean => {
+    const known = idOf(id);
+    return known !== undefined && isLater(known, after);
+  };
+  const messages = listOf(json).map(fieldsOf).filter(isNew);
+  return messages.toSorted((a, b) => (isLater(a["id"] as string, b["id"] as string) ? 1 : -1));
+}
+
+async function patiently(
+  rest: Rest,
+  request: RestRequest,
+  clock: FeatureContext["clock"],
+  signal: AbortSignal,
+): Promise<unknown> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await rest.call(request, signal);
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code === "CHANNEL_UNAUTHORIZED") throw error;
+      // Deleted, or nothing that the bot may see.
+      if (error.code === "DELIVERY_REFUSED") return undefined;
+      const waitMs = Math.max(error.retryAfterMs ?? 0, 1_000 * 2 ** tries);
+      if (tries === TRIES || waitMs > LONGEST_WAIT_MS) throw error;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+}
