@@ -46,6 +46,39 @@ describe("at the start", () => {
     expect((await house.post("provider_c", house.from.c())).status).toBe(200);
   });
 
+  test("what went wrong last is told, by every way, also when the platform is back", async () => {
+    await using house = await startPlatforms({ idle: true });
+    house.a.mood = { refuses: 503 };
+    await house.start();
+    await eventually(
+      () => states(house),
+      (now) => now["provider_a"] === "waiting",
+    );
+    const failing = await house.svc("channels", "list");
+    expect(failing.stdout).toMatch(/provider_a +waiting \(.*status 503/);
+    expect(failing.stdout).not.toContain("last error");
+    house.a.mood = "takes";
+    await eventually(
+      () => states(house),
+      (now) => now["provider_a"] === "running",
+    );
+    const { channels } = await house.json<{ channels: Line[] }>("channels", "list");
+    const wasDown = { reason: expect.stringContaining("status 503"), at: expect.stringMatching(/^\d{4}-.*Z$/) };
+    expect(channels).toEqual([
+      expect.objectContaining({ id: "provider_a", state: "running", reason: null, last_failure: wasDown }),
+      expect.objectContaining({ id: "provider_b", last_failure: null }),
+      expect.objectContaining({ id: "provider_c", last_failure: null }),
+      expect.objectContaining({ id: "provider_d", last_failure: null }),
+    ]);
+    expect((await house.svc("channels", "list")).stdout).toMatch(
+      /provider_a +running .*last error [-0-9]+ [:0-9]+: .*503/,
+    );
+    expect((await house.svc("status")).stdout).toMatch(/channel +provider_a +running .*last error .*503/);
+    const token = await house.daemon.pair();
+    const answered = await (await house.daemon.request("/api/channels", { token })).json();
+    expect(answered).toEqual({ channels });
+  });
+
   test("with require_signatures, a channel without a secret takes nothing from anybody", async () => {
     await using house = await startPlatforms({ more: "[gateway]\nrequire_signatures = true\n", idle: true });
     const file = join(house.home, "config.toml");

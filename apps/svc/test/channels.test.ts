@@ -166,6 +166,7 @@ describe("svc", () => {
         reason: null,
         callback_urls: ["https://agent.example.org/provider-a"],
         signed: true,
+        last_failure: null,
         last_message_at: null,
         last_error: null,
       },

@@ -20,6 +20,7 @@ export interface Channel {
   readonly callback_urls: readonly string[];
   readonly signed: boolean | null;
   readonly last_message_at?: string | null;
+  readonly last_failure?: { readonly reason: string; readonly at: string } | null;
   readonly last_error?: { readonly code: string; readonly message: string; readonly at: string } | null;
 }
 

@@ -1,7 +1,7 @@
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
 import type { Mailbox } from "@svc/agent";
 import type { ChannelReport } from "@svc/gateway";
-import { channelIdOf } from "@svc/kernel";
+import { channelIdOf, type FeatureStatus } from "@svc/kernel";
 import type { Service } from "../service/service.ts";
 
 type ChannelLine = ChannelReport["channels"][number];
@@ -15,18 +15,23 @@ export function channelList({
 }: Pick<Service, "context" | "config" | "lifecycle" | "generation" | "messaging">): ChannelLine[] {
   const kinds = new Set(context.composition.catalogue.filter(({ kind }) => kind === "channel").map(({ id }) => id));
   const states = new Map(lifecycle.features().map((feature) => [feature.id, feature]));
+  // Its section may turn on a part of it that is no channel.
+  const isChannel = (feature: string): boolean =>
+    states.get(feature)?.state === "failed" ||
+    [...generation.registry.channelOwners].some(([, owner]) => owner === feature);
   const base = config.core.gateway.public_url?.replace(/\/+$/, "") ?? "";
   return context.composition.features
-    .filter(({ id }) => kinds.has(id) && states.has(id))
+    .filter(({ id }) => kinds.has(id) && states.has(id) && isChannel(id))
     .map((definition) => {
       const ways = generation.registry.ingress.filter(({ feature }) => feature === definition.id);
-      const { state, reason } = states.get(definition.id)!;
+      const { state, reason, lastError: failure } = states.get(definition.id)!;
       const id = channelIdOf(definition);
       return {
         id,
         feature: definition.id,
         state,
         reason: reason ?? null,
+        last_failure: lastFailure(failure),
         callback_urls: ways.map(({ ingress }) => `${base}${ingress.path}`),
         signed: ways.length === 0 ? null : ways.every(({ ingress }) => ingress.signed),
         last_message_at: lastMessageAt(messaging.mailbox, id),
@@ -34,6 +39,9 @@ export function channelList({
       };
     });
 }
+
+export const lastFailure = (error: FeatureStatus["lastError"]): ChannelLine["last_failure"] =>
+  error ? { reason: error.reason, at: new Date(error.at).toISOString() } : null;
 
 function lastMessageAt(mailbox: Mailbox, channel: string): string | null {
   const [newest] = mailbox.list({ box: "in", channel }, 1);

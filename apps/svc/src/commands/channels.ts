@@ -2,6 +2,7 @@
 import { EXIT } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
+import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
 import { printable } from "../cli/question.ts";
 import { channelName } from "../channels/sample.ts";
 import { openBackend } from "../service/backend.ts";
@@ -31,11 +32,11 @@ const asStopped = (line: ChannelLine): ChannelLine =>
 
 const NONE = "no channel is configured\nWhich there are: svc features";
 
-interface ChannelLine {
+interface ChannelLine extends Past {
   readonly id: string;
   readonly feature: string;
   readonly state: string;
-  readonly reason: string | null;
+  readonly last_error: PastMessage | null;
   readonly callback_urls: readonly string[];
   readonly signed: boolean | null;
 }
@@ -46,11 +47,12 @@ type ChannelReport =
 
 const table = (channels: readonly ChannelLine[]): string =>
   columns(
-    channels.map(({ id, state, reason, signed, callback_urls: urls }) => [
-      id,
-      reason === null ? state : `${state} (${reason})`,
-      signed === false ? "NOT SIGNED" : "",
-      urls.join(" "),
+    channels.map((channel) => [
+      channel.id,
+      channel.reason === null ? channel.state : `${channel.state} (${channel.reason})`,
+      channel.signed === false ? "NOT SIGNED" : "",
+      channel.callback_urls.join(" "),
+      lastErrorText(channel, channel.last_error),
     ]),
   );
 

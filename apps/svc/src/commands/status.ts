@@ -3,6 +3,7 @@ import { EXIT, type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
 import { homeOf } from "@svc/kernel/home";
 import type { CommandContext } from "../cli/command.ts";
+import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const home = homeOf(context.env);
@@ -36,13 +37,21 @@ interface Status {
   readonly sandbox: { effective: string; warning: string | null };
   readonly pairing: { required: boolean; devices: number };
   readonly turns: { running: number; waiting: number };
-  readonly channels: { id: string; state: string; callback_urls: string[]; signed: boolean | null }[];
+  readonly channels: ChannelLine[];
   readonly messages: { waiting: number; failed: number; outgoing: number; dead: number };
   readonly approvals: { waiting: number };
   readonly sops: { loaded: number; broken: number; running: number; waiting: number };
   readonly warnings: string[];
-  readonly features: { id: string; state: string; reason: string | null; restarts: number }[];
+  readonly features: (Past & { readonly id: string; readonly state: string })[];
 }
+
+type ChannelLine = Past & {
+  readonly id: string;
+  readonly state: string;
+  readonly callback_urls: string[];
+  readonly signed: boolean | null;
+  readonly last_error: PastMessage | null;
+};
 
 type AgentLine = {
   readonly name: string;
@@ -70,15 +79,24 @@ function lines(status: Status): string {
     ...(status.approvals.waiting === 0
       ? []
       : [`  approvals ${status.approvals.waiting} to answer: svc approvals list`]),
-    ...status.channels.map(
-      ({ id, state, callback_urls: urls, signed }) =>
-        `  channel   ${[id, state, ...urls, ...(signed === false ? ["NOT SIGNED"] : [])].join("  ")}`,
-    ),
-    ...status.features.map(
-      (feature) => `  feature   ${feature.id}: ${feature.state}${feature.reason ? ` (${feature.reason})` : ""}`,
-    ),
+    ...status.channels.map(channelText),
+    ...status.features.map(featureText),
     ...status.warnings.map((warning) => `  warning   ${warning}`),
   ].join("\n");
+}
+
+function channelText(channel: ChannelLine): string {
+  const { id, state, callback_urls: urls, signed, last_error: error } = channel;
+  const last = lastErrorText(channel, error);
+  const more = [...urls, ...(signed === false ? ["NOT SIGNED"] : []), ...(last === "" ? [] : [last])];
+  return `  channel   ${[id, state, ...more].join("  ")}`;
+}
+
+/** What went wrong with the messages of a channel is told with the channel. */
+function featureText(feature: Status["features"][number]): string {
+  const last = lastErrorText(feature);
+  const reason = feature.reason ? ` (${feature.reason})` : "";
+  return `  feature   ${feature.id}: ${feature.state}${reason}${last === "" ? "" : `  ${last}`}`;
 }
 
 function messagesText({ waiting, failed, outgoing, dead }: Status["messages"]): string {

@@ -4,7 +4,7 @@ import type { CatalogueEntry, Tool } from "@svc/contract";
 import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
 import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
-import { channelList } from "../channels/channel-list.ts";
+import { channelList, lastFailure } from "../channels/channel-list.ts";
 import { healthOf } from "./health.ts";
 import type { Service } from "./service.ts";
 
@@ -42,9 +42,13 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     warnings: [...config.warnings],
     database: { bytes: store.size(), writable: store.writable() },
     unsigned: [...health.unsigned],
-    features: lifecycle
-      .features()
-      .map(({ id, state, reason, restarts }) => ({ id, state, reason: reason ?? null, restarts })),
+    features: lifecycle.features().map(({ id, state, reason, restarts, lastError }) => ({
+      id,
+      state,
+      reason: reason ?? null,
+      last_failure: lastFailure(lastError),
+      restarts,
+    })),
   };
 }
 

@@ -51,7 +51,7 @@ export const REPORTS = {
     warnings: ["one"],
     database: { bytes: 4096, writable: true },
     unsigned: [],
-    features: [{ id: "tool-shell", state: "running" as const, reason: null, restarts: 0 }],
+    features: [{ id: "tool-shell", state: "running" as const, reason: null, last_failure: null, restarts: 0 }],
   }),
   tools: () => ({
     tools: [
@@ -66,6 +66,7 @@ export const REPORTS = {
         feature: "channel-provider-a",
         state: "running" as const,
         reason: null,
+        last_failure: { reason: "The platform did not answer.", at: "2026-01-01T00:00:00.000Z" },
         callback_urls: ["https://svc.example.org/provider-a"],
         signed: true,
         last_message_at: "2026-01-01T00:00:00.000Z",

@@ -67,3 +67,31 @@ test("one that is switched off has stopped; one that a dropped reload would have
   await (await lifecycle.prepare(on(), () => false, neverAborted())).commit()();
   expect(heard()).toEqual(["a stopped"]);
 });
+
+test("what went wrong last is remembered when all is well again, and over a reload; it is redacted", async () => {
+  let fail = (_error: Error): void => {};
+  const loop = (signal: AbortSignal): Promise<void> =>
+    Promise.race([untilAborted(signal), new Promise<void>((_resolve, reject) => (fail = reject))]);
+  const a = feature("a", { run: loop });
+  const { lifecycle, clock } = await running(a);
+  const [first] = lifecycle.features();
+  expect(first).not.toHaveProperty("lastError");
+  fail(new Error("refused Bearer abcdefgh12345678"));
+  await settled();
+  const at = clock.now();
+  const lastError = { reason: expect.stringMatching(/^refused (?!.*abcdefgh)/), at };
+  expect(lifecycle.features()).toMatchObject([{ state: "waiting", reason: lastError.reason, lastError }]);
+  await clock.advance(1_000);
+  expect(lifecycle.features()).toMatchObject([{ state: "running", lastError }]);
+  expect(lifecycle.features()[0]).not.toHaveProperty("reason");
+
+  const change = await lifecycle.prepare(on(a), () => true, neverAborted());
+  await change.commit()();
+  await settled();
+  expect(lifecycle.features()).toMatchObject([{ state: "running", lastError }]);
+  fail(new Error("gone"));
+  await settled();
+  expect(lifecycle.features()).toMatchObject([{ lastError: { reason: "gone", at: clock.now() } }]);
+  await lifecycle.shutdown();
+  expect(lifecycle.features()).toMatchObject([{ state: "stopped", lastError: { reason: "gone" } }]);
+});

@@ -19,16 +19,26 @@ const COLUMNS: readonly Column<Channel>[] = [
   { label: "Last message", cell: ({ last_message_at: at }) => (at ? <Ago at={at} /> : "none yet"), narrow: true },
   {
     label: "Last error",
-    cell: ({ last_error: error }) =>
-      error ? (
-        <>
-          <code>{error.code}</code> <Ago at={error.at} /> <Name>{error.message}</Name>
-        </>
-      ) : (
-        "none"
-      ),
+    cell: LastError,
   },
 ];
+
+/** Of the channel itself or of a message, whichever is newer. The channel's stays there when all is well again. */
+function LastError({ last_failure: failure, last_error: error }: Channel) {
+  if (failure && failure.at > (error?.at ?? "")) {
+    return (
+      <>
+        <Name>{failure.reason}</Name> <Ago at={failure.at} />
+      </>
+    );
+  }
+  if (!error) return "none";
+  return (
+    <>
+      <code>{error.code}</code> <Ago at={error.at} /> <Name>{error.message}</Name>
+    </>
+  );
+}
 
 export function Channels({ channels }: { readonly channels: readonly Channel[] }) {
   return (

@@ -14,10 +14,16 @@ const AGENT = v.object({
   max_cost_per_day: v.nullable(usd("US dollars.")),
 });
 
+const LAST_FAILURE = v.pipe(
+  v.nullable(v.object({ reason: v.string(), at: v.string() })),
+  v.description("Why it last waited or failed; it stays when all is well again, until the next start."),
+);
+
 const UNIT = v.object({
   id: v.string(),
   state: v.picklist(["constructed", "running", "waiting", "failed", "stopped"]),
   reason: v.nullable(v.string()),
+  last_failure: LAST_FAILURE,
   restarts: integer(0),
 });
 
@@ -26,6 +32,7 @@ const CHANNEL = v.object({
   feature: v.string(),
   state: UNIT.entries.state,
   reason: v.nullable(v.string()),
+  last_failure: LAST_FAILURE,
   callback_urls: v.pipe(
     v.array(v.string()),
     v.description("What its platform is told to call; a path while gateway.public_url is not set."),

@@ -43,6 +43,7 @@ export async function prepareLives(preparation: Preparation): Promise<PreparedLi
     const old = current.find((life) => life.definition === feature.definition);
     if (old && old.health.state !== "failed" && !isChanged(feature)) return old;
     const life = make(feature);
+    if (old) life.health.succeed(old.health.snapshot());
     fresh.push(life);
     if (!old || isChanged(feature)) mustWork.push(life);
     return life;

@@ -12,12 +12,20 @@ export interface FeatureStatus {
   readonly state: FeatureState;
   /** Why it waits or failed. Redacted. */
   readonly reason?: string;
+  /** Why it last waited or failed; it stays when all is well again, and over a reload. Redacted. */
+  readonly lastError?: PastError;
   /** Times its loop was started again. */
   readonly restarts: number;
   /** Milliseconds since the epoch of the last change of state. */
   readonly since: number;
   /** Events its observer threw on. */
   readonly observerErrors: number;
+}
+
+export interface PastError {
+  readonly reason: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** The one writable record behind a `FeatureStatus`. */
@@ -29,6 +37,7 @@ export class Health {
   readonly #onChange: () => void;
   #state: FeatureState = "constructed";
   #reason: string | undefined;
+  #lastError: PastError | undefined;
   #since: number;
 
   /** `onChange`: the state is another one. */
@@ -43,12 +52,19 @@ export class Health {
     return this.#state;
   }
 
+  /** `reason`: only of what waits or failed. */
   become(state: FeatureState, reason?: string): void {
     const isAnother = state !== this.#state;
     if (isAnother) this.#since = this.#clock.now();
     this.#state = state;
     this.#reason = reason;
+    if (reason !== undefined) this.#lastError = Object.freeze({ reason, at: this.#clock.now() });
     if (isAnother) this.#onChange();
+  }
+
+  /** What is known of the one before it. */
+  succeed({ lastError }: Pick<FeatureStatus, "lastError">): void {
+    this.#lastError ??= lastError;
   }
 
   snapshot(): FeatureStatus {
@@ -56,6 +72,7 @@ export class Health {
       id: this.#id,
       state: this.#state,
       ...(this.#reason !== undefined && { reason: this.#reason }),
+      ...(this.#lastError && { lastError: this.#lastError }),
       restarts: this.restarts,
       since: this.#since,
       observerErrors: this.observerErrors,
