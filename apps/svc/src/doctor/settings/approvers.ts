@@ -36,7 +36,8 @@ interface Answers {
 function answersOf(section: unknown): Answers {
   const entries = Object.entries((section ?? {}) as { readonly [key: string]: unknown });
   const lists = entries.filter((entry): entry is [string, string[]] => Array.isArray(entry[1]));
-  const allowed = lists.find(([key]) => key.startsWith("allowed_"));
+  // `allowed_targets` is about what goes out.
+  const allowed = lists.find(([key]) => key.startsWith("allowed_") && key !== "allowed_targets");
   return {
     approvers: lists.find(([key]) => key === "approvers")?.[1] ?? [],
     allowed: allowed && { key: allowed[0], entries: allowed[1] },

@@ -17,6 +17,7 @@ import { agentFindings } from "./agents.ts";
 import { approverFindings } from "./approvers.ts";
 import { channelFindings } from "./channels.ts";
 import { exposureFindings } from "./exposure.ts";
+import { outgoingWebhookFindings } from "./outgoing-webhook.ts";
 import { policyFindings } from "./policy.ts";
 import { proxyFindings } from "./proxies.ts";
 import { publicUrlFindings } from "./public-url.ts";
@@ -44,6 +45,7 @@ export function settingsFindings(settings: Settings, { security }: { readonly se
     sandboxFindings,
     publicUrlFindings,
     channelFindings,
+    outgoingWebhookFindings,
     approverFindings,
     shortSecretFindings,
   ];
