@@ -1,15 +1,13 @@
-/** The channel as the kernel makes it: a section that went through the schema, the guarded client, a clock that stands. */
-import type { Channel, FeatureContext, Ingress, Json, RawRequest, SampleDelivery } from "@svc/contract";
-import { createGuardedFetch } from "@svc/kit";
+/** The channel as the tests set it up: its section, with or without a mailbox that is watched. */
+import type { Channel, Ingress, Json, RawRequest, SampleDelivery } from "@svc/contract";
 import {
-  fakeFeatureContext,
   type FakeFeatureContext,
   type Mailpush,
   type MailpushOptions,
+  openChannel,
   rawOf,
   startMailpush,
 } from "@svc/testkit";
-import * as v from "valibot";
 import definition from "../src/index.ts";
 import type { Config } from "../src/config.ts";
 import { create } from "../src/mailpush.ts";
@@ -39,15 +37,9 @@ export interface Opened {
 type Given = Partial<Pick<FakeFeatureContext<Config>, "fetch" | "state" | "clock" | "receive">>;
 
 export function open(changes: Record<string, unknown> = {}, given: Given = {}): Opened {
-  const config = v.parse(definition.config!, JSON.parse(JSON.stringify({ ...section, ...changes }))) as Config;
-  const { log } = fakeFeatureContext(config);
-  const fetch: FeatureContext["fetch"] = createGuardedFetch({ allowPrivate: [], exempt: [config.api_url], log });
-  const { receive, ...rest } = given;
-  const fake = fakeFeatureContext(config, { fetch, ...rest });
-  if (given.clock === undefined) fake.clock.setWallClock(NOW_MS);
-  const context = receive === undefined ? fake : { ...fake, receive };
-  const { channel, ingress = [], run } = create(context);
-  return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: run!, context };
+  const all = given.clock === undefined ? { nowMs: NOW_MS, ...given } : given;
+  const { channel, ingress, made, context } = openChannel({ definition, create }, { ...section, ...changes }, all);
+  return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: made.run!, context };
 }
 
 export const urlsOf = (platform: Pick<Mailpush, "url">) => ({

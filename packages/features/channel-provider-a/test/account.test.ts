@@ -1,5 +1,9 @@
 // The channel must tell who it is on the platform, go off when its token is refused, and wait when nobody answers.
+import { fakeFeatureContext } from "@svc/testkit";
+import * as v from "valibot";
 import { describe, expect, test } from "vitest";
+import { config } from "../src/config.ts";
+import { create } from "../src/provider-a.ts";
 import { house, houseAndPlatform, never, SECTION } from "./house.ts";
 
 describe("check", () => {
@@ -77,12 +81,6 @@ test("with session_path beside phone_number_id Cloud mode is used, and that is s
 });
 
 test("in Web mode the channel is another feature's", () => {
-  const web = house({
-    session_path: "/x",
-    phone_number_id: undefined,
-    access_token: undefined,
-    verify_token: undefined,
-  });
-  expect(web.channel).toBeUndefined();
-  expect(web.ingress).toBeUndefined();
+  const section = v.parse(config, { session_path: "/x", app_secret: SECTION.app_secret });
+  expect(create(fakeFeatureContext(section))).toEqual({});
 });

@@ -6,19 +6,20 @@ import {
   type OutgoingMessage,
   type Parsed,
   type RawRequest,
+  type SampleDelivery,
   SvcError,
 } from "@svc/contract";
-import { createGuardedFetch } from "@svc/kit";
 import {
-  captureLogger,
-  fakeFeatureContext,
   type FakeFeatureContext,
+  openChannel,
   type ProviderA,
+  rawOf,
+  type Section,
   startProviderA,
 } from "@svc/testkit";
 import { readFileSync } from "node:fs";
-import * as v from "valibot";
-import { type Config, config } from "../src/config.ts";
+import type { Config } from "../src/config.ts";
+import definition from "../src/index.ts";
 import { create } from "../src/provider-a.ts";
 
 /** As TOML gives it. */
@@ -36,26 +37,23 @@ export interface House extends Required<Pick<Contributions, "run" | "register">>
   readonly ingress: Ingress & Required<Pick<Ingress, "sample">>;
 }
 
-type Given = Parameters<typeof fakeFeatureContext<Config>>[1];
+type Given = Partial<Pick<FakeFeatureContext<Config>, "fetch" | "state" | "clock" | "receive">>;
 
 /** `section`: what is different in it; `undefined` takes a key away. */
-export function house(section: Readonly<Record<string, unknown>> = {}, given: Given = {}): House {
-  const merged = Object.entries({ ...SECTION, ...section }).filter(([, value]) => value !== undefined);
-  const context = fakeFeatureContext(v.parse(config, Object.fromEntries(merged)), given);
-  const { channel, ingress, run, register } = create(context);
-  return { context, channel, ingress: ingress?.[0], run, register } as House;
+export function house(section: Section = {}, given: Given = {}): House {
+  const { channel, ingress, made, context } = openChannel({ definition, create }, { ...SECTION, ...section }, given);
+  return { context, channel, ingress: ingress[0], run: made.run, register: made.register } as House;
 }
 
 /** The channel and a platform that knows it. */
 export async function houseAndPlatform(
-  section: Readonly<Record<string, unknown>> = {},
+  section: Section = {},
 ): Promise<House & { platform: ProviderA } & AsyncDisposable> {
   const platform = await startProviderA({
     accessToken: SECTION.access_token,
     phoneNumberId: SECTION.phone_number_id,
   });
-  const fetch = createGuardedFetch({ allowPrivate: [], exempt: [platform.apiUrl], log: captureLogger() });
-  const made = house({ api_url: platform.apiUrl, ...section }, { fetch });
+  const made = house({ api_url: platform.apiUrl, ...section });
   return { ...made, platform, [Symbol.asyncDispose]: () => platform.close() };
 }
 
@@ -64,19 +62,12 @@ export const NOW_MS = Date.UTC(2026, 5, 1);
 
 export const never = new AbortController().signal;
 
-export const post = (body: string | Uint8Array, headers: RawRequest["headers"] = {}): RawRequest => ({
-  method: "POST",
-  query: new URLSearchParams(),
-  target: "/",
-  headers,
-  body: typeof body === "string" ? Buffer.from(body) : body,
-  receivedAtMs: NOW_MS,
-});
+export const post = (body: string | Uint8Array, headers: SampleDelivery["headers"] = {}): RawRequest =>
+  rawOf({ method: "POST", query: "", headers, body: typeof body === "string" ? Buffer.from(body) : body }, NOW_MS);
 
 export const fixture = (name: string): string => readFileSync(`${import.meta.dirname}/fixtures/${name}.json`, "utf8");
 
-export const parsed = (body: string, section: Readonly<Record<string, unknown>> = {}): Parsed =>
-  house(section).ingress.parse(post(body));
+export const parsed = (body: string, section: Section = {}): Parsed => house(section).ingress.parse(post(body));
 
 export const PERSON = "+16505551234";
 

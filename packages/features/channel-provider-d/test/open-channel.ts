@@ -1,9 +1,7 @@
-/** The channel as the kernel makes it: a section that went through the schema, the guarded client, a clock that stands. */
+/** The channel as the tests set it up: its section, with or without a platform. */
 import { readFileSync } from "node:fs";
 import type { Channel, FeatureContext, Ingress, Json, RawRequest, SampleDelivery } from "@svc/contract";
-import { createGuardedFetch } from "@svc/kit";
-import { fakeFeatureContext, type FakeFeatureContext, rawOf } from "@svc/testkit";
-import * as v from "valibot";
+import { type FakeFeatureContext, openChannel, rawOf } from "@svc/testkit";
 import definition, { type Config } from "../src/index.ts";
 import { create } from "../src/provider-d.ts";
 
@@ -28,12 +26,9 @@ export interface Opened {
 export type Changes = Partial<typeof section & { api_url: string }>;
 
 export function open(changes: Changes = {}, fetch?: FeatureContext["fetch"]): Opened {
-  const config = v.parse(definition.config!, JSON.parse(JSON.stringify({ ...section, ...changes }))) as Config;
-  const { log } = fakeFeatureContext(config);
-  const guarded = createGuardedFetch({ allowPrivate: [], exempt: [config.api_url], log });
-  const context = fakeFeatureContext(config, { fetch: fetch ?? guarded });
-  const { channel, ingress = [], run } = create(context);
-  return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: run!, context };
+  const given = fetch === undefined ? {} : { fetch };
+  const { channel, ingress, made, context } = openChannel({ definition, create }, { ...section, ...changes }, given);
+  return { channel: channel as Opened["channel"], ingress: ingress[0]!, run: made.run!, context };
 }
 
 /** What the gateway makes of a delivery. */

@@ -1,33 +1,32 @@
 // What every channel keeps, from a delivery at its door to a message on the platform; and how this one speaks to its own.
-import { createGuardedFetch } from "@svc/kit";
-import { captureLogger, channelConformance, fakeFeatureContext, featureConformance } from "@svc/testkit";
+import { channelConformance, featureConformance, openChannel, rawOf } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { create } from "../src/__name__.ts";
 import definition from "../src/index.ts";
 import { bodyOf, delivered, startChat, TOKEN } from "./platform.ts";
 
 const root = `${import.meta.dirname}/..`;
-const config = {
+const section = {
   api_url: "https://chat.example.org",
   token: TOKEN,
   signing_secret: "s-1",
   allowed_users: ["alice"],
-  approvers: [],
 };
+const open = (changes: Partial<typeof section> = {}) => openChannel({ definition, create }, { ...section, ...changes });
 
-featureConformance(definition, { root, config });
+featureConformance(definition, { root, config: section });
 
 channelConformance(definition, {
   root,
   platform: startChat,
-  config: ({ url }) => ({ ...config, api_url: url }),
+  config: ({ url }) => ({ ...section, api_url: url }),
   conversation: () => ({ id: "room-1" }),
   deliveries: {
     person: "alice",
     stranger: "mallory",
-    message: (message, section) => delivered(bodyOf(message), section["signing_secret"], message.atMs),
-    own: (message, section) => delivered(bodyOf(message, { from_bot: true }), section["signing_secret"], message.atMs),
-    signed: (body, section, atMs) => delivered(body, section["signing_secret"], atMs),
+    message: (message, config) => delivered(bodyOf(message), config["signing_secret"], message.atMs),
+    own: (message, config) => delivered(bodyOf(message, { from_bot: true }), config["signing_secret"], message.atMs),
+    signed: (body, config, atMs) => delivered(body, config["signing_secret"], atMs),
     proves: "body",
     freshness: { by: "timestamp", windowMs: 300_000 },
   },
@@ -36,11 +35,9 @@ channelConformance(definition, {
 
 test("one message is one authorized request with a key that is the same for every retry", async () => {
   await using platform = await startChat();
-  const fetch = createGuardedFetch({ allowPrivate: [], exempt: [platform.url], log: captureLogger() });
-  const context = fakeFeatureContext({ ...config, api_url: platform.url }, { fetch });
-  const { channel } = create(context);
+  const { channel } = open({ api_url: platform.url });
   const conversation = { channel: "__channel__", id: "room-1" };
-  const receipt = await channel?.send({ conversation, text: "Hello", deliveryId: "d-1" }, new AbortController().signal);
+  const receipt = await channel.send({ conversation, text: "Hello", deliveryId: "d-1" }, new AbortController().signal);
   expect(receipt).toEqual({ platformId: "m-1" });
   expect(platform.requests).toMatchObject([
     {
@@ -53,9 +50,10 @@ test("one message is one authorized request with a key that is the same for ever
 });
 
 test.each([["1"], ["seven"], [1.5]])("an odd time (%j) loses no message", (sentAt) => {
-  const { ingress: [door] = [] } = create(fakeFeatureContext(config));
+  const {
+    ingress: [door],
+  } = open();
   const message = { id: "1", from: "alice", text: "Hello", atMs: 0 };
-  const { method, headers, body } = delivered(bodyOf(message, { sent_at_ms: sentAt }), config.signing_secret, 0);
-  const request = { method, headers, body, query: new URLSearchParams(), receivedAtMs: 0 };
-  expect(door?.parse(request).inbound).toMatchObject([{ id: "1", sender: "alice", text: "Hello" }]);
+  const delivery = delivered(bodyOf(message, { sent_at_ms: sentAt }), section.signing_secret, 0);
+  expect(door?.parse(rawOf(delivery, 0)).inbound).toMatchObject([{ id: "1", sender: "alice", text: "Hello" }]);
 });
