@@ -3,6 +3,8 @@
  * that behaves like the real one, and deliveries as the platform makes them:
  *
  *     channelConformance(definition, { root: `${import.meta.dirname}/..`, platform, config, conversation, deliveries });
+ *
+ * One whose messages come in by `run` hands in `arrivals` instead; one that has both ways is handed in once for each section.
  */
 import type { FeatureDefinition } from "@svc/contract";
 import { type Check, describeChecks } from "../check.ts";

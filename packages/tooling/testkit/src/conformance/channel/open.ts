@@ -83,7 +83,9 @@ export async function open(
   const net = { allowPrivate: [], exempt: ownUrls(config) };
   // A clock that outlives the channel is moved on while requests are under way: they keep the real time.
   const fetch = createGuardedFetch({ ...net, log, ...(given.clock === undefined && { clock }) });
-  const context = { ...fakeFeatureContext(config, { fetch, resolve: createGuardedResolve(net) }), ...given, log };
+  const { publicUrl } = subject;
+  const reach = { fetch, resolve: createGuardedResolve(net), publicUrl };
+  const context = { ...fakeFeatureContext(config, reach), ...given, log };
   let touched = 0;
   const counted = <T extends object>(target: T): T =>
     new Proxy(target, { get: (of, key) => ((touched += 1), Reflect.get(of, key) as unknown) });

@@ -14,6 +14,8 @@ export interface ChannelSubject<Platform extends ChannelPlatform = ChannelPlatfo
   readonly config: (platform: Platform) => Section;
   /** Where a message can be sent to. */
   readonly conversation: (platform: Platform) => Omit<Conversation, "channel">;
+  /** `gateway.public_url`, for a channel that can't do without. */
+  readonly publicUrl?: string;
   /** For a channel with an ingress. */
   readonly deliveries?: DeliverySubject;
   /** For a channel whose messages come in by its `run`: a long connection, polling. */
