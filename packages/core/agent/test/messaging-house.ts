@@ -9,7 +9,7 @@ import { type Agent, createMessaging, type Messaging, type MessagingSettings } f
 import type { MessagingOptions } from "../src/messaging/messaging.ts";
 import { type Desk, desk } from "./approvals-desk.ts";
 import { type Platform, platform, quiet } from "./delivery-house.ts";
-import { house, type HouseOptions, text } from "./house.ts";
+import { type House, house, type HouseOptions, text } from "./house.ts";
 
 export type Think = (
   options: LanguageModelV4CallOptions,
@@ -66,7 +66,7 @@ export const down = () => new Error("fetch failed", { cause: Object.assign(new E
 export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "store" | "clock"> {
   readonly think?: Think;
   /** In place of one that thinks. */
-  readonly model?: LanguageModelV4;
+  readonly model?: HouseOptions["model"];
   readonly chat?: Platform;
   readonly settings?: Partial<MessagingSettings>;
   readonly workspace?: ReturnType<typeof fakeWorkspace>;
@@ -94,6 +94,8 @@ export interface MessagingHouse extends Disposable {
   readonly events: MessageEvent[];
   readonly turns: TurnEvent[];
   readonly desk: Desk;
+  /** Agents as another config would make them. */
+  readonly set: House["set"];
   settings(more?: Partial<MessagingSettings>): MessagingSettings;
   /** Kept, and all that follows from it at this instant has happened. */
   receive(...messages: Inbound[]): Promise<void>;
@@ -119,7 +121,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
   const real = openStore({ file: join(folder, "svc.db"), clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
   const store = wrap(real);
   const model = thinking(think);
-  const { agent, log, events: turns } = house({ ...own, model: options.model ?? model, store, clock });
+  const { agent, log, events: turns, set } = house({ ...own, model: options.model ?? model, store, clock });
   const events: MessageEvent[] = [];
   const settings = (more: Partial<MessagingSettings> = {}): MessagingSettings => ({
     channels: new Map([["chat", chat]]),
@@ -164,6 +166,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     events,
     turns,
     desk: people,
+    set,
     settings,
     async receive(...messages) {
       await messaging.receive("chat", messages);

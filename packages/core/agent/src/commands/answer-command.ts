@@ -32,7 +32,7 @@ export async function answerCommand(
       alongside?.({ response });
     },
   });
-  return commandResult(turn, profile, response);
+  return commandResult(turn, commands.answering({ profile, owner, name }), response);
 }
 
 /** No model has answered, and nothing was used. */

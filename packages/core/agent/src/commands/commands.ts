@@ -58,6 +58,11 @@ export class Commands {
     return response;
   }
 
+  /** The agent as it answers there now. */
+  answering({ profile, owner, name }: Pick<CommandPlace, "profile" | "owner" | "name">): AgentProfile {
+    return this.#parts.chosen.profileFor(profile, owner, name);
+  }
+
   #settled(command: Command, place: CommandPlace): Settled {
     switch (command.name) {
       case "new":
@@ -81,9 +86,8 @@ export class Commands {
     if (chosen !== undefined) conversations.choose(owner, name, chosen, this.#parts.clock.now());
   }
 
-  #models({ profile, owner, name }: CommandPlace): string {
-    const current = this.#parts.chosen.profileFor(profile, owner, name);
-    return modelWords(modelName(current.model), choosableNames(profile));
+  #models(place: CommandPlace): string {
+    return modelWords(modelName(this.answering(place).model), choosableNames(place.profile));
   }
 
   #choose(choice: string, { profile, owner, name }: CommandPlace): Settled {
@@ -99,16 +103,15 @@ export class Commands {
     };
   }
 
-  #status({ profile, owner, name, waiting }: CommandPlace): string {
-    const { store, chosen, budget } = this.#parts;
-    const { model } = chosen.profileFor(profile, owner, name);
-    const place = store.sessions.find(owner, name);
-    const { name: agent, maxCostPerDay: limitUsd } = profile;
+  #status(place: CommandPlace): string {
+    const { store, budget } = this.#parts;
+    const { model, name: agent, maxCostPerDay: limitUsd } = this.answering(place);
+    const session = store.sessions.find(place.owner, place.name);
     return statusWords({
       agent,
       model: modelName(model),
-      waiting,
-      used: place && store.sessions.usageOf(place, USED_TURNS),
+      waiting: place.waiting,
+      used: session && store.sessions.usageOf(session, USED_TURNS),
       usedLimit: USED_TURNS,
       today: limitUsd === undefined ? undefined : { spentUsd: budget.spentUsd(agent), limitUsd },
     });

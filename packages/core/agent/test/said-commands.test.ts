@@ -1,0 +1,87 @@
+// Commands said where the answer is waited for: at the terminal, on the page, in a request. One that is settled twice, or by a model.
+import type { ClientId } from "@svc/contract";
+import type { Store } from "@svc/store";
+import { expect, test } from "vitest";
+import { ask, failure, gate, hang, house, rolesOf, scripted, text, until } from "./house.ts";
+
+const inLane = { session: "s" };
+const claimOf = (key: string) => ({ scope: "client", key });
+const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key)) === "new";
+
+test("/new begins the named conversation anew, behind what runs there; the old one can be gone on with by its name", async () => {
+  const open = gate();
+  const model = scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]);
+  const { agent, store, events } = house({ model });
+  const first = ask(agent, "one", inLane);
+  const begun = ask(agent, " /NEW ", inLane);
+  const second = ask(agent, "two", inLane);
+  open.open();
+  expect(await begun).toMatchObject({
+    response: "A new conversation begins.",
+    agent: "default",
+    model: "builtin",
+    sessionId: "s",
+    inputTokens: 0,
+    outputTokens: 0,
+    costUsd: 0,
+  });
+  await Promise.all([first, second]);
+  expect(model.asked.map(({ prompt }) => prompt.length)).toEqual([1, 1]);
+  expect(store.sessions.list({}, 10).map(({ name }) => name)).toEqual(["s", "s.1"]);
+  await ask(agent, "back", { session: "s.1" });
+  expect(JSON.stringify(model.asked[2]!.prompt)).toMatch(/one.*back/);
+  expect(events.filter(({ type }) => type === "turn-start")).toHaveLength(3);
+});
+
+test("without a session it has nothing to put aside", async () => {
+  const { agent, store } = house({ model: scripted() });
+  expect(await ask(agent, "/new")).toMatchObject({ response: "A new conversation begins." });
+  expect(store.sessions.list({}, 10)).toEqual([]);
+});
+
+test("/model chooses for this owner's conversation only", async () => {
+  const model = ({ name = "?" }: { name?: string | undefined }) => scripted([text(name)], [text(name)]);
+  const { agent } = house({ model, choices: ["small"], config: { model: { provider: "openai", name: "big" } } });
+  expect(await ask(agent, "/model small", inLane)).toMatchObject({ model: "small" });
+  expect(await ask(agent, "hi", inLane)).toMatchObject({ response: "small", model: "small" });
+  expect(await ask(agent, "hi", { ...inLane, clientId: "other" as ClientId })).toMatchObject({ model: "big" });
+  expect(await ask(agent, "hi")).toMatchObject({ model: "big" });
+});
+
+test("/status counts those that wait behind it, and no other conversation's", async () => {
+  const open = gate();
+  const { agent } = house({ model: scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]) });
+  const turns = [ask(agent, "go", inLane)];
+  const status = ask(agent, "/status", inLane);
+  turns.push(ask(agent, "next", inLane), ask(agent, "go", { session: "elsewhere" }));
+  open.open();
+  expect((await status).response).toContain("1 message waits here.");
+  await Promise.all(turns);
+  expect((await ask(agent, "/status", inLane)).response).toContain("Nothing else runs or waits here.");
+});
+
+test("its key makes a duplicate of the same request, and is new again when it was never settled", async () => {
+  const model = scripted(hang);
+  const { agent, store } = house({ model });
+  store.idempotency.claim(claimOf("a"));
+  await ask(agent, "/new", { ...inLane, claim: claimOf("a") });
+  expect(isNew(store, "a")).toBe(false);
+  const leave = new AbortController();
+  store.idempotency.claim(claimOf("b"));
+  const running = failure(ask(agent, "go", inLane));
+  const waiting = failure(ask(agent, "/new", { ...inLane, claim: claimOf("b"), signal: leave.signal }));
+  await until(() => model.asked.length === 1);
+  leave.abort(new Error("gone"));
+  await waiting;
+  expect(isNew(store, "b")).toBe(true);
+  agent.stop("client" as ClientId, "s", "a test");
+  await running;
+});
+
+test("of a turn that is taken up the words are words", async () => {
+  const model = scripted([text("ok")]);
+  const { agent } = house({ model });
+  const resumable = { turnId: "t-1", resumable: true, ...inLane } as const;
+  expect(await ask(agent, "/new", resumable)).toMatchObject({ response: "ok" });
+  expect(rolesOf(model.asked[0])).toEqual(["user"]);
+});
