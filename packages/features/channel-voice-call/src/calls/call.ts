@@ -1,0 +1,147 @@
+/**
+ * A call as this process knows it: what is to be said in it, and what the platform is doing. What the caller has heard is in the
+ * `Place` of each webhook; this is what must be known between two of them.
+ */
+import { SvcError } from "@svc/contract";
+import type { Person } from "../platform/number.ts";
+import type { Place } from "./place.ts";
+import { type NewUtterance, Utterance } from "./utterance.ts";
+
+/**
+ * `holding`: nothing is said and nobody is listened to, so that an update interrupts nothing. `busy`: something is said, or the
+ * caller is heard. `unknown`: of a call from before this process, and after a request whose answer was lost.
+ */
+export type Doing = "holding" | "busy" | "unknown";
+
+export const OVER = "The call is over. What was to be said in it is in the conversation.";
+const INTERRUPTED = "The caller began to speak, and the rest of this answer was not said. It is in the conversation.";
+
+export class Call {
+  readonly sid: string;
+  readonly person: Person;
+  /** We called. */
+  readonly isOutgoing: boolean;
+  doing: Doing = "unknown";
+  /** The turn of the caller's that waits for its answer. */
+  awaited: number | undefined;
+  /** Milliseconds since the epoch when the platform last told of it. */
+  seenAtMs: number;
+  /** Of the document that the platform has, or is about to get. */
+  place: Place;
+  /** Sent to the platform, not yet answered. */
+  pushing: Utterance | undefined;
+  readonly #queue: Utterance[] = [];
+  /** Answers that were interrupted. */
+  readonly #cut = new Set<number>();
+  /** The last that were said. */
+  readonly #said: string[] = [];
+  /** The last that something was said in, so that the same webhook once more gets the same. */
+  #told: { readonly at: string; readonly document: string } | undefined;
+  #lastTurn: number | undefined;
+  #over: string | undefined;
+  readonly #endings: (() => void)[] = [];
+
+  constructor(about: Pick<Call, "sid" | "person" | "isOutgoing" | "place" | "seenAtMs">) {
+    this.sid = about.sid;
+    this.person = about.person;
+    this.isOutgoing = about.isOutgoing;
+    this.place = about.place;
+    this.seenAtMs = about.seenAtMs;
+  }
+
+  /** Why nothing can be said in it any more. */
+  get over(): string | undefined {
+    return this.#over;
+  }
+
+  /** What comes next; undefined: nothing waits. */
+  get next(): Utterance | undefined {
+    return this.#queue[0];
+  }
+
+  /** A webhook of it came: what it says was heard has been said. False: a later one came before. */
+  cameTo(place: Place, nowMs: number): boolean {
+    this.seenAtMs = nowMs;
+    if (place.step < this.place.step) return false;
+    this.place = place;
+    const heard = this.#queue.find(({ tag }) => tag === place.said);
+    if (heard) this.wasSaid(heard);
+    else if (place.said !== undefined) this.#note(place.said);
+    return true;
+  }
+
+  /** Joins the end of the queue, unless it was said, or nobody wants to hear it any more: then it has ended already. */
+  add(message: NewUtterance): Utterance {
+    const utterance = new Utterance(message);
+    if (this.#over !== undefined) utterance.refused(this.#over);
+    else if (this.#said.includes(utterance.tag)) utterance.said();
+    else if (message.turn !== undefined && this.#cut.has(message.turn)) utterance.refused(INTERRUPTED);
+    else this.#queue.push(utterance);
+    if (message.turn !== undefined && message.turn === this.awaited) this.awaited = undefined;
+    return utterance;
+  }
+
+  isWaiting(utterance: Utterance): boolean {
+    return this.#queue.includes(utterance);
+  }
+
+  wasSaid(utterance: Utterance): void {
+    this.remove(utterance);
+    this.#note(utterance.tag);
+    this.#lastTurn = utterance.turn;
+    utterance.said();
+  }
+
+  remove(utterance: Utterance): void {
+    const at = this.#queue.indexOf(utterance);
+    if (at >= 0) this.#queue.splice(at, 1);
+  }
+
+  /** The caller speaks: whatever answer is being said now is not wanted any longer. */
+  spoke(turn: number): void {
+    this.awaited = turn;
+    if (this.#lastTurn !== undefined) this.#cut.add(this.#lastTurn);
+    for (const utterance of this.#queue.filter(({ turn: of }) => of !== undefined && this.#cut.has(of))) {
+      this.remove(utterance);
+      utterance.refused(INTERRUPTED);
+    }
+  }
+
+  /** `at`: names the webhook that is answered with it. */
+  toldAt(at: string, document: string): void {
+    this.#told = { at, document };
+  }
+
+  documentOf(at: string): string | undefined {
+    return this.#told?.at === at ? this.#told.document : undefined;
+  }
+
+  end(why: string): void {
+    if (this.#over !== undefined) return;
+    this.#over = why;
+    for (const utterance of this.#queue.splice(0)) utterance.refused(why);
+    for (const run of this.#endings.splice(0)) run();
+  }
+
+  /** Nobody asks this channel any more: what waits is to be tried again, by the one that takes its place. */
+  stop(): void {
+    for (const utterance of this.#queue.splice(0)) utterance.failed(stopped());
+    for (const run of this.#endings.splice(0)) run();
+  }
+
+  /** Calls `run` when it is over, or at once. */
+  atEnd(run: () => void): void {
+    if (this.#over === undefined) this.#endings.push(run);
+    else run();
+  }
+
+  #note(tag: string): void {
+    if (this.#said.includes(tag)) return;
+    this.#said.push(tag);
+    if (this.#said.length > MOST_SAID) this.#said.shift();
+  }
+}
+
+export const stopped = (): SvcError => new SvcError("DELIVERY_FAILED", "The channel stops, or is made anew.");
+
+const MOST_SAID = 100;

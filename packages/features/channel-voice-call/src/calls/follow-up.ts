@@ -1,0 +1,28 @@
+/**
+ * What is done about a call that began, once the platform has its answer: the platform ends it when its time is over, and tells
+ * us how it ended, whatever the phone number's own settings are.
+ */
+import type { Channel } from "@svc/contract";
+import type { Config } from "../config.ts";
+import { begunIn } from "../ingress/notice.ts";
+import { PATHS } from "../ingress/paths.ts";
+import type { PlatformApi } from "../platform/api.ts";
+import type { Speaker } from "../send/speaker.ts";
+
+export interface FollowUpParts {
+  readonly config: Config;
+  readonly base: string;
+  readonly api: PlatformApi;
+  readonly speaker: Speaker;
+}
+
+export function followUp({ config, base, api, speaker }: FollowUpParts): NonNullable<Channel["onNotice"]> {
+  return async (notice, signal) => {
+    signal.throwIfAborted();
+    const sid = begunIn(notice);
+    if (sid === undefined) return;
+    const callback = { StatusCallback: `${base}${PATHS.status}`, StatusCallbackMethod: "POST" };
+    await api.updateCall(sid, { TimeLimit: config.max_call_secs, ...callback }, signal);
+    await speaker.makePhrases(signal);
+  };
+}

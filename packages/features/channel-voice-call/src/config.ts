@@ -1,0 +1,92 @@
+/** The section: the account, who may call, and how a call goes. */
+import { allowlist, apiUrl, channelKeys, httpUrl, integer, secret } from "@svc/contract";
+import * as v from "valibot";
+import { E164 } from "./platform/number.ts";
+
+/** A sentence that callers hear. Blank: nothing is said. */
+const phrase = (standard: string, description: string) =>
+  v.optional(v.pipe(v.string(), v.maxLength(200), v.description(description)), standard);
+
+const secs = (standard: number, min: number, max: number, description: string) =>
+  v.optional(v.pipe(integer(min, max), v.description(description)), standard);
+
+const flag = (description: string) => v.optional(v.pipe(v.boolean(), v.description(description)), false);
+
+export const config = v.strictObject({
+  account_sid: v.pipe(
+    v.string(),
+    v.regex(/^AC[0-9a-fA-F]{32}$/, "AC and 32 hexadecimal digits, from the platform's console"),
+    v.description("Account SID, from the platform's console."),
+  ),
+  auth_token: v.pipe(
+    secret({ env: "SVC_VOICE_AUTH_TOKEN", envMode: "override", ask: true }),
+    v.description("Auth token of the account: requests are made with it, and the platform signs its own with it."),
+  ),
+  from_number: v.pipe(
+    v.string(),
+    v.regex(E164, "a phone number with + and country code, without spaces"),
+    v.description(
+      "The account's phone number, like +15551234567: people call it, and it is the one they are called from.",
+    ),
+  ),
+  allowed_numbers: allowlist("Phone numbers with country code"),
+  verified_callers_only: flag(
+    "Take calls only whose number the caller's network vouches for (STIR/SHAKEN); numbers can be faked otherwise.",
+  ),
+  webhook_url: v.optional(
+    v.pipe(
+      httpUrl(),
+      v.maxLength(200),
+      v.description("Where the platform reaches this service, without /voice-call. Default: gateway.public_url."),
+      v.transform((url) => url.replace(/\/+$/, "")),
+    ),
+  ),
+  language: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/, "a BCP 47 tag such as en-US"),
+      v.description("Language that is spoken and understood, like en-US."),
+    ),
+    "en-US",
+  ),
+  voice: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[\w.-]{1,80}$/, "the name of a voice, such as Polly.Joanna-Neural"),
+      v.description("The platform's voice, by its name there. Default: the platform's standard for the language."),
+    ),
+  ),
+  recognizer: v.optional(
+    v.pipe(
+      v.picklist(["platform", "transcription"]),
+      v.description("Who understands callers: the platform's recogniser, or [transcription] from recordings."),
+    ),
+    "platform",
+  ),
+  speaker: v.optional(
+    v.pipe(
+      v.picklist(["auto", "platform", "tts"]),
+      v.description("Who speaks: auto is [tts] while that is on, else the platform's voice."),
+    ),
+    "auto",
+  ),
+  greeting: phrase("Hello. How can I help you?", "What a caller hears first."),
+  filler: phrase("One moment, please.", "Said when an answer takes some seconds; blank: nothing."),
+  reprompt: phrase("Are you still there?", "Said once to a caller who says nothing."),
+  goodbye: phrase("Goodbye.", "Said before hanging up."),
+  code_notice: phrase("There is a piece of code here that I leave out.", "Said in place of a block of code."),
+  keys_notice: phrase(
+    "Press 1 for {approve}, or 2 for {reject}.",
+    "Said behind a question that is answered by a key; {approve} and {reject} stand for the answers.",
+  ),
+  silence_timeout_secs: secs(5, 1, 60, "Seconds of silence after which a caller is asked once more, and then left."),
+  speech_timeout_secs: secs(0, 0, 60, "Seconds of silence that end what a caller says; 0: the recogniser decides."),
+  filler_after_secs: secs(4, 1, 60, "Seconds without an answer before the filler is said."),
+  max_call_secs: secs(600, 30, 14_400, "Longest call, in seconds."),
+  ring_secs: secs(30, 5, 600, "Seconds to let the phone ring of somebody who is called."),
+  detect_voicemail: flag("Wait for the end of a voicemail's greeting before speaking on it."),
+  api_url: apiUrl("https://api.twilio.com"),
+  ...channelKeys,
+});
+
+export type Config = v.InferOutput<typeof config>;
