@@ -1,5 +1,6 @@
 /** What one config makes of the way of messages: which channels there are, who answers, how often is tried again. */
 import type { MessagingSettings, SpeechSettings, TranscriptionSettings } from "@svc/agent";
+import { allowedTargetsOf, targetOf } from "./governance/channel-section.ts";
 import type { CoreConfig, Lifecycle, LoadedConfig, Registry } from "@svc/kernel";
 
 export function messagingSettings(config: LoadedConfig, registry: Registry, lifecycle: Lifecycle): MessagingSettings {
@@ -11,6 +12,10 @@ export function messagingSettings(config: LoadedConfig, registry: Registry, life
       return feature !== undefined && lifecycle.stateOf(feature) !== "failed";
     },
     agentOf: (channel) => (config.section(`channels_config.${channel}`) as { agent?: string } | undefined)?.agent,
+    targetsOf: (channel) => ({
+      allowed: allowedTargetsOf(config, channel),
+      notification: targetOf(config, channel)?.id,
+    }),
     maxAttempts: core.delivery.max_attempts,
     maxParallelTurns: core.agent.max_parallel_turns,
     transcription: transcriptionOf(core.transcription),

@@ -24,6 +24,7 @@ function desk(channels: Readonly<Record<string, Partial<Channel>>> = { chat: {} 
     redact: (text) => text.replaceAll("sesame", "[redacted]"),
     dispatcher: { wake: (rows) => void woken.push(...rows.map(({ n }) => n)) },
     now: () => clock.now(),
+    ...toAnybody,
   };
   const tool = channelSendTool(() => parts);
   const { environment } = house({})
@@ -55,6 +56,12 @@ const request = (input: object, more: Partial<CallRequest> = {}): CallRequest =>
   signal: new AbortController().signal,
   ...more,
 });
+
+/** Whom it may write to: channel-send-targets.test.ts. */
+const toAnybody: Pick<ChannelSendParts, "identity" | "targetsOf"> = {
+  identity: { channel: () => client },
+  targetsOf: () => ({ allowed: ["*"], notification: undefined }),
+};
 
 const pictures = {
   maxBytes: 10,
@@ -233,6 +240,7 @@ describe("channel_send", () => {
 });
 
 const rest = (woken: number[]) => ({
+  ...toAnybody,
   redact: (text: string) => text,
   dispatcher: { wake: (rows: readonly { n: number }[]) => void woken.push(...rows.map(({ n }) => n)) },
   now: () => 0,

@@ -127,6 +127,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     channels: new Map([["chat", chat]]),
     isUp: () => true,
     agentOf: () => undefined,
+    targetsOf: () => ({ allowed: [], notification: undefined }),
     maxAttempts: 12,
     maxParallelTurns: 4,
     transcription: undefined,

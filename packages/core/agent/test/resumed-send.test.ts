@@ -25,6 +25,7 @@ function sendingHouse(options: MessagingHouseOptions): MessagingHouse {
   const made: MessagingHouse = messagingHouse({
     think,
     tools: [channelSendTool(() => made.messaging.channelSend)],
+    settings: { targetsOf: () => ({ allowed: ["friend"], notification: undefined }) },
     ...options,
   });
   return made;

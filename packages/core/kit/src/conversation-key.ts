@@ -7,3 +7,10 @@ import type { Conversation } from "@svc/contract";
 export function laneOf({ channel, id, thread }: Conversation): string {
   return JSON.stringify(thread === undefined ? [channel, id] : [channel, id, thread]);
 }
+
+/** The lanes of a chat, in whatever thread: `from` ≤ lane < `before`, by the order of their bytes. */
+export function lanesOf({ channel, id }: Pick<Conversation, "channel" | "id">): { from: string; before: string } {
+  // Up to the quote that ends the id. No other id goes on after it: a quote within one has a backslash before it.
+  const from = JSON.stringify([channel, id]).slice(0, -1);
+  return { from, before: `${from.slice(0, -1)}#` };
+}

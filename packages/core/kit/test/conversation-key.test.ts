@@ -1,7 +1,7 @@
 // Two conversations in one lane would see each other's history: ids are the platform's and hold any character.
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { laneOf } from "../src/index.ts";
+import { laneOf, lanesOf } from "../src/index.ts";
 
 const part = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -24,4 +24,20 @@ test("one lane for each conversation, and the same one every time", () => {
 
 test("no thread is another lane than a thread without a name", () => {
   expect(laneOf({ channel: "c", id: "i" })).not.toBe(laneOf({ channel: "c", id: "i", thread: "" }));
+});
+
+test("the lanes of a chat are those of its threads, and no other's", () => {
+  const isIn = (lane: string, { from, before }: ReturnType<typeof lanesOf>): boolean => {
+    const bytes = Buffer.from(lane);
+    return Buffer.compare(Buffer.from(from), bytes) <= 0 && Buffer.compare(bytes, Buffer.from(before)) < 0;
+  };
+  fc.assert(
+    fc.property(conversation, conversation, (one, other) => {
+      expect(isIn(laneOf(one), lanesOf(one))).toBe(true);
+      expect(isIn(laneOf(other), lanesOf(one))).toBe(one.channel === other.channel && one.id === other.id);
+    }),
+    { numRuns: 2_000 },
+  );
+  const { id } = { id: "room\\" };
+  expect(isIn(laneOf({ channel: "c", id: 'room\\"x' }), lanesOf({ channel: "c", id }))).toBe(false);
 });

@@ -12,6 +12,7 @@ import type { InboxStore } from "./messages/inbox.ts";
 import { MessageStores } from "./messages/messages.ts";
 import type { OutboxStore } from "./messages/outbox.ts";
 import type { StepStore } from "./messages/steps.ts";
+import { KnownLanes } from "./known-lanes.ts";
 import { MetaStore } from "./meta.ts";
 import { OldSopRuns } from "./old-sop-runs.ts";
 import { type OpenDatabase, openDatabase } from "./open-database.ts";
@@ -42,6 +43,7 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly sessions: SessionStore;
   readonly conversations: ConversationStore;
+  readonly knownLanes: KnownLanes;
   readonly toolCalls: ToolCallStore;
   readonly usage: UsageStore;
   readonly vault: VaultStore;
@@ -121,6 +123,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     idempotency: keys,
     sessions: new SessionStore(db),
     conversations,
+    knownLanes: new KnownLanes(db),
     toolCalls: new ToolCallStore(db, clock),
     usage,
     vault: new VaultStore(db, commits),

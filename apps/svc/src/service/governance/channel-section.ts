@@ -1,4 +1,4 @@
-/** What the section of a channel says of approvals and notifications. */
+/** What the section of a channel says of approvals, notifications, and whom the agent may write to. */
 import type { Conversation } from "@svc/contract";
 import type { LoadedConfig } from "@svc/kernel";
 
@@ -9,11 +9,17 @@ const BEGINNING = "channels_config.";
 const sectionOf = (
   config: Config,
   channel: string,
-): { readonly approvers?: readonly string[]; readonly notification_target?: string } =>
-  (config.section(`${BEGINNING}${channel}`) as object | undefined) ?? {};
+): {
+  readonly approvers?: readonly string[];
+  readonly notification_target?: string;
+  readonly allowed_targets?: readonly string[];
+} => (config.section(`${BEGINNING}${channel}`) as object | undefined) ?? {};
 
 export const approversOf = (config: Config, channel: string): readonly string[] =>
   sectionOf(config, channel).approvers ?? [];
+
+export const allowedTargetsOf = (config: Config, channel: string): readonly string[] =>
+  sectionOf(config, channel).allowed_targets ?? [];
 
 export function targetOf(config: Config, channel: string): Conversation | undefined {
   const target = sectionOf(config, channel).notification_target?.trim();

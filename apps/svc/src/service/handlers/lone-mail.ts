@@ -13,6 +13,7 @@ const NO_CHANNELS: MessagingSettings = {
   channels: new Map(),
   isUp: () => false,
   agentOf: () => undefined,
+  targetsOf: () => ({ allowed: [], notification: undefined }),
   maxAttempts: 1,
   maxParallelTurns: 1,
   transcription: undefined,

@@ -71,6 +71,8 @@ export function createMessaging(options: MessagingOptions): Messaging {
     speech: createSpeech({ fetch, clock, transcriber, settings: () => settings }),
     channelSend: {
       store,
+      identity: options.identity,
+      targetsOf: (channel) => settings.targetsOf(channel),
       redact,
       dispatcher,
       now: () => clock.now(),

@@ -61,11 +61,21 @@ export interface MessagingSettings {
   readonly isUp: (channel: string) => boolean;
   /** The agent that a channel's section names. */
   readonly agentOf: (channel: string) => string | undefined;
+  /** Whom the agent may write to there with `channel_send`. */
+  readonly targetsOf: (channel: string) => ChannelTargets;
   /** Of a delivery whose platform does not take it, and of a message while the model is down. */
   readonly maxAttempts: number;
   readonly maxParallelTurns: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly speech: SpeechSettings | undefined;
+}
+
+/** As the channel's section names them. */
+export interface ChannelTargets {
+  /** `allowed_targets`; `*` is any. */
+  readonly allowed: readonly string[];
+  /** `notification_target`. */
+  readonly notification: string | undefined;
 }
 
 export interface TranscriptionSettings {

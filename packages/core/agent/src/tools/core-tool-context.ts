@@ -9,8 +9,13 @@ export interface CoreToolContext extends ToolContext {
   readonly callId: string;
 }
 
-/** A tool of core's own that may keep what it does under the name of the call. */
+/** A tool of core's own that may keep what it does under the name of the call, and may have a rule of its own. */
 export interface CoreTool extends Tool {
+  /**
+   * Why a call may not run, whoever would say yes to it, as a sentence that the model and the person can act on; undefined: it
+   * is the policy's to judge. Asked before the policy, and again after the yes. `input` has passed the schema.
+   */
+  refuses?(input: unknown, call: Pick<CoreToolContext, "turnId" | "callId">): string | undefined;
   /**
    * What a call came to that was cut off, as far as the disk has it; undefined: it has done nothing, and may be made again. A
    * tool without it can't tell.

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import type { AskPerson, PersonAnswer, ToolQuestion } from "../types.ts";
 import { recordOf } from "./call-record.ts";
 import type { CallRequest } from "./call-tool.ts";
+import type { CoreTool } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 
 /** A call that may run now, in the environment that said so. */
@@ -24,6 +25,7 @@ export async function whenPermitted<T>(
   run: (call: PermittedCall) => Promise<T>,
 ): Promise<T> {
   const asked = callIn(current(), request);
+  refuseByTool(asked, request);
   const verdict = asked.environment.policy.judge(asked.tool, asked.input);
   if (verdict.verdict === "allow") return run(asked);
   if (verdict.verdict === "refuse") throw new SvcError("TOOL_REFUSED", verdict.reason);
@@ -33,11 +35,18 @@ export async function whenPermitted<T>(
   }
   await askPerson(asked, request, verdict.reason);
   const call = callIn(current(), request);
+  refuseByTool(call, request);
   const { policy } = call.environment;
   const now = policy.judge(call.tool, call.input);
   if (now.verdict === "refuse") throw new SvcError("TOOL_REFUSED", now.reason);
   if (now.verdict === "ask") policy.recordAction(call.tool);
   return run(call);
+}
+
+/** Throws TOOL_REFUSED. */
+function refuseByTool({ tool, input }: PermittedCall, call: CallRequest): void {
+  const reason = (tool as CoreTool).refuses?.(input, call);
+  if (reason !== undefined) throw new SvcError("TOOL_REFUSED", reason);
 }
 
 /** Throws TOOL_UNKNOWN, TOOL_UNAVAILABLE, TOOL_BAD_INPUT. */

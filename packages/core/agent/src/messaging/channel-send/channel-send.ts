@@ -1,22 +1,13 @@
 /** `channel_send`: a message of the agent's own, to whoever it is meant for, by the same durable way as its answers. */
-import { type Channel, defineTool, type Json, SvcError } from "@svc/contract";
-import type { Delivery, Store } from "@svc/store";
+import { defineTool, type Json } from "@svc/contract";
+import type { Delivery } from "@svc/store";
 import * as v from "valibot";
 import type { CoreTool, CoreToolContext } from "../../tools/core-tool-context.ts";
-import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import { mailIdOf } from "../delivery/settle.ts";
-import { attachedFile } from "./attached-file.ts";
-import { outgoingRows } from "./outgoing-rows.ts";
+import { queue, type QueueParts } from "./queue.ts";
+import { refusalOf, type TargetParts } from "./targets.ts";
 
-export interface ChannelSendParts {
-  readonly store: Pick<Store, "outbox" | "write">;
-  /** Those in force now. */
-  readonly channels: ReadonlyMap<string, Channel>;
-  /** Takes the configured secrets out of the text. */
-  readonly redact: (text: string) => string;
-  readonly dispatcher: Pick<OutboxDispatcher, "wake">;
-  readonly now: () => number;
-}
+export type ChannelSendParts = QueueParts & TargetParts;
 
 const MAX_TEXT_CHARS = 65_536;
 const MAX_FILES = 10;
@@ -48,9 +39,9 @@ export function channelSendTool(parts: () => ChannelSendParts): CoreTool {
   const tool = defineTool({
     name: "channel_send",
     description:
-      "Sends a message, and files of the workspace, to somebody on a chat channel. Not needed to answer who is talking to " +
-      "you: your answer goes there by itself. It is sent in the background and tried again when the platform is down; the " +
-      "result tells the message's id.",
+      "Sends a message, and files of the workspace, to somebody on a chat channel: to those who have written to you, and to " +
+      "those whom the owner has listed. Not needed to answer who is talking to you: your answer goes there by itself. It is " +
+      "sent in the background and tried again when the platform is down; the result tells the message's id.",
     input,
     approval: "ask",
     run: (message, context) => send(parts(), message, context as CoreToolContext),
@@ -59,34 +50,24 @@ export function channelSendTool(parts: () => ChannelSendParts): CoreTool {
     const kept = keptOf(parts(), turnId, callId);
     return kept.length > 0 ? { output: told(kept) } : undefined;
   };
-  return { ...tool, recall };
+  const refuses: CoreTool["refuses"] = (given, { turnId, callId }) => {
+    const { channel, to } = given as v.InferOutput<typeof input>;
+    const isSaid = keptOf(parts(), turnId, callId).length > 0;
+    return isSaid || !parts().channels.has(channel) ? undefined : refusalOf(parts(), channel, to);
+  };
+  return { ...tool, recall, refuses };
 }
 
 async function send(
   parts: ChannelSendParts,
-  { channel: name, to, thread, text, files }: v.InferOutput<typeof input>,
+  said: v.InferOutput<typeof input>,
   { workspace, agent, turnId, callId, signal }: CoreToolContext,
 ): Promise<Json> {
-  const { store, channels, redact, dispatcher, now } = parts;
   // Made before, it is what it is, whatever became of the file, the channel or its limits since.
   const before = keptOf(parts, turnId, callId);
   if (before.length > 0) return told(before);
-  const channel = channels.get(name);
-  if (!channel) throw new SvcError("TOOL_BAD_INPUT", noChannel([...channels.keys()]));
-  const kept = [];
-  for (const path of files) kept.push(await attachedFile({ workspace, agent, media: channel.media }, path));
-  const rows = outgoingRows(channel, {
-    conversation: { channel: name, id: to, ...(thread !== undefined && { thread }) },
-    text: redact(text),
-    files: kept,
-    turnId,
-    keyOf: (part) => keyOf(turnId, callId, part),
-  });
-  if (rows.length === 0) throw new SvcError("TOOL_BAD_INPUT", "There is nothing to send: no text and no files.");
-  signal.throwIfAborted();
-  const deliveries = await store.write(() => store.outbox.add(rows, now()));
-  dispatcher.wake(deliveries);
-  return told(deliveries);
+  const saying = { workspace, agent, turnId, signal, keyOf: (part: number) => keyOf(turnId, callId, part) };
+  return told(await queue(parts, said, saying));
 }
 
 const keyOf = (turnId: string, callId: string, part: number): string => `${turnId}:${callId}:${part}`;
@@ -108,8 +89,3 @@ function told(deliveries: readonly Delivery[]): Json {
   const { state } = deliveries.find((part) => part.state !== "sent") ?? first!;
   return { message: mailIdOf(first!), state, ...(others.length > 0 && { parts: deliveries.length }) };
 }
-
-const noChannel = (names: readonly string[]): string =>
-  names.length === 0
-    ? "No channel is in service."
-    : `There is no channel of this name in service; there are: ${names.toSorted().join(", ")}.`;
