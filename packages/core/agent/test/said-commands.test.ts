@@ -48,6 +48,25 @@ test("/model chooses for this owner's conversation only", async () => {
   expect(await ask(agent, "hi")).toMatchObject({ model: "big" });
 });
 
+test("each model is opened once, however often conversations of several take turns, until the config lets go of it", async () => {
+  const opened: string[] = [];
+  const model = ({ name = "?" }: { name?: string | undefined }) => {
+    opened.push(name);
+    return scripted(...Array.from({ length: 9 }, () => [text(name)]));
+  };
+  const options = { model, choices: ["small"], config: { model: { provider: "openai", name: "big" } } } as const;
+  const { agent, set } = house(options);
+  await ask(agent, "/model small", inLane);
+  for (const session of ["s", "t", "s", "t"]) await ask(agent, "hi", { session });
+  agent.reconfigure(set(options));
+  for (const session of ["s", "t"]) await ask(agent, "hi", { session });
+  expect(opened).toEqual(["small", "big"]);
+  agent.reconfigure(set({ ...options, choices: [] }));
+  agent.reconfigure(set(options));
+  for (const session of ["s", "t"]) await ask(agent, "hi", { session });
+  expect(opened).toEqual(["small", "big", "small"]);
+});
+
 test("/status counts those that wait behind it, and no other conversation's", async () => {
   const open = gate();
   const { agent } = house({ model: scripted(async () => (await open.opened, [text("1")]), [text("2")], [text("3")]) });
