@@ -46,7 +46,9 @@ function behind(text: string, at: number): number {
 
 function closes(text: string, at: number, length: number): boolean {
   if (/\s/.test(text[at - 1] as string)) return false;
-  return isWithinWords(text[at], length) || !isWord(text[at + length]);
+  // `__init__.py` is a name.
+  const after = text.slice(at + length, at + length + 2);
+  return isWithinWords(text[at], length) || !isWord(after[0] === "." ? after[1] : after[0]);
 }
 
 /** `**` and `~~` mean something also in the middle of a word. */

@@ -52,7 +52,7 @@ const END = /^<\/([^\s>]*)\s*>/;
 const ESCAPE = /&(#x[0-9a-f]{1,8}|#[0-9]{1,8}|lt|gt|amp|quot);/i;
 
 /** A string is the description of the error, as behind "can't parse entities: ". */
-export function parseHtml(source: string): EntityText | string {
+export function parseTelegramHtml(source: string): EntityText | string {
   const reading: Reading = { open: [], entities: [], text: "" };
   for (let at = 0; at < source.length;) {
     const rest = source.slice(at);

@@ -1,7 +1,7 @@
 /** A text or a caption as it was sent, and what people see of it. https://core.telegram.org/bots/api#sendmessage */
 import type { Json } from "@svc/contract";
 import { badRequest } from "./answer.ts";
-import { type EntityText, parseHtml } from "./html.ts";
+import { type EntityText, parseTelegramHtml } from "./html.ts";
 
 const MAX_TEXT_UNITS = 4096;
 const MAX_CAPTION_UNITS = 1024;
@@ -25,7 +25,7 @@ function formatted(given: Json | undefined, parseMode: Json | undefined): Entity
   if (!source.isWellFormed()) throw badRequest("strings must be encoded in UTF-8");
   if (parseMode === undefined || parseMode === "") return { text: source.trim(), entities: [] };
   if (typeof parseMode !== "string" || parseMode.toLowerCase() !== "html") throw badRequest("unsupported parse_mode");
-  const parsed = parseHtml(source);
+  const parsed = parseTelegramHtml(source);
   if (typeof parsed === "string") throw badRequest(`can't parse entities: ${parsed}`);
   return parsed;
 }
