@@ -4,6 +4,7 @@ import type { BuildFailure, Metafile } from "esbuild";
 import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FeaturePackage } from "./manifest.ts";
+import { absentPackages } from "./absent-packages.ts";
 import { nativeAddons, type NativeAddon } from "./native.ts";
 import { sharedPackages } from "./resolve-plugin.ts";
 import { slashed } from "./workspace.ts";
@@ -53,7 +54,7 @@ export async function bundle(
       legalComments: "none",
       banner: { js: BANNER },
       define: WITHOUT,
-      plugins: [nativeAddons(natives), sharedPackages(root, features)],
+      plugins: [nativeAddons(natives), absentPackages(), sharedPackages(root, features)],
       logLevel: "silent",
     })
     .catch((error: unknown) => {

@@ -6,8 +6,8 @@ import { ownerOf } from "./owner.ts";
 
 export interface ChunkContents {
   readonly bytes: number;
-  /** Ids of features whose code is in it, sorted. */
-  readonly features: readonly string[];
+  /** Id of the feature that loads it; definitions, which are evaluated with every start, load nothing yet. */
+  readonly feature: string | null;
   /** Names of npm packages whose code is in it, sorted. */
   readonly packages: readonly string[];
 }
@@ -19,15 +19,14 @@ export function chunkContents(
   { outputs }: Metafile,
 ): Readonly<Record<string, ChunkContents>> {
   const externals = features.filter(({ external }) => external);
-  const contents = Object.entries(outputs).map(([path, { bytes, inputs }]): [string, ChunkContents] => {
-    const owners = Object.entries(inputs)
-      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-      .map(([input]) => ownerOf(root, externals, input));
-    const names = (kinds: readonly string[]): string[] =>
-      [
-        ...new Set(owners.flatMap((owner) => (kinds.includes(owner.kind) && "name" in owner ? [owner.name] : []))),
-      ].sort();
-    return [basename(path), { bytes, features: names(["feature", "external"]), packages: names(["npm"]) }];
+  const contents = Object.entries(outputs).map(([path, { bytes, inputs, entryPoint }]): [string, ChunkContents] => {
+    const owner = entryPoint === undefined ? undefined : ownerOf(root, externals, entryPoint);
+    const feature = owner?.kind === "feature" || owner?.kind === "external" ? owner.name : null;
+    const packages = Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => {
+      const whose = ownerOf(root, externals, input);
+      return bytesInOutput > 0 && whose.kind === "npm" ? [whose.name] : [];
+    });
+    return [basename(path), { bytes, feature, packages: [...new Set(packages)].sort() }];
   });
   return Object.fromEntries(contents.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -11,6 +11,8 @@ export type Owner =
   | { readonly kind: "npm"; readonly name: string; readonly dir: string }
   /** The loader of a native addon, written by the build. */
   | { readonly kind: "native" }
+  /** Stands for an optional package that is not installed. */
+  | { readonly kind: "absent" }
   /** Inside of no package the build knows. */
   | { readonly kind: "foreign" };
 
@@ -23,6 +25,7 @@ const GROUPS: Readonly<Record<string, "core" | "feature" | "tooling">> = {
 /** @param input Path as the metafile spells it: relative to `root`, forward slashes. */
 export function ownerOf(root: string, externals: readonly FeaturePackage[], input: string): Owner {
   if (input.startsWith("native:")) return { kind: "native" };
+  if (input.startsWith("absent:")) return { kind: "absent" };
   const path = input.replace(/^\(disabled\):/, "");
   const absolute = resolve(root, path);
   const external = externals.find(({ dir }) => absolute.startsWith(dir + sep));

@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { binaryPath } from "./spawn-binary.ts";
 
 export interface Evaluated {
-  /** Ids of features of which any code was evaluated. */
+  /** Ids of features that were loaded. */
   readonly features: ReadonlySet<string>;
   /** Names of npm packages of which any code was evaluated. */
   readonly packages: ReadonlySet<string>;
@@ -20,16 +20,16 @@ export const evaluatedInto = (folder: string): Readonly<Record<string, string>> 
 
 export function readEvaluated(folder: string, binary: string = binaryPath()): Evaluated {
   const { chunks } = JSON.parse(readFileSync(join(dirname(binary), "build.json"), "utf8")) as {
-    readonly chunks: Readonly<Record<string, { bytes: number; features: string[]; packages: string[] }>>;
+    readonly chunks: Readonly<Record<string, { bytes: number; feature: string | null; packages: string[] }>>;
   };
   const scripts = readdirSync(folder).flatMap((file) => {
     const { result } = JSON.parse(readFileSync(join(folder, file), "utf8")) as { result: { url: string }[] };
     return result.map(({ url }) => basename(url));
   });
-  const found = [...new Set(scripts)].flatMap((name) => chunks[name] ?? []);
+  const found = [...new Set(scripts)].flatMap((name) => (Object.hasOwn(chunks, name) ? [chunks[name]!] : []));
   if (found.length === 0) throw new Error("the process left no list of what it evaluated");
   return {
-    features: new Set(found.flatMap(({ features }) => features)),
+    features: new Set(found.flatMap(({ feature }) => feature ?? [])),
     packages: new Set(found.flatMap(({ packages }) => packages)),
     bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
   };
