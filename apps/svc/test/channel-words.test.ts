@@ -73,11 +73,25 @@ describe("an agent that was talked into writing to others", () => {
       ? { text: "done" }
       : { calls: TARGETS.map((input) => ({ name: "channel_send", input })) };
 
+  test.each(["read_only", "supervised", "full"])("may not, with autonomy %s, and nobody is asked", async (autonomy) => {
+    await using house = await startPlatforms({
+      more: `[security.policy]\nautonomy = "${autonomy}"\n`,
+      script: talkedInto,
+    });
+    await house.post("provider_a", house.from.a());
+    await told(house, 1);
+    expect(house.a.sent.map(({ to, text }) => [to, text])).toEqual([[PERSON, "done"]]);
+    const results = JSON.stringify(house.model!.requests[1]!.body["messages"]);
+    expect(results.match(/TOOL_REFUSED/g)).toHaveLength(TARGETS.length);
+    expect(results.match(/channels_config\.provider_[abd]\.allowed_targets/g)).toHaveLength(TARGETS.length);
+  });
+
   test.each([
     { autonomy: "read_only", asked: 0 },
     { autonomy: "supervised", asked: TARGETS.length },
-  ])("may not, with autonomy $autonomy", async ({ autonomy, asked }) => {
+  ])("may not without a yes where they are listed, with autonomy $autonomy", async ({ autonomy, asked }) => {
     await using house = await startPlatforms({
+      targets: '"*"',
       more: `[security.policy]\nautonomy = "${autonomy}"\n[approvals]\ntool_timeout_secs = 1\n`,
       script: talkedInto,
     });
@@ -90,13 +104,16 @@ describe("an agent that was talked into writing to others", () => {
     expect(new Set(house.a.sent.map(({ to }) => to))).toEqual(new Set([PERSON]));
     const questions = house.a.sent.filter(({ text }) => text.startsWith("Approval needed"));
     expect(questions).toHaveLength(asked);
+    // Who is asked sees who is written to, and what.
+    for (const { text } of questions) expect(text).toMatch(/"to": "[^"]+",\s+.*"text": "(stolen)?"/s);
     expect(house.a.sent.filter(({ text }) => text.includes("nobody answered in time"))).toHaveLength(asked);
     const results = JSON.stringify(house.model!.requests[1]!.body["messages"]);
     expect(results.match(/TOOL_REFUSED/g)).toHaveLength(TARGETS.length);
   });
 
-  test("may with full autonomy, by no other path of an API, and not the files of the home", async () => {
-    await using house = await startPlatforms({ more: `[security.policy]\nautonomy = "full"\n`, script: talkedInto });
+  test("may with full autonomy to those who are listed, by no other path of an API, and not the files of the home", async () => {
+    const more = `[security.policy]\nautonomy = "full"\n`;
+    await using house = await startPlatforms({ more, script: talkedInto, targets: '"*"' });
     await house.post("provider_a", house.from.a());
     const { messages } = await eventually(
       () => house.json<{ messages: { state: string; error: string | null }[] }>("inbox", "list", "--box", "out"),
@@ -126,6 +143,7 @@ test("an agent that knows every secret tells none, and none is in what is kept",
   await using house = await startPlatforms({
     more: `[security.policy]\nautonomy = "full"\n[log]\nlevel = "debug"\n`,
     script,
+    targets: '"room1"',
   });
   for (const channel of ["provider_a", "provider_b", "provider_c"] as const) {
     await house.post(channel, { a: house.from.a, b: house.from.b, c: house.from.c }[channel.at(-1) as "a"]());

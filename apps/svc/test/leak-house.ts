@@ -8,6 +8,8 @@ export const PLANTED: Readonly<Record<string, string>> = {
   "agents.*.model.api_key": "planted-agent-key-2e1d",
   "channels_config.webhook.secret": "planted-webhook-secret-3d2e",
   "channels_config.webhook.signing_secret": "planted-signing-secret-4c3f",
+  "channels_config.webhook.url_secret": "planted-url-secret-5d40",
+  "channels_config.webhook.authorization": "planted-authorization-6e51",
   "transcription.api_key": "planted-transcription-key-6a51",
   "tts.api_key": "planted-speech-key-5e29",
   "channels_config.provider_a.access_token": "planted-a-access-token-7b62",
@@ -28,13 +30,16 @@ export const PLANTED: Readonly<Record<string, string>> = {
 
 export const planted = (key: string): string => PLANTED[key] ?? PLANTED[`channels_config.${key}`]!;
 
-/** The section of each of these channels, with all its secrets. The values: addresses of their platforms' APIs. */
-export const channelSections = (at: Readonly<Record<string, string>>, allowed = PERSON): string =>
+/**
+ * The section of each of these channels, with all its secrets. The values: addresses of their platforms' APIs. `targets`: whom
+ * the agent may write to there, e.g. `"*"`.
+ */
+export const channelSections = (at: Readonly<Record<string, string>>, allowed = PERSON, targets = ""): string =>
   Object.entries(at)
     .map(([channel, url]) => {
       const secrets = Object.entries(PLANTED).filter(([key]) => key.startsWith(`channels_config.${channel}.`));
       const lines = secrets.map(([key, value]) => `${key.slice(key.lastIndexOf(".") + 1)} = "${value}"`);
-      return `[channels_config.${channel}]\n${OTHER_KEYS[channel]!(url, allowed)}\n${lines.join("\n")}`;
+      return `[channels_config.${channel}]\n${OTHER_KEYS[channel]!(url, allowed)}\n${lines.join("\n")}\nallowed_targets = [${targets}]`;
     })
     .join("\n");
 

@@ -39,6 +39,8 @@ export interface PlatformsOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: the person. */
   readonly allowed?: string;
+  /** Whom the agent may write to by itself, as in a list of TOML. Default: those who wrote to it. */
+  readonly targets?: string;
   /** Not started yet: `start` does it. */
   readonly idle?: boolean;
 }
@@ -72,7 +74,7 @@ export interface PlatformsHouse extends AsyncDisposable {
 }
 
 export async function startPlatforms(options: PlatformsOptions = {}): Promise<PlatformsHouse> {
-  const { more = "", script, env = {}, allowed } = options;
+  const { more = "", script, env = {}, allowed, targets } = options;
   const stack = new AsyncDisposableStack();
   const home = stack.use(temporaryHome());
   const a = stack.use(
@@ -84,7 +86,8 @@ export async function startPlatforms(options: PlatformsOptions = {}): Promise<Pl
   const model = script && stack.use(await fakeModelServer({ script }));
   const urls = { provider_a: a.apiUrl, provider_b: b.apiUrl, provider_c: c.url, provider_d: d.url };
   const config = (text = more, channels: readonly ChannelId[] = CHANNELS): void => {
-    const sections = channelSections(Object.fromEntries(channels.map((channel) => [channel, urls[channel]])), allowed);
+    const at = Object.fromEntries(channels.map((channel) => [channel, urls[channel]]));
+    const sections = channelSections(at, allowed, targets);
     const whole = `${text}\n${model ? modelSection(model) : ""}\n${sections}\n`;
     writeFileSync(join(home.path, "config.toml"), whole, { mode: 0o600 });
   };

@@ -40,6 +40,7 @@ name = "other"
 base_url = "${model}"
 api_key = "${PLANTED["agents.*.model.api_key"]}"
 [channels_config.webhook]
+url = "${platform}/hook"
 ${webhook}
 [security.policy]
 autonomy = "full"
@@ -63,10 +64,12 @@ ${channelSections(Object.fromEntries(CHANNELS.map((channel) => [channel, platfor
 
 const BEFORE = `secret = "${OLD_SECRET}"`;
 const AFTER = `secret = "${PLANTED["channels_config.webhook.secret"]}"
-signing_secret = "${PLANTED["channels_config.webhook.signing_secret"]}"`;
+signing_secret = "${PLANTED["channels_config.webhook.signing_secret"]}"
+url_secret = "${PLANTED["channels_config.webhook.url_secret"]}"
+authorization = "${PLANTED["channels_config.webhook.authorization"]}"`;
 
 /** What a model would say that wants to give everything away. Nobody can know a secret before it is in the config. */
-const later = new Set(["channels_config.webhook.secret", "channels_config.webhook.signing_secret"]);
+const later = new Set(Object.keys(PLANTED).filter((key) => key.startsWith("channels_config.webhook.")));
 const known = [OLD_SECRET, ...Object.keys(PLANTED).flatMap((key) => (later.has(key) ? [] : [PLANTED[key]!]))];
 function talkative(
   request: ModelRequest,
@@ -163,7 +166,7 @@ const COMMANDS = [
   "logs -n 1000",
   "logs --json",
   "channels list --json",
-  ...CHANNELS.map((name) => `channels test ${name}`),
+  ...[...CHANNELS, "webhook"].map((name) => `channels test ${name}`),
   "channels setup mailpush",
   "inbox list --json",
   "webhook send provider_c --text hello",
