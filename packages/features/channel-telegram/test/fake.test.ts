@@ -1,6 +1,13 @@
 // The fake platform is worth only as much as it is like the real one: the client library that speaks to the real one must find
 // everything as it expects it, and what the real one refuses must be refused.
-import { startPlatform, startTelegram, TELEGRAM_TOKEN, telegramMessage, telegramPress, type TelegramPlatform } from "@svc/testkit";
+import {
+  startPlatform,
+  startTelegram,
+  TELEGRAM_TOKEN,
+  telegramMessage,
+  telegramPress,
+  type TelegramPlatform,
+} from "@svc/testkit";
 import { Api, Bot, type GrammyError, InputFile } from "grammy";
 import { describe, expect, test } from "vitest";
 import { ADA, FORUM, GROUP, NOW_MS } from "./house.ts";
@@ -99,16 +106,28 @@ describe("texts", () => {
     ["too much", { text: "x".repeat(4097) }, "message is too long"],
     ["too many pairs", { text: "😀".repeat(2049) }, "message is too long"],
     ["half a pair", { text: "\uD800" }, "strings must be encoded in UTF-8"],
-    ["an open tag", { text: "<b>x" }, 'can\'t parse entities: Can\'t find end tag corresponding to start tag "b"'],
+    ["an open tag", { text: "<b>x" }, "can't parse entities: Can't find end tag corresponding to start tag \"b\""],
     ["an unknown tag", { text: "é<h1>x</h1>" }, 'can\'t parse entities: Unsupported start tag "h1" at byte offset 2'],
-    ["crossed tags", { text: "<b><i>x</b></i>" }, 'can\'t parse entities: Unmatched end tag at byte offset 7, expected "</i>", found "</b>"'],
+    [
+      "crossed tags",
+      { text: "<b><i>x</b></i>" },
+      'can\'t parse entities: Unmatched end tag at byte offset 7, expected "</i>", found "</b>"',
+    ],
     ["an end alone", { text: "x</b>" }, "can't parse entities: Unexpected end tag at byte offset 1"],
-    ["a lone <", { text: "1 < 2" }, 'can\'t parse entities: Unclosed start tag at byte offset 2'],
+    ["a lone <", { text: "1 < 2" }, "can't parse entities: Unclosed start tag at byte offset 2"],
     ["another topic", { chat_id: FORUM.id, message_thread_id: 13 }, "message thread not found"],
     ["General by its number", { chat_id: FORUM.id, message_thread_id: 1 }, "message thread not found"],
     ["a reply to nothing", { reply_parameters: { message_id: 99 } }, "message to be replied not found"],
-    ["a button that says too much", { reply_markup: { inline_keyboard: [[{ text: "x", callback_data: "é".repeat(33) }]] } }, "BUTTON_DATA_INVALID"],
-    ["a button that says nothing", { reply_markup: { inline_keyboard: [[{ text: "x" }]] } }, "Text buttons are unallowed in the inline keyboard"],
+    [
+      "a button that says too much",
+      { reply_markup: { inline_keyboard: [[{ text: "x", callback_data: "é".repeat(33) }]] } },
+      "BUTTON_DATA_INVALID",
+    ],
+    [
+      "a button that says nothing",
+      { reply_markup: { inline_keyboard: [[{ text: "x" }]] } },
+      "Text buttons are unallowed in the inline keyboard",
+    ],
   ])("%s is refused", async (_what, more, description) => {
     await using at = await opened();
     const payload = { chat_id: ADA, text: "x", parse_mode: "HTML", ...more };
@@ -209,7 +228,10 @@ describe("updates", () => {
     expect(posts).toEqual(Array.from({ length: 3 }, () => ["s_e-c", waiting]));
     expect(at.platform.sent).toMatchObject([{ text: "by answer" }]);
     expect(await refusal(at.api.getUpdates())).toEqual([409, expect.stringContaining("while webhook is active")]);
-    expect(await at.api.getWebhookInfo()).toMatchObject({ url: "https://svc.example.org/telegram", pending_update_count: 0 });
+    expect(await at.api.getWebhookInfo()).toMatchObject({
+      url: "https://svc.example.org/telegram",
+      pending_update_count: 0,
+    });
     await at.api.deleteWebhook();
     expect(await at.api.getUpdates()).toEqual([]);
   });
@@ -262,7 +284,10 @@ test("reactions, actions and commands are checked", async () => {
   const { message_id: id } = await at.api.sendMessage(ADA, "a");
   await at.api.setMessageReaction(ADA, id, [{ type: "emoji", emoji: "👀" }]);
   await at.api.sendChatAction(ADA, "typing");
-  expect(at.platform.done).toMatchObject({ reactions: [{ messageId: id, emoji: ["👀"] }], actions: [{ action: "typing" }] });
+  expect(at.platform.done).toMatchObject({
+    reactions: [{ messageId: id, emoji: ["👀"] }],
+    actions: [{ action: "typing" }],
+  });
   const refused = [
     at.api.setMessageReaction(ADA, id, [{ type: "emoji", emoji: "🦊" as never }]),
     at.api.setMessageReaction(ADA, id, [

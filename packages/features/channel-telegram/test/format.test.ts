@@ -15,7 +15,7 @@ describe("within a line", () => {
     ["~~gone~~ ~not~", "<s>gone</s> ~not~"],
     ["`a < b` ``a ` b`` ` `", "<code>a &lt; b</code> <code>a ` b</code> <code> </code>"],
     ["`**not bold**`", "<code>**not bold**</code>"],
-    ["5 < 6 & 7 > 2 \"so\"", "5 &lt; 6 &amp; 7 &gt; 2 &quot;so&quot;"],
+    ['5 < 6 & 7 > 2 "so"', "5 &lt; 6 &amp; 7 &gt; 2 &quot;so&quot;"],
     ["<b>not ours</b>", "&lt;b&gt;not ours&lt;/b&gt;"],
     ["2*3*4 = 24 and snake_case_name and __init__.py", "2*3*4 = 24 and snake_case_name and __init__.py"],
     ["中文**强调**中文 and *强*调", "中文<b>强调</b>中文 and <i>强</i>调"],
@@ -29,9 +29,12 @@ describe("within a line", () => {
 
 describe("links", () => {
   test.each([
-    ["[text](https://a.example/?x=1&y=\"2)", '<a href="https://a.example/?x=1&amp;y=&quot;2">text</a>'],
-    ["[**b**](https://a.example \"Title\")", '<a href="https://a.example"><b>b</b></a>'],
-    ["[x](https://a.example/(y)) [x](<https://a.example/a b>)", '<a href="https://a.example/(y)">x</a> x (https://a.example/a b)'],
+    ['[text](https://a.example/?x=1&y="2)', '<a href="https://a.example/?x=1&amp;y=&quot;2">text</a>'],
+    ['[**b**](https://a.example "Title")', '<a href="https://a.example"><b>b</b></a>'],
+    [
+      "[x](https://a.example/(y)) [x](<https://a.example/a b>)",
+      '<a href="https://a.example/(y)">x</a> x (https://a.example/a b)',
+    ],
     ["![a cat](https://a.example/cat.png)", '<a href="https://a.example/cat.png">a cat</a>'],
     ["<https://a.example> [https://a.example](https://a.example)", "https://a.example https://a.example"],
     // What the platform drops silently, people read.
@@ -130,7 +133,8 @@ describe("whatever a model writes", () => {
   });
 
   test("what a draft breaks off anywhere can be read, too", () => {
-    const whole = "# T\n\n**b *i* `c`** [l](https://a.example)\n\n```js\nx < 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> q\n- [x] d";
+    const whole =
+      "# T\n\n**b *i* `c`** [l](https://a.example)\n\n```js\nx < 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> q\n- [x] d";
     for (let length = 0; length <= whole.length; length += 1) {
       expect(typeof parseTelegramHtml(html(whole.slice(0, length)))).toBe("object");
     }

@@ -36,7 +36,8 @@ export const FORUM = { ...GROUP, id: -1_009_876_543_210, is_forum: true, topics:
 
 export interface House {
   readonly context: FakeFeatureContext<Config>;
-  readonly channel: Channel & Required<Pick<Channel, "typing" | "readMarks" | "drafts" | "media" | "prompts" | "check" | "setup">>;
+  readonly channel: Channel &
+    Required<Pick<Channel, "typing" | "readMarks" | "drafts" | "media" | "prompts" | "check" | "setup">>;
   readonly made: Contributions & Required<Pick<Contributions, "run" | "register">>;
   /** Of an update that is posted, in webhook mode. */
   parsed(update: Readonly<Record<string, unknown>>): Parsed;

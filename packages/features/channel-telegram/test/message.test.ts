@@ -23,17 +23,35 @@ describe("files", () => {
   test.each<[string, Record<string, unknown>, object]>([
     [
       "photo",
-      { photo: [file({ width: 90, height: 90, file_id: "small" }), file({ width: 800, height: 600 }), file({ width: 320, height: 240, file_id: "mid" })] },
+      {
+        photo: [
+          file({ width: 90, height: 90, file_id: "small" }),
+          file({ width: 800, height: 600 }),
+          file({ width: 320, height: 240, file_id: "mid" }),
+        ],
+      },
       { kind: "image", placeholder: "[image]", mimeType: "image/jpeg" },
     ],
-    ["voice", { voice: file({ duration: 3, mime_type: "audio/ogg" }) }, { kind: "audio", placeholder: "[voice message]", mimeType: "audio/ogg" }],
+    [
+      "voice",
+      { voice: file({ duration: 3, mime_type: "audio/ogg" }) },
+      { kind: "audio", placeholder: "[voice message]", mimeType: "audio/ogg" },
+    ],
     [
       "audio",
       { audio: file({ duration: 3, mime_type: "audio/mpeg", file_name: "song.mp3" }) },
       { kind: "audio", placeholder: "[audio]", mimeType: "audio/mpeg", fileName: "song.mp3" },
     ],
-    ["video note", { video_note: file({ length: 240 }) }, { kind: "video", placeholder: "[video message]", mimeType: "video/mp4" }],
-    ["video", { video: file({ mime_type: "video/quicktime" }) }, { kind: "video", placeholder: "[video]", mimeType: "video/quicktime" }],
+    [
+      "video note",
+      { video_note: file({ length: 240 }) },
+      { kind: "video", placeholder: "[video message]", mimeType: "video/mp4" },
+    ],
+    [
+      "video",
+      { video: file({ mime_type: "video/quicktime" }) },
+      { kind: "video", placeholder: "[video]", mimeType: "video/quicktime" },
+    ],
     [
       // It has a document, too.
       "animation",
@@ -45,8 +63,16 @@ describe("files", () => {
       { document: file({ mime_type: "application/pdf; x=y", file_name: "a.pdf" }) },
       { kind: "document", placeholder: "[document]", mimeType: "application/pdf", fileName: "a.pdf" },
     ],
-    ["sticker", { sticker: file({ emoji: "👍", is_animated: false, is_video: false }) }, { kind: "sticker", placeholder: "[sticker 👍]", mimeType: "image/webp" }],
-    ["moving sticker", { sticker: file({ is_video: true }) }, { kind: "sticker", placeholder: "[sticker]", mimeType: "video/webm" }],
+    [
+      "sticker",
+      { sticker: file({ emoji: "👍", is_animated: false, is_video: false }) },
+      { kind: "sticker", placeholder: "[sticker 👍]", mimeType: "image/webp" },
+    ],
+    [
+      "moving sticker",
+      { sticker: file({ is_video: true }) },
+      { kind: "sticker", placeholder: "[sticker]", mimeType: "video/webm" },
+    ],
   ])("%s", (_what, content, media) => {
     const one = read(undefined, { more: content as never });
     expect(one.media).toEqual([{ ref: "AgAC-1", ...media }]);
@@ -54,7 +80,11 @@ describe("files", () => {
   });
 
   test("with a caption", () => {
-    const more = { photo: [file()], caption: "see here", caption_entities: [{ type: "text_link", offset: 4, length: 4, url: "https://a.example" }] };
+    const more = {
+      photo: [file()],
+      caption: "see here",
+      caption_entities: [{ type: "text_link", offset: 4, length: 4, url: "https://a.example" }],
+    };
     expect(read(undefined, { more: more as never }).text).toBe("[image]\nsee [here](https://a.example)");
   });
 });
@@ -63,9 +93,17 @@ describe("what is neither a text nor a file", () => {
   const location = { latitude: 52.5, longitude: 13.4 };
   test.each<[string, Record<string, unknown>, string | undefined]>([
     ["a place", { location }, "Location: 52.5, 13.4"],
-    ["a venue", { location, venue: { location, title: "Café", address: "Street 1" } }, "Location: 52.5, 13.4\nCafé\nStreet 1"],
+    [
+      "a venue",
+      { location, venue: { location, title: "Café", address: "Street 1" } },
+      "Location: 52.5, 13.4\nCafé\nStreet 1",
+    ],
     ["a contact", { contact: { phone_number: "+15551", first_name: "Bo", last_name: "D" } }, "Contact: Bo D, +15551"],
-    ["a poll", { poll: { question: "When?", options: [{ text: "now" }, { text: "later" }] } }, "Poll: When?\n- now\n- later"],
+    [
+      "a poll",
+      { poll: { question: "When?", options: [{ text: "now" }, { text: "later" }] } },
+      "Poll: When?\n- now\n- later",
+    ],
     ["dice", { dice: { emoji: "🎲", value: 4 } }, "[🎲: 4]"],
     ["a checklist", { checklist: { title: "Buy", tasks: [{ id: 1, text: "milk" }] } }, "Checklist: Buy\n- milk"],
     [
@@ -99,10 +137,23 @@ describe("what is neither a text nor a file", () => {
 
 describe("formatting", () => {
   test.each<[string, string, readonly Record<string, unknown>[], string]>([
-    ["a hidden link", "see here now", [{ type: "text_link", offset: 4, length: 4, url: "https://a.example" }], "see [here](https://a.example) now"],
+    [
+      "a hidden link",
+      "see here now",
+      [{ type: "text_link", offset: 4, length: 4, url: "https://a.example" }],
+      "see [here](https://a.example) now",
+    ],
     ["code", "so:\nx < 1", [{ type: "pre", offset: 4, length: 5, language: "js" }], "so:\n```js\nx < 1\n```"],
     ["bold", "a b", [{ type: "bold", offset: 0, length: 1 }], "a b"],
-    ["two that overlap", "abc", [{ type: "text_link", offset: 0, length: 2, url: "u" }, { type: "text_link", offset: 1, length: 2, url: "v" }], "a[bc](v)"],
+    [
+      "two that overlap",
+      "abc",
+      [
+        { type: "text_link", offset: 0, length: 2, url: "u" },
+        { type: "text_link", offset: 1, length: 2, url: "v" },
+      ],
+      "[ab](u)c",
+    ],
     ["behind a pair", "😀 x", [{ type: "text_link", offset: 3, length: 1, url: "u" }], "😀 [x](u)"],
     ["outside of the text", "ab", [{ type: "text_link", offset: 1, length: 9, url: "u" }], "ab"],
   ])("%s", (_what, text, entities, expected) => {
@@ -119,12 +170,32 @@ describe("words of others", () => {
     ["to a picture", reply({ from: bo, photo: [file()], caption: "cat" }), 'Yes\n\n[In reply to Bo: "[image] cat"]'],
     ["to us", reply({ from: us, text: "An answer" }), 'Yes\n\n[In reply to your message: "An answer"]'],
     ["to a question of ours", reply({ from: us, text: "Deploy?", reply_markup: { inline_keyboard: [] } }), "Yes"],
-    ["to a part", { ...reply({ from: bo, text: "a b c" }), quote: { text: "b", position: 2 } }, 'Yes\n\n[In reply to Bo: "b"]'],
-    ["to another chat", { external_reply: { origin: {}, photo: [file()] } }, 'Yes\n\n[In reply to a message: "[image]"]'],
+    [
+      "to a part",
+      { ...reply({ from: bo, text: "a b c" }), quote: { text: "b", position: 2 } },
+      'Yes\n\n[In reply to Bo: "b"]',
+    ],
+    [
+      "to another chat",
+      { external_reply: { origin: {}, photo: [file()] } },
+      'Yes\n\n[In reply to a message: "[image]"]',
+    ],
     ["to much", reply({ from: bo, text: "x".repeat(1000) }), `Yes\n\n[In reply to Bo: "${"x".repeat(300)}…"]`],
-    ["a forwarded message", { forward_origin: { type: "user", sender_user: bo, date: 1 } }, "[Forwarded from Bo]\n\nYes"],
-    ["of somebody hidden", { forward_origin: { type: "hidden_user", sender_user_name: "Cy", date: 1 } }, "[Forwarded from Cy]\n\nYes"],
-    ["of a channel", { forward_origin: { type: "channel", chat: { title: "News" }, date: 1 } }, "[Forwarded from News]\n\nYes"],
+    [
+      "a forwarded message",
+      { forward_origin: { type: "user", sender_user: bo, date: 1 } },
+      "[Forwarded from Bo]\n\nYes",
+    ],
+    [
+      "of somebody hidden",
+      { forward_origin: { type: "hidden_user", sender_user_name: "Cy", date: 1 } },
+      "[Forwarded from Cy]\n\nYes",
+    ],
+    [
+      "of a channel",
+      { forward_origin: { type: "channel", chat: { title: "News" }, date: 1 } },
+      "[Forwarded from News]\n\nYes",
+    ],
   ])("%s", (_what, more, expected) => {
     expect(read("Yes", { more: more as never }).text).toBe(expected);
   });
@@ -159,7 +230,10 @@ describe("no message", () => {
     ["one in the name of a group", said("x", { more: { sender_chat: { id: -5, type: "supergroup" } } })],
     ["one that only one person sees", said("x", { more: { message_id: 0 } })],
     ["of nobody", { message: { ...said("x").message, from: undefined as never } }],
-    ["in the chat of a channel with one person", said("x", { chat: { id: -5, type: "supergroup", is_direct_messages: true } })],
+    [
+      "in the chat of a channel with one person",
+      said("x", { chat: { id: -5, type: "supergroup", is_direct_messages: true } }),
+    ],
   ])("%s", (_what, update) => {
     expect(house.parsed(update).inbound).toEqual([]);
   });

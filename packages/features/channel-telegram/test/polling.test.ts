@@ -1,33 +1,25 @@
 // Nothing that was written may be lost or answered twice, whatever happens between the platform, this process and its disk; and
 // who can't poll must be told why.
 import { type Inbound, SvcError } from "@svc/contract";
-import { fakeClock, type FakeClock, telegramMessage, telegramPress, type TelegramPlatform } from "@svc/testkit";
+import { fakeClock, telegramMessage, telegramPress, type TelegramPlatform } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { ADA, failure, GROUP, type HouseAndPlatform, houseAndPlatform, NOW_MS, never } from "./house.ts";
 
 const write = (platform: TelegramPlatform, id: string, more: Partial<Parameters<typeof telegramMessage>[0]> = {}) =>
   platform.push({ message: telegramMessage({ id, text: `Text ${id}`, from: ADA, atMs: NOW_MS, ...more }) });
 
-/** Runs the channel until `isDone`; the clock goes on meanwhile, in steps of `stepMs`. */
-async function whileRunning(
-  { made, context }: HouseAndPlatform,
-  isDone: () => boolean,
-  stepMs = 250,
-): Promise<unknown> {
+/** Runs the channel until `isDone`, or until it ends by itself; the clock goes on meanwhile, in steps of `stepMs`. */
+async function whileRunning({ made, context }: HouseAndPlatform, isDone: () => boolean, stepMs = 250): Promise<void> {
   const stop = new AbortController();
-  let outcome: unknown;
-  const running = made.run(stop.signal).then(
-    () => (outcome = "ended"),
-    (error: unknown) => (outcome = error),
-  );
-  while (!isDone() && outcome === undefined) {
+  const course = { isOver: false };
+  const running = made.run(stop.signal).finally(() => (course.isOver = true));
+  while (!isDone() && !course.isOver) {
     await new Promise((resolve) => setImmediate(resolve));
-    await (context.clock as FakeClock).advance(stepMs);
+    await context.clock.advance(stepMs);
   }
-  const early = outcome;
+  expect(course.isOver).toBe(false);
   stop.abort(new Error("enough"));
   await running;
-  return early;
 }
 
 const offsets = ({ platform }: HouseAndPlatform): (number | undefined)[] =>
@@ -43,7 +35,7 @@ test("it asks for what it takes, for so long, and confirms by the next request",
   write(at.platform, "2");
   await whileRunning(at, () => at.platform.isPolled && at.platform.waiting.length === 0);
   expect(textsOf(at)).toEqual(["Text 1", "Text 2"]);
-  const [first] = at.platform.requests.filter(({ path }) => path.endsWith("/getUpdates"));
+  const first = at.platform.requests.find(({ path }) => path.endsWith("/getUpdates"));
   expect(first?.json).toEqual({
     limit: 100,
     timeout: 30,
@@ -85,13 +77,13 @@ test("what can't be kept is asked for again after a rest, and confirmed only the
 test("a process that ends before the disk has it leaves it to the next one", async () => {
   const held = Promise.withResolvers<never>();
   held.promise.catch(() => undefined);
-  let isOffered = false;
+  const offered = Promise.withResolvers<void>();
   await using at = await houseAndPlatform(
     {},
     {
       given: {
         receive: () => {
-          isOffered = true;
+          offered.resolve();
           return held.promise;
         },
       },
@@ -100,7 +92,7 @@ test("a process that ends before the disk has it leaves it to the next one", asy
   write(at.platform, "1");
   const stop = new AbortController();
   const running = at.made.run(stop.signal);
-  while (!isOffered) await new Promise((resolve) => setImmediate(resolve));
+  await offered.promise;
   expect(at.platform.waiting).toHaveLength(1);
   stop.abort(new Error("killed"));
   held.reject(new SvcError("DRAINING"));
@@ -162,7 +154,10 @@ test("of an album in a group one picture's text says whom it is for", async () =
   await using at = await houseAndPlatform();
   const entities = [{ type: "mention", offset: 0, length: 8 }];
   write(at.platform, "1", { ...picture("1", "a"), chat: GROUP });
-  write(at.platform, "2", { ...picture("2", "a", { caption: "@svc_bot look", caption_entities: entities }), chat: GROUP });
+  write(at.platform, "2", {
+    ...picture("2", "a", { caption: "@svc_bot look", caption_entities: entities }),
+    chat: GROUP,
+  });
   write(at.platform, "3", { ...picture("3", "b"), chat: GROUP });
   await whileRunning(at, () => at.platform.isPolled && at.platform.waiting.length === 0);
   expect(textsOf(at)).toEqual(["[image]\n[image]\nlook"]);
@@ -203,7 +198,8 @@ test.each([
   ["updates without numbers", [{ message: {} }]],
 ])("an answer that can't be read, %s, is no reason to ask without end", async (_what, result) => {
   await using at = await houseAndPlatform();
-  at.platform.mood = ({ path }) => (path.endsWith("/getUpdates") ? { babbles: JSON.stringify({ ok: true, result }) } : "takes");
+  at.platform.mood = ({ path }) =>
+    path.endsWith("/getUpdates") ? { babbles: JSON.stringify({ ok: true, result }) } : "takes";
   expect(await failure(at.made.run(never))).toMatchObject({ code: "REMOTE_UNREACHABLE" });
 });
 

@@ -85,7 +85,9 @@ test("set up, what is written and pressed comes in by it, again where we were do
   await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
   target = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/telegram`;
   try {
-    expect(await at.channel.setup({ url: "https://svc.example.org/telegram" }, never)).toContain("posts messages to svc");
+    expect(await at.channel.setup({ url: "https://svc.example.org/telegram" }, never)).toContain(
+      "posts messages to svc",
+    );
     await at.channel.prompts.post(QUESTION.message, QUESTION.prompt, never);
     at.platform.push({ message: telegramMessage({ id: "1", text: "Hello", from: ADA, atMs: NOW_MS }) });
     const message = at.platform.told(at.platform.sent[0]!);

@@ -25,20 +25,23 @@ export function isMentioned(text: string, entities: Json | undefined, me: Me): b
 
 /** As the model reads it. Only at the ends does the name go: in the middle of a sentence it is a part of it. */
 export function readableText(text: string, entities: Json | undefined, me: Me): string {
-  let readable = text;
-  let before = text.length;
+  const start = text.length - text.trimStart().length;
+  const end = text.trimEnd().length;
+  const parts: string[] = [];
+  let at = 0;
   let isCalled = false;
-  for (const mark of marksIn(text, entities).toSorted((a, b) => b.start - a.start)) {
-    // One within another, or two that overlap: the later one has been written out.
-    if (mark.end > before) continue;
-    const isAtEnd = text.slice(0, mark.start).trim() === "" || text.slice(mark.end).trim() === "";
+  for (const mark of marksIn(text, entities).toSorted((a, b) => a.start - b.start)) {
+    // One within another, or two that overlap: the first one has been written out.
+    if (mark.start < at) continue;
+    const isAtEnd = mark.start <= start || mark.end >= end;
     const isCall = isAtEnd && isMention(text, mark, me);
     const instead = isCall ? "" : writtenOut(text, mark);
     if (instead === undefined) continue;
     isCalled ||= isCall;
-    readable = readable.slice(0, mark.start) + instead + readable.slice(mark.end);
-    before = mark.start;
+    parts.push(text.slice(at, mark.start), instead);
+    at = mark.end;
   }
+  const readable = [...parts, text.slice(at)].join("");
   if (!isCalled) return readable;
   const said = readable.replace(/^\s*[,:;]?\s*/, "").trimEnd();
   // Nothing but the name: it is what was said.
