@@ -1,43 +1,61 @@
-/** The channel: what goes out by the platform's API. When to try again is the delivery's business, and in the error's code. */
-import type { Contributions, FeatureContext } from "@svc/contract";
-import { asCheckFailure, platformCall, type PlatformCall, runChannel, senderGate } from "@svc/kit";
-import * as v from "valibot";
-import { ingressOf } from "./delivery.ts";
-import type { Config } from "./index.ts";
+/** The channel: what goes out by the Web API, and what comes in by Socket Mode or the Events API. */
+import type { Channel, Contributions, FeatureContext } from "@svc/contract";
+import { senderGate, sentPartsIn } from "@svc/kit";
+import { type AccountParts, accountLine } from "./account.ts";
+import { webApi } from "./api/web-api.ts";
+import type { Config } from "./config.ts";
+import { CHANNEL } from "./ids.ts";
+import type { Told } from "./inbound/told.ts";
+import { ingressesOf } from "./ingress/ingress.ts";
+import { setupOf } from "./manifest.ts";
+import { mediaFetcher } from "./media.ts";
+import { draftsOf } from "./outbound/drafts.ts";
+import { placesOf } from "./outbound/place.ts";
+import { readMarksOf, typingOf } from "./outbound/presence.ts";
+import { promptsOf } from "./outbound/prompts.ts";
+import { messageSender, TEXT_CHARS } from "./outbound/send.ts";
+import { MAX_MEDIA_BYTES, SENT_KINDS, uploadsOf } from "./outbound/uploads.ts";
+import { peopleOf } from "./people.ts";
+import { runChannel } from "./run.ts";
+import { unknownSelf } from "./self.ts";
+import { threadsIn } from "./threads.ts";
 
-/** The platform's own limit; longer answers come in parts. */
-const MAX_CHARS = 4000;
+export function create(context: FeatureContext<Config>): Contributions {
+  const { config, log } = context;
+  const { api_url: apiUrl, app_token: appToken, signing_secret: signingSecret } = config;
+  const api = webApi({ apiUrl, token: config.bot_token }, context);
+  const app =
+    config.mode === "socket" && appToken !== undefined ? webApi({ apiUrl, token: appToken }, context) : undefined;
+  const self = unknownSelf();
+  const account: AccountParts = { bot: api, app, self };
+  const threads = threadsIn(context);
+  const people = peopleOf(api, context);
+  const mayWrite = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });
+  const told: Told = { config, self, people, threads, mayWrite };
 
-export function create({ config, clock, fetch, log }: FeatureContext<Config>): Contributions {
-  const call = (path: string, { headers, ...more }: Omit<PlatformCall, "url" | "nowMs">) =>
-    platformCall(fetch, {
-      url: `${config.api_url}${path}`,
-      headers: { authorization: `Bearer ${config.token}`, ...headers },
-      nowMs: clock.now(),
-      ...more,
-    });
-
-  const check = async (signal: AbortSignal): Promise<string> => {
-    const { json } = await call("/me", { signal }).catch(asCheckFailure);
-    return v.is(ACCOUNT, json) ? json.name : "an account without a name";
+  const outbox = { api, places: placesOf(api), threads, config };
+  const send = messageSender(outbox, uploadsOf(api, apiUrl, context), sentPartsIn(context));
+  const drafts = draftsOf(config, api, context);
+  const readMarks = readMarksOf(api, config.ack_reaction);
+  const channel: Channel = {
+    text: { maxChars: TEXT_CHARS },
+    send,
+    typing: typingOf(api),
+    ...(readMarks && { readMarks }),
+    ...(drafts && { drafts }),
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: mediaFetcher(api, config, context) },
+    prompts: promptsOf(outbox, send),
+    check: (signal) => accountLine(account, signal),
+    setup: setupOf(config),
   };
-
+  const isPostedTo = config.mode === "events" && signingSecret !== undefined;
   return {
-    channel: {
-      text: { maxChars: MAX_CHARS },
-      check,
-      async send({ conversation, text, deliveryId }, signal) {
-        const message = { room: conversation.id, text };
-        const headers = { "idempotency-key": deliveryId };
-        const { json } = await call("/messages", { json: message, headers, signal });
-        // An answer without a usable id is an acceptance all the same.
-        return v.is(TAKEN, json) ? { platformId: json.id } : {};
-      },
+    channel,
+    ...(isPostedTo && { ingress: ingressesOf(signingSecret, config.allowed_users, told) }),
+    register: async (signal) => {
+      signal.throwIfAborted();
+      await threads.load();
     },
-    ingress: [ingressOf(config, senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: "slack" }))],
-    run: (signal) => runChannel(check, log, signal),
+    run: (signal) => runChannel({ context, api, account, told, threads, people }, signal),
   };
 }
-
-const ACCOUNT = v.object({ name: v.pipe(v.string(), v.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u)) });
-const TAKEN = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });

@@ -95,7 +95,8 @@ export async function startSlack({ botToken, appToken, people = [] }: SlackOptio
   }
 
   function respond(request: PlatformRequest): PlatformReply {
-    const headers = { "x-oauth-scopes": [...scopes].join(","), "cache-control": "private, no-cache, no-store" };
+    const granted = request.path.endsWith("/apps.connections.open") ? ["connections:write"] : [...scopes];
+    const headers = { "x-oauth-scopes": granted.join(","), "cache-control": "private, no-cache, no-store" };
     try {
       return { headers, json: { ok: true, ...answer(request) } };
     } catch (error) {

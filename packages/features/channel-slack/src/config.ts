@@ -1,0 +1,79 @@
+/** The section. */
+import { allowlist, apiUrl, channelKeys, secret, streamKeys } from "@svc/contract";
+import * as v from "valibot";
+
+const token = (start: string, description: string, options: Parameters<typeof secret>[0]) =>
+  v.pipe(secret(options), v.startsWith(start, `a token that begins with ${start}`), v.description(description));
+
+const keys = v.strictObject({
+  bot_token: token("xoxb-", "Bot token of the app.", { env: "SVC_SLACK_BOT_TOKEN" }),
+  app_token: v.optional(
+    token("xapp-", "App-level token with connections:write. Socket Mode needs it.", {
+      env: "SVC_SLACK_APP_TOKEN",
+      ask: true,
+    }),
+  ),
+  mode: v.optional(
+    v.pipe(
+      v.picklist(["socket", "events"]),
+      v.description("socket: we connect to the platform. events: it posts to us, which takes a public URL."),
+    ),
+    "socket",
+  ),
+  signing_secret: v.optional(
+    v.pipe(
+      secret({ env: "SVC_SLACK_SIGNING_SECRET" }),
+      v.description("What the platform signs with what it posts. The mode events needs it."),
+    ),
+  ),
+  allowed_users: allowlist("User ids (U…)"),
+  mention_only: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description("In channels, answer only who mentions the bot, or writes in a thread that it takes part in."),
+    ),
+    true,
+  ),
+  thread_replies: v.optional(
+    v.pipe(v.boolean(), v.description("In channels, answer in a thread under the message.")),
+    true,
+  ),
+  ack_reaction: v.optional(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.regex(/^:?[a-z0-9_+'-]{0,100}:?$/, "the name of an emoji, such as eyes"),
+      v.description("Name of the emoji that marks a message while it is answered; blank for none."),
+      v.transform((name) => name.replaceAll(":", "")),
+    ),
+    "eyes",
+  ),
+  // An edit a second or so is what the platform takes: https://docs.slack.dev/apis/web-api/rate-limits
+  ...streamKeys(1_500),
+  api_url: apiUrl("https://slack.com/api"),
+  ...channelKeys,
+});
+
+const isSet = (value: string | undefined): boolean => value !== undefined && value.trim() !== "";
+
+export const config = v.pipe(
+  keys,
+  v.forward(
+    v.partialCheck(
+      [["app_token"], ["mode"]],
+      ({ app_token, mode }) => mode !== "socket" || isSet(app_token),
+      'is required in the mode "socket"',
+    ),
+    ["app_token"],
+  ),
+  v.forward(
+    v.partialCheck(
+      [["signing_secret"], ["mode"]],
+      ({ signing_secret, mode }) => mode !== "events" || isSet(signing_secret),
+      'is required in the mode "events"',
+    ),
+    ["signing_secret"],
+  ),
+);
+
+export type Config = v.InferOutput<typeof config>;

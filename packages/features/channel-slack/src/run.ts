@@ -1,0 +1,87 @@
+/** The channel's loop: what comes in is kept, what was missed is looked for, people's names are looked up. */
+import { type FeatureContext, SvcError } from "@svc/contract";
+import { type AccountParts, signIn } from "./account.ts";
+import type { WebApi } from "./api/web-api.ts";
+import { awayIn } from "./arriving/away.ts";
+import { catchUpOf } from "./arriving/catch-up.ts";
+import { keeper } from "./arriving/inbox.ts";
+import { arrivalQueue } from "./arriving/queue.ts";
+import type { Config } from "./config.ts";
+import type { Told } from "./inbound/told.ts";
+import type { People } from "./people.ts";
+import type { Threads } from "./threads.ts";
+
+export interface RunParts {
+  readonly context: FeatureContext<Config>;
+  readonly api: WebApi;
+  readonly account: AccountParts;
+  readonly told: Told;
+  readonly threads: Threads;
+  readonly people: People;
+}
+
+/** How often it is noted that we listen: more often than the overlap when we look for what was missed. */
+const NOTE_MS = 300_000;
+
+export async function runChannel(parts: RunParts, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  try {
+    parts.context.log.info("the platform knows this channel", { account: await signIn(parts.account, signal) });
+    await listen(parts, signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw asFinal(error);
+  }
+}
+
+async function listen(parts: RunParts, signal: AbortSignal): Promise<void> {
+  const { context, api, told, threads, people } = parts;
+  const keep = keeper(context);
+  const away = awayIn(context);
+  const catchUp = catchUpOf({ api, told, threads, keep, context }, await away.since());
+  const queue = arrivalQueue({ keep, catchUp: catchUp.conversation });
+  const connected = await connect(parts, queue, signal);
+  const noting = async (end: AbortSignal): Promise<void> => {
+    while (!(await catchUp.all(end))) await context.clock.sleep(NOTE_MS, end);
+    for (;;) {
+      await away.caughtUp();
+      await context.clock.sleep(NOTE_MS, end);
+    }
+  };
+  await together(signal, [noting, (end) => queue.run(end), (end) => people.run(end), ...connected]);
+}
+
+/** Loaded where it is used: the mode "events" never connects. */
+async function connect(
+  { context, told }: RunParts,
+  queue: ReturnType<typeof arrivalQueue>,
+  signal: AbortSignal,
+): Promise<((end: AbortSignal) => Promise<void>)[]> {
+  const { mode, api_url: apiUrl, app_token: appToken = "" } = context.config;
+  if (mode !== "socket") return [];
+  const { openSession } = await import("./socket/session.ts");
+  const session = await openSession({ apiUrl, appToken, told, queue, context }, signal);
+  return [(end) => session.run(end)];
+}
+
+/** Until the first of them ends, or `signal` ends them all. Rejects with what the first one failed with. */
+async function together(signal: AbortSignal, loops: readonly ((end: AbortSignal) => Promise<void>)[]): Promise<void> {
+  const over = new AbortController();
+  const end = AbortSignal.any([signal, over.signal]);
+  let first: unknown;
+  const running = loops.map((loop) =>
+    loop(end).catch((error: unknown) => {
+      if (!end.aborted) first = error;
+      over.abort(error);
+    }),
+  );
+  await Promise.all(running);
+  if (!signal.aborted) throw first;
+}
+
+/** Credentials that are refused stay so until the config changes. */
+function asFinal(error: unknown): unknown {
+  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return error;
+  const { message, hint } = error;
+  return new SvcError("FEATURE_FAILED", message, { cause: error, ...(hint !== undefined && { hint }) });
+}

@@ -1,0 +1,152 @@
+/**
+ * One connection of Socket Mode, by the platform's own client, whose reconnecting is off: this file has to say when a connection
+ * is over, and nothing else. https://docs.slack.dev/apis/events-api/using-socket-mode
+ */
+import { type FeatureContext, type Json, SvcError } from "@svc/contract";
+import { SocketModeClient, type SocketModeOptions } from "@slack/socket-mode";
+import { clientFetch } from "../api/client-fetch.ts";
+import { problemOf } from "../api/problems.ts";
+import { quietLog } from "../api/quiet-log.ts";
+import { requestHeaders } from "../api/web-api.ts";
+import { fieldsOf, textOf } from "../fields.ts";
+import { type CheckedLine, checkedLine } from "./line.ts";
+
+export interface Connection {
+  /** Resolves when the platform asks us to come back by another one. */
+  readonly leaving: Promise<void>;
+  /** Resolves, never rejects, with why it is over. */
+  readonly lost: Promise<SvcError>;
+  /** Ends it. What was not acknowledged comes again, by another. */
+  close(): void;
+}
+
+export interface ConnectionParts {
+  readonly apiUrl: string;
+  readonly appToken: string;
+  readonly context: Pick<FeatureContext, "clock" | "fetch" | "resolve">;
+  /** Takes what came in; `acknowledge` tells the platform that it is kept, and never rejects. */
+  readonly take: (payload: Json, acknowledge: () => void) => void;
+}
+
+/** Greetings come at once; a connection without one is none. */
+const HELLO_LIMIT_MS = 30_000;
+/** The client pings three times in this time, and gives up when nobody answers. */
+const PING_LIMIT_MS = 20_000;
+
+/** Resolves once the platform has said hello. Rejects as `WebApi`, and with REMOTE_*. */
+export async function openConnection(parts: ConnectionParts, signal: AbortSignal): Promise<Connection> {
+  signal.throwIfAborted();
+  const { context } = parts;
+  const line = checkedLine(context);
+  const client = new QuietClient(clientOptions(parts, line, signal), parts.take);
+  const greeted = client.start();
+  const lost = Promise.withResolvers<SvcError>();
+  client.on("disconnected", () => lost.resolve(line.why ?? over()));
+  const close = (): void => {
+    if (client.websocket?.isActive() === true) void client.disconnect();
+    line.close();
+  };
+  const limit = Promise.withResolvers<never>();
+  const cancel = context.clock.after(HELLO_LIMIT_MS, () =>
+    limit.reject(new SvcError("REMOTE_TIMEOUT", "Slack did not say hello.")),
+  );
+  const abort = (): void => limit.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    await Promise.race([greeted, limit.promise]);
+    return { leaving: client.leaving, lost: lost.promise, close };
+  } catch (error) {
+    close();
+    signal.throwIfAborted();
+    // The client says nothing of why a connection failed; the line knows.
+    throw line.why ?? (error === undefined ? over() : asConnectError(error));
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", abort);
+    greeted.catch(() => undefined);
+    limit.promise.catch(() => undefined);
+  }
+}
+
+const over = (): SvcError => new SvcError("REMOTE_UNREACHABLE", "The connection to Slack has ended.");
+
+/** A message was not refused here. */
+function asConnectError(error: unknown): SvcError {
+  const problem = problemOf(error);
+  if (!problem.code.startsWith("DELIVERY_")) return problem;
+  const { message, hint, retryAfterMs } = problem;
+  return new SvcError("REMOTE_UNREACHABLE", message, {
+    ...(hint !== undefined && { hint }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}
+
+function clientOptions(
+  { apiUrl, appToken, context }: ConnectionParts,
+  line: CheckedLine,
+  signal: AbortSignal,
+): SocketModeOptions {
+  const fetch = clientFetch(context.fetch, signal);
+  return {
+    appToken,
+    autoReconnectEnabled: false,
+    clientPingTimeout: PING_LIMIT_MS,
+    logger: quietLog(),
+    dispatcher: line.dispatcher,
+    clientOptions: {
+      slackApiUrl: apiUrl,
+      headers: requestHeaders(appToken),
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      // The address that the platform hands out is looked at before anybody connects to it.
+      fetch: async (url, init) => {
+        const answer = await fetch(url, init);
+        await line.check(textOf(fieldsOf(readJson(await answer.text()))["url"]));
+        return answer;
+      },
+    },
+  };
+}
+
+function readJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
+
+const ENVELOPES: ReadonlySet<unknown> = new Set(["events_api", "interactive", "slash_commands"]);
+/** What the client itself tells by its events: a payload that names itself so would be taken for that. */
+const OWN_EVENTS: ReadonlySet<unknown> = new Set(
+  "authenticated close connected connecting disconnected disconnecting error outgoing_message reconnecting slack_event ws_message".split(
+    " ",
+  ),
+);
+
+/** Hands the client only what it can read: of anything else it would throw where nobody catches. */
+class QuietClient extends SocketModeClient {
+  readonly #asked = Promise.withResolvers<void>();
+
+  constructor(options: SocketModeOptions, take: ConnectionParts["take"]) {
+    super(options);
+    this.on("slack_event", ({ body, ack }: { readonly body: Json; readonly ack: () => Promise<void> }) =>
+      take(body, () => void ack().catch(() => undefined)),
+    );
+  }
+
+  get leaving(): Promise<void> {
+    return this.#asked.promise;
+  }
+
+  protected override async onWebSocketMessage(data: string | ArrayBuffer, isBinary: boolean): Promise<void> {
+    if (isBinary || typeof data !== "string") return;
+    const { type, envelope_id: id, payload } = fieldsOf(readJson(data));
+    // The client would end the connection before there is another.
+    if (type === "disconnect") return this.#asked.resolve();
+    const event = fieldsOf(fieldsOf(payload)["event"])["type"];
+    const isEvent = typeof event === "string" && !OWN_EVENTS.has(event);
+    const isEnvelope = ENVELOPES.has(type) && typeof id === "string" && (type !== "events_api" || isEvent);
+    if (type === "hello" || isEnvelope) await super.onWebSocketMessage(data, isBinary);
+  }
+}
