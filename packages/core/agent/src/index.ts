@@ -10,6 +10,7 @@ export { approvalOf } from "./tools/approval-of.ts";
 export { callTool, type CallOutcome, type CallRequest } from "./tools/call-tool.ts";
 export { newMessageOf } from "./messaging/arrival.ts";
 export { channelSendTool, type ChannelSendParts } from "./messaging/channel-send/channel-send.ts";
+export { sendByPerson } from "./messaging/channel-send/by-person.ts";
 export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";
 export { removeFiles, removeLeftovers } from "./messaging/media/remove-files.ts";
 export { createMessaging, type MessagingOptions } from "./messaging/messaging.ts";

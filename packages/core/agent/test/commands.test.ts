@@ -129,6 +129,27 @@ describe("a command", () => {
     expect([made.chat.taken, made.row(2).state]).toEqual([["echo one", "echo two"], "dropped"]);
   });
 
+  test("that is dropped in the instant in which it is settled is settled whole, or not at all", async () => {
+    const outcomes = new Set<string>();
+    for (let ticks = 0; ticks < 12; ticks += 1) {
+      using made = messagingHouse();
+      await made.receive(said("one"));
+      await made.messaging.receive("chat", [said("/new")]);
+      for (let tick = 0; tick < ticks; tick += 1) await new Promise(setImmediate);
+      const dropped = await made.messaging.mailbox.drop("in-2").then(
+        () => "dropped",
+        ({ code }: SvcError) => code,
+      );
+      await quiet();
+      const outcome = [dropped, made.chat.taken.length, made.agent.sessions.list({}, 2)[0]!.name, made.row(2).state];
+      outcomes.add(outcome.join(" "));
+    }
+    expect([...outcomes].toSorted()).toEqual([
+      'MESSAGE_STATE 2 ["chat","room"].1 done',
+      'dropped 1 ["chat","room"] dropped',
+    ]);
+  });
+
   test("to an agent that the config does not have fails like a message", async () => {
     using made = messagingHouse({ settings: { agentOf: () => "gone" } });
     await made.receive(said("/help"));

@@ -1,8 +1,6 @@
 // Each paragraph of an answer is a message as soon as it is complete: one that is torn, lost, said twice or out of order.
 import type { LanguageModelV4Content } from "@ai-sdk/provider";
-import { SvcError } from "@svc/contract";
 import { fakeWorkspace, temporaryHome } from "@svc/testkit";
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ANEW } from "../src/messaging/writing/paragraph-sender.ts";
 import { act, call, read, until } from "./house.ts";
@@ -173,95 +171,6 @@ describe("a model that is asked again", () => {
     await pen.fail(status(400));
     expect(chat.shown).toEqual([A, B, expect.stringMatching(/^Sorry, /)]);
   });
-});
-
-describe("nothing is lost and nothing doubled", () => {
-  test("when the disk refuses a paragraph: it goes out with the next one, or with the end", async () => {
-    const disk = { isFull: false };
-    const { made, chat, pen } = house({
-      wrap: (store) => ({
-        ...store,
-        write: (change) => (disk.isFull ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
-      }),
-    });
-    using _ = made;
-    await made.receive(said("hi"));
-    await pen.say("One.\n\n");
-    disk.isFull = true;
-    await pen.say("Two.\n\n");
-    expect(chat.shown).toEqual(["One."]);
-    disk.isFull = false;
-    await pen.say("Three.\n\n");
-    expect(chat.shown).toEqual(["One.", "Two.", "Three."]);
-    disk.isFull = true;
-    await pen.say("Four.\n\nFive.");
-    disk.isFull = false;
-    await pen.end();
-    expect(chat.shown).toEqual(["One.", "Two.", "Three.", "Four.", "Five."]);
-  });
-
-  test.each(["stopped", "dropped"])("a turn that is %s leaves what was said, and says no more", async (how) => {
-    const { made, chat, pen } = house();
-    using _ = made;
-    await made.receive(said("hi"));
-    await pen.say("One.\n\nTw");
-    if (how === "stopped") await made.receive(said("/stop"));
-    else await made.messaging.mailbox.drop("in-1");
-    await quiet();
-    expect(chat.shown).toEqual(how === "stopped" ? ["One.", "Stopped."] : ["One."]);
-    expect(made.clock.waiting).toBe(0);
-  });
-
-  test("whatever the tries say, and wherever they break off: what is read last is the answer", async () => {
-    const paragraph = fc.constantFrom("A", "B", "C", "D");
-    const broken = fc.record({ said: fc.array(paragraph, { maxLength: 4 }), kills: fc.boolean() });
-    const answer = fc.array(paragraph, { minLength: 1, maxLength: 4 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(broken, { maxLength: 3 }), answer, async (tries, final) => {
-        const [home, other] = [temporaryHome(), temporaryHome()];
-        const options = { config: { model: { max_retries: 5 } } };
-        let now = house(options);
-        const { chat } = now;
-        const houses = [now.made];
-        await now.made.receive(said("hi"));
-        for (const { said: words, kills } of tries) {
-          await now.pen.say(words.map((word) => `${word}\n\n`).join(""));
-          if (kills) {
-            const target = houses.length % 2 === 0 ? home.path : other.path;
-            afterKill(now.made.folder, target);
-            now = house({ ...options, folder: target, chat });
-            houses.push(now.made);
-            await quiet();
-          } else {
-            await now.pen.fail(lost());
-            await now.made.pass(20_000);
-          }
-        }
-        await now.pen.say(final.join("\n\n"));
-        await now.pen.end();
-        expect(now.made.row(1).state).toBe("done");
-        expect(answerRead(now.made.store.outbox.ofTurn(now.made.row(1).turnId))).toEqual(final);
-        expect(chat.shown).toEqual(now.made.answersTo(1));
-        const isSameAgain = tries.every(({ said: words }) => words.every((word, at) => final[at] === word));
-        expect(isSameAgain && chat.shown.length !== final.length).toBe(false);
-        for (const one of houses) one[Symbol.dispose]();
-        for (const one of [home, other]) one.remove();
-      }),
-      { numRuns: 40 },
-    );
-  });
-
-  /** What somebody reads who, at each word about it, begins again from the place that it is about. */
-  function answerRead(rows: readonly { readonly text: string; readonly key?: string }[]): string[] {
-    let read: string[] = [];
-    for (const [index, { text, key }] of rows.entries()) {
-      if (text === ANEW) continue;
-      const place = Number(key?.split(":")[3]);
-      expect(rows[index - 1]?.text === ANEW ? place < read.length : place === read.length).toBe(true);
-      read = [...read.slice(0, place), text];
-    }
-    return read;
-  }
 });
 
 test("a step that calls a tool without a word says nothing", async () => {
