@@ -4,7 +4,7 @@ import { fakeWorkspace, temporaryHome } from "@svc/testkit";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ANEW } from "../src/messaging/writing/paragraph-sender.ts";
-import { gate, read, until } from "./house.ts";
+import { gate, until } from "./house.ts";
 import { afterKill, quiet, said } from "./messaging-house.ts";
 import { writingHouse, type WritingOptions } from "./writing-house.ts";
 
