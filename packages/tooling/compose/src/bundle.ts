@@ -19,10 +19,10 @@ export interface Bundle {
 
 export const ENTRY_CHUNK = "svc.js";
 
-/** CommonJS packages inside an ESM bundle expect these names. */
+/** CommonJS packages inside an ESM bundle expect these names; `var`, because some declare them for themselves. */
 const BANNER =
   'import{createRequire as __cr}from"node:module";' +
-  "const require=__cr(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;";
+  "var require=__cr(import.meta.url),__filename=import.meta.filename,__dirname=import.meta.dirname;";
 
 /** Native addons that `ws` would use if they were there; decided here, or it would look for them at every start. */
 const WITHOUT = { "process.env.WS_NO_BUFFER_UTIL": "true", "process.env.WS_NO_UTF_8_VALIDATE": "true" };

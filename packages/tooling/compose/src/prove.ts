@@ -19,6 +19,8 @@ export interface Proof {
 }
 
 /** Libraries that cost milliseconds to evaluate: `--version` must not pay for them. */
+/** Only their default export is used. */
+const USED_BY_DEFAULT: ReadonlySet<string> = new Set(["fastest-levenshtein"]);
 const HEAVY = /^(hono|ai|valibot|undici|zod|@hono\/.*|@ai-sdk\/.*|@valibot\/.*)$/;
 
 /** @throws SvcError BUNDLE_UNPROVEN, every violation with the imports that lead to it. */
@@ -41,12 +43,23 @@ export function prove(root: string, selection: Selection, { metafile }: Bundle):
       if (wanted.has(whose.name)) found.add(whose.name);
       else blame(input, `${whose.name} is not in the profile`);
     }
+    if (whose.kind !== "npm") namesLost(input);
     if (whose.kind === "tooling") blame(input, `${whose.name} is tooling and belongs in no binary`);
     if (whose.kind === "foreign") blame(input, "a file of no package");
     if (whose.kind !== "npm" && /(^|\/)tests?\/|\.test\.[cm]?[jt]sx?$/.test(input)) blame(input, "test code");
     if (whose.kind !== "npm" && whose.kind !== "foreign") undeclared(input, whose.kind === "external");
   }
   for (const id of wanted) if (!found.has(id)) problems.push(`${id} is in the profile and nothing of it in the bundle`);
+
+  /** `import()` of a CommonJS package gives `default` and nothing else once it is bundled, whatever Node makes of it. */
+  function namesLost(input: string): void {
+    for (const { path, kind } of metafile.inputs[input]?.imports ?? []) {
+      const imported = owner(path);
+      if (kind !== "dynamic-import" || imported.kind !== "npm" || metafile.inputs[path]?.format !== "cjs") continue;
+      if (!USED_BY_DEFAULT.has(imported.name))
+        blame(path, `${imported.name} is CommonJS: import it statically in a module that is loaded late`);
+    }
+  }
 
   /** A workspace file may import only what its package.json gives to those who run it, not what its tests use. */
   function undeclared(input: string, external: boolean): void {

@@ -23,7 +23,7 @@ export function webApi({ apiUrl, token }: Account, { fetch }: Pick<FeatureContex
     async call(method, args, signal) {
       signal.throwIfAborted();
       // Forty milliseconds to load, which nobody pays at start.
-      const { WebClient } = await import("@slack/web-api");
+      const { WebClient } = await import("./library.ts");
       const client = new WebClient(undefined, {
         slackApiUrl: apiUrl,
         headers: requestHeaders(token),

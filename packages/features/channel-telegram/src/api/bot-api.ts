@@ -27,7 +27,8 @@ export function createBotApi({
 }: Pick<FeatureContext<Config>, "config" | "fetch" | "clock">): BotApi {
   const transport = guardedTransport({ fetch, clock }) as unknown as NonNullable<Options["fetch"]>;
   const load = async () => {
-    const grammy = await import("grammy");
+    // Its build for the web: the requests are ours, and the other one brings an HTTP client that nobody uses.
+    const grammy = await import("grammy/web");
     return { grammy, api: new grammy.Api(config.bot_token, { apiRoot: config.api_url, fetch: transport }).raw };
   };
   let loading: ReturnType<typeof load> | undefined;
