@@ -21,6 +21,7 @@ import {
   memorySecrets,
   openChannel,
   startVoicePlatform,
+  voiceDelivery,
   type VoicePlatform,
   type VoicePlatformOptions,
 } from "@svc/testkit";
@@ -56,10 +57,16 @@ export interface House extends AsyncDisposable {
   readonly inbound: readonly Inbound[];
   readonly updates: readonly DeliveryUpdate[];
   readonly notices: readonly Notice[];
+  /** Targets of the webhooks that came, oldest first. */
+  readonly targets: readonly string[];
+  /** A webhook of this call to this target, as the platform would post it; resolves with what it is answered. */
+  post(target: string, fields: Readonly<Record<string, string>>): Promise<{ status: number; body: string }>;
   /** Asked about each webhook; true: it is answered 503. Default: never. */
   isFull: () => boolean;
   /** As the service's next process: what is in memory is gone, what is kept is not. */
   restart(): void;
+  /** Of the channel that is there now. */
+  readonly shutdown: () => Promise<void>;
   /** Hands the notices over that have come. */
   followUp(): Promise<void>;
   /** An answer to the message that came in last, or to this one. */
@@ -77,6 +84,7 @@ export interface HouseOptions {
 export async function house(options: HouseOptions = {}): Promise<House> {
   const { speech = fakeSpeech() } = options;
   const [inbound, updates, notices]: [Inbound[], DeliveryUpdate[], Notice[]] = [[], [], []];
+  const targets: string[] = [];
   const platform = await startVoicePlatform({
     accountSid: ACCOUNT,
     authToken: TOKEN,
@@ -97,6 +105,7 @@ export async function house(options: HouseOptions = {}): Promise<House> {
   let made = opened();
 
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    targets.push(incoming.url ?? "/");
     const url = new URL(incoming.url ?? "/", base);
     const way = made.ingress.find(({ path }) => path === url.pathname);
     const request: RawRequest = {
@@ -137,9 +146,20 @@ export async function house(options: HouseOptions = {}): Promise<House> {
     inbound,
     updates,
     notices,
+    targets,
+    async post(target, fields) {
+      const { pathname: path, search: query } = new URL(target, base);
+      const { headers, body } = voiceDelivery({ authToken: TOKEN, base, path, query }, fields);
+      const response = await fetch(base + target, { method: "POST", headers, body: Buffer.from(body) });
+      return { status: response.status, body: await response.text() };
+    },
     isFull: () => false,
     restart() {
       made = opened();
+    },
+    get shutdown() {
+      const { shutdown } = made.made;
+      return async () => shutdown?.();
     },
     async followUp() {
       for (const { body } of notices) await made.channel.onNotice?.(body, never);

@@ -22,14 +22,14 @@ export class Call {
   /** We called. */
   readonly isOutgoing: boolean;
   doing: Doing = "unknown";
-  /** The turn of the caller's that waits for its answer. */
-  awaited: number | undefined;
   /** Milliseconds since the epoch when the platform last told of it. */
   seenAtMs: number;
   /** Of the document that the platform has, or is about to get. */
   place: Place;
   /** Sent to the platform, not yet answered. */
   pushing: Utterance | undefined;
+  /** What the caller said that no answer has come to yet. */
+  readonly #awaited = new Set<number>();
   readonly #queue: Utterance[] = [];
   /** Answers that were interrupted. */
   readonly #cut = new Set<number>();
@@ -39,6 +39,7 @@ export class Call {
   #told: { readonly at: string; readonly document: string } | undefined;
   #lastTurn: number | undefined;
   #over: string | undefined;
+  #isStopped = false;
   readonly #endings: (() => void)[] = [];
 
   constructor(about: Pick<Call, "sid" | "person" | "isOutgoing" | "place" | "seenAtMs">) {
@@ -74,10 +75,11 @@ export class Call {
   add(message: NewUtterance): Utterance {
     const utterance = new Utterance(message);
     if (this.#over !== undefined) utterance.refused(this.#over);
+    else if (this.#isStopped) utterance.failed(stopped());
     else if (this.#said.includes(utterance.tag)) utterance.said();
     else if (message.turn !== undefined && this.#cut.has(message.turn)) utterance.refused(INTERRUPTED);
     else this.#queue.push(utterance);
-    if (message.turn !== undefined && message.turn === this.awaited) this.awaited = undefined;
+    if (message.turn !== undefined) this.#awaited.delete(message.turn);
     return utterance;
   }
 
@@ -99,12 +101,20 @@ export class Call {
 
   /** The caller speaks: whatever answer is being said now is not wanted any longer. */
   spoke(turn: number): void {
-    this.awaited = turn;
+    this.#awaited.add(turn);
     if (this.#lastTurn !== undefined) this.#cut.add(this.#lastTurn);
     for (const utterance of this.#queue.filter(({ turn: of }) => of !== undefined && this.#cut.has(of))) {
       this.remove(utterance);
       utterance.refused(INTERRUPTED);
     }
+  }
+
+  get isAwaited(): boolean {
+    return this.#awaited.size > 0;
+  }
+
+  awaitNothing(): void {
+    this.#awaited.clear();
   }
 
   /** `at`: names the webhook that is answered with it. */
@@ -125,13 +135,14 @@ export class Call {
 
   /** Nobody asks this channel any more: what waits is to be tried again, by the one that takes its place. */
   stop(): void {
+    this.#isStopped = true;
     for (const utterance of this.#queue.splice(0)) utterance.failed(stopped());
     for (const run of this.#endings.splice(0)) run();
   }
 
   /** Calls `run` when it is over, or at once. */
   atEnd(run: () => void): void {
-    if (this.#over === undefined) this.#endings.push(run);
+    if (this.#over === undefined && !this.#isStopped) this.#endings.push(run);
     else run();
   }
 

@@ -19,6 +19,7 @@ export class Calls {
     const there = this.#bySid.get(about.sid);
     if (there) return there;
     const call = new Call(about);
+    if (this.#isStopped) call.stop();
     this.#bySid.set(call.sid, call);
     this.#forget(about.seenAtMs);
     return call;

@@ -2,7 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Documents, Spoken } from "../twiml/documents.ts";
 import { type Call, OVER } from "./call.ts";
-import { onward, type Place } from "./place.ts";
+import { type Asked, onward, type Place } from "./place.ts";
 import type { Utterance } from "./utterance.ts";
 
 export interface Dialogue {
@@ -61,10 +61,9 @@ export function dialogue({ config, documents, phrase, isAllowed }: DialogueParts
   const words: Dialogue["words"] = (person, { goesOn }, spoken, place) => {
     // Who is not heard is told what there is to tell, and left.
     if (!isAllowed(person)) return documents.telling(spoken, { ...place, ask: undefined });
-    const after = { ...place, ask: undefined };
-    if (!goesOn) return documents.listening(place, { spoken, silenceSecs, onSilence: { ...after, quiet: 1 } });
-    if (config.recognizer === "transcription") return documents.telling(spoken, after);
-    return documents.listening(place, { spoken, silenceSecs: BETWEEN_PARTS_SECS, onSilence: after });
+    if (!goesOn) return documents.listening(place, { spoken, silenceSecs, onSilence: { ...place, quiet: 1 } });
+    if (config.recognizer === "transcription") return documents.telling(spoken, place);
+    return documents.listening(place, { spoken, silenceSecs: BETWEEN_PARTS_SECS, onSilence: place });
   };
 
   const placeAfter: Dialogue["placeAfter"] = (place, { tag, ask }, nowMs) =>
@@ -83,7 +82,12 @@ export function dialogue({ config, documents, phrase, isAllowed }: DialogueParts
     return words(call.person.id, utterance, utterance.spoken, place);
   };
 
-  const wait = (call: Call, holds: number, nowMs: number): string => {
+  const listenAgain = (call: Call, quiet: number, nowMs: number, ask: Asked | undefined): string => {
+    const place = onward(call.place, nowMs, { ask, quiet, hold: undefined });
+    return listen(call, place, quiet === 1 ? phrase(config.reprompt, nowMs) : undefined);
+  };
+
+  const holdOn = (call: Call, holds: number, nowMs: number): string => {
     const next = onward(call.place, nowMs, { hold: holds + 1, quiet: 0 });
     const filler = holds === 1 ? phrase(config.filler, nowMs) : undefined;
     if (!filler) return hold(call, next, HOLD_SECS);
@@ -91,6 +95,16 @@ export function dialogue({ config, documents, phrase, isAllowed }: DialogueParts
     call.doing = "busy";
     call.place = next;
     return documents.telling(filler, next);
+  };
+
+  /** Who is asked something in the middle of a turn may think about it: then the line is not held, it listens. */
+  const waitForAnswer = (call: Call, nowMs: number): string => {
+    const { ask, quiet, hold: holds = 1 } = call.place;
+    if ((ask ? quiet : holds) <= MOST_HOLDS) {
+      return ask ? listenAgain(call, quiet, nowMs, ask) : holdOn(call, holds, nowMs);
+    }
+    call.awaitNothing();
+    return listenAgain(call, 1, nowMs, ask);
   };
 
   return {
@@ -108,12 +122,9 @@ export function dialogue({ config, documents, phrase, isAllowed }: DialogueParts
       const next = nextWords(call, nowMs);
       if (next !== undefined) return next;
       if (!isAllowed(call.person.id)) return end(call, nowMs);
-      const { hold: holds = call.awaited === undefined ? undefined : 1, quiet } = call.place;
-      if (holds !== undefined && holds <= MOST_HOLDS) return wait(call, holds, nowMs);
-      if (holds !== undefined) call.awaited = undefined;
-      if (holds === undefined && quiet >= 2) return end(call, nowMs, config.goodbye);
-      const place = onward(call.place, nowMs, { hold: undefined, quiet: holds === undefined ? quiet : 1 });
-      return listen(call, place, place.quiet === 1 ? phrase(config.reprompt, nowMs) : undefined);
+      const { ask, hold: holds, quiet } = call.place;
+      if (holds !== undefined || call.isAwaited) return waitForAnswer(call, nowMs);
+      return quiet >= 2 ? end(call, nowMs, config.goodbye) : listenAgain(call, quiet, nowMs, ask);
     },
   };
 }

@@ -33,21 +33,27 @@ export async function wordsOf(
 ): Promise<Words> {
   const { speakableOf } = await import("../speakable/speakable.ts");
   const turn = replyOf(replyData)?.turn;
-  const plain = { deliveryId, turn, goesOn: text.length > GOES_ON_CHARS && !prompt, ask: undefined };
-  const asked = prompt && questionOf(prompt, keysNotice, (part) => speakableOf(part, codeNotice));
-  return asked ? { ...plain, ...asked } : { ...plain, text: speakableOf(text, codeNotice) };
+  const speakable = (part: string): string => speakableOf(part, codeNotice);
+  const plain = { deliveryId, turn, goesOn: text.length > GOES_ON_CHARS && !prompt, ask: prompt && askedBy(prompt) };
+  const question = prompt && plain.ask && questionOf(prompt, keysNotice, speakable);
+  return { ...plain, text: question ?? speakable(text) };
 }
 
-/** Undefined where there is no room for it: then it is read out in words, and answered by words. */
+/** Undefined: no key can answer it. */
+function askedBy({ id, approve, reject }: Prompt): Asked | undefined {
+  const fits = (label: string): boolean => label.trim() !== "" && label.length <= MAX_LABEL_CHARS;
+  return fits(approve) && fits(reject) ? { prompt: id, approve, reject } : undefined;
+}
+
+/** Undefined where there is no room for it: then it is read out in words. */
 function questionOf(
-  { id, title, message, approve, reject }: Prompt,
+  { title, message, approve, reject }: Prompt,
   keysNotice: string,
   speakable: (text: string) => string,
-): { readonly text: string; readonly ask: Asked } | undefined {
-  if (![approve, reject].every((label) => label.trim() !== "" && label.length <= MAX_LABEL_CHARS)) return undefined;
+): string | undefined {
   const keys = keysNotice.replaceAll("{approve}", approve).replaceAll("{reject}", reject);
   const text = [title, speakable(message), keys].filter((part) => part.trim() !== "").join("\n");
-  return text.length <= MAX_CHARS ? { text, ask: { prompt: id, approve, reject } } : undefined;
+  return text.length <= MAX_CHARS ? text : undefined;
 }
 
 /** They stand in the URL that is called when a key is pressed. */
