@@ -79,7 +79,7 @@ export async function fakeModelServer({ script }: FakeModelOptions): Promise<Fak
     const reply = replyOf(step, body, index);
     const midway = "fault" in step;
     if (midway) dropped.add(response);
-    if (streaming) return sendEvents(response, wire.events(reply), midway);
+    if (streaming) return sendEvents(response, wire.events(reply), midway, "midway" in step ? step.midway : undefined);
     if (midway) return sendHalf(response, wire.json(reply));
     sendJson(response, 200, wire.json(reply));
   };
@@ -143,10 +143,17 @@ function sendJson(
 
 const STREAM = { "content-type": "text/event-stream", "cache-control": "no-cache" };
 
-function sendEvents(response: ServerResponse, events: readonly SseEvent[], midway: boolean): void {
+async function sendEvents(
+  response: ServerResponse,
+  events: readonly SseEvent[],
+  midway: boolean,
+  thinks: (() => Promise<void>) | undefined,
+): Promise<void> {
   response.writeHead(200, STREAM);
-  const sent = midway ? events.slice(0, Math.ceil(events.length / 2)) : events;
-  for (const { event, data } of sent) {
+  const half = Math.ceil(events.length / 2);
+  const sent = midway ? events.slice(0, half) : events;
+  for (const [at, { event, data }] of sent.entries()) {
+    if (at === half) await thinks?.();
     const name = event === undefined ? "" : `event: ${event}\n`;
     response.write(`${name}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
   }

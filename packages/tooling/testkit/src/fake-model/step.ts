@@ -13,6 +13,8 @@ export type ModelStep =
       readonly calls?: readonly ModelToolCall[];
       readonly inputTokens?: number;
       readonly outputTokens?: number;
+      /** Awaited when half of a streamed answer is out: the model thinks. */
+      readonly midway?: () => Promise<void>;
     }
   /** Refuses with this status, in the provider's own error shape. */
   | { readonly status: number; readonly message?: string; readonly headers?: Readonly<Record<string, string>> }
