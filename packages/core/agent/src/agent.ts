@@ -147,8 +147,7 @@ class RunningAgent implements Agent {
       if (isStopCommand(request.text)) {
         return await answerStop(this.#store, turn, profile, this.#active.stop(turn.key, "/stop"));
       }
-      // Whoever takes up a turn says what was said before.
-      const command = request.resumable ? undefined : commandOf(request.text);
+      const command = request.takesCommands ? commandOf(request.text) : undefined;
       if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
       return await this.#lanes.run(turn.key, start, turn.limit.signal);

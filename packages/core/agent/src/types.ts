@@ -12,6 +12,8 @@ export interface TurnRequest {
   /** Name of the session, scoped to the owner. Without one the turn opens a session of its own. */
   readonly session?: string;
   readonly text: string;
+  /** The text may be a command: a person said it, and is shown the answer, which the conversation does not keep. */
+  readonly takesCommands?: true;
   /** Settled in the same transaction as the turn, or released when the turn fails before an acting tool started. */
   readonly claim?: IdempotencyClaim;
   /** Asks a person about an acting call. Default: whoever the agent was made with. */

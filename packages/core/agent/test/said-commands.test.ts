@@ -1,10 +1,10 @@
-// Commands said where the answer is waited for: at the terminal, on the page, in a request. One that is settled twice, or by a model.
+// Commands said where the answer is waited for, as at the terminal: one that is settled twice, or that a model is asked.
 import type { ClientId } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { expect, test } from "vitest";
 import { ask, failure, gate, hang, house, rolesOf, scripted, text, until } from "./house.ts";
 
-const inLane = { session: "s" };
+const inLane = { session: "s", takesCommands: true } as const;
 const claimOf = (key: string) => ({ scope: "client", key });
 const isNew = (store: Store, key: string) => store.idempotency.claim(claimOf(key)) === "new";
 
@@ -35,7 +35,7 @@ test("/new begins the named conversation anew, behind what runs there; the old o
 
 test("without a session it has nothing to put aside", async () => {
   const { agent, store } = house({ model: scripted() });
-  expect(await ask(agent, "/new")).toMatchObject({ response: "A new conversation begins." });
+  expect(await ask(agent, "/new", { takesCommands: true })).toMatchObject({ response: "A new conversation begins." });
   expect(store.sessions.list({}, 10)).toEqual([]);
 });
 
@@ -97,10 +97,9 @@ test("its key makes a duplicate of the same request, and is new again when it wa
   await running;
 });
 
-test("of a turn that is taken up the words are words", async () => {
+test("whoever does not show its answer has the model asked", async () => {
   const model = scripted([text("ok")]);
   const { agent } = house({ model });
-  const resumable = { turnId: "t-1", resumable: true, ...inLane } as const;
-  expect(await ask(agent, "/new", resumable)).toMatchObject({ response: "ok" });
+  expect(await ask(agent, "/new", { session: "s" })).toMatchObject({ response: "ok" });
   expect(rolesOf(model.asked[0])).toEqual(["user"]);
 });

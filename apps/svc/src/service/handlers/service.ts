@@ -11,6 +11,7 @@ import { text } from "./fields.ts";
 import { mailHandlers } from "./mail.ts";
 import { modelHandlers } from "./model.ts";
 import { secretHandlers } from "./secrets.ts";
+import { sendHandlers } from "./send.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { sopHandlers } from "./sops.ts";
 import { TerminalQuestions } from "./terminal-questions.ts";
@@ -33,6 +34,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       vault: service.store.vault,
     }),
     ...channelHandlers(service),
+    ...sendHandlers(service),
     ...mailHandlers(service.messaging.mailbox),
     ...approvalHandlers(approvals),
     ...sopHandlers({
@@ -52,6 +54,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       const result = await service.agent.run({
         clientId: local,
         text: text(request.body["text"]) ?? "",
+        takesCommands: true,
         ...(session !== undefined && { session }),
         ...(agent !== undefined && { agent }),
         ...askIn(service, request, questions),
