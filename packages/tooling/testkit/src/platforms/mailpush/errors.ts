@@ -16,6 +16,8 @@ export function refused(status: number, reason: string, message = reason): Platf
   return { status, headers, json: { error } };
 }
 
+export const notFound = (): PlatformReply => refused(404, "notFound", "Requested entity was not found.");
+
 const STATUS: Readonly<Record<number, string>> = {
   400: "INVALID_ARGUMENT",
   401: "UNAUTHENTICATED",

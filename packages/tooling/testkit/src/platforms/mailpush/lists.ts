@@ -19,19 +19,19 @@ export function createLists(mailbox: Mailbox, pageSize: number): Lists {
       if (records === undefined) return refused(404, "notFound", "Requested entity was not found.");
       const [types, label] = [query.getAll("historyTypes"), query.get("labelId")];
       const wanted = records
-        .filter(({ kind }) => types.length === 0 || types.includes(kind))
+        .filter(({ changes }) => types.length === 0 || Object.keys(changes).some((kind) => types.includes(kind)))
         .filter(({ mail }) => label === null || mail.labelIds.includes(label));
       const page = pageOf(wanted, query, pageSize);
       if (page === undefined) return refused(400, "invalidArgument", "pageToken");
       // Without any record there is no list at all.
-      const history = page.items.map(shownRecord);
+      const history = page.items.map((record) => shownRecord(record, types));
       return ok({ ...(history.length > 0 && { history }), ...page.next, historyId: mailbox.historyId() });
     },
     messages(query) {
       const labels = query.getAll("labelIds");
       const q = query.get("q") ?? "";
       const [after, before] = ["after", "before"].map((word) => secondsOf(q, word));
-      const messageId = /(?:^| )rfc822msgid:(\S+)/.exec(q)?.[1];
+      const messageId = /(?:^| )rfc822msgid:<?([^\s>]+)/.exec(q)?.[1];
       const found = [...mailbox.mails.values()]
         .filter(({ labelIds }) => labels.every((label) => labelIds.includes(label)))
         .filter(({ labelIds }) => labels.length > 0 || !labelIds.some((label) => label === "SPAM" || label === "TRASH"))

@@ -1,5 +1,6 @@
 /** A mail as the API shows it: headers, a tree of parts, large parts by an id that is another one each time. */
 import type { Json } from "@svc/contract";
+import { rawMail } from "./raw-mail.ts";
 
 export interface MailFile {
   readonly name: string;
@@ -23,13 +24,26 @@ export interface ArrivingMail {
   readonly atMs: number;
   /** In place of the parts that are made. */
   readonly payload?: Json;
+  /** As somebody wrote it, with all its headers in their order. Default: what is made of the rest. */
+  readonly written?: WrittenMail;
+}
+
+export interface WrittenMail {
+  readonly raw: Uint8Array;
+  readonly fields: readonly MailField[];
+}
+
+export interface MailField {
+  readonly name: string;
+  readonly value: string;
 }
 
 export interface StoredMail extends ArrivingMail {
   readonly id: string;
   readonly threadId: string;
   labelIds: readonly string[];
-  readonly historyId: string;
+  /** Of the last change. */
+  historyId: string;
   readonly messageId: string;
 }
 
@@ -41,28 +55,34 @@ export interface Shown {
   readonly attach: (bytes: Uint8Array) => string;
 }
 
-export function resourceOf(mail: StoredMail, { format, headers, attach }: Shown): Json {
+export function resourceOf(mail: StoredMail, { format, headers: names, attach }: Shown): Json {
   const { text = "", html = "", labelIds, id, threadId, historyId, atMs } = mail;
   const shown = {
     id,
     threadId,
-    labelIds: [...labelIds],
+    // Without any label there is no list.
+    ...(labelIds.length > 0 && { labelIds: [...labelIds] }),
     snippet: snippetOf(text || html),
     historyId,
     internalDate: String(atMs),
   };
-  const whole = { ...shown, sizeEstimate: text.length + html.length };
+  const whole = { ...shown, sizeEstimate: mail.written?.raw.length ?? text.length + html.length };
   if (format === "minimal") return whole;
-  const wanted = new Set(headers.map((name) => name.toLowerCase()));
+  if (format === "raw") return { ...whole, raw: Buffer.from(rawMail(mail, fieldsOf(mail))).toString("base64url") };
+  const wanted = new Set(names.map((name) => name.toLowerCase()));
   const fields = fieldsOf(mail).filter(({ name }) => wanted.size === 0 || wanted.has(name.toLowerCase()));
-  if (format === "metadata") return { ...whole, payload: { headers: fields } };
-  const tree = mail.payload ?? treeOf(mail, attach);
-  return { ...whole, payload: { ...(tree as Record<string, Json>), partId: "", headers: fields } };
+  const headers = fields.map(({ name, value }) => ({ name, value }));
+  const tree = (mail.payload ?? treeOf(mail, attach)) as Record<string, Json>;
+  const { mimeType = "text/plain" } = tree;
+  // Nothing but what kind of mail it is.
+  if (format === "metadata") return { ...whole, payload: { mimeType, headers } };
+  return { ...whole, payload: { ...tree, partId: "", headers } };
 }
 
 const snippetOf = (text: string): string => text.slice(0, 100).replaceAll("&", "&amp;").replaceAll("'", "&#39;");
 
-function fieldsOf({ from, subject, headers = {}, atMs, messageId }: StoredMail): { name: string; value: string }[] {
+function fieldsOf({ from, subject, headers = {}, atMs, messageId, written }: StoredMail): readonly MailField[] {
+  if (written !== undefined) return written.fields;
   const made = {
     From: from,
     To: "me@example.com",
@@ -85,7 +105,7 @@ function treeOf({ text, html, files = [] }: StoredMail, attach: Shown["attach"])
   const said =
     bodies.length === 1 && bodies[0]
       ? bodies[0]
-      : { mimeType: "multipart/alternative", filename: "", body: { size: 0 }, parts: bodies };
+      : { mimeType: "multipart/alternative", filename: "", headers: ALTERNATIVE, body: { size: 0 }, parts: bodies };
   if (files.length === 0) return said;
   const attached = files.map((file, index) => filePart(String(index + 1), file, attach));
   return {
@@ -95,6 +115,8 @@ function treeOf({ text, html, files = [] }: StoredMail, attach: Shown["attach"])
     parts: [{ ...said, partId: "0" }, ...attached],
   };
 }
+
+const ALTERNATIVE: Json = [{ name: "Content-Type", value: 'multipart/alternative; boundary="=_alternative"' }];
 
 function textPart(partId: string, mimeType: string, content: string): Record<string, Json> {
   const bytes = Buffer.from(content);

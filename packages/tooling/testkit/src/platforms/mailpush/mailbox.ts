@@ -8,8 +8,11 @@ export interface Mailbox {
   readonly historyId: () => string;
   add(mail: ArrivingMail): StoredMail;
   remove(id: string): void;
-  /** Labels to take away. */
-  unlabel(id: string, labelIds: readonly string[]): boolean;
+  /** What it is then; undefined: it is not there. */
+  relabel(
+    id: string,
+    labels: { readonly add: readonly string[]; readonly remove: readonly string[] },
+  ): StoredMail | undefined;
   /** The history up to now is not kept any more. */
   forget(): void;
   /** Undefined: it does not go back so far. */
@@ -18,9 +21,13 @@ export interface Mailbox {
 
 export interface HistoryRecord {
   readonly id: bigint;
-  readonly kind: "messageAdded" | "messageDeleted" | "labelRemoved";
   readonly mail: Pick<StoredMail, "id" | "threadId" | "labelIds">;
+  /** What happened, and of labels which. */
+  readonly changes: Changes;
 }
+
+type Changes = Readonly<Partial<Record<ChangeKind, readonly string[]>>>;
+export type ChangeKind = "messageAdded" | "messageDeleted" | "labelAdded" | "labelRemoved";
 
 /** Beyond 2^53. */
 const FIRST_HISTORY_ID = 9_007_199_254_740_993n;
@@ -32,11 +39,11 @@ export function createMailbox(): Mailbox {
   let floor = FIRST_HISTORY_ID;
   let nextId = 0x19a0_0000_0000_0000n;
 
-  const record = (kind: HistoryRecord["kind"], mail: HistoryRecord["mail"]): bigint => {
+  const record = (mail: HistoryRecord["mail"], changes: Changes): string => {
     // Ids go up, and not by one.
     historyId += 7n;
-    records.push({ id: historyId, kind, mail });
-    return historyId;
+    records.push({ id: historyId, mail, changes });
+    return String(historyId);
   };
 
   return {
@@ -47,23 +54,29 @@ export function createMailbox(): Mailbox {
       const id = nextId.toString(16);
       const labelIds = mail.labelIds ?? ["UNREAD", "CATEGORY_PERSONAL", "INBOX"];
       const threadId = mail.threadId ?? id;
-      const at = record("messageAdded", { id, threadId, labelIds });
+      const at = record({ id, threadId, labelIds }, { messageAdded: [] });
       const messageId = mail.headers?.["Message-ID"] ?? `<mail-${id}@example.org>`;
-      const stored = { ...mail, id, threadId, labelIds, historyId: String(at), messageId };
+      const stored = { ...mail, id, threadId, labelIds, historyId: at, messageId };
       mails.set(id, stored);
       return stored;
     },
     remove(id) {
       const mail = mails.get(id);
-      if (mail !== undefined) record("messageDeleted", mail);
+      if (mail !== undefined) record(mail, { messageDeleted: [] });
       mails.delete(id);
     },
-    unlabel(id, labelIds) {
+    relabel(id, { add, remove }) {
       const mail = mails.get(id);
-      if (mail === undefined) return false;
-      mail.labelIds = mail.labelIds.filter((label) => !labelIds.includes(label));
-      record("labelRemoved", mail);
-      return true;
+      if (mail === undefined) return undefined;
+      const added = add.filter((label) => !mail.labelIds.includes(label));
+      const removed = remove.filter((label) => mail.labelIds.includes(label));
+      mail.labelIds = [...mail.labelIds.filter((label) => !removed.includes(label)), ...added];
+      const changes = {
+        ...(added.length > 0 && { labelAdded: added }),
+        ...(removed.length > 0 && { labelRemoved: removed }),
+      };
+      if (added.length + removed.length > 0) mail.historyId = record(mail, changes);
+      return mail;
     },
     forget() {
       floor = historyId;
@@ -72,12 +85,20 @@ export function createMailbox(): Mailbox {
   };
 }
 
-/** As `users.history.list` shows it. */
-export const shownRecord = ({ id, kind, mail }: HistoryRecord): Json => {
+/** As `users.history.list` shows it. `kinds`: those that were asked for. */
+export function shownRecord({ id, mail, changes }: HistoryRecord, kinds: readonly string[]): Json {
   const message = { id: mail.id, threadId: mail.threadId, labelIds: [...mail.labelIds] };
-  const shown = { id: String(id), messages: [{ id: mail.id, threadId: mail.threadId }] };
-  if (kind === "messageAdded") return { ...shown, messagesAdded: [{ message }] };
-  return kind === "messageDeleted"
-    ? { ...shown, messagesDeleted: [{ message }] }
-    : { ...shown, labelsRemoved: [{ message, labelIds: [] }] };
-};
+  const shown = (Object.keys(SHOWN_AS) as ChangeKind[])
+    .filter((kind) => changes[kind] !== undefined && (kinds.length === 0 || kinds.includes(kind)))
+    .map((kind) => [SHOWN_AS[kind], [{ message, ...labelsOf(changes[kind] ?? []) }]] as const);
+  return { id: String(id), messages: [{ id: mail.id, threadId: mail.threadId }], ...Object.fromEntries(shown) };
+}
+
+const labelsOf = (labelIds: readonly string[]) => (labelIds.length > 0 ? { labelIds: [...labelIds] } : {});
+
+const SHOWN_AS = {
+  messageAdded: "messagesAdded",
+  messageDeleted: "messagesDeleted",
+  labelAdded: "labelsAdded",
+  labelRemoved: "labelsRemoved",
+} as const;

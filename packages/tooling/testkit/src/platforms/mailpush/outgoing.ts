@@ -20,6 +20,7 @@ export interface SentMail {
 export interface Posted {
   readonly raw: Buffer;
   readonly threadId: string | undefined;
+  readonly labelIds: readonly string[] | undefined;
 }
 
 /** Of JSON, or of an upload with the mail as a part of its own. Undefined for anything else. */
@@ -32,17 +33,17 @@ export function postedOf({ headers, body, json, query }: PlatformRequest, isUplo
   const [meta, mail] = parts.map((part) => part.replace(/^\r\n/, "").replace(/\r\n$/, ""));
   const rest = (part: string | undefined): string => part?.slice(part.indexOf("\r\n\r\n") + 4) ?? "";
   if (parts.length !== 2 || !mail?.startsWith("Content-Type: message/rfc822")) return undefined;
-  const { threadId } = JSON.parse(rest(meta)) as { threadId?: string };
-  return { raw: Buffer.from(rest(mail), "latin1"), threadId };
+  const { threadId, labelIds } = JSON.parse(rest(meta)) as { threadId?: string; labelIds?: string[] };
+  return { raw: Buffer.from(rest(mail), "latin1"), threadId, labelIds };
 }
 
 /** The platform takes no more inside of JSON. */
 const MAX_JSON_BYTES = 5_242_880;
 
 function fromJson(json: Json | undefined): Posted | undefined {
-  const { raw, threadId } = (json ?? {}) as { raw?: unknown; threadId?: string };
+  const { raw, threadId, labelIds } = (json ?? {}) as { raw?: unknown; threadId?: string; labelIds?: string[] };
   if (typeof raw !== "string" || !/^[\w-]+={0,2}$/.test(raw) || raw.length > MAX_JSON_BYTES) return undefined;
-  return { raw: Buffer.from(raw, "base64url"), threadId };
+  return { raw: Buffer.from(raw, "base64url"), threadId, labelIds };
 }
 
 /** Throws where RFC 5322 is broken: the mail would be refused, or read otherwise by the next program. */

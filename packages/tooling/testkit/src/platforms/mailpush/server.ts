@@ -5,13 +5,16 @@
 import type { Json } from "@svc/contract";
 import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatform } from "../base.ts";
 import { createCredentials, type CredentialOptions } from "./credentials.ts";
-import { ok, refused } from "./errors.ts";
+import { notFound, ok, refused } from "./errors.ts";
+import { createLabels } from "./labels.ts";
 import { createLists } from "./lists.ts";
-import { type ArrivingMail, resourceOf, type StoredMail } from "./mail-resource.ts";
+import type { ArrivingMail, StoredMail } from "./mail-resource.ts";
+import { createMailRoutes, tagOf } from "./mail-routes.ts";
 import { createMailbox } from "./mailbox.ts";
 import { mailOf, postedOf, type SentMail } from "./outgoing.ts";
 import { createPushSigner, type MailpushNotification, type PushSigner } from "./push.ts";
 import { createSubscriptions, type Subscription } from "./subscriptions.ts";
+import { writtenMail } from "./written.ts";
 
 export interface MailpushOptions extends CredentialOptions {
   readonly address: string;
@@ -50,26 +53,23 @@ export interface Mailpush extends FakePlatform {
 const WATCH_MS = 604_800_000;
 
 export async function startMailpush(options: MailpushOptions): Promise<Mailpush> {
-  const { address, topics, labels = {}, pageSize = 500, now } = options;
+  const { address, topics, pageSize = 500, now } = options;
   const mailbox = createMailbox();
+  const labels = createLabels(options.labels ?? {});
+  const routes = createMailRoutes({ mailbox, labels, now });
   const credentials = createCredentials(options);
   const lists = createLists(mailbox, pageSize);
   const subscriptions = createSubscriptions(topics, options.mayManage ?? true);
   const signer = createPushSigner();
   const sent: SentMail[] = [];
   const watches: Json[] = [];
-  const attachments = new Map<string, Uint8Array>();
-  const attach = (bytes: Uint8Array): string => {
-    const id = `ANGjdJ${attachments.size}-${Buffer.from(String(bytes.length)).toString("base64url")}`;
-    attachments.set(id, bytes);
-    return id;
-  };
-
   function watch(json: Json | undefined): PlatformReply {
     const { topicName = "", labelIds = [] } = (json ?? {}) as { topicName?: string; labelIds?: string[] };
+    if (!/^projects\/[^/]+\/topics\/[^/]+$/.test(topicName))
+      return refused(400, "invalidArgument", "Invalid topicName");
     if (!topics.includes(topicName)) return refused(403, "forbidden", "User not authorized to perform this action.");
-    if (labelIds.some((id) => !/^[A-Z_]+$/.test(id) && labels[id] === undefined))
-      return refused(400, "invalidArgument");
+    const unknown = labels.unknown(labelIds);
+    if (unknown !== undefined) return refused(400, "invalidArgument", `Invalid label: ${unknown}`);
     watches.push(json ?? null);
     return ok({ historyId: mailbox.historyId(), expiration: String(now() + WATCH_MS) });
   }
@@ -78,7 +78,7 @@ export async function startMailpush(options: MailpushOptions): Promise<Mailpush>
     const posted = postedOf(request, isUpload);
     if (posted === undefined) return refused(400, "invalidArgument", "'raw' RFC822 payload message string required.");
     const thread = [...mailbox.mails.values()].filter(({ threadId }) => threadId === posted.threadId);
-    if (posted.threadId !== undefined && thread.length === 0) return refused(404, "notFound");
+    if (posted.threadId !== undefined && thread.length === 0) return notFound();
     const mail = await mailOf(posted.raw).catch((error: unknown) => String(error));
     if (typeof mail === "string") return refused(400, "invalidArgument", mail);
     if (mail.from !== address || mail.to.length === 0)
@@ -87,66 +87,34 @@ export async function startMailpush(options: MailpushOptions): Promise<Mailpush>
       return [mail.inReplyTo, ...mail.references].includes(messageId) && baseOf(subject ?? "") === baseOf(mail.subject);
     });
     // What does not belong into the thread begins another one.
-    const headers = Object.fromEntries([...mail.headers].map(([name, value]) => [name, value] as const));
+    const { dateMs: _, ...written } = await writtenMail(posted.raw);
     const stored = mailbox.add({
-      from: mail.from,
-      subject: mail.subject,
-      text: mail.text,
-      headers: { ...headers, "Message-ID": mail.headers.get("message-id") ?? "" },
+      ...written,
       labelIds: ["SENT"],
       atMs: now(),
       ...(belongs && { threadId: posted.threadId as string }),
     });
     sent.push({ ...mail, messageId: stored.id, threadId: stored.threadId });
-    return ok({ id: stored.id, threadId: stored.threadId, labelIds: ["SENT"] });
-  }
-
-  function shown(id: string, query: URLSearchParams): Json | undefined {
-    const mail = mailbox.mails.get(id);
-    const headers = query.getAll("metadataHeaders");
-    return mail && resourceOf(mail, { format: query.get("format") ?? "full", headers, attach });
-  }
-
-  function thread(id: string, query: URLSearchParams): PlatformReply {
-    const mails = [...mailbox.mails.values()].filter(({ threadId }) => threadId === id);
-    if (mails.length === 0) return refused(404, "notFound");
-    return ok({ id, historyId: mailbox.historyId(), messages: mails.map((mail) => shown(mail.id, query) as Json) });
+    return ok(tagOf(stored));
   }
 
   async function ask(path: string, request: PlatformRequest, isUpload: boolean): Promise<PlatformReply> {
     const { method, query, json } = request;
     const route = `${method} ${path}`;
     if (route === "POST messages/send") return send(request, isUpload);
-    if (isUpload) return refused(404, "notFound");
+    if (route === "POST messages" || route === "POST messages/import") {
+      return routes.put(request, path.endsWith("import"), isUpload);
+    }
+    if (isUpload) return notFound();
     if (route === "GET profile") {
-      return ok({
-        emailAddress: address,
-        messagesTotal: mailbox.mails.size,
-        threadsTotal: 1,
-        historyId: mailbox.historyId(),
-      });
+      const { size: messagesTotal } = mailbox.mails;
+      const threadsTotal = new Set([...mailbox.mails.values()].map(({ threadId }) => threadId)).size;
+      return ok({ emailAddress: address, messagesTotal, threadsTotal, historyId: mailbox.historyId() });
     }
     if (route === "POST watch") return watch(json);
     if (route === "GET history") return lists.history(query);
     if (route === "GET messages") return lists.messages(query);
-    if (route === "GET labels") {
-      return ok({
-        labels: [
-          { id: "INBOX", name: "INBOX", type: "system" },
-          ...Object.entries(labels).map(([id, name]) => ({ id, name, type: "user" })),
-        ],
-      });
-    }
-    const [, kind, id = "", rest = ""] = /^(messages|threads)\/([\w-]+)(?:\/(.+))?$/.exec(path) ?? [];
-    if (kind === "threads" && method === "GET") return thread(id, query);
-    if (kind !== "messages" || !mailbox.mails.has(id)) return refused(404, "notFound");
-    if (route.endsWith("/modify") && method === "POST") {
-      mailbox.unlabel(id, (json as { removeLabelIds?: string[] }).removeLabelIds ?? []);
-      return ok({ id });
-    }
-    const bytes = rest.startsWith("attachments/") ? attachments.get(rest.slice("attachments/".length)) : undefined;
-    if (bytes !== undefined) return ok({ size: bytes.length, data: Buffer.from(bytes).toString("base64url") });
-    return rest === "" && method === "GET" ? ok(shown(id, query) as Json) : refused(404, "notFound");
+    return route === "GET labels" ? ok(labels.list()) : routes.one(path, request);
   }
 
   const base = await startPlatform((request) => {
@@ -157,9 +125,7 @@ export async function startMailpush(options: MailpushOptions): Promise<Mailpush>
     if (!credentials.mayAsk(request)) return refused(401, "authError", "Invalid Credentials");
     const [, upload, below] = /^\/(upload\/)?[a-z]+\/v1\/users\/me\/(.*)$/.exec(path) ?? [];
     if (below !== undefined) return ask(below, request, upload !== undefined);
-    return path.startsWith("/v1/")
-      ? subscriptions.answer(path.slice("/v1/".length), request)
-      : refused(404, "notFound");
+    return path.startsWith("/v1/") ? subscriptions.answer(path.slice("/v1/".length), request) : notFound();
   });
 
   return Object.assign(base, {
