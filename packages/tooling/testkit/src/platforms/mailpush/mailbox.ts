@@ -27,7 +27,7 @@ export interface HistoryRecord {
 }
 
 type Changes = Readonly<Partial<Record<ChangeKind, readonly string[]>>>;
-export type ChangeKind = "messageAdded" | "messageDeleted" | "labelAdded" | "labelRemoved";
+type ChangeKind = "messageAdded" | "messageDeleted" | "labelAdded" | "labelRemoved";
 
 /** Beyond 2^53. */
 const FIRST_HISTORY_ID = 9_007_199_254_740_993n;

@@ -2,7 +2,7 @@
 import PostalMime from "postal-mime";
 import type { ArrivingMail } from "./mail-resource.ts";
 
-export interface Written extends Omit<ArrivingMail, "atMs"> {
+interface Written extends Omit<ArrivingMail, "atMs"> {
   /** What its Date says. */
   readonly dateMs: number | undefined;
 }
