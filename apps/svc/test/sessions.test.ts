@@ -79,6 +79,22 @@ describe("without a daemon", () => {
     expect(await listed(home.path)).toEqual([]);
   });
 
+  test("one that is put aside by a command is listed still, by a name under which it goes on", async () => {
+    using home = temporaryHome();
+    const chat = (...words: string[]) => runBinary(["chat", "-m", ...words], { home: home.path });
+    await chat("remember the milk");
+    expect((await chat(" /New ")).stdout).toBe("A new conversation begins.\n");
+    await chat("hello");
+    const names = (await listed(home.path)).map(({ session_id, turns }) => [session_id, turns]);
+    expect(names).toEqual([
+      ["terminal", 1],
+      ["terminal.1", 1],
+    ]);
+    expect((await run(home.path, "show", (await listed(home.path))[1]!.id)).stdout).toContain("remember the milk");
+    expect((await chat("/status", "--session", "terminal.1")).stdout).toContain("This conversation: 1 answer");
+    expect((await chat("/model")).stdout).toBe("builtin answers here. No others are configured.\n");
+  });
+
   test.for([[["show"]], [["show", ""]], [["show", "nobody"]], [["list", "--limit", "all"]], [["list", "x"]]])(
     "%j is exit 64",
     async ([words]) => {
