@@ -11,6 +11,7 @@ import { BROKEN_READING } from "./channel-fakes/broken-reading.ts";
 import { BROKEN_SENDING } from "./channel-fakes/broken-sending.ts";
 import { BROKEN_TROUBLE } from "./channel-fakes/broken-trouble.ts";
 import { fakeChannel } from "./channel-fakes/definition.ts";
+import { BROKEN_FORMS, FORM_RULES, formSubject, reading } from "./channel-fakes/form.ts";
 import { polling } from "./channel-fakes/polling.ts";
 import { type Spoil, without } from "./channel-fakes/spoil.ts";
 import { fakeSubject, pollingSubject } from "./channel-fakes/subject.ts";
@@ -62,6 +63,21 @@ describe("channelConformance", () => {
   });
   test.each(BROKEN_POLLING)("polling, %s: %s", async (_, rule, spoil) => {
     expect(await broken(pollingChecksOf(spoil, SHORT_MS / 4), rule)).toMatchObject([{ name: rule }]);
+  });
+
+  test.each(BROKEN_FORMS)("forms, %s: %s", async (_, rule, spoil) => {
+    const checks = channelChecks(fakeChannel(spoil), formSubject(fakeSubject(root)), SHORT_MS);
+    expect(await broken(checks, rule)).toMatchObject([{ name: rule }]);
+  });
+
+  test("where the platform posts forms they are asked for, and JSON is not", async () => {
+    const checks = channelChecks(fakeChannel(reading()), formSubject(fakeSubject(root)));
+    const names = checks.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining([...FORM_RULES]));
+    expect(names.filter((name) => name.includes("JSON"))).toEqual([]);
+    expect(await failures(checks.filter(({ name }) => FORM_RULES.includes(name) || name.includes("changed")))).toEqual(
+      [],
+    );
   });
 
   test("every rule has a fake that breaks it", () => {

@@ -1,12 +1,13 @@
 /** What a delivery says: messages of those who may write, and nothing but BAD_JSON for what can't be read. */
-import { type Json, type Parsed, type SampleDelivery, SvcError } from "@svc/contract";
+import type { Parsed } from "@svc/contract";
 import * as fc from "fast-check";
 import { isDeepStrictEqual } from "node:util";
-import { type Check, demand, told } from "../../check.ts";
+import { type Check, demand } from "../../check.ts";
+import { formBodyChecks, jsonBodyChecks } from "./body-checks.ts";
 import { countOf, type Door, doorOf, idsOf, NOW_MS, rawOf, stateOf } from "./delivered.ts";
-import { alteredJson, anyJson, everyAlteration, holds } from "./hostile-json.ts";
-import { flawOf } from "./inbound.ts";
+import { holds } from "./hostile-json.ts";
 import { type Bench, withChannel } from "./open.ts";
+import { demandSound, parsedOf } from "./parsed.ts";
 import { demandNoSecret } from "./secrets.ts";
 
 const LATER_MS = NOW_MS + 60_000;
@@ -59,41 +60,13 @@ export function parseChecks(bench: Bench): Check[] {
       const lines = door.opened.log.lines.filter(({ message }) => message.includes("allowlist"));
       demand(lines.length === 1, `the log says ${lines.length} times that one sender is not on the allowlist`);
     }),
-    check("JSON of an unknown shape holds no messages", (door) => {
-      for (const text of ["{}", "[]", "null", "true", "0", '""', '{"a":[{"b":null}]}', '[[{"text":"x"}]]']) {
-        const parsed = parsedOf(door, door.signed(text));
-        demand(parsed !== undefined, `${text} is BAD_JSON`);
-        demand(countOf(parsed) === 0, `there is a message in ${text}`);
-      }
-    }),
-    check("what is no JSON, no UTF-8 or nested too deeply is BAD_JSON", (door) => {
-      const { body } = door.genuine();
-      const half = body.subarray(0, Math.floor(body.length / 2));
-      const twice = Buffer.concat([body, body]);
-      const notUtf8 = Buffer.concat([Buffer.from('{"a":"'), Buffer.of(0xff, 0xfe), Buffer.from('"}')]);
-      const deep = Buffer.from("[".repeat(100_000));
-      const nested = Buffer.from(`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`);
-      for (const bytes of [Buffer.from(""), Buffer.from("not json"), half, twice, notUtf8, deep, nested]) {
-        demand(parsedOf(door, door.signed(bytes)) === undefined, `${bytes.length} bytes that are no JSON are parsed`);
-      }
-    }),
+    ...(bench.subject.deliveries?.encoding === "form" ? formBodyChecks(check) : jsonBodyChecks(check)),
     check("a message of half a megabyte is one message, whole", (door) => {
       if (door.deliveries.notifies === true) return;
       const text = "Ünïcode 👋 ".repeat(40_000).trim();
       const parsed = door.parsed(door.genuine({ text }));
       demandSound(door, parsed);
       demand(parsed.inbound?.[0]?.text === text, "a part of it is missing");
-    }),
-    check("whatever JSON comes, parse does not fail, and what it finds is sound", (door) => {
-      const genuine = jsonOf(door.genuine());
-      const hostile =
-        genuine === undefined ? anyJson : fc.oneof(anyJson, { arbitrary: alteredJson(genuine), weight: 4 });
-      const tryOut = (json: unknown): void => {
-        const parsed = parsedOf(door, door.signed(JSON.stringify(json)));
-        if (parsed !== undefined) demandSound(door, parsed);
-      };
-      if (genuine !== undefined) everyAlteration(genuine).forEach(tryOut);
-      holds(fc.property(hostile, tryOut), 300);
     }),
     check("a question by GET is answered, or refused with a code", (door) => {
       if (!door.ingress.methods.includes("GET")) return;
@@ -122,22 +95,6 @@ export function parseChecks(bench: Bench): Check[] {
 
 const EMPTY = new Uint8Array();
 
-/** Undefined: it was refused with one of these codes. */
-function parsedOf(door: Door, delivery: SampleDelivery, codes: readonly string[] = ["BAD_JSON"]): Parsed | undefined {
-  try {
-    return door.parsed(delivery);
-  } catch (error) {
-    demandNoSecret(door.opened.secrets, "the error of parse", error);
-    if (error instanceof SvcError && codes.includes(error.code)) return undefined;
-    throw new Error(`parse throws ${error instanceof SvcError ? error.code : told(error)}`, { cause: error });
-  }
-}
-
-function demandSound(door: Door, parsed: Parsed): void {
-  const flaw = flawOf(parsed, door.opened.id);
-  demand(flaw === undefined, `what parse gives can't be kept: ${flaw}`);
-}
-
 /** Two instances, so that nothing learnt by one decides; and a request that says whether it was touched. */
 async function checkPurity(bench: Bench): Promise<void> {
   const results: Parsed[] = [];
@@ -157,12 +114,4 @@ async function checkPurity(bench: Bench): Promise<void> {
     results.every((one) => isDeepStrictEqual(one, first)),
     "it gives something else another time",
   );
-}
-
-function jsonOf({ body }: SampleDelivery): Json | undefined {
-  try {
-    return JSON.parse(Buffer.from(body).toString("utf8")) as Json;
-  } catch {
-    return undefined;
-  }
 }

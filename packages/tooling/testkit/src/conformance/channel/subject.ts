@@ -101,6 +101,8 @@ export interface DeliverySubject {
   readonly signed: (body: Uint8Array, section: Section, atMs: number) => SampleDelivery;
   /** One that we wrote ourselves, as the platform repeats it to us; for platforms that do. */
   readonly own?: (message: PlatformMessage, section: Section) => SampleDelivery;
+  /** How bodies are written: as JSON, or as `application/x-www-form-urlencoded`, of which any text is one. Default: json. */
+  readonly encoding?: "json" | "form";
   /** What a delivery proves. `body`: that nothing of it was changed. `sender`: only who posted it (a token). */
   readonly proves: "body" | "sender";
   /**
