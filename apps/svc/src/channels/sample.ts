@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type SampleMessage, SvcError } from "@svc/contract";
 import type { Registry, RegisteredIngress } from "@svc/kernel";
+import { unknownChannel } from "./find-channel.ts";
 
 export interface SampleAnswer {
   readonly url: string;
@@ -65,17 +66,3 @@ function ingressOf(registry: Registry, channel: string): RegisteredIngress {
   }
   throw unknownChannel(channel, registry);
 }
-
-export function unknownChannel(channel: string, registry: Registry): SvcError {
-  const names = registry.channels.names().toSorted();
-  const hint =
-    names.length === 0 ? "No channel is configured. See: svc features" : `Configured are: ${names.join(", ")}.`;
-  return new SvcError(
-    "CHANNEL_UNKNOWN",
-    `There is no channel ${JSON.stringify(channel)} in the config, or it is not enabled.`,
-    { hint },
-  );
-}
-
-/** `provider-a` is what its path says, `provider_a` what its section says. */
-export const channelName = (typed: string): string => typed.trim().toLowerCase().replaceAll("-", "_");

@@ -17,17 +17,18 @@ export interface Parsed {
 /** Reads what follows the command's word. Throws USAGE for what the command does not know. */
 export function parseWords(entry: CommandEntry, words: readonly string[]): Parsed {
   try {
-    const { values, positionals } = parseArgs({ args: [...words], options: optionsOf(entry), allowPositionals: true });
+    const args = words.map(hidden);
+    const { values, positionals } = parseArgs({ args, options: optionsOf(entry), allowPositionals: true });
     return {
-      args: positionals,
+      args: positionals.map(shown),
       options: {
         text: (name) => {
           const value = values[name];
-          return typeof value === "string" ? value : undefined;
+          return typeof value === "string" ? shown(value) : undefined;
         },
         texts: (name) => {
           const value = values[name];
-          return Array.isArray(value) ? value.map(String) : [];
+          return Array.isArray(value) ? value.map((each) => shown(String(each))) : [];
         },
         flag: (name) => values[name] === true,
       },
@@ -36,6 +37,10 @@ export function parseWords(entry: CommandEntry, words: readonly string[]): Parse
     throw usage(entry, SENTENCES[(cause as { code?: string }).code ?? ""] ?? "The options are wrong.", cause);
   }
 }
+
+/** `-100123` is a chat, not options: behind a mark that no shell can hand over, the parser takes it for a word. */
+const hidden = (word: string): string => (/^-\d/.test(word) ? `\0${word}` : word);
+const shown = (word: string): string => word.replace(/^\0/, "");
 
 /** Throws USAGE when an argument is missing, unknown, or there is one too many. */
 export function checkArguments(entry: CommandEntry, args: readonly string[]): void {

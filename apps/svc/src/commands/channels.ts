@@ -4,7 +4,7 @@ import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
 import { printable } from "../cli/question.ts";
-import { channelName } from "../channels/sample.ts";
+import { channelName } from "../channels/find-channel.ts";
 import { openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {

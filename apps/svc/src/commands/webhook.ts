@@ -2,7 +2,8 @@
 import { EXIT, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
 import { loadConfig } from "@svc/kernel";
-import { channelName, type SampleAnswer, sendSample } from "../channels/sample.ts";
+import { channelName } from "../channels/find-channel.ts";
+import { type SampleAnswer, sendSample } from "../channels/sample.ts";
 import { withLoneChannels } from "../channels/lone-registry.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";

@@ -12,6 +12,23 @@ export const messages: readonly CommandEntry[] = [
     load: () => import("../../commands/channels.ts"),
   },
   {
+    usage: "send <channel> <conversation> <text>",
+    summary: "Send a message to somebody on a channel",
+    options: [
+      ["--thread <id>", "Thread in the conversation, where the platform has threads"],
+      ["--file <path>...", "File of the agent's workspace to send along; may be repeated"],
+      ["--wait", "Stay until the platform has taken or refused it, two minutes at most"],
+      CONFIG_OPTION,
+      JSON_OPTION,
+    ],
+    examples: [
+      'svc send provider_a +15551234567 "The backup is done."',
+      "svc send provider_d room1 - --wait < report.txt",
+      'svc send provider_a +15551234567 "The chart of June" --file charts/june.png',
+    ],
+    load: () => import("../../commands/send.ts"),
+  },
+  {
     usage: "inbox <action>",
     summary: "list, show, replay or drop messages that came in or wait to go out",
     options: [

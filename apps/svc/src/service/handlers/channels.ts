@@ -2,7 +2,7 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { channelList } from "../../channels/channel-list.ts";
-import { unknownChannel } from "../../channels/sample.ts";
+import { findChannel } from "../../channels/find-channel.ts";
 import type { Service } from "../service.ts";
 
 /** A platform that is asked answers in a second or two. */
@@ -11,10 +11,7 @@ const LONGEST_MS = 30_000;
 export function channelHandlers(service: Service): ControlHandlers {
   const channelOf = (value: Json | undefined) => {
     const id = typeof value === "string" ? value : "";
-    const { registry } = service.generation;
-    const channel = registry.channels.get(id);
-    if (!channel) throw unknownChannel(id, registry);
-    return { id, channel };
+    return { id, channel: findChannel(service, id) };
   };
   return {
     channels: () => ({ channels: channelList(service) as unknown as Json }),
