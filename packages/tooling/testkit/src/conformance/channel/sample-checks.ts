@@ -18,7 +18,7 @@ export function sampleChecks(bench: Bench): Check[] {
           const { sample } = ingress;
           demand(sample !== undefined, "there is no sample(): svc webhook send can't try the set-up");
           const made = (more: { id?: string; from?: string } = {}) =>
-            rawOf(sample.call(ingress, { text: TEXT, id: "sample-1", atMs: NOW_MS, ...more }), NOW_MS);
+            rawOf(sample.call(ingress, { text: TEXT, id: "sample-1", atMs: NOW_MS, ...more }), NOW_MS, ingress.path);
           demandGenuine(ingress.verify(made()), "a sample");
           const parsed = ingress.parse(made());
           demand(countOf(parsed) === 1, `there are ${countOf(parsed)} messages in a sample`);
@@ -42,7 +42,7 @@ export function sampleChecks(bench: Bench): Check[] {
         const make = async (opened: Parameters<typeof doorOf>[0]) => {
           const { ingress } = doorOf(opened, subject);
           const sample = ingress.sample?.({ text: TEXT, id: "sample-1", atMs: NOW_MS });
-          stolen = sample && rawOf(sample, NOW_MS);
+          stolen = sample && rawOf(sample, NOW_MS, ingress.path);
         };
         await withChannel(bench, make, (section) => withOtherSecrets(definition, section));
         await withChannel(bench, async (opened) => {
