@@ -1,7 +1,7 @@
 // A platform or a disk in trouble while an answer is seen being written must cost no more than that it is seen.
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { said, saidIn } from "./messaging-house.ts";
+import { quiet, said, saidIn } from "./messaging-house.ts";
 import { writingHouse } from "./writing-house.ts";
 
 describe("a platform in trouble", () => {
@@ -63,6 +63,22 @@ describe("a platform in trouble", () => {
     await made.pass(70_000);
     expect(chat.shown).toEqual(["12"]);
     expect(made.log.text()).not.toContain("sk-secret");
+  });
+
+  test("that takes the beginning when nobody waits for that any more has the answer in its place", async () => {
+    const { made, chat, pen } = writingHouse();
+    using _ = made;
+    const late = Promise.withResolvers<void>();
+    chat.mood = () => late.promise;
+    await made.receive(said("hi"));
+    await pen.say("1");
+    await made.pass(40_000);
+    late.resolve();
+    await quiet();
+    expect([chat.shown, made.row(1).draft]).toEqual([["1"], "chat-1"]);
+    await pen.say("2");
+    await pen.end();
+    expect(chat.shown).toEqual(["12"]);
   });
 
   test("whose receipt has no id gets no edits", async () => {

@@ -124,9 +124,7 @@ export class Draft implements Writing {
       cancel();
     }
     this.#shown = text;
-    if (this.#id === undefined) return undefined;
-    if (!this.#isKept) this.#isKept = await this.#parts.drafts.keep(this.#attempt.message.n, this.#id);
-    return this.#rests.afterSuccess();
+    return this.#id === undefined ? undefined : this.#rests.afterSuccess();
   }
 
   async #sendOrEdit(text: string, signal: AbortSignal): Promise<void> {
@@ -135,11 +133,19 @@ export class Draft implements Writing {
     const there = { conversation, ...(replyData !== undefined && { replyData }) };
     if (this.#id !== undefined) {
       const sent: SentMessage = { ...there, platformId: this.#id };
-      return drafts.edit(sent, text, signal);
+      await drafts.edit(sent, text, signal);
+    } else {
+      const deliveryId = `draft-${this.#attempt.message.turnId}`;
+      const { platformId } = await channel.send({ ...there, text, deliveryId }, signal);
+      this.#id = platformId;
     }
-    const deliveryId = `draft-${this.#attempt.message.turnId}`;
-    const { platformId } = await channel.send({ ...there, text, deliveryId }, signal);
-    this.#id = platformId;
+    await this.#keepId();
+  }
+
+  /** Also of one that was taken after nobody waited for it any more: the answer takes its place. */
+  async #keepId(): Promise<void> {
+    if (this.#isKept || this.#id === undefined) return;
+    this.#isKept = await this.#parts.drafts.keep(this.#attempt.message.n, this.#id);
   }
 
   /** Its name only: its words may be the platform's. */
