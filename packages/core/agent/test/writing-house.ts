@@ -29,7 +29,7 @@ const FINISH: LanguageModelV4StreamPart = {
   finishReason: { unified: "stop", raw: undefined },
 };
 
-export function pen(): Pen {
+function pen(): Pen {
   const asked: LanguageModelV4CallOptions[] = [];
   let now: ReadableStreamDefaultController<LanguageModelV4StreamPart> | undefined;
   const writing = (): NonNullable<typeof now> => {
