@@ -1,13 +1,15 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,events,dashboard,sop,ingest]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest]
  *   pnpm bench --against <another build's binary>   only the pairs: what this build's starts and turns cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BINARY } from "./gateway.ts";
+import { measureChannels } from "./channels/channels.ts";
+import { channelsTable } from "./channels/table.ts";
 import { measureCommands } from "./commands.ts";
 import { measureDashboard } from "./dashboard/dashboard.ts";
 import { dashboardTable } from "./dashboard/table.ts";
@@ -39,7 +41,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "4" },
     rounds: { type: "string" },
     requests: { type: "string" },
-    only: { type: "string", default: "throughput,startup,commands,memory,events,dashboard,sop,ingest" },
+    only: { type: "string", default: "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest" },
     against: { type: "string" },
   },
 });
@@ -74,6 +76,7 @@ if (only.has("throughput")) {
   say(throughputTable(lines));
 }
 if (only.has("memory")) say(memoryTable((results["memory"] = await measureMemory(requests(1_000_000)))));
+if (only.has("channels")) say(channelsTable((results["channels"] = await measureChannels(rounds(5)))));
 if (only.has("events")) say(eventsTable((results["events"] = await measureEvents())));
 if (only.has("dashboard")) say(dashboardTable((results["dashboard"] = await measureDashboard(rounds(11)))));
 if (only.has("sop")) say(sopTable((results["sop"] = await measureSop(rounds(5)))));

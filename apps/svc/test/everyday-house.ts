@@ -2,6 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  EVERYDAY,
+  type EverydayPlatform,
   type FakeModelOptions,
   type FakeModelServer,
   fakeModelServer,
@@ -10,7 +12,6 @@ import {
   startBinary,
   temporaryHome,
 } from "@svc/testkit";
-import { EVERYDAY, type EverydayPlatform } from "./everyday-platforms.ts";
 
 export interface EverydayHouse extends AsyncDisposable {
   readonly home: string;
@@ -33,7 +34,12 @@ export interface EverydayOptions {
   readonly script?: FakeModelOptions["script"];
 }
 
-export async function startEveryday({ channels, more = "", keys = "", script }: EverydayOptions): Promise<EverydayHouse> {
+export async function startEveryday({
+  channels,
+  more = "",
+  keys = "",
+  script,
+}: EverydayOptions): Promise<EverydayHouse> {
   const stack = new AsyncDisposableStack();
   const home = stack.use(temporaryHome());
   const platforms: EverydayPlatform[] = [];

@@ -55,7 +55,11 @@ describe.each(["telegram", "discord", "slack"] as const)("%s", (channel) => {
 
   test("a tool that acts waits for the press of a button, and the buttons go", async () => {
     const section = { telegram: "5551001", discord: "200000000000000001", slack: "U0PERSON1" }[channel];
-    await using house = await connected({ channels: [channel], keys: `approvers = ["${section}"]`, script: writesNote });
+    await using house = await connected({
+      channels: [channel],
+      keys: `approvers = ["${section}"]`,
+      script: writesNote,
+    });
     const platform = house.platforms[0]!;
     const note = join(house.home, "workspace", "note.txt");
     platform.write("write it down");

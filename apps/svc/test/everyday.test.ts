@@ -2,7 +2,7 @@
 // between a person's words and the agent's may depend on which of them it is.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type EverydayHouse, startEveryday } from "./everyday-house.ts";
-import type { EverydayPlatform } from "./everyday-platforms.ts";
+import type { EverydayPlatform } from "@svc/testkit";
 
 const WAIT = { timeout: 20_000, interval: 20 };
 

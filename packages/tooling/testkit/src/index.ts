@@ -24,6 +24,7 @@ export * from "./platforms/base.ts";
 export * from "./platforms/deliverer.ts";
 export * from "./platforms/discord/server.ts";
 export type { DiscordChannel, DiscordGuild } from "./platforms/discord/world.ts";
+export * from "./platforms/everyday.ts";
 export * from "./platforms/email/fake/raw-mail.ts";
 export * from "./platforms/email/fake/server.ts";
 export * from "./platforms/email/real/mail-servers.ts";

@@ -1,15 +1,9 @@
-/** The platforms of the everyday channels as tests of the whole binary meet them: one way to write there and to look. */
-import {
-  privateChat,
-  SLACK_BOT,
-  slackDmOf,
-  startDiscord,
-  startSlack,
-  startTelegram,
-  TELEGRAM_TOKEN,
-  telegramMessage,
-  telegramPress,
-} from "@svc/testkit";
+/** The platforms of the channels that people use every day, all met in one way: somebody writes there, and one looks. */
+import { startDiscord } from "./discord/server.ts";
+import { startSlack } from "./slack/server.ts";
+import { SLACK_BOT, slackDmOf } from "./slack/workspace.ts";
+import { startTelegram, TELEGRAM_TOKEN } from "./telegram/server.ts";
+import { privateChat, telegramMessage, telegramPress } from "./telegram/update.ts";
 
 export interface Seen {
   readonly text: string;
@@ -47,7 +41,13 @@ async function telegram(): Promise<EverydayPlatform> {
   platform.chats.add({ id: Number(person), type: "private", first_name: "Ada" });
   const write = (text: string, who?: "stranger"): void => {
     const from = who === "stranger" ? "5551999" : person;
-    const message = telegramMessage({ id: String((telegramIds += 1)), from, text, atMs: Date.now(), chat: privateChat(from) });
+    const message = telegramMessage({
+      id: String((telegramIds += 1)),
+      from,
+      text,
+      atMs: Date.now(),
+      chat: privateChat(from),
+    });
     platform.push({ message });
   };
   return {
