@@ -48,6 +48,7 @@ describe("a run that fails", () => {
       reason: "connection lost",
       restarts: 0,
       since: clock.now(),
+      lastError: { reason: "connection lost", at: clock.now() },
       observerErrors: 0,
     });
     expect(lifecycle.degraded()).toBe(true);
