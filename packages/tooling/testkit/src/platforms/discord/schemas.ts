@@ -75,16 +75,23 @@ export const CREATE_MESSAGE = v.strictObject({
 });
 
 /** https://docs.discord.com/developers/resources/message#edit-message */
-export const EDIT_MESSAGE = v.strictObject(said);
+export const EDIT_MESSAGE = v.strictObject({
+  ...said,
+  // The official client sends it along.
+  tts: v.optional(v.boolean()),
+  enforce_nonce: v.optional(v.literal(false)),
+});
 
 /** https://docs.discord.com/developers/resources/webhook#edit-webhook-message */
-export const WEBHOOK_MESSAGE = v.strictObject({ ...said, tts: v.optional(v.boolean()) });
+export const WEBHOOK_MESSAGE = EDIT_MESSAGE;
 
 /** https://docs.discord.com/developers/resources/channel#start-thread-from-message */
 export const START_THREAD = v.strictObject({
   name: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
   auto_archive_duration: v.optional(v.picklist([60, 1440, 4320, 10_080])),
   rate_limit_per_user: v.nullish(integer),
+  // The official client sends it along.
+  type: v.optional(v.picklist([10, 11])),
 });
 
 export const OPEN_DIRECT = v.strictObject({ recipient_id: snowflake });

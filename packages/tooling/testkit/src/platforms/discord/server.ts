@@ -141,7 +141,7 @@ export async function startDiscord(options: DiscordOptions): Promise<Discord> {
     const { method, headers, path } = request;
     if (!/^DiscordBot \([^\s,]+, [^\s)]+\)/.test(headers["user-agent"] ?? "")) throw refusal("blocked");
     if (!path.startsWith(API)) throw notFound();
-    const rest = path.slice(API.length);
+    const rest = path.slice(API.length).replace("%40", "@");
     const routed = (all: readonly Route[]) => all.filter(([, pattern]) => pattern.test(rest));
     const found = routed(open).length > 0 ? routed(open) : routed(routes);
     if (routed(open).length === 0 && headers["authorization"] !== `Bot ${token}`) throw unauthorized();
