@@ -70,7 +70,7 @@ const actionOf = (verbs: readonly TwimlNode[]): string =>
   "";
 
 for (const recognizer of ["platform", "transcription"] as const) {
-  channelConformance(definition, {
+  channelConformance<Platform>(definition, {
     root,
     platform,
     config: ({ url }) => ({

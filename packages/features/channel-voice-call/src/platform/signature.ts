@@ -39,4 +39,4 @@ function portsOf(url: string): readonly string[] {
 }
 
 /** Not by the URL class: it writes some characters otherwise than they were signed. */
-const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#:[]*|\[[^\]]*\])(:[0-9]+)?(.*)$/is;
+const URL_PARTS = /^([a-z][a-z0-9+.-]*:\/\/)(\[[^\]]*\]|[^/?#:]*)(:[0-9]+)?(.*)$/is;

@@ -57,7 +57,7 @@ function questionOf(
 }
 
 /** They stand in the URL that is called when a key is pressed. */
-const MAX_LABEL_CHARS = 40;
+const MAX_LABEL_CHARS = 20;
 
 export function replyOf(data: Json | undefined): Reply | undefined {
   const { call, turn } = fieldsOf(data);

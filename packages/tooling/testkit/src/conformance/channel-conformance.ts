@@ -24,6 +24,7 @@ import { textChecks } from "./channel/text-checks.ts";
 import { verifyChecks } from "./channel/verify-checks.ts";
 
 export { rawOf } from "./channel/delivered.ts";
+export { everyAlteredForm } from "./channel/hostile-form.ts";
 export { everyAlteration } from "./channel/hostile-json.ts";
 export { flawOf } from "./channel/inbound.ts";
 export type {
