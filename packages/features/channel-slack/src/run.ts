@@ -44,7 +44,8 @@ async function listen(parts: RunParts, signal: AbortSignal): Promise<void> {
   const noting = async (end: AbortSignal): Promise<void> => {
     while (!(await catchUp.all(end))) await context.clock.sleep(NOTE_MS, end);
     for (;;) {
-      await away.caughtUp();
+      // The connection is worth more than the note, which only saves looking twice.
+      await away.caughtUp().catch(() => context.log.warn("that the channel listens could not be noted"));
       await context.clock.sleep(NOTE_MS, end);
     }
   };

@@ -1,5 +1,6 @@
 /** Hands messages over to be kept, again when they can't be: what is not on disk is not confirmed to the platform. */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
+import { unlessAborted } from "@svc/kit";
 
 /** Resolves once all are on disk, in their order. Rejects with what the inbox last refused them for, or the signal's reason. */
 export type Keep = (messages: readonly Inbound[], signal: AbortSignal) => Promise<void>;
@@ -12,7 +13,7 @@ export function keeper({ receive, clock, log }: Pick<FeatureContext, "receive" |
     if (messages.length === 0) return;
     for (const pauseMs of [...PAUSES_MS, undefined]) {
       try {
-        await receive(messages);
+        await unlessAborted(receive(messages), signal);
         return;
       } catch (error) {
         signal.throwIfAborted();

@@ -51,14 +51,18 @@ function blockAt(lines: readonly string[], at: number, depth: number): Read {
 const RULE = /^ {0,3}(?:(?:-[^\S\n]*){3,}|(?:\*[^\S\n]*){3,}|(?:_[^\S\n]*){3,})$/;
 const FENCE = /^(\s*)(`{3,}|~{3,})[^\S\n]*([^`\n]*)$/;
 
+const LANGUAGE = /^[\w+#.-]{0,20}$/;
+
 function fenceAt(lines: readonly string[], at: number): Read | undefined {
-  const [, indent = "", fence] = FENCE.exec(lines[at] as string) ?? [];
+  const [, indent = "", fence, info = ""] = FENCE.exec(lines[at] as string) ?? [];
   if (fence === undefined) return undefined;
   const closing = new RegExp(`^\\s*${fence[0]}{${fence.length},}\\s*$`);
   const found = lines.findIndex((line, index) => index > at && closing.test(line));
   const end = found === -1 ? lines.length : found;
-  const dedented = lines.slice(at + 1, end).map((line) => withoutIndent(line, indent.length));
-  return { block: { kind: "code", text: dedented.join("\n") }, lines: end - at + (found === -1 ? 0 : 1) };
+  const inside = lines.slice(at + 1, end).map((line) => withoutIndent(line, indent.length));
+  // The name of a language is for colours, which there are none of; anything else is somebody's words.
+  const text = (LANGUAGE.test(info.trim()) ? inside : [info, ...inside]).join("\n");
+  return { block: { kind: "code", text }, lines: end - at + (found === -1 ? 0 : 1) };
 }
 
 const withoutIndent = (line: string, most: number): string =>

@@ -11,7 +11,7 @@ export interface FoundLink {
 /** `[label](url)` and `![label](url)` at `at`; undefined where there is none, or where it is not finished yet. */
 export function linkAt(text: string, at: number): FoundLink | undefined {
   const open = text[at] === "!" ? at + 1 : at;
-  if (text[open] !== "[") return undefined;
+  if (text[open] !== "[" || !text.includes("](", open)) return undefined;
   const close = closingBracket(text, open);
   if (close === undefined || text[close + 1] !== "(") return undefined;
   const target = TARGET.exec(text.slice(close + 2));
@@ -67,9 +67,12 @@ export function urlOf(text: string): string | undefined {
   return unescaped.replaceAll(/[\s<>|"`\p{Cc}]/gu, encodeURIComponent);
 }
 
+const MOST_LABEL_CHARS = 1_000;
+
 function closingBracket(text: string, open: number): number | undefined {
   let depth = 0;
-  for (let at = open; at < text.length; at += 1) {
+  const end = Math.min(text.length, open + MOST_LABEL_CHARS);
+  for (let at = open; at < end; at += 1) {
     const char = text[at];
     if (char === "\\") at += 1;
     else if (char === "[") depth += 1;

@@ -7,16 +7,23 @@ import type { Run, Style } from "./types.ts";
 
 export function lineOf(runs: readonly Run[]): string {
   const tokens = opened(spaced(runs));
-  const meant = confusable(tokens);
-  let line = "";
-  for (const [at, token] of tokens.entries()) {
-    if (token.kind === "text") line += textOf(token.text, meant);
-    else if (token.kind === "link") line += linkOf(token.url, token.label);
-    else if (token.kind === "code")
-      line += `${edge(tokens[at - 1])}\`${codeOf(token.text)}\`${edge(tokens[at + 1], true)}`;
-    else line += token.opens ? edge(tokens[at - 1]) + token.mark : token.mark + edge(tokens[at + 1], true);
-  }
-  return line;
+  const units = tokens.flatMap((token, at): Unit[] =>
+    token.kind === "text" ? [...token.text].map((char) => ({ char })) : [{ written: written(token, tokens, at) }],
+  );
+  const isRisky = risks(units, tokens);
+  return units.map((unit, at) => ("written" in unit ? unit.written : charOf(unit.char, isRisky(unit.char, at)))).join("");
+}
+
+/** A character of the text, or something of ours. */
+type Unit = { readonly char: string } | { readonly written: string };
+
+const charOf = (char: string, isRisky: boolean): string => (isRisky ? literalMark(char as Mark) : escaped(char));
+
+function written(token: Exclude<Token, { kind: "text" }>, tokens: readonly Token[], at: number): string {
+  const [before, behind] = [edge(tokens[at - 1]), edge(tokens[at + 1], true)];
+  if (token.kind === "link") return linkOf(token.url, token.label);
+  if (token.kind === "code") return `${before}\`${codeOf(token.text)}\`${behind}`;
+  return token.opens ? before + token.mark : token.mark + behind;
 }
 
 type Token =
@@ -40,13 +47,15 @@ function spaced(runs: readonly Run[]): Run[] {
     return [...blank(before), ...(inner === "" ? [] : [{ ...run, text: inner }]), ...blank(after)];
   });
   return pieces.map((piece, at) => {
-    if (piece.text.trim() !== "") return piece;
-    const left = pieces.slice(0, at).findLast(({ text }) => text.trim() !== "");
-    const right = pieces.slice(at + 1).find(({ text }) => text.trim() !== "");
+    if (!isBlank(piece)) return piece;
+    const left = pieces.slice(0, at).findLast((one) => !isBlank(one));
+    const right = pieces.slice(at + 1).find((one) => !isBlank(one));
     const shared = STYLES.filter(([style]) => left?.[style] && right?.[style]);
     return { text: piece.text, ...Object.fromEntries(shared.map(([style]) => [style, true])) };
   });
 }
+
+const isBlank = ({ text, url }: Run): boolean => url === undefined && text.trim() === "";
 
 /** Marks around what they are of, one inside of the other. */
 function opened(runs: readonly Run[]): Token[] {
@@ -61,7 +70,8 @@ function opened(runs: readonly Run[]): Token[] {
   for (const run of runs) {
     const wanted = STYLES.filter(([style]) => run[style]).map(([, mark]) => mark);
     close(wanted);
-    for (const mark of wanted.filter((one) => !open.includes(one))) {
+    // Before white space nothing opens.
+    for (const mark of isBlank(run) ? [] : wanted.filter((one) => !open.includes(one))) {
       open.push(mark);
       tokens.push({ kind: "mark", mark, opens: true });
     }
@@ -83,35 +93,33 @@ function edge(neighbour: Token | undefined, isBehind: boolean = false): string {
 const codeOf = (text: string): string => escaped(text.replaceAll("`", "ˋ"));
 
 function linkOf(url: string, label: string): string {
-  const target = escaped(url);
   const shown = label.trim();
-  if (shown === "" || shown === url) return `<${target}>`;
-  const isSafe = MARKS.every((mark) => !couldFormat(shown, mark));
-  return `<${target}|${escaped(isSafe ? shown : lookAlike(shown))}>`;
+  if (shown === "" || shown === url) return `<${escaped(url)}>`;
+  const chars = [...shown].map((char, at, all) => (char === "`" || isAtEdge(all, at) ? lookAlike(char) : char));
+  return `<${escaped(url)}|${escaped(chars.join(""))}>`;
 }
 
-/** Marks that the text has, where the platform could take them for formatting. */
-function confusable(tokens: readonly Token[]): ReadonlySet<Mark> {
-  const line = tokens.map((token) => (token.kind === "text" ? token.text : token.kind === "mark" ? "" : "x")).join("");
-  return new Set(MARKS.filter((mark) => tokens.some((token) => isOurs(token, mark)) || couldFormat(line, mark)));
+/** Which marks of the text the platform could take for formatting: those at an edge of a word, where there are two to pair. */
+function risks(units: readonly Unit[], tokens: readonly Token[]): (char: string, at: number) => boolean {
+  // What is ours ends a word on either side.
+  const chars = units.map((unit) => ("char" in unit ? unit.char : "|"));
+  const risky = new Set(MARKS.filter((mark) => tokens.some((token) => isOurs(token, mark)) || canPair(chars, mark)));
+  return (char, at) => risky.has(char as Mark) && (char === "`" || isAtEdge(chars, at));
 }
 
 const isOurs = (token: Token, mark: Mark): boolean =>
   token.kind === "mark" ? token.mark === mark : token.kind === "code" && mark === "`";
 
-function couldFormat(line: string, mark: Mark): boolean {
-  const places = [...line].flatMap((char, at) => (char === mark ? [at] : []));
-  if (mark === "`") return places.length > 1;
-  const chars = [...line];
-  const opens = places.find((at) => !isWordy(chars[at - 1]) && !isSpace(chars[at + 1]));
-  const closes = places.findLast((at) => !isSpace(chars[at - 1]) && !isWordy(chars[at + 1]));
-  return opens !== undefined && closes !== undefined && opens < closes;
+function canPair(chars: readonly string[], mark: Mark): boolean {
+  if (mark === "`") return chars.indexOf(mark) !== chars.lastIndexOf(mark);
+  const opens = chars.findIndex((char, at) => char === mark && canOpen(chars, at));
+  const closes = chars.findLastIndex((char, at) => char === mark && canClose(chars, at));
+  return opens !== -1 && opens < closes;
 }
+
+const isAtEdge = (chars: readonly string[], at: number): boolean => canOpen(chars, at) || canClose(chars, at);
+const canOpen = (chars: readonly string[], at: number): boolean => !isWordy(chars[at - 1]) && !isSpace(chars[at + 1]);
+const canClose = (chars: readonly string[], at: number): boolean => !isSpace(chars[at - 1]) && !isWordy(chars[at + 1]);
 
 const isWordy = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);
 const isSpace = (char: string | undefined): boolean => char === undefined || /\s/.test(char);
-
-const textOf = (text: string, meant: ReadonlySet<Mark>): string =>
-  text.replaceAll(/[*_~`]|[^*_~`]+/g, (piece) =>
-    meant.has(piece as Mark) ? literalMark(piece as Mark) : escaped(piece),
-  );

@@ -10,11 +10,17 @@ export function tableAt(lines: readonly string[], at: number): { text: string; l
   const rows = [head];
   let end = at + 2;
   for (let cells = cellsOf(lines[end] ?? ""); cells !== undefined; cells = cellsOf(lines[end] ?? "")) {
-    rows.push(head.map((_, column) => cells?.[column] ?? ""));
+    rows.push(inColumns(cells, head.length));
     end += 1;
   }
   return { text: drawn(rows, divider.map(isRight)), lines: end - at };
 }
+
+/** What is more than the columns is in the last one. */
+const inColumns = (cells: readonly string[], count: number): string[] => [
+  ...Array.from({ length: count - 1 }, (_, column) => cells[column] ?? ""),
+  cells.slice(count - 1).join(" | "),
+];
 
 const DIVIDER = /^:?-+:?$/;
 const isRight = (divider: string): boolean => /^-+:$/.test(divider);

@@ -13,6 +13,8 @@ import { LITERAL } from "./message.ts";
 
 /** "The `text` field cannot exceed 4,000 characters"; what is counted are the bytes of the escaped text. */
 const TEXT_BYTES = 4_000;
+/** What was a block may have to stay one: a long answer that became short. */
+const MISMATCH = "block_mismatch";
 /** Changes that a workspace takes in a minute, whatever the conversation: fifty and more, of which some are for the end. */
 const EDITS_A_MINUTE = 45;
 const MINUTE_MS = 60_000;
@@ -35,14 +37,14 @@ export function draftsOf(config: Config, api: WebApi, { clock }: Pick<FeatureCon
       const message = messageRefOf(platformId);
       if (message === undefined) throw new SvcError("DELIVERY_REFUSED", "This is no message of Slack's.");
       edited.set(platformId, clock.monotonic());
-      const where = { ...message, ...LITERAL };
       const mrkdwn = mrkdwnOf(text);
+      const change = (content: Readonly<Record<string, Json>>, answers?: readonly string[]) =>
+        api.call("chat.update", { ...message, ...LITERAL, ...content }, signal, answers);
       if (Buffer.byteLength(mrkdwn) <= TEXT_BYTES) {
-        await api.call("chat.update", { ...where, text: mrkdwn }, signal).catch(async (error: unknown) => {
-          if (!isMismatch(error)) throw error;
-          await api.call("chat.update", { ...where, ...asBlocks(text, mrkdwn) }, signal);
-        });
-      } else await api.call("chat.update", { ...where, ...asBlocks(text, mrkdwn) }, signal);
+        const { error } = await change({ text: mrkdwn }, [MISMATCH]);
+        if (error !== MISMATCH) return;
+      }
+      await change(asBlocks(text, mrkdwn));
     },
   };
 }
@@ -59,6 +61,3 @@ function beginningOf(mrkdwn: string): string {
   cut = cut.replace(/&[a-z]*$/, "").replace(/<[^>]*$/, "");
   return cut === mrkdwn ? cut : `${cut}…`;
 }
-
-/** A long answer that became a short one. */
-const isMismatch = (error: unknown): boolean => error instanceof SvcError && error.message.includes("(block_mismatch)");

@@ -17,9 +17,7 @@ export function readMarksOf(api: WebApi, emoji: string): Channel["readMarks"] {
     // A command or a press is no message that could carry one.
     if (message === undefined) return;
     const { channel, ts } = message;
-    await api.call(method, { channel, timestamp: ts, name: emoji }, signal).catch((error: unknown) => {
-      if (!(error instanceof SvcError) || !error.message.includes(`(${done})`)) throw error;
-    });
+    await api.call(method, { channel, timestamp: ts, name: emoji }, signal, [done]);
   };
   return {
     mark: (_conversation, messageId, signal) => react("reactions.add", messageId, "already_reacted", signal),

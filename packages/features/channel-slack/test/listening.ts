@@ -1,0 +1,95 @@
+/** The channel with its loop running, as the service runs it. */
+import { type Inbound, SvcError } from "@svc/contract";
+import { fakeClock, type FakeClock, memorySecrets, type Section, type Slack } from "@svc/testkit";
+import { type House, house, NOW_MS, platform } from "./house.ts";
+
+export interface Listening extends AsyncDisposable {
+  readonly slack: Slack;
+  readonly house: House;
+  readonly clock: FakeClock;
+  /** On disk, oldest first. */
+  readonly kept: readonly Inbound[];
+  /** Ids that were handed over once more. */
+  readonly duplicates: readonly string[];
+  /** What `run` failed with; resolves only then, or with undefined when it ended. */
+  readonly over: Promise<unknown>;
+  /** Each of the next offers is refused. */
+  refuse(times: number): void;
+  /** Offers are answered when it resolves. */
+  hold(gate: Promise<void>): void;
+  /** Resolves once it is so; time goes on meanwhile where `steps` says how fast. */
+  until(isSo: () => boolean, stepMs?: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ListeningOptions {
+  readonly section?: Section;
+  readonly slack?: Slack;
+  readonly clock?: FakeClock;
+  readonly state?: ReturnType<typeof memorySecrets>;
+  /** Where sockets may lead; default: where the section says. */
+  readonly resolve?: (url: string) => Promise<readonly string[]>;
+}
+
+export async function listening(options: ListeningOptions = {}): Promise<Listening> {
+  const { section = {}, slack = await platform(), clock = fakeClock(NOW_MS), state = memorySecrets() } = options;
+  const kept: Inbound[] = [];
+  const duplicates: string[] = [];
+  const seen = new Set<string>();
+  let refusals = 0;
+  let gate: Promise<void> | undefined;
+  const receive = async (messages: readonly Inbound[]) => {
+    await gate;
+    if (refusals > 0) {
+      refusals -= 1;
+      throw new SvcError("STORE_FULL");
+    }
+    return messages.map((message) => {
+      const isKnown = message.id !== undefined && seen.has(message.id);
+      if (isKnown) duplicates.push(message.id!);
+      else kept.push(message);
+      seen.add(message.id ?? "");
+      return isKnown ? ("duplicate" as const) : ("kept" as const);
+    });
+  };
+  const opened = house(
+    { api_url: slack.apiUrl, ...section },
+    { clock, state, receive, nowMs: clock.now(), ...(options.resolve && { resolve: options.resolve }) },
+  );
+  const ending = new AbortController();
+  await opened.made.register?.(ending.signal);
+  let isOver = false;
+  const over = opened.made.run!(ending.signal)
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    .finally(() => (isOver = true));
+  const stop = async (): Promise<void> => {
+    ending.abort(new Error("called off"));
+    await over;
+  };
+  return {
+    slack,
+    house: opened,
+    clock,
+    kept,
+    duplicates,
+    over,
+    refuse: (times) => void (refusals = times),
+    hold: (until) => void (gate = until),
+    async until(isSo, stepMs = 0) {
+      for (let lap = 0; !isSo(); lap += 1) {
+        if (isOver) throw new Error(`run is over: ${String(await over)}`);
+        if (lap > 5_000) throw new Error("it does not come to that");
+        await new Promise((resolve) => setImmediate(resolve));
+        if (stepMs > 0) await clock.advance(stepMs);
+      }
+    },
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await slack.close();
+    },
+  };
+}
