@@ -1,43 +1,69 @@
-/** The channel: what goes out by the platform's API. When to try again is the delivery's business, and in the error's code. */
-import type { Contributions, FeatureContext } from "@svc/contract";
-import { asCheckFailure, platformCall, type PlatformCall, runChannel, senderGate } from "@svc/kit";
-import * as v from "valibot";
-import { ingressOf } from "./delivery.ts";
-import type { Config } from "./index.ts";
+/** One mailbox: mail comes in by IMAP as soon as it is there, and is answered by SMTP in its thread. */
+import { type Contributions, type FeatureContext, SvcError } from "@svc/contract";
+import { accountOf } from "./account/account.ts";
+import { hostOf, imapServer, smtpServer, trustOf } from "./account/servers.ts";
+import type { Config } from "./config.ts";
+import { createErrands } from "./imap/errands.ts";
+import { createBodyReader } from "./mail/body.ts";
+import { createInbound } from "./mail/inbound.ts";
+import { checkAccount } from "./mailbox/check.ts";
+import { createHeaderReader } from "./mailbox/header-reader.ts";
+import { createMarks } from "./mailbox/marks.ts";
+import { createMedia } from "./mailbox/media.ts";
+import { runLoop } from "./mailbox/run.ts";
+import { knownThreadsIn } from "./send/known-threads.ts";
+import { createSend } from "./send/send.ts";
+import { createSentFolder } from "./send/sent-folder.ts";
+import { createSmtp } from "./send/smtp.ts";
 
-/** The platform's own limit; longer answers come in parts. */
-const MAX_CHARS = 4000;
+/** Mail has no limit of its own; more than this nobody reads. */
+const MAX_TEXT_CHARS = 200_000;
 
-export function create({ config, clock, fetch, log }: FeatureContext<Config>): Contributions {
-  const call = (path: string, { headers, ...more }: Omit<PlatformCall, "url" | "nowMs">) =>
-    platformCall(fetch, {
-      url: `${config.api_url}${path}`,
-      headers: { authorization: `Bearer ${config.token}`, ...headers },
-      nowMs: clock.now(),
-      ...more,
-    });
-
-  const check = async (signal: AbortSignal): Promise<string> => {
-    const { json } = await call("/me", { signal }).catch(asCheckFailure);
-    return v.is(ACCOUNT, json) ? json.name : "an account without a name";
-  };
+export function create(context: FeatureContext<Config>): Contributions {
+  const { config, state, log } = context;
+  const account = accountOf(context);
+  const errands = createErrands(account);
+  const smtp = createSmtp(account);
+  const sentFolder = createSentFolder(account, errands);
+  const threads = knownThreadsIn(state);
+  const inboundOf = createInbound({ account, readBody: createBodyReader(), threads });
+  const headers = createHeaderReader(account);
+  const send = createSend({ account, smtp, errands, sentFolder, threads });
+  const readMarks = createMarks(account, errands);
+  let isOver = false;
 
   return {
     channel: {
-      text: { maxChars: MAX_CHARS },
-      check,
-      async send({ conversation, text, deliveryId }, signal) {
-        const message = { room: conversation.id, text };
-        const headers = { "idempotency-key": deliveryId };
-        const { json } = await call("/messages", { json: message, headers, signal });
-        // An answer without a usable id is an acceptance all the same.
-        return v.is(TAKEN, json) ? { platformId: json.id } : {};
+      text: { maxChars: MAX_TEXT_CHARS },
+      async send(message, signal) {
+        if (isOver) throw new SvcError("CHANNEL_DOWN", "The channel is shut down.");
+        return send(message, signal);
       },
+      media: createMedia(account, errands),
+      ...(readMarks !== undefined && { readMarks }),
+      check: (signal) => checkAccount(account, { smtp, sentFolder }, signal),
     },
-    ingress: [ingressOf(config, senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: "email" }))],
-    run: (signal) => runChannel(check, log, signal),
+    async register(signal) {
+      signal.throwIfAborted();
+      await trustOf(config);
+      for (const server of [imapServer(config), smtpServer(config)])
+        await hostOf(server, account.resolve).catch(asConfig);
+      if (!config.require_authenticated && config.approvers.length > 0) {
+        log.warn("require_authenticated is off: whoever writes an approver's address into a mail can approve.");
+      }
+    },
+    run: (signal) => runLoop({ account, context, smtp, headers, inboundOf }, signal),
+    async shutdown() {
+      isOver = true;
+      errands.close();
+    },
   };
 }
 
-const ACCOUNT = v.object({ name: v.pipe(v.string(), v.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u)) });
-const TAKEN = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
+/** An address that may not be reached in the open is the config's to change; one that can't be looked up may be there later. */
+function asConfig(error: unknown): void {
+  if (!(error instanceof SvcError) || error.code !== "ADDRESS_REFUSED") return;
+  throw new SvcError("CONFIG_INVALID", error.message, {
+    hint: 'Use tls or starttls, or add the server\'s "host:port" to security.net.allow_private.',
+  });
+}

@@ -2,7 +2,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { execute, type ImapAccount, type ImapClient, ImapRefusal } from "./imap-commands.ts";
 import { wordsOf } from "./imap-text.ts";
-import { createLines } from "./lines.ts";
+import { createLines, reset } from "./lines.ts";
 import type { MailMood, MailMoods } from "./mail-mood.ts";
 
 export interface ImapServer {
@@ -24,7 +24,7 @@ export async function startImapServer(account: ImapAccount, moods: MailMoods): P
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const disconnect = (): void => {
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) reset(socket);
   };
   return {
     port: (server.address() as { port: number }).port,
@@ -66,12 +66,11 @@ async function serve(socket: Socket, account: ImapAccount, moods: MailMoods): Pr
   for (let line = await command(lines, say); line !== undefined; line = await command(lines, say)) {
     const [, tag = "*", rest = ""] = /^(\S+) (.*)$/s.exec(line) ?? [];
     const mood = await moods.of({ protocol: "imap", line: rest });
-    const course = reacted(mood, rest, tag, socket, say);
-    if (course === "done") continue;
+    if (reacted(mood, rest, tag, socket, say)) continue;
     try {
-      const text = await execute(course === "nothing" ? emptied(account) : account, client, wordsOf(rest));
-      if (mood === "loses answers") return void socket.resetAndDestroy();
-      if (course !== "nothing") update(client);
+      const text = await execute(account, client, wordsOf(rest));
+      if (mood === "loses answers") return reset(socket);
+      update(client);
       say(`${tag} OK ${text}`);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
@@ -113,53 +112,41 @@ function update(client: ImapClient): void {
   client.tell(`${now.length} EXISTS`);
 }
 
-/** All mail is gone. */
-const emptied = (account: ImapAccount): ImapAccount => ({
-  ...account,
-  mailboxes: new Map([...account.mailboxes].map(([name, mailbox]) => [name, { ...mailbox, mails: [] }])),
-});
-
 function begins(mood: MailMood, socket: Socket): boolean {
-  if (mood === "resets") socket.resetAndDestroy();
+  if (mood === "resets") reset(socket);
   else if (typeof mood === "object" && "babbles" in mood) socket.end(`${mood.babbles}\r\n`);
-  else if (isDown(mood)) socket.end("* BYE [UNAVAILABLE] Out of order\r\n");
+  else if (isOutOfOrder(mood)) socket.end("* BYE [UNAVAILABLE] Out of order\r\n");
   else return mood !== "hangs";
   return false;
 }
 
-const isDown = (mood: MailMood): boolean => typeof mood === "object" && "refuses" in mood && mood.refuses >= 500;
+const isOutOfOrder = (mood: MailMood): boolean => typeof mood === "object" && "refuses" in mood && mood.refuses >= 500;
 
-/** `nothing`: there is no mail, for all that it says. */
-function reacted(
-  mood: MailMood,
-  line: string,
-  tag: string,
-  socket: Socket,
-  say: (line: string) => void,
-): "go on" | "nothing" | "done" {
+/** Whether the mood has answered the command, or ended the connection. */
+function reacted(mood: MailMood, line: string, tag: string, socket: Socket, say: (line: string) => void): boolean {
+  if (mood === "takes" || mood === "loses answers") return false;
   const isLogin = /^AUTHENTICATE/i.test(line);
-  const refused = (code: string): "done" => {
-    // As some servers do, with all that was said.
-    say(`${tag} NO ${code} refused: ${line.replaceAll(/[\r\n]/g, " ")}`);
-    return "done";
-  };
-  if (mood === "takes" || mood === "loses answers") return "go on";
-  if (mood === "hangs") return "done";
-  if (mood === "resets") {
-    socket.resetAndDestroy();
-    return "done";
-  }
-  if ("babbles" in mood) {
-    socket.end(`${mood.babbles}\r\n`);
-    return "done";
-  }
-  if ("rateLimits" in mood) return refused(`[LIMIT] Try again in ${mood.rateLimits} seconds;`);
-  if ("redirects" in mood) return refused(`[REFERRAL ${mood.redirects}]`);
-  if (isDown(mood)) {
-    socket.end("* BYE [UNAVAILABLE] Out of order\r\n");
-    return "done";
-  }
-  if (mood.refuses === 401 && isLogin) return refused("[AUTHENTICATIONFAILED]");
-  if (mood.refuses === 404) return "nothing";
-  return isLogin || /^CAPABILITY/i.test(line) ? "go on" : refused("[CANNOT]");
+  if (mood === "resets") reset(socket);
+  else if (mood === "hangs") return true;
+  else if ("babbles" in mood) socket.end(`${mood.babbles}\r\n`);
+  // With all that was said, as some servers do.
+  else if ("rateLimits" in mood) say(`${tag} NO [LIMIT] Try again in ${mood.rateLimits} seconds; ${shown(line)}`);
+  else if ("redirects" in mood) say(`${tag} NO [REFERRAL ${mood.redirects}] ${shown(line)}`);
+  else if (isOutOfOrder(mood)) socket.end("* BYE [UNAVAILABLE] Out of order\r\n");
+  else if (mood.refuses === 401 && isLogin) say(`${tag} NO [AUTHENTICATIONFAILED] ${shown(line)}`);
+  else if (mood.refuses === 404) return isGone(line, tag, say);
+  else if (isLogin || /^CAPABILITY/i.test(line)) return false;
+  else say(`${tag} NO [CANNOT] ${shown(line)}`);
+  return true;
+}
+
+const shown = (line: string): string => line.replaceAll(/[\r\n]/g, " ");
+
+/** There is no mail, whatever is asked for. */
+function isGone(line: string, tag: string, say: (line: string) => void): boolean {
+  const [, isSearch] = /^(?:UID )?(?:(SEARCH)|FETCH)\b/i.exec(line) ?? [];
+  if (isSearch === undefined && !/^(?:UID )?FETCH\b/i.test(line)) return false;
+  if (isSearch !== undefined) say("* SEARCH");
+  say(`${tag} OK done`);
+  return true;
 }

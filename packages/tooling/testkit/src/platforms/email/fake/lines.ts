@@ -1,6 +1,12 @@
 /** What comes over a socket, line by line, and counted bytes in between. Binary: one character a byte. */
 import type { Socket } from "node:net";
 
+/** As a crash does. What has said its last word can't be reset any more: its handle would never be closed. */
+export function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 export interface Lines {
   /** Without its CRLF; undefined when the connection has ended. */
   next(): Promise<string | undefined>;

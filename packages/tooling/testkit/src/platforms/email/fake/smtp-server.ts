@@ -1,6 +1,7 @@
 /** An SMTP server on loopback that takes mail from who signs in, and refuses what breaks RFC 5322. With moods. */
 import type { AddressInfo, Socket } from "node:net";
 import { mailOf, type SentMail } from "../../mailpush/outgoing.ts";
+import { reset } from "./lines.ts";
 import type { MailMood, MailMoods } from "./mail-mood.ts";
 
 export type SentByMail = Omit<SentMail, "messageId" | "threadId"> & {
@@ -29,7 +30,10 @@ const refusal = (responseCode: number, text: string): Error => Object.assign(new
 export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): Promise<FakeSmtp> {
   const sent: SentByMail[] = [];
   const sockets = new Map<number, Socket>();
-  const reset = (port: number): void => void sockets.get(port)?.resetAndDestroy();
+  const resetPort = (port: number): void => {
+    const socket = sockets.get(port);
+    if (socket !== undefined) reset(socket);
+  };
 
   const { SMTPServer } = await import("smtp-server");
   const server = new SMTPServer({
@@ -42,7 +46,7 @@ export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): P
     onConnect({ remotePort }, done) {
       void moods.of({ protocol: "smtp", line: "" }).then((mood) => {
         if (mood === "hangs") return;
-        if (mood === "resets") return reset(remotePort);
+        if (mood === "resets") return resetPort(remotePort);
         if (typeof mood === "object" && "babbles" in mood)
           return void sockets.get(remotePort)?.end(`${mood.babbles}\r\n`);
         if (isDown(mood)) return done(refusal(421, "4.3.2 Out of order"));
@@ -66,7 +70,7 @@ export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): P
     onRcptTo({ address }, { remotePort }, done) {
       void moods.of({ protocol: "smtp", line: `RCPT TO:<${address}>` }).then((mood) => {
         if (mood === "hangs") return;
-        if (mood === "resets") return reset(remotePort);
+        if (mood === "resets") return resetPort(remotePort);
         if (typeof mood === "object" && "rateLimits" in mood) {
           return done(refusal(450, `4.7.1 Too many mails; try again in ${mood.rateLimits} seconds`));
         }
@@ -89,7 +93,7 @@ export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): P
           if (mail.from !== from || mail.to.join() !== to.join())
             throw new Error("broken: it is from and to whom it says");
           sent.push({ ...mail, html: await htmlOf(raw), raw, envelope: { from, to } });
-          if (mood === "loses answers") return reset(remotePort);
+          if (mood === "loses answers") return resetPort(remotePort);
           if (mood !== "hangs") done();
         };
         taken().catch((error: unknown) => done(refusal(554, `5.6.0 ${String(error)}`)));
@@ -109,7 +113,7 @@ export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): P
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const port of sockets.keys()) reset(port);
+        for (const port of sockets.keys()) resetPort(port);
       }),
   };
 }
