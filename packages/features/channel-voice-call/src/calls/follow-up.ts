@@ -2,7 +2,7 @@
  * What is done about a call that began, once the platform has its answer: the platform ends it when its time is over, and tells
  * us how it ended, whatever the phone number's own settings are.
  */
-import type { Channel } from "@svc/contract";
+import { type Channel, SvcError } from "@svc/contract";
 import type { Config } from "../config.ts";
 import { begunIn } from "../ingress/notice.ts";
 import { PATHS } from "../ingress/paths.ts";
@@ -22,7 +22,11 @@ export function followUp({ config, base, api, speaker }: FollowUpParts): NonNull
     const sid = begunIn(notice);
     if (sid === undefined) return;
     const callback = { StatusCallback: `${base}${PATHS.status}`, StatusCallbackMethod: "POST" };
-    await api.updateCall(sid, { TimeLimit: config.max_call_secs, ...callback }, signal);
+    const wanted = { TimeLimit: config.max_call_secs, ...callback };
+    await api.updateCall(sid, wanted, signal).catch((error: unknown) => {
+      // An account may not choose: the call ends by our own watch all the same.
+      if (!(error instanceof SvcError) || error.code !== "DELIVERY_REFUSED") throw error;
+    });
     await speaker.makePhrases(signal);
   };
 }

@@ -1,11 +1,11 @@
 /** Calls under way: webhooks out, verbs in, and what is told of how each goes. */
-import { randomBytes } from "node:crypto";
 import type { FakeClock } from "../../fake-clock.ts";
 import { type CallResource, type CallStatus, durationSecs, isOverStatus } from "./call-resource.ts";
 import { Line, type Next } from "./line.ts";
 import { phone, type VoicePhone } from "./phone.ts";
+import { sidOf } from "./sid.ts";
 import { type VoiceFields, voiceDelivery } from "./signed.ts";
-import { parseTwiml, type TwimlNode } from "./twiml.ts";
+import { parseTwiml } from "./twiml.ts";
 
 export interface ExchangeOptions {
   readonly accountSid: string;
@@ -35,8 +35,6 @@ export interface LiveCall {
   end(): void;
   limit(secs: number): void;
 }
-
-export const sidOf = (prefix: string): string => prefix + randomBytes(16).toString("hex");
 
 export function createExchange(options: ExchangeOptions): Exchange {
   const { accountSid, authToken, clock, routeTo, warnings, recordings } = options;
@@ -167,12 +165,3 @@ export function createExchange(options: ExchangeOptions): Exchange {
 
   return { open, find: (sid) => live.get(sid) };
 }
-
-export const documentOf = (twiml: string): Next => ({ kind: "document", verbs: parseTwiml(twiml) });
-
-/** What is said in verbs, and in what is in them. */
-export const saidIn = (verbs: readonly TwimlNode[]): string =>
-  verbs
-    .flatMap((verb) => (verb.name === "Say" || verb.name === "Play" ? [verb.text] : [saidIn(verb.children)]))
-    .filter((text) => text !== "")
-    .join("\n");
