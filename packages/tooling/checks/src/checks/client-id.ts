@@ -6,7 +6,7 @@ import { isTest, walk } from "../source.ts";
 const MINTS: Readonly<Record<string, string>> = {
   "packages/core/gateway/src/identity.ts": "the one place that mints",
   "packages/core/store/src/devices.ts": "reads a paired device's back from the database",
-  "packages/core/store/src/sessions.ts": "reads a session owner's back from the database",
+  "packages/core/store/src/session-rows.ts": "reads a session owner's back from the database",
   "apps/svc/src/service/local-client.ts": "reads back the one of whoever sits at this machine, minted by the gateway",
 };
 

@@ -33,6 +33,11 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly st
   { path: /^(?:packages\/features\/)?[^/]+\.md$/, why: "pages about the whole house" },
   { path: /^pnpm-(?:lock|workspace)\.yaml$/, why: "names of npm packages" },
   { path: /^packages\/tooling\/checks\//, why: "this list and its tests" },
+  {
+    path: /^(?:apps\/svc\/test|bench|packages\/tooling)\//,
+    words: ["discord", "grammy", "slack", "telegram"],
+    why: "these channels are called by their brands, and tests and tools call channels by their names",
+  },
   { path: /^packages\/tooling\/testkit\/vectors\//, why: "data copied from the specification" },
 ];
 
