@@ -4,9 +4,9 @@
  */
 import type { Json } from "@svc/contract";
 import type { IncomingMessage } from "node:http";
-import { constants, createDeflate, deflateSync } from "node:zlib";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { PlatformOptions } from "../base.ts";
+import { compressed, writer } from "./compression.ts";
 import { ALL_INTENTS, CLOSE, frameOf, type Identify, MESSAGE_CONTENT, OP, type Resume } from "./frames.ts";
 import { type GatewaySession, gatewaySession } from "./gateway-session.ts";
 import { type DiscordWorld, guildJson, userJson } from "./world.ts";
@@ -186,23 +186,3 @@ export function discordGateway(world: DiscordWorld, rules: GatewayRules, origin:
       server.handleUpgrade(incoming, socket, head, (client) => server.emit("connection", client, incoming)),
   };
 }
-
-/** Only who asks for it is sent compressed frames: one stream for the whole connection. */
-function writer(socket: WebSocket, isCompressed: boolean): (payload: Json) => void {
-  if (!isCompressed) return (payload) => socket.send(JSON.stringify(payload));
-  const deflate = createDeflate();
-  let chunks: Buffer[] = [];
-  deflate.on("data", (chunk: Buffer) => chunks.push(chunk));
-  return (payload) => {
-    deflate.write(JSON.stringify(payload));
-    deflate.flush(constants.Z_SYNC_FLUSH, () => {
-      socket.send(Buffer.concat(chunks));
-      chunks = [];
-    });
-  };
-}
-
-const compressed =
-  (socket: WebSocket) =>
-  (payload: Json): void =>
-    socket.send(deflateSync(JSON.stringify(payload)));
