@@ -67,17 +67,20 @@ describe("setup prints an app", () => {
     expect(features["slash_commands"][0]).not.toHaveProperty("url");
   });
 
-  test.each(["https://svc.example.org/slack/events", "https://svc.example.org/", "https://svc.example.org"])("that posts to %s", async (url) => {
-    const says = await house({ mode: "events" }).channel.setup({ url }, never);
-    const { settings, features } = manifestIn(says);
-    expect(settings).toMatchObject({
-      socket_mode_enabled: false,
-      event_subscriptions: { request_url: "https://svc.example.org/slack/events" },
-      interactivity: { request_url: "https://svc.example.org/slack/actions" },
-    });
-    expect(features["slash_commands"][0]["url"]).toBe("https://svc.example.org/slack/commands");
-    expect(says).toContain("signing secret");
-  });
+  test.each(["https://svc.example.org/slack/events", "https://svc.example.org/", "https://svc.example.org"])(
+    "that posts to %s",
+    async (url) => {
+      const says = await house({ mode: "events" }).channel.setup({ url }, never);
+      const { settings, features } = manifestIn(says);
+      expect(settings).toMatchObject({
+        socket_mode_enabled: false,
+        event_subscriptions: { request_url: "https://svc.example.org/slack/events" },
+        interactivity: { request_url: "https://svc.example.org/slack/actions" },
+      });
+      expect(features["slash_commands"][0]["url"]).toBe("https://svc.example.org/slack/commands");
+      expect(says).toContain("signing secret");
+    },
+  );
 
   test.each(["/slack/events", "http://svc.example.org/slack/events", ""])("but none that posts to %j", async (url) => {
     const error = await failure(house({ mode: "events" }).channel.setup({ url }, never));
@@ -87,7 +90,9 @@ describe("setup prints an app", () => {
 
 describe("the section", () => {
   const problemsOf = (section: object): string[] =>
-    (v.safeParse(config, JSON.parse(JSON.stringify(section))).issues ?? []).map((issue) => v.getDotPath(issue) ?? "").toSorted();
+    (v.safeParse(config, JSON.parse(JSON.stringify(section))).issues ?? [])
+      .map((issue) => v.getDotPath(issue) ?? "")
+      .toSorted();
 
   test.each([
     [{}, []],

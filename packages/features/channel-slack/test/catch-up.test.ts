@@ -98,7 +98,10 @@ describe("the next process", () => {
     const parent = place.write(`${BOT} question`, { channel: CHANNEL });
     const other = place.write("another", { channel: CHANNEL });
     const first = await place.start();
-    await first.house.channel.send(message("answer", { conversation: { channel: "slack", id: CHANNEL, thread: parent } }), never);
+    await first.house.channel.send(
+      message("answer", { conversation: { channel: "slack", id: CHANNEL, thread: parent } }),
+      never,
+    );
     await first.stop();
     place.write("and then?", { channel: CHANNEL, threadTs: parent });
     place.write("not to the bot", { channel: CHANNEL, threadTs: other });
@@ -146,7 +149,11 @@ describe("a platform that is out of order", () => {
     place.write("one");
     let faults = 0;
     place.slack.mood = ({ path }) =>
-      /users\.conversations|history/.test(path) && (faults += 1) % 3 !== 0 ? (faults % 2 === 0 ? { rateLimits: 2 } : { refuses: 503 }) : "takes";
+      /users\.conversations|history/.test(path) && (faults += 1) % 3 !== 0
+        ? faults % 2 === 0
+          ? { rateLimits: 2 }
+          : { refuses: 503 }
+        : "takes";
     const at = await place.start();
     await at.until(() => at.kept.length === 1, 500);
     await at.stop();
@@ -193,7 +200,7 @@ describe("a platform that is out of order", () => {
   });
 });
 
-test("in the mode \"events\" it is looked for as well", async () => {
+test('in the mode "events" it is looked for as well', async () => {
   await using place = await home({ mode: "events" });
   await place.visit();
   place.write("one");

@@ -1,7 +1,16 @@
 // What somebody writes must be heard as it was written, by whom and where: a mention that is missed is a question without an
 // answer, an edit that is heard is an answer too many.
 import type { Inbound, Json } from "@svc/contract";
-import { SLACK_BOT, slackCommand, slackDmOf, slackEvent, slackMention, type SlackMessage, slackMessageEvent, slackPress } from "@svc/testkit";
+import {
+  SLACK_BOT,
+  slackCommand,
+  slackDmOf,
+  slackEvent,
+  slackMention,
+  type SlackMessage,
+  slackMessageEvent,
+  slackPress,
+} from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { house, ingressAt, NOW_MS, parsed, PERSON, posted, STRANGER } from "./house.ts";
 
@@ -39,7 +48,10 @@ describe("a direct message", () => {
   });
 
   test("to several is a group, and needs no mention", () => {
-    expect(one(event({ channel: "C0SEVERAL", kind: "mpim" }))).toMatchObject({ group: true, conversation: { id: "C0SEVERAL" } });
+    expect(one(event({ channel: "C0SEVERAL", kind: "mpim" }))).toMatchObject({
+      group: true,
+      conversation: { id: "C0SEVERAL" },
+    });
   });
 });
 
@@ -79,7 +91,14 @@ describe("a message in a channel", () => {
   });
 
   test("is one with the mention that is told of beside it", () => {
-    const said = { id: TS, text: `${BOT} Hello`, from: PERSON, atMs: NOW_MS, channel: CHANNEL, kind: "channel" as const };
+    const said = {
+      id: TS,
+      text: `${BOT} Hello`,
+      from: PERSON,
+      atMs: NOW_MS,
+      channel: CHANNEL,
+      kind: "channel" as const,
+    };
     const [asMessage, asMention] = [one(slackMessageEvent(said)), one(slackMention(said))];
     expect(asMention).toEqual(asMessage);
     expect(asMention?.id).toBe(`${CHANNEL}:${TS}`);
@@ -110,13 +129,17 @@ describe("what is no question", () => {
     expect(one(event({ event: more as Record<string, Json> }))).toBeUndefined();
   });
 
-  test.each(["app_home_opened", "member_joined_channel", "team_join", "constructor", "__proto__", ""])("the event %j", (type) => {
-    expect(one(slackEvent({ type, user: PERSON, channel: CHANNEL }, NOW_MS))).toBeUndefined();
-  });
+  test.each(["app_home_opened", "member_joined_channel", "team_join", "constructor", "__proto__", ""])(
+    "the event %j",
+    (type) => {
+      expect(one(slackEvent({ type, user: PERSON, channel: CHANNEL }, NOW_MS))).toBeUndefined();
+    },
+  );
 
   test("of those who chat among each other is not told to the log, of those who call us once", () => {
     const opened = house({ mode: "events" });
-    const say = (text: string): unknown => ingressAt(opened).parse(posted(JSON.stringify(inChannel({ from: STRANGER, text }))));
+    const say = (text: string): unknown =>
+      ingressAt(opened).parse(posted(JSON.stringify(inChannel({ from: STRANGER, text }))));
     say("Hello");
     expect(opened.context.log.lines).toEqual([]);
     say(`${BOT} Hello`);
@@ -165,11 +188,21 @@ describe("files", () => {
   });
 
   test("are named, and fetched by their id: what an event says of them is only a name", () => {
-    expect(one(event({ text: "Look", files: [file(), file({ id: "F0FILE124", name: "b.pdf", mimetype: "application/pdf" })] }))).toMatchObject({
+    expect(
+      one(
+        event({ text: "Look", files: [file(), file({ id: "F0FILE124", name: "b.pdf", mimetype: "application/pdf" })] }),
+      ),
+    ).toMatchObject({
       text: "[image: a.png]\n[document: b.pdf]\nLook",
       media: [
         { kind: "image", ref: "F0FILE123", placeholder: "[image: a.png]", mimeType: "image/png", fileName: "a.png" },
-        { kind: "document", ref: "F0FILE124", placeholder: "[document: b.pdf]", mimeType: "application/pdf", fileName: "b.pdf" },
+        {
+          kind: "document",
+          ref: "F0FILE124",
+          placeholder: "[document: b.pdf]",
+          mimeType: "application/pdf",
+          fileName: "b.pdf",
+        },
       ],
     });
   });
@@ -190,7 +223,9 @@ describe("files", () => {
       file({ is_external: true, url_private: "https://docs.example.org/d/1" }),
     ];
     expect(one(event({ text: "", files: files as Json[] }))).toEqual(
-      expect.objectContaining({ text: "[a file that is gone]\n[a file elsewhere: a.png] https://docs.example.org/d/1" }),
+      expect.objectContaining({
+        text: "[a file that is gone]\n[a file elsewhere: a.png] https://docs.example.org/d/1",
+      }),
     );
   });
 });
@@ -198,7 +233,14 @@ describe("files", () => {
 describe("a reaction", () => {
   const reaction = (type: string, more: Record<string, Json> = {}): Json =>
     slackEvent(
-      { type, user: PERSON, reaction: "thumbsup", item: { type: "message", channel: CHANNEL, ts: TS }, event_ts: "1780272001.000200", ...more },
+      {
+        type,
+        user: PERSON,
+        reaction: "thumbsup",
+        item: { type: "message", channel: CHANNEL, ts: TS },
+        event_ts: "1780272001.000200",
+        ...more,
+      },
       NOW_MS,
     );
 
@@ -214,26 +256,29 @@ describe("a reaction", () => {
     expect(one(reaction("reaction_removed"))).toMatchObject({ kind: "reaction", text: "" });
   });
 
-  test.each([{ user: SLACK_BOT.user }, { user: STRANGER }, { item: { type: "file", file: "F0FILE123" } }, { reaction: "" }])(
-    "with %j is not",
-    (more) => {
-      expect(one(reaction("reaction_added", more as Record<string, Json>))).toBeUndefined();
-    },
-  );
+  test.each([
+    { user: SLACK_BOT.user },
+    { user: STRANGER },
+    { item: { type: "file", file: "F0FILE123" } },
+    { reaction: "" },
+  ])("with %j is not", (more) => {
+    expect(one(reaction("reaction_added", more as Record<string, Json>))).toBeUndefined();
+  });
 });
 
 describe("a press", () => {
-  const press = (value: string, more: Record<string, unknown> = {}): Json => ({
-    ...(slackPress({
-      from: PERSON,
-      channel: slackDmOf(PERSON),
-      ts: TS,
-      button: { label: "Approve", actionId: "svc-approve", blockId: "b1", value },
-      atMs: NOW_MS,
-      id: "press-1",
-    }) as Record<string, Json>),
-    ...more,
-  }) as Json;
+  const press = (value: string, more: Record<string, unknown> = {}): Json =>
+    ({
+      ...(slackPress({
+        from: PERSON,
+        channel: slackDmOf(PERSON),
+        ts: TS,
+        button: { label: "Approve", actionId: "svc-approve", blockId: "b1", value },
+        atMs: NOW_MS,
+        id: "press-1",
+      }) as Record<string, Json>),
+      ...more,
+    }) as Json;
 
   test("says which question it answers, and how, where it was asked", () => {
     expect(one(press("svc-prompt:ap-12:yes"))).toMatchObject({
@@ -246,18 +291,26 @@ describe("a press", () => {
   });
 
   test("in a channel belongs to the thread that the question opened, or was asked in", () => {
-    const at = (thread?: string) => press("svc-prompt:ap-12:yes", { channel: { id: CHANNEL }, message: { ts: TS, ...(thread && { thread_ts: thread }) } });
+    const at = (thread?: string) =>
+      press("svc-prompt:ap-12:yes", {
+        channel: { id: CHANNEL },
+        message: { ts: TS, ...(thread && { thread_ts: thread }) },
+      });
     expect(one(at())?.conversation).toEqual({ channel: "slack", id: CHANNEL, thread: TS });
     expect(one(at(PARENT))?.conversation).toEqual({ channel: "slack", id: CHANNEL, thread: PARENT });
     expect(one(at(), { thread_replies: false })?.conversation).toEqual({ channel: "slack", id: CHANNEL });
   });
 
-  test.each(["ap-12:yes", "svc-prompt::yes", "svc-prompt:ap-12:YES", "svc-prompt:ap 12:yes", `svc-prompt:${"a".repeat(33)}:yes`, "svc-prompt:ap-12:yes\nx"])(
-    "on a button of another's making, %j, is none",
-    (value) => {
-      expect(one(press(value))).toBeUndefined();
-    },
-  );
+  test.each([
+    "ap-12:yes",
+    "svc-prompt::yes",
+    "svc-prompt:ap-12:YES",
+    "svc-prompt:ap 12:yes",
+    `svc-prompt:${"a".repeat(33)}:yes`,
+    "svc-prompt:ap-12:yes\nx",
+  ])("on a button of another's making, %j, is none", (value) => {
+    expect(one(press(value))).toBeUndefined();
+  });
 
   test("of a stranger is not heard", () => {
     expect(one(press("svc-prompt:ap-12:yes", { user: { id: STRANGER } }))).toBeUndefined();
@@ -278,7 +331,11 @@ describe("a command", () => {
     ["", "/new", "/new"],
     ["fast", "/model", "/model fast"],
   ])("%j of %s is %j", (text, name, said) => {
-    expect(one(command(text, name))).toMatchObject({ text: said, conversation: { id: slackDmOf(PERSON) }, sender: PERSON });
+    expect(one(command(text, name))).toMatchObject({
+      text: said,
+      conversation: { id: slackDmOf(PERSON) },
+      sender: PERSON,
+    });
   });
 
   test("is known by its trigger, so that one that is delivered again is one", () => {

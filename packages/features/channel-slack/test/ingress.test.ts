@@ -1,5 +1,13 @@
 // Whoever can post what passes for the platform's can write in anybody's name.
-import { slackCommand, slackDelivery, slackFormDelivery, slackMessageEvent, slackPress, slackSigned, rawOf } from "@svc/testkit";
+import {
+  slackCommand,
+  slackDelivery,
+  slackFormDelivery,
+  slackMessageEvent,
+  slackPress,
+  slackSigned,
+  rawOf,
+} from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { house, ingressAt, NOW_MS, PERSON, posted, SIGNING_SECRET } from "./house.ts";
 
@@ -14,7 +22,8 @@ test("there are three addresses, and the socket needs none", () => {
 
 describe("the signature", () => {
   // https://docs.slack.dev/authentication/verifying-requests-from-slack has this request, and what signs it.
-  const body = "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
+  const body =
+    "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
   const headers = {
     "x-slack-request-timestamp": "1531420618",
     "x-slack-signature": "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503",
@@ -56,7 +65,11 @@ test("the question whether the address is ours is answered with its challenge, a
   const body = Buffer.from(JSON.stringify({ type: "url_verification", token: "x", challenge: "<b>3eZbrw1a</b>" }));
   const request = rawOf(slackSigned(SIGNING_SECRET, body, NOW_MS), NOW_MS);
   expect(ingress.verify(request)).toEqual({ ok: true });
-  expect(ingress.parse(request).reply).toEqual({ status: 200, contentType: "text/plain; charset=utf-8", body: "<b>3eZbrw1a</b>" });
+  expect(ingress.parse(request).reply).toEqual({
+    status: 200,
+    contentType: "text/plain; charset=utf-8",
+    body: "<b>3eZbrw1a</b>",
+  });
 });
 
 test("what is delivered again has the id that it had", () => {
@@ -68,28 +81,43 @@ test("what is delivered again has the id that it had", () => {
 
 describe("a form", () => {
   const button = { label: "Approve", actionId: "svc-approve", blockId: "b", value: "svc-prompt:ap-1:yes" };
-  const press = slackPress({ from: PERSON, channel: "D0PERSON1", ts: "1780272000.000100", button, atMs: NOW_MS, id: "p" });
-
-  test.each(["/slack/events", "/slack/actions", "/slack/commands"])("may come to %s, and is answered with nothing that is shown", (path) => {
-    const at = ingressAt(opened, path);
-    const pressed = at.parse(rawOf(slackFormDelivery(SIGNING_SECRET, { payload: JSON.stringify(press) }, NOW_MS), NOW_MS, path));
-    expect(pressed.inbound).toMatchObject([{ choice: { prompt: "ap-1", approved: true } }]);
-    expect(pressed.reply).toEqual({ status: 200, contentType: "text/plain; charset=utf-8", body: "" });
-    const command = slackCommand({ from: PERSON, command: "/svc", text: "new", id: "c" });
-    const commanded = at.parse(rawOf(slackFormDelivery(SIGNING_SECRET, command, NOW_MS), NOW_MS, path));
-    expect(commanded).toMatchObject({ inbound: [{ text: "/new" }], reply: { body: "" } });
+  const press = slackPress({
+    from: PERSON,
+    channel: "D0PERSON1",
+    ts: "1780272000.000100",
+    button,
+    atMs: NOW_MS,
+    id: "p",
   });
 
-  test("whose payload is no JSON is BAD_JSON", () => {
-    const request = rawOf(slackFormDelivery(SIGNING_SECRET, { payload: "{" }, NOW_MS), NOW_MS);
-    expect(() => ingress.parse(request)).toThrow(expect.objectContaining({ code: "BAD_JSON" }));
-  });
+  test.each(["/slack/events", "/slack/actions", "/slack/commands"])(
+    "may come to %s, and is answered with nothing that is shown",
+    (path) => {
+      const at = ingressAt(opened, path);
+      const pressed = at.parse(
+        rawOf(slackFormDelivery(SIGNING_SECRET, { payload: JSON.stringify(press) }, NOW_MS), NOW_MS, path),
+      );
+      expect(pressed.inbound).toMatchObject([{ choice: { prompt: "ap-1", approved: true } }]);
+      expect(pressed.reply).toEqual({ status: 200, contentType: "text/plain; charset=utf-8", body: "" });
+      const command = slackCommand({ from: PERSON, command: "/svc", text: "new", id: "c" });
+      const commanded = at.parse(rawOf(slackFormDelivery(SIGNING_SECRET, command, NOW_MS), NOW_MS, path));
+      expect(commanded).toMatchObject({ inbound: [{ text: "/new" }], reply: { body: "" } });
+    },
+  );
 
-  test("with nothing in it, or strange names, says nothing", () => {
-    for (const body of ["", "a=b", "payload", "__proto__=x&constructor=y", "command=&user_id=x", "%ff=%fe"]) {
-      const request = posted(body, { "content-type": "application/x-www-form-urlencoded; charset=utf-8" });
-      if (body === "payload") expect(() => ingress.parse(request)).toThrow(expect.objectContaining({ code: "BAD_JSON" }));
-      else expect(ingress.parse(request).inbound).toEqual([]);
-    }
-  });
+  const formed = (body: string) => posted(body, { "content-type": "application/x-www-form-urlencoded; charset=utf-8" });
+
+  test.each(["payload=%7B", "payload", "payload=", "payload=%ff"])(
+    "whose payload is no JSON, %j, is BAD_JSON",
+    (body) => {
+      expect(() => ingress.parse(formed(body))).toThrow(expect.objectContaining({ code: "BAD_JSON" }));
+    },
+  );
+
+  test.each(["", "a=b", "__proto__=x&constructor=y", "command=&user_id=x", "%ff=%fe", "payload=null"])(
+    "with nothing in it, or strange names, says nothing: %j",
+    (body) => {
+      expect(ingress.parse(formed(body)).inbound).toEqual([]);
+    },
+  );
 });

@@ -19,7 +19,10 @@ test("a file is looked up, and fetched with the token", async () => {
   const bytes = Buffer.alloc(300_000, 7);
   const id = opened.slack.files.host(bytes, PNG);
   expect(await fetched(opened, id)).toEqual({ mimeType: "image/png", bytes });
-  expect(opened.slack.requests.map(({ path }) => path)).toEqual(["/api/files.info", `/files-pri/T0123ABCD-${id}/download/a%20b.png`]);
+  expect(opened.slack.requests.map(({ path }) => path)).toEqual([
+    "/api/files.info",
+    `/files-pri/T0123ABCD-${id}/download/a%20b.png`,
+  ]);
 });
 
 test("a file that is gone, or larger than may be, is refused before a byte of it is fetched", async () => {
@@ -28,7 +31,8 @@ test("a file that is gone, or larger than may be, is refused before a byte of it
   opened.slack.files.forget(gone);
   const large = opened.slack.files.host(Buffer.alloc(26_214_401), PNG);
   const deleted = opened.slack.files.host(Buffer.alloc(1), { ...PNG, mode: "tombstone" });
-  for (const id of [gone, large, deleted]) expect(await failure(fetched(opened, id))).toMatchObject({ code: "MEDIA_REFUSED" });
+  for (const id of [gone, large, deleted])
+    expect(await failure(fetched(opened, id))).toMatchObject({ code: "MEDIA_REFUSED" });
   expect(opened.slack.requests.map(({ path }) => path)).toEqual(Array.from({ length: 3 }, () => "/api/files.info"));
 });
 
@@ -61,14 +65,21 @@ describe("the token", () => {
 
   test("is taken to the platform's host of files, and no redirect takes it further", async () => {
     const asked: { url: string; headers: unknown; redirects: unknown }[] = [];
-    const file = { id: "F0FILE123", url_private: "https://files.slack.com/files-pri/T0-F0/a.png", mimetype: "image/png" };
-    const opened = await houseAndPlatform({}, {
-      fetch: (url, options = {}) => {
-        asked.push({ url, headers: options.headers, redirects: options.redirects });
-        const bytes = Buffer.from(JSON.stringify({ ok: true, file }));
-        return Promise.resolve({ status: 200, headers: {}, bytes, truncated: false, url });
+    const file = {
+      id: "F0FILE123",
+      url_private: "https://files.slack.com/files-pri/T0-F0/a.png",
+      mimetype: "image/png",
+    };
+    const opened = await houseAndPlatform(
+      {},
+      {
+        fetch: (url, options = {}) => {
+          asked.push({ url, headers: options.headers, redirects: options.redirects });
+          const bytes = Buffer.from(JSON.stringify({ ok: true, file }));
+          return Promise.resolve({ status: 200, headers: {}, bytes, truncated: false, url });
+        },
       },
-    });
+    );
     await using _ = opened.slack;
     await fetched(opened, "F0FILE123");
     expect(asked[1]).toEqual({
@@ -93,7 +104,12 @@ describe("the token", () => {
     const page = opened.slack.files.host(Buffer.from("<html>Sign in</html>"), { ...PNG, mimetype: "text/html" });
     opened.slack.mood = ({ path }) =>
       path.endsWith("files.info")
-        ? { babbles: JSON.stringify({ ok: true, file: { ...(opened.slack.files.info(page) as object), mimetype: "image/png" } }) }
+        ? {
+            babbles: JSON.stringify({
+              ok: true,
+              file: { ...(opened.slack.files.info(page) as object), mimetype: "image/png" },
+            }),
+          }
         : "takes";
     expect(await failure(fetched(opened, page))).toMatchObject({ code: "REMOTE_UNREACHABLE" });
   });

@@ -5,7 +5,10 @@ import { NOW_MS, PERSON, platform } from "./house.ts";
 import { type Listening, listening } from "./listening.ts";
 
 const say = (at: Listening, id: string, event = {}) =>
-  at.slack.socket.send("events_api", slackMessageEvent({ id, text: `Hello ${id} <@U0BOB>`, from: PERSON, atMs: NOW_MS, event }));
+  at.slack.socket.send(
+    "events_api",
+    slackMessageEvent({ id, text: `Hello ${id} <@U0BOB>`, from: PERSON, atMs: NOW_MS, event }),
+  );
 
 describe("who wrote", () => {
   test("is known by name from the second message on", async () => {
@@ -17,7 +20,8 @@ describe("who wrote", () => {
     await at.until(() => at.slack.called.includes("users.info"));
     await at.until(() => at.clock.waiting > 0, 100);
     await at.until(() => {
-      if (at.kept.at(-1)?.senderName === undefined && at.slack.socket.waiting.length === 0) say(at, `again ${at.kept.length}`);
+      if (at.kept.at(-1)?.senderName === undefined && at.slack.socket.waiting.length === 0)
+        say(at, `again ${at.kept.length}`);
       return at.kept.at(-1)?.senderName !== undefined;
     });
     expect(at.kept.at(-1)?.senderName).toBe("Ada");

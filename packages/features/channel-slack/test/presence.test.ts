@@ -79,7 +79,9 @@ describe("that somebody is at it", () => {
     const { slack, channel, conversation } = await asked();
     await using _ = slack;
     slack.refusals.set("assistant.threads.setStatus", "channel_not_found");
-    expect(await failure(channel.typing.start(conversation, undefined, never))).toMatchObject({ code: "DELIVERY_REFUSED" });
+    expect(await failure(channel.typing.start(conversation, undefined, never))).toMatchObject({
+      code: "DELIVERY_REFUSED",
+    });
     await channel.typing.start(conversation, undefined, never);
     expect(slack.called).toHaveLength(1);
   });

@@ -4,7 +4,13 @@ import { describe, expect, test } from "vitest";
 import { houseAndPlatform, message, never, PERSON } from "./house.ts";
 
 const DM = `D${PERSON.slice(1)}`;
-const PROMPT: Prompt = { id: "ap-12", title: "Deploy?", message: "To production.", approve: "Approve", reject: "Reject" };
+const PROMPT: Prompt = {
+  id: "ap-12",
+  title: "Deploy?",
+  message: "To production.",
+  approve: "Approve",
+  reject: "Reject",
+};
 const WORDS = message("Deploy *v2* <!channel>?\n> Answer: approve #12");
 
 describe("a question", () => {
@@ -16,7 +22,8 @@ describe("a question", () => {
     expect(others).toEqual([]);
     expect(receipt).toEqual({ platformId: `${DM}:${sent!.message.ts}` });
     expect(sent?.text).toBe(WORDS.text);
-    const said = "Deploy <!date^00000000^{_}|*>v2<!date^00000000^{_}|*> &lt;!channel&gt;?\n\u00AD&gt; Answer: approve #12";
+    const said =
+      "Deploy <!date^00000000^{_}|*>v2<!date^00000000^{_}|*> &lt;!channel&gt;?\n\u00AD&gt; Answer: approve #12";
     expect(sent?.message.text).toBe(said);
     expect(sent?.message.blocks).toEqual([
       { type: "section", text: { type: "mrkdwn", text: said, verbatim: true } },
@@ -45,7 +52,11 @@ describe("a question", () => {
   test("in a channel opens a thread, in which an answer needs no mention", async () => {
     await using opened = await houseAndPlatform({ mode: "events" });
     opened.slack.workspace.add({ id: "C0GENERAL", kind: "channel", name: "general" });
-    const receipt = await opened.channel.prompts.post({ ...WORDS, conversation: { channel: "slack", id: "#general" } }, PROMPT, never);
+    const receipt = await opened.channel.prompts.post(
+      { ...WORDS, conversation: { channel: "slack", id: "#general" } },
+      PROMPT,
+      never,
+    );
     const { ts } = opened.slack.sent[0]!.message;
     expect(receipt.opened).toEqual({ channel: "slack", id: "C0GENERAL", thread: ts });
   });

@@ -4,7 +4,8 @@ import { failure, houseAndPlatform, message, never, PERSON } from "./house.ts";
 
 const DM = `D${PERSON.slice(1)}`;
 const at = (id: string, thread?: string) => ({ conversation: { channel: "slack", id, ...(thread && { thread }) } });
-const form = (body: Uint8Array): Record<string, string> => Object.fromEntries(new URLSearchParams(Buffer.from(body).toString()));
+const form = (body: Uint8Array): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(Buffer.from(body).toString()));
 
 describe("a text", () => {
   test("is one message in the platform's markup, without previews that would be fetched unclicked", async () => {
@@ -28,7 +29,10 @@ describe("a text", () => {
     await using opened = await houseAndPlatform();
     opened.slack.workspace.dm(PERSON);
     await opened.channel.send(message("hi"), never);
-    expect(opened.slack.requests[0]?.headers).toMatchObject({ authorization: "Bearer xoxb-12-34-bot-token", "user-agent": "svc" });
+    expect(opened.slack.requests[0]?.headers).toMatchObject({
+      authorization: "Bearer xoxb-12-34-bot-token",
+      "user-agent": "svc",
+    });
   });
 
   test("in a thread goes into it", async () => {
@@ -70,14 +74,18 @@ describe("a text", () => {
     "to %j is refused without a request",
     async (id) => {
       await using opened = await houseAndPlatform();
-      expect(await failure(opened.channel.send(message("hi", at(id)), never))).toMatchObject({ code: "DELIVERY_REFUSED" });
+      expect(await failure(opened.channel.send(message("hi", at(id)), never))).toMatchObject({
+        code: "DELIVERY_REFUSED",
+      });
       expect(opened.slack.requests).toEqual([]);
     },
   );
 
   test("in what is no thread is refused without a request", async () => {
     await using opened = await houseAndPlatform();
-    expect(await failure(opened.channel.send(message("hi", at(DM, "now")), never))).toMatchObject({ code: "DELIVERY_REFUSED" });
+    expect(await failure(opened.channel.send(message("hi", at(DM, "now")), never))).toMatchObject({
+      code: "DELIVERY_REFUSED",
+    });
     expect(opened.slack.requests).toEqual([]);
   });
 
@@ -152,9 +160,16 @@ describe("files", () => {
     const receipt = await opened.channel.send(message("Two files", { ...at("C0GENERAL", thread), files }), never);
     const [text, shared] = opened.slack.sent;
     expect(text).toMatchObject({ text: "Two files", message: { threadTs: thread } });
-    expect(shared?.message).toMatchObject({ threadTs: thread, subtype: "file_share", files: [{ name: "a.txt" }, { name: "b.txt" }] });
+    expect(shared?.message).toMatchObject({
+      threadTs: thread,
+      subtype: "file_share",
+      files: [{ name: "a.txt" }, { name: "b.txt" }],
+    });
     expect(receipt.platformId).toBe(`C0GENERAL:${text!.message.ts}`);
-    expect(opened.slack.files.uploaded.map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])).toEqual([["a.txt", "a.txt"], ["b.txt", "b.txt"]]);
+    expect(opened.slack.files.uploaded.map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])).toEqual([
+      ["a.txt", "a.txt"],
+      ["b.txt", "b.txt"],
+    ]);
     const uploads = opened.slack.requests.filter(({ path }) => path.startsWith("/upload/"));
     expect(uploads.map(({ headers }) => headers["authorization"])).toEqual([undefined, undefined]);
   });
@@ -193,7 +208,10 @@ describe("files", () => {
     const files = [file("empty.txt", new Uint8Array()), file("a.txt")];
     const error = await failure(opened.channel.send(message("Hello", { files }), never));
     expect(error).toMatchObject({ code: "DELIVERY_REFUSED" });
-    expect(opened.slack.sent.map(({ text, message: { files: shared = [] } }) => [text, shared.length])).toEqual([["Hello", 0], ["", 1]]);
+    expect(opened.slack.sent.map(({ text, message: { files: shared = [] } }) => [text, shared.length])).toEqual([
+      ["Hello", 0],
+      ["", 1],
+    ]);
   });
 
   test.each([
@@ -212,9 +230,16 @@ describe("files", () => {
 
   test("are put nowhere but on the platform", async () => {
     await using opened = await houseAndPlatform();
-    for (const link of ["https://evil.example/upload", "https://files.slack.com.evil.example/", "http://files.slack.com/x", "file:///x"]) {
+    for (const link of [
+      "https://evil.example/upload",
+      "https://files.slack.com.evil.example/",
+      "http://files.slack.com/x",
+      "file:///x",
+    ]) {
       opened.slack.mood = ({ path }) =>
-        path.endsWith("getUploadURLExternal") ? { babbles: JSON.stringify({ ok: true, upload_url: link, file_id: "F0FILE123" }) } : "takes";
+        path.endsWith("getUploadURLExternal")
+          ? { babbles: JSON.stringify({ ok: true, upload_url: link, file_id: "F0FILE123" }) }
+          : "takes";
       const error = await failure(opened.channel.send(message("", { files: [file("a.txt")] }), never));
       expect(error).toMatchObject({ code: "DELIVERY_FAILED" });
     }

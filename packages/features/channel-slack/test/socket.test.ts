@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest";
 import { NOW_MS, PERSON, platform } from "./house.ts";
 import { listening } from "./listening.ts";
 
-const texts = ({ kept }: { readonly kept: readonly { readonly text: string }[] }): string[] => kept.map(({ text }) => text);
+const texts = ({ kept }: { readonly kept: readonly { readonly text: string }[] }): string[] =>
+  kept.map(({ text }) => text);
 const say = (text: string, id: string) => slackMessageEvent({ id, text, from: PERSON, atMs: NOW_MS });
 
 describe("an envelope", () => {
@@ -60,7 +61,14 @@ describe("an envelope", () => {
   test("of a mention and of its message are one question", async () => {
     await using at = await listening();
     await at.slack.socket.opened(1);
-    const message = { id: "m1", text: `<@${SLACK_BOT.user}> Hello`, from: PERSON, atMs: NOW_MS, channel: "C0GENERAL", kind: "channel" } as const;
+    const message = {
+      id: "m1",
+      text: `<@${SLACK_BOT.user}> Hello`,
+      from: PERSON,
+      atMs: NOW_MS,
+      channel: "C0GENERAL",
+      kind: "channel",
+    } as const;
     at.slack.socket.send("events_api", slackMention(message));
     at.slack.socket.send("events_api", slackMessageEvent(message));
     await at.until(() => at.slack.socket.acknowledged.length === 2);
@@ -70,7 +78,11 @@ describe("an envelope", () => {
   test("in another order than things were written in is kept as it comes", async () => {
     await using at = await listening();
     await at.slack.socket.opened(1);
-    for (const [id, text] of [["1780272003.000100", "third"], ["1780272001.000100", "first"], ["1780272002.000100", "second"]] as const) {
+    for (const [id, text] of [
+      ["1780272003.000100", "third"],
+      ["1780272001.000100", "first"],
+      ["1780272002.000100", "second"],
+    ] as const) {
       at.slack.socket.send("events_api", say(text, id));
     }
     await at.until(() => at.kept.length === 3);
@@ -81,7 +93,10 @@ describe("an envelope", () => {
     await using at = await listening();
     await at.slack.socket.opened(1);
     const button = { label: "Approve", actionId: "svc-approve", blockId: "b", value: "svc-prompt:ap-1:yes" };
-    at.slack.socket.send("interactive", slackPress({ from: PERSON, channel: slackDmOf(PERSON), ts: "1780272000.000100", button, atMs: NOW_MS, id: "p" }));
+    at.slack.socket.send(
+      "interactive",
+      slackPress({ from: PERSON, channel: slackDmOf(PERSON), ts: "1780272000.000100", button, atMs: NOW_MS, id: "p" }),
+    );
     at.slack.socket.send("slash_commands", slackCommand({ from: PERSON, command: "/svc", text: "new", id: "c" }));
     await at.until(() => at.slack.socket.acknowledged.length === 2);
     expect(at.kept).toMatchObject([{ choice: { prompt: "ap-1", approved: true } }, { text: "/new" }]);
@@ -98,50 +113,63 @@ describe("an envelope", () => {
     expect(at.kept).toEqual([]);
   });
 
-  test.each(["", "x", "null", "[]", "7", '{"type":7}', "{}", '{"type":"events_api"}', '{"type":"events_api","envelope_id":"e","payload":null}',
+  test.each([
+    "",
+    "x",
+    "null",
+    "[]",
+    "7",
+    '{"type":7}',
+    "{}",
+    '{"type":"events_api"}',
+    '{"type":"events_api","envelope_id":"e","payload":null}',
     '{"type":"events_api","envelope_id":"e","payload":{"event":{"type":"error"}}}',
     '{"type":"events_api","envelope_id":"e","payload":{"event":{"type":"disconnected"}}}',
-    '{"type":"slash_commands","envelope_id":7}', '{"type":"error"}', '{"type":"disconnected","envelope_id":"e"}', "[".repeat(100_000)])(
-    "that is none, %s, is nothing to stop for",
-    async (frame) => {
-      await using at = await listening();
-      await at.slack.socket.opened(1);
-      at.slack.socket.babble(frame);
-      at.slack.socket.babble(Buffer.from(frame));
-      at.slack.socket.send("events_api", say("Hello", "m1"));
-      await at.until(() => at.kept.length === 1);
-      expect(at.slack.socket.connections).toBe(1);
-    },
-  );
+    '{"type":"slash_commands","envelope_id":7}',
+    '{"type":"error"}',
+    '{"type":"disconnected","envelope_id":"e"}',
+    "[".repeat(100_000),
+  ])("that is none, %s, is nothing to stop for", async (frame) => {
+    await using at = await listening();
+    await at.slack.socket.opened(1);
+    at.slack.socket.babble(frame);
+    at.slack.socket.babble(Buffer.from(frame));
+    at.slack.socket.send("events_api", say("Hello", "m1"));
+    await at.until(() => at.kept.length === 1);
+    expect(at.slack.socket.connections).toBe(1);
+  });
 });
 
 describe("a connection that the platform wants to end", () => {
-  test.each(["warning", "refresh_requested", "link_disabled"] as const)("for %s is followed by another before it ends, and nothing is lost or kept twice", async (reason) => {
-    await using at = await listening();
-    const { socket } = at.slack;
-    await socket.opened(1);
-    const expected: string[] = [];
-    const write = (): void => {
-      const text = `Message ${expected.length}`;
-      expected.push(text);
-      socket.send("events_api", say(text, text));
-    };
-    write();
-    socket.askToLeave(reason);
-    // Over the old one, which still brings what was on its way.
-    write();
-    await at.until(() => socket.connections === 2, 100);
-    for (let times = 0; times < 4; times += 1) write();
-    socket.dropOldest();
-    await at.until(() => socket.connections === 1);
-    write();
-    await at.until(() => at.kept.length === expected.length);
-    // What could not be acknowledged over a connection that had ended comes again, and is known.
-    for (let lap = 0; lap < 300; lap += 1) await new Promise((resolve) => setImmediate(resolve));
-    socket.sendAgain();
-    await at.until(() => socket.waiting.length === 0);
-    expect([texts(at).toSorted(), socket.faults]).toEqual([expected.toSorted(), []]);
-  });
+  test.each(["warning", "refresh_requested", "link_disabled"] as const)(
+    "for %s is followed by another before it ends, and nothing is lost or kept twice",
+    async (reason) => {
+      await using at = await listening();
+      const { socket } = at.slack;
+      await socket.opened(1);
+      const expected: string[] = [];
+      const write = (): void => {
+        const text = `Message ${expected.length}`;
+        expected.push(text);
+        socket.send("events_api", say(text, text));
+      };
+      write();
+      socket.askToLeave(reason);
+      // Over the old one, which still brings what was on its way.
+      write();
+      await at.until(() => socket.connections === 2, 100);
+      for (let times = 0; times < 4; times += 1) write();
+      socket.dropOldest();
+      await at.until(() => socket.connections === 1);
+      write();
+      await at.until(() => at.kept.length === expected.length);
+      // What could not be acknowledged over a connection that had ended comes again, and is known.
+      for (let lap = 0; lap < 300; lap += 1) await new Promise((resolve) => setImmediate(resolve));
+      socket.sendAgain();
+      await at.until(() => socket.waiting.length === 0);
+      expect([texts(at).toSorted(), socket.faults]).toEqual([expected.toSorted(), []]);
+    },
+  );
 
   test("is ended by us if the platform forgets to", async () => {
     await using at = await listening();
@@ -150,6 +178,7 @@ describe("a connection that the platform wants to end", () => {
     await at.slack.socket.opened(1);
     await at.until(() => at.slack.socket.connections === 2, 100);
     await at.until(() => at.slack.socket.connections === 1, 1_000);
+    expect(at.slack.socket.faults).toEqual([]);
   });
 
   test("again and again is not followed without a pause", async () => {
@@ -205,19 +234,25 @@ describe("run is over, to be started again,", () => {
     }
   });
 
-  test.each(["https://evil.example/link", "ftp://x/", "not a url", undefined])("when it tells the address %s", async (url) => {
-    const slack = await platform();
-    slack.mood = ({ path }) => (path.endsWith("apps.connections.open") ? { babbles: JSON.stringify({ ok: true, url }) } : "takes");
-    await using at = await listening({ slack });
-    expect(await at.over).toMatchObject({ name: "SvcError" });
-  });
+  test.each(["https://evil.example/link", "ftp://x/", "not a url", undefined])(
+    "when it tells the address %s",
+    async (url) => {
+      const slack = await platform();
+      slack.mood = ({ path }) =>
+        path.endsWith("apps.connections.open") ? { babbles: JSON.stringify({ ok: true, url }) } : "takes";
+      await using at = await listening({ slack });
+      expect(await at.over).toMatchObject({ name: "SvcError" });
+    },
+  );
 });
 
 test("no address is connected to that was not looked at: a private one is refused", async () => {
   const slack = await platform();
   const other = await platform();
   slack.mood = ({ path }) =>
-    path.endsWith("apps.connections.open") ? { babbles: JSON.stringify({ ok: true, url: other.socket.ticket() }) } : "takes";
+    path.endsWith("apps.connections.open")
+      ? { babbles: JSON.stringify({ ok: true, url: other.socket.ticket() }) }
+      : "takes";
   await using at = await listening({ slack });
   expect(await at.over).toMatchObject({ code: "ADDRESS_REFUSED" });
   expect(other.requests).toEqual([]);
@@ -245,14 +280,17 @@ test("it connects to the address that was looked at, and not to what the name le
 });
 
 describe("run is over for good", () => {
-  test.each(["invalid_auth", "not_authed", "account_inactive", "token_revoked", "not_allowed_token_type"])("when the app token is refused with %s", async (word) => {
-    const slack = await platform();
-    slack.refusals.set("apps.connections.open", word);
-    await using at = await listening({ slack });
-    const error = (await at.over) as Error;
-    expect(error).toMatchObject({ code: "FEATURE_FAILED" });
-    expect(error.message).toMatch(/^[A-Z].*\.$/);
-  });
+  test.each(["invalid_auth", "not_authed", "account_inactive", "token_revoked", "not_allowed_token_type"])(
+    "when the app token is refused with %s",
+    async (word) => {
+      const slack = await platform();
+      slack.refusals.set("apps.connections.open", word);
+      await using at = await listening({ slack });
+      const error = (await at.over) as Error;
+      expect(error).toMatchObject({ code: "FEATURE_FAILED" });
+      expect(error.message).toMatch(/^[A-Z].*\.$/);
+    },
+  );
 
   test("when the bot token is", async () => {
     await using at = await listening({ section: { bot_token: "xoxb-another" } });

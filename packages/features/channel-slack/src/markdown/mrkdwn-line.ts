@@ -11,7 +11,9 @@ export function lineOf(runs: readonly Run[]): string {
     token.kind === "text" ? [...token.text].map((char) => ({ char })) : [{ written: written(token, tokens, at) }],
   );
   const isRisky = risks(units, tokens);
-  return units.map((unit, at) => ("written" in unit ? unit.written : charOf(unit.char, isRisky(unit.char, at)))).join("");
+  return units
+    .map((unit, at) => ("written" in unit ? unit.written : charOf(unit.char, isRisky(unit.char, at))))
+    .join("");
 }
 
 /** A character of the text, or something of ours. */

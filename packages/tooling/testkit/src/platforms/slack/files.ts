@@ -30,7 +30,7 @@ export interface SlackFiles {
   /** Throws `file_not_found` for what was not uploaded. */
   complete(id: string, title: string | undefined): Json;
   /** Answers uploads and downloads; undefined for other paths. */
-  serve(request: PlatformRequest): PlatformReply | undefined;
+  serve(request: PlatformRequest): Promise<PlatformReply | undefined>;
   /** What was uploaded and completed, oldest first. */
   readonly uploaded: readonly { readonly id: string; readonly name: string; readonly bytes: Uint8Array }[];
 }
@@ -85,16 +85,15 @@ export function slackFiles(url: () => string, botToken: string): SlackFiles {
       order.push(id);
       return info(id);
     },
-    serve({ method, path, headers, body }) {
+    async serve({ method, path, headers, body }) {
       const ticket = UPLOAD.exec(path)?.[1];
       if (ticket !== undefined) {
         const file = files.get(tickets.get(ticket) ?? "");
-        // Whoever sends the token along gives it to another server.
-        const isBad = file === undefined || method !== "POST" || headers["authorization"] !== undefined;
-        if (isBad || file.bytes !== undefined || body.length !== file.length)
-          return { status: 400, json: { ok: false } };
-        file.bytes = body;
-        return { bytes: Buffer.from(`OK - ${body.length}`) };
+        const bytes = method === "POST" ? await uploadedBytes(headers["content-type"], body) : undefined;
+        const isBad = file === undefined || file.bytes !== undefined || bytes?.length !== file.length;
+        if (isBad) return { status: 400, json: { ok: false } };
+        file.bytes = bytes;
+        return { bytes: Buffer.from(`OK - ${bytes.length}`) };
       }
       const id = DOWNLOAD.exec(path)?.[1];
       if (id === undefined) return undefined;
@@ -113,6 +112,14 @@ export function slackFiles(url: () => string, botToken: string): SlackFiles {
       return order.map((id) => files.get(id)!).map(({ id, name, bytes }) => ({ id, name, bytes: bytes! }));
     },
   };
+}
+
+/** As they are, or the file of a form. */
+async function uploadedBytes(type: string | undefined, body: Uint8Array): Promise<Uint8Array | undefined> {
+  if (type?.startsWith("multipart/form-data") !== true) return body;
+  const form = new Response(body as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } }).formData();
+  const file = [...(await form).values()].find((value) => typeof value !== "string");
+  return file === undefined ? undefined : new Uint8Array(await file.arrayBuffer());
 }
 
 function fileJson({ id, name, title, mimetype, subtype, mode = "hosted", link, length }: Stored, url: string): Json {

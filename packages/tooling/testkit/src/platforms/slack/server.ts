@@ -109,9 +109,9 @@ export async function startSlack({ botToken, appToken, people = [] }: SlackOptio
   const files = slackFiles(url, botToken);
   const socket = slackSocket(url);
   const base = await startPlatform(
-    (request) => {
+    async (request) => {
       if (request.path.startsWith("/api/")) return respond(request);
-      return files.serve(request) ?? { status: 404, bytes: Buffer.from("Not found") };
+      return (await files.serve(request)) ?? { status: 404, bytes: Buffer.from("Not found") };
     },
     { upgrade: socket.upgrade },
   );
