@@ -27,6 +27,7 @@ export type { DiscordChannel, DiscordGuild } from "./platforms/discord/world.ts"
 export * from "./platforms/everyday.ts";
 export * from "./platforms/email/fake/raw-mail.ts";
 export * from "./platforms/email/fake/server.ts";
+export * from "./platforms/email/fake/token-server.ts";
 export * from "./platforms/email/real/mail-servers.ts";
 export * from "./platforms/mailpush/push.ts";
 export * from "./platforms/mailpush/server.ts";
