@@ -2,16 +2,14 @@
 import { allowlist, apiUrl, channelKeys, secret, streamKeys } from "@svc/contract";
 import * as v from "valibot";
 
-const token = (start: string, description: string, options: Parameters<typeof secret>[0]) =>
-  v.pipe(secret(options), v.startsWith(start, `a token that begins with ${start}`), v.description(description));
-
 const keys = v.strictObject({
-  bot_token: token("xoxb-", "Bot token of the app.", { env: "SVC_SLACK_BOT_TOKEN" }),
+  bot_token: v.pipe(secret({ env: "SVC_SLACK_BOT_TOKEN" }), v.trim(), v.description("Bot token of the app (xoxb-…).")),
   app_token: v.optional(
-    token("xapp-", "App-level token with connections:write. Socket Mode needs it.", {
-      env: "SVC_SLACK_APP_TOKEN",
-      ask: true,
-    }),
+    v.pipe(
+      secret({ env: "SVC_SLACK_APP_TOKEN", ask: true }),
+      v.trim(),
+      v.description("App-level token with connections:write (xapp-…). Socket Mode needs it."),
+    ),
   ),
   mode: v.optional(
     v.pipe(
@@ -23,6 +21,7 @@ const keys = v.strictObject({
   signing_secret: v.optional(
     v.pipe(
       secret({ env: "SVC_SLACK_SIGNING_SECRET" }),
+      v.trim(),
       v.description("What the platform signs with what it posts. The mode events needs it."),
     ),
   ),
