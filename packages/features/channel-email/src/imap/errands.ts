@@ -65,6 +65,8 @@ export function createErrands(account: Account): Errands {
     try {
       const session = await unlessAborted(one.session, signal);
       try {
+        // What came since is not there for a client that was not told of it.
+        if (isReused) await session.call((client) => client.noop(), signal);
         return await unlessAborted(work(session), signal);
       } catch (error) {
         isLost = session.isClosed;

@@ -13,7 +13,7 @@ export function imapFailure(error: unknown): SvcError {
   const told = (error ?? {}) as LibraryError;
   if (UNREADABLE.test(told.code ?? "")) return new UnreadableAnswer();
   if (told.authenticationFailed === true && !NOT_NOW.has(told.serverResponseCode ?? "")) return refused();
-  if (told.mailboxMissing === true) return missing();
+  if (told.mailboxMissing === true || told.code === "NotFound") return missing();
   if (told.tlsFailed === true || CERTIFICATE.test(told.code ?? "")) return untrusted();
   const code: ErrorCode = LATE.has(told.code ?? "") ? "REMOTE_TIMEOUT" : "REMOTE_UNREACHABLE";
   const { throttleReset: retryAfterMs } = told;

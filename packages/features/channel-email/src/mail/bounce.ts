@@ -34,5 +34,5 @@ export function createBounceReader({ log, address }: Pick<Account, "log" | "addr
   };
 }
 
-/** As `messageIdOf` makes them. */
-const OURS = /^<[0-9a-f]{64}@([^>]+)>$/;
+/** As answers have them. */
+const OURS = /^<[0-9a-f]{32}@([^>]+)>$/;

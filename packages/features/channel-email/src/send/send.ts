@@ -30,7 +30,7 @@ export function createSend({ account, smtp, errands, sentFolder, threads }: Send
     const kept = keptReply(replyData);
     const to = kept?.to ?? recipientOf(conversation);
     // The same for every try: whoever gets it twice has a program that shows it once.
-    const key = hash("sha256", deliveryId);
+    const key = hash("sha256", deliveryId).slice(0, KEY_CHARS);
     const messageId = `<${messageIdOf(key, from)}>`;
     if (await sentFolder.has(messageId, signal)) return receiptOf(messageId, to, conversation);
     const answers = kept ?? (await placeIn(conversation, text, signal));
@@ -63,6 +63,9 @@ export function createSend({ account, smtp, errands, sentFolder, threads }: Send
     return place && (place.subject === "" ? { ...place, subject: subjectFor(text) } : place);
   }
 }
+
+/** Enough for nobody to hit another one, and short enough for a Message-ID to stay on one line. */
+const KEY_CHARS = 32;
 
 /** A mail that begins a thread is answered there; so is one that somebody else gets. */
 function receiptOf(messageId: string, to: string, { channel, id, thread }: Conversation): Receipt {
