@@ -26,6 +26,7 @@ export const PLANTED: Readonly<Record<string, string>> = {
   "channels_config.mailpush.refresh_token": "planted-mailpush-refresh-token-261d",
   "channels_config.mailpush.client_secret": "planted-mailpush-client-secret-372e",
   "channels_config.mailpush.webhook_secret": "planted-mailpush-webhook-secret-483f",
+  "channels_config.voice_call.auth_token": "planted-voice-auth-token-5940",
 };
 
 export const planted = (key: string): string => PLANTED[key] ?? PLANTED[`channels_config.${key}`]!;
@@ -70,6 +71,12 @@ allowed_senders = ["ada@example.org"]
 api_url = "${url}"
 token_url = "${url}/token"
 pubsub_url = "${url}"`,
+  voice_call: (url, allowed) => `
+account_sid = "AC0123456789abcdef0123456789abcdef"
+from_number = "${LINE}"
+webhook_url = "https://svc.example.org"
+allowed_numbers = ["${allowed}"]
+api_url = "${url}"`,
 };
 
 export interface Told {

@@ -37,10 +37,7 @@ export interface VoiceHouse extends AsyncDisposable {
   svc(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
-export async function startVoiceHouse(
-  script: FakeModelOptions["script"],
-  more: (house: House) => string = () => "",
-): Promise<VoiceHouse> {
+export async function startVoiceHouse(script: FakeModelOptions["script"]): Promise<VoiceHouse> {
   const stack = new AsyncDisposableStack();
   const home = stack.use(temporaryHome());
   const platform = stack.use(
