@@ -22,6 +22,7 @@ describe("within a line", () => {
     [String.raw`\*no\* C:\dir \\`, String.raw`*no* C:\dir ` + "\\"],
     ["a * b * c and ** d **", "a * b * c and ** d **"],
     ["**a\nb**", "<b>a\nb</b>"],
+    ["**a *b* `c", "**a <i>b</i> `c"],
   ])("%s", (markdown, expected) => {
     expect(html(markdown)).toBe(expected);
   });

@@ -68,6 +68,18 @@ test.each([
   });
 });
 
+test("no redirect leads to another host, with the token in the request before it", async () => {
+  await using at = await houseAndPlatform();
+  const asked: unknown[] = [];
+  const fetch: typeof at.context.fetch = (url, options) => {
+    asked.push(options?.redirects);
+    return at.context.fetch(url, options);
+  };
+  await using watched = await houseAndPlatform({ api_url: at.platform.apiUrl }, { given: { fetch } });
+  await watched.channel.media.fetch(media(at.platform.files.host(Buffer.from("x"))), async () => undefined, never);
+  expect(asked).toEqual(["same-host", "same-host"]);
+});
+
 test("no error shows the token, whatever goes wrong with the file's URL", async () => {
   await using at = await houseAndPlatform();
   const ref = at.platform.files.host(Buffer.from("x"));

@@ -232,7 +232,7 @@ describe("no message", () => {
     ["of nobody", { message: { ...said("x").message, from: undefined as never } }],
     [
       "in the chat of a channel with one person",
-      said("x", { chat: { id: -5, type: "supergroup", is_direct_messages: true } }),
+      said("/help", { chat: { id: -5, type: "supergroup", is_direct_messages: true } }),
     ],
   ])("%s", (_what, update) => {
     expect(house.parsed(update).inbound).toEqual([]);

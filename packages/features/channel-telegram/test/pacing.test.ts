@@ -73,6 +73,20 @@ describe("messages", () => {
     expect(outcomes.at(-1)).toMatchObject({ code: "DELIVERY_FAILED", retryAfterMs: expect.any(Number) });
   });
 
+  test("and edits are counted together in a group, and edits wait for nobody", async () => {
+    const clock = fakeClock();
+    const pacing = createPacing(clock);
+    for (let edit = 0; edit < 5; edit += 1) pacing.edit(ROOM);
+    expect(() => pacing.edit(ROOM)).toThrow(expect.objectContaining({ code: "DELIVERY_FAILED", retryAfterMs: 4_000 }));
+    let isSent = false;
+    const sending = pacing.turn(ROOM, never).then(() => (isSent = true));
+    await clock.advance(3_999);
+    expect(isSent).toBe(false);
+    await clock.advance(1);
+    await sending;
+    for (let edit = 0; edit < 100; edit += 1) pacing.edit(PERSON);
+  });
+
   test("that wait end when they are called off", async () => {
     const clock = fakeClock();
     const pacing = createPacing(clock);

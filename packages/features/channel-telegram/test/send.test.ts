@@ -3,7 +3,7 @@
 import { inspect } from "node:util";
 import type { OutgoingFile } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { ADA, failure, FORUM, GROUP, houseAndPlatform, message, never } from "./house.ts";
+import { ADA, failure, FORUM, GROUP, house, houseAndPlatform, message, never } from "./house.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a00", "hex");
 const WEBP = Buffer.from("52494646000000005745425000", "hex");
@@ -123,6 +123,24 @@ describe("a refusal", () => {
     await using at = await houseAndPlatform();
     at.platform.failNext("*", [{ code, description }]);
     expect(await failure(at.channel.send(message("a"), never))).toMatchObject({ code: expected, message: sentence });
+  });
+
+  test("for a while tells how long, by the header where the answer does not", async () => {
+    const answered = (json: object, headers: Record<string, string>) => async (url: string) => ({
+      status: 429,
+      headers,
+      bytes: Buffer.from(JSON.stringify({ ok: false, error_code: 429, description: "Too Many Requests", ...json })),
+      truncated: false,
+      url,
+    });
+    for (const [json, headers, retryAfterMs] of [
+      [{}, { "retry-after": "9" }, 9_000],
+      [{ parameters: { retry_after: 5 } }, { "retry-after": "9" }, 5_000],
+      [{ parameters: { retry_after: "x" } }, {}, undefined],
+    ] as const) {
+      const { channel } = house({}, { fetch: answered(json, headers) });
+      expect(await failure(channel.send(message("a"), never))).toMatchObject({ code: "DELIVERY_FAILED", retryAfterMs });
+    }
   });
 
   test("says nothing of the platform's, nor of what was sent", async () => {

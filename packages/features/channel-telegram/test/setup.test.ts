@@ -1,8 +1,9 @@
 // Set-up must leave the platform as the config says: a webhook with its secret, or none in the way; and say what a person has to
 // do where it can't.
+import { TELEGRAM_TOKEN } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/names.ts";
-import { failure, houseAndPlatform, never, SECRET } from "./house.ts";
+import { failure, GROUP, house, houseAndPlatform, never, said, SECRET } from "./house.ts";
 
 const URL_OF_OURS = "https://svc.example.org/telegram";
 
@@ -85,5 +86,16 @@ test("the name is remembered over restarts, but not for another bot", async () =
   await using at = await houseAndPlatform({ mode: "webhook" });
   await at.channel.check(never);
   const { state } = at.context;
-  expect(JSON.parse((await state.get("bot"))!)).toEqual({ id: "123456789", username: "svc_bot" });
+  const named = said("@svc_bot hello", {
+    chat: GROUP,
+    more: { entities: [{ type: "mention", offset: 0, length: 8 }] },
+  });
+  for (const [token, count] of [
+    [TELEGRAM_TOKEN, 1],
+    [TELEGRAM_TOKEN.replace("1", "2"), 0],
+  ] as const) {
+    const next = house({ mode: "webhook", bot_token: token }, { state });
+    await next.made.register(never);
+    expect(next.parsed(named).inbound).toHaveLength(count);
+  }
 });

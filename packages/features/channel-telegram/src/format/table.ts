@@ -34,9 +34,7 @@ function cellsOf(line: string): string[] {
     .trim()
     .replace(/^\|/, "")
     .replace(/(?<!\\)\|$/, "");
-  return inner
-    .split(/(?<!\\)\|/)
-    .map((cell) => textOf(inlineNodes(cell.replaceAll(String.raw`\|`, "|").trim())).replaceAll("\n", " "));
+  return inner.split(/(?<!\\)\|/).map((cell) => textOf(inlineNodes(cell.replaceAll(String.raw`\|`, "|").trim())));
 }
 
 /** As a fixed-width font shows it: wide characters take two places, and marks on others none. */

@@ -26,7 +26,7 @@ export function senderReader({ allowed, approvers, log }: SenderLists): SenderRe
   const turnAway = senderGate({ allowed: [], mode: "exact", log, channel: CHANNEL });
   return (message) => {
     // Anonymous administrators and channels speak as a group: nobody knows who it is.
-    if (message["sender_chat"] !== undefined || message["actor_chat"] !== undefined) {
+    if (message["sender_chat"] !== undefined) {
       turnAway("somebody anonymous, in the name of a group or channel");
       return undefined;
     }
