@@ -98,7 +98,7 @@ export class OpenService implements Service {
       log: context.log,
       redact: context.log.redact,
       publish: events.publish,
-      identity: channelIdentity(),
+      identity: channelIdentity((clientId) => store.devices.ofClient(clientId) !== undefined),
       settings: messagingSettings(generation.config, generation.registry, lifecycle),
       workspaceOf: (name) => this.#generation.agents.profiles.get(name)?.environment.workspace,
       fetch: speechFetch(() => this.config, context.log),

@@ -9,6 +9,8 @@ export { createExec } from "./sandbox/exec.ts";
 export { approvalOf } from "./tools/approval-of.ts";
 export { callTool, type CallOutcome, type CallRequest } from "./tools/call-tool.ts";
 export { newMessageOf } from "./messaging/arrival.ts";
+export { sessionMessageOf } from "./messaging/session-message.ts";
+export { newSessionName } from "./turn/history.ts";
 export { channelSendTool, type ChannelSendParts } from "./messaging/channel-send/channel-send.ts";
 export { sendByPerson } from "./messaging/channel-send/by-person.ts";
 export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";

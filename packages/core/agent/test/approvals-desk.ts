@@ -46,6 +46,7 @@ export function desk(store: Store, clock: Clock, wake: (rows: readonly Delivery[
       const words = { title: "May it?", message: "?", approveKeywords: [], rejectKeywords: [], askedBy: "" };
       const key = { runId: turnId, stepId: callId, origin: "tool", channels: [], digest: "00" } as const;
       const made = store.approvals.add({ ...key, ...words, ...times });
+      if (!conversation) return made;
       const row = { conversation, lane: laneOf(conversation), text: `May it? #${made}`, files: [], approval: made };
       rows = store.outbox.add([row], nowMs);
       store.approvals.addPrompt(made, conversation, rows[0]!.n);

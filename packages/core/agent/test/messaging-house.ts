@@ -94,6 +94,8 @@ export interface MessagingHouse extends Disposable {
   readonly events: MessageEvent[];
   readonly turns: TurnEvent[];
   readonly desk: Desk;
+  /** Owners of sessions who were shut out. */
+  readonly gone: Set<string>;
   /** Agents as another config would make them. */
   readonly set: House["set"];
   settings(more?: Partial<MessagingSettings>): MessagingSettings;
@@ -123,6 +125,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
   const model = thinking(think);
   const { agent, log, events: turns, set } = house({ ...own, model: options.model ?? model, store, clock });
   const events: MessageEvent[] = [];
+  const gone = new Set<string>();
   const settings = (more: Partial<MessagingSettings> = {}): MessagingSettings => ({
     channels: new Map([["chat", chat]]),
     isUp: () => true,
@@ -146,6 +149,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     identity: {
       channel: (channel) => `channel ${channel}` as ClientId,
       sender: (channel, sender) => `${sender} of ${channel}` as ClientId,
+      ofSession: (owner) => ({ owner: owner as ClientId, clientId: owner as ClientId, isGone: gone.has(owner) }),
     },
     settings: settings(),
     workspaceOf: () => workspace,
@@ -167,6 +171,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     events,
     turns,
     desk: people,
+    gone,
     set,
     settings,
     async receive(...messages) {

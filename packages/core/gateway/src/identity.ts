@@ -15,11 +15,18 @@ export const ANONYMOUS = "anonymous" as ClientId;
 
 /**
  * Who the people of a channel are. Made of their names, so that it is the same after a restart and nothing has to be kept
- * for everybody who ever wrote; a list, so that no channel and sender can be put together to be two others.
+ * for everybody who ever wrote; a list, so that no channel and sender can be put together to be two others. `isPaired`: whether
+ * a device may still come in that asked something and did not wait.
  */
-export const channelIdentity = (): ChannelIdentity => ({
+export const channelIdentity = (isPaired: (clientId: ClientId) => boolean = () => true): ChannelIdentity => ({
   channel: (channel) => derivedClientId(["channel", channel]),
   sender: (channel, sender) => derivedClientId(["sender", channel, sender]),
+  ofSession(kept, turnId) {
+    const owner = kept as ClientId;
+    if (owner !== ANONYMOUS) return { owner, clientId: owner, isGone: !isPaired(owner) };
+    // The connection is gone by which it came, and none of the many must see another's tools.
+    return { owner, clientId: derivedClientId(["request", turnId]), isGone: false };
+  },
 });
 
 /** Whom the turns of procedures belong to. */

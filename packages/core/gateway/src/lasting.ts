@@ -66,11 +66,12 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     store: store.devices,
     clock,
     log,
-    onRevoked({ id }) {
+    onRevoked({ id, clientId }) {
       // In this order: whoever waits for a turn is answered before its abortion can be.
       streams.closeAll(id);
       pageSessions.endOf(id);
       running.abortOf(id, new SvcError("UNAUTHORIZED", "This device was revoked."));
+      void deps.inbox.shutOut(clientId);
     },
   });
   const pageSessions = new PageSessions({

@@ -80,7 +80,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly turns: TurnRunner;
   readonly sessions: SessionService;
   /** Where the deliveries of channels are kept. */
-  readonly inbox: Pick<Messaging, "accept">;
+  readonly inbox: Pick<Messaging, "accept" | "shutOut">;
   readonly mailbox: Mailbox;
   readonly events: EventHub;
   /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */
@@ -93,6 +93,8 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly page: ReadonlyMap<string, PageFile>;
   /** False: the channel's feature is on and gave up. Its path answers CHANNEL_DOWN then, so that the platform tries again. */
   isUp(feature: string): boolean;
+  /** Whether there is a channel of this id, and messages go out by it. */
+  isChannelUp(channel: string): boolean;
   health(): Health;
   readonly log: Logger;
   readonly clock: Clock;

@@ -79,6 +79,10 @@ export class Harness {
   accept: (arrival: Arrival) => Promise<Arrived> = keptAtOnce;
   /** As long as it is set, no transaction can be kept. */
   failWrite: Error | undefined;
+  /** Channels by which messages go out. */
+  readonly channelsUp = new Set<string>();
+  /** Who was shut out, as the inbox was told. */
+  readonly shutOut: ClientId[] = [];
   /** Features that gave up. */
   readonly failed = new Set<string>();
   /** Ids of conversations that were to be stopped. */
@@ -183,7 +187,9 @@ export class Harness {
       page: this.page,
       sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
+      isChannelUp: (channel) => (this.#check(), this.channelsUp.has(channel)),
       inbox: {
+        shutOut: async (owner) => void this.shutOut.push(owner),
         accept: async (arrival, alongside) => {
           const arrived = await this.accept(arrival);
           const committed = await this.#write(() => alongside?.(arrival, arrived));

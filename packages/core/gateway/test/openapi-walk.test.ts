@@ -155,6 +155,11 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
       await world.start();
       return times(2, () => world.ask({ headers: { "x-idempotency-key": "k" } }));
     },
+    async (world) => {
+      world.channelsUp.add("webhook");
+      await world.start();
+      return world.ask({ headers: { prefer: "respond-async" } });
+    },
   ],
   "POST /pair": [asked({ body: '{"device_name":"phone"}' }), asked({ body: "" })],
   "POST /api/session": [

@@ -4,6 +4,7 @@
  */
 import type { Channel, FeatureContext, OutgoingMessage } from "@svc/contract";
 import { platformCall, signWebhook } from "@svc/kit";
+import * as v from "valibot";
 import type { Config } from "./index.ts";
 import type { Receiver } from "./receiver.ts";
 
@@ -24,8 +25,13 @@ export function poster({ clock, fetch }: FeatureContext<Config>, receiver: Recei
 }
 
 /** No lone surrogate: a receiver's JSON may refuse one, and its text have another signature. */
-const bodyOf = ({ conversation: { id, thread }, text }: OutgoingMessage): string =>
-  JSON.stringify({ content: text.toWellFormed(), conversation: id, thread_id: thread ?? null });
+function bodyOf({ conversation: { id, thread }, text, replyData }: OutgoingMessage): string {
+  const conversation = v.is(OF_SESSION, replyData) ? replyData.session : id;
+  return JSON.stringify({ content: text.toWellFormed(), conversation, thread_id: thread ?? null });
+}
+
+/** What answers a request to `POST /webhook` whose caller did not wait: the name that he knows the conversation by. */
+const OF_SESSION = v.object({ session: v.string() });
 
 /** The id is the same at each try, by which the receiver tells repetitions; the time is that of the try, which it may demand to be fresh. */
 function webhookHeaders({ key }: Receiver, id: string, body: string, nowMs: number): Record<string, string> {

@@ -30,6 +30,17 @@ describe("a message", () => {
     expect(receiver.sent).toMatchObject([{ threadId: "t-7", text: "a \u{1F44B} b \ufffd c" }]);
   });
 
+  test("that answers a request whose caller did not wait has the name that he knows his session by", async () => {
+    await using receiver = await startWebhookReceiver({ secret: SECRET });
+    const { channel } = open({ url: receiver.hook, url_secret: SECRET }, { nowMs: Date.now() });
+    const conversation = { channel: "webhook", id: "ops@dev-3f2a" };
+    await channel.send(message({ conversation, replyData: { session: "ops" } }), never);
+    for (const [n, replyData] of [null, { session: 7 }, ["ops"], "ops"].entries()) {
+      await channel.send(message({ conversation, replyData, deliveryId: `other-${n}` }), never);
+    }
+    expect(receiver.sent.map((sent) => sent.conversation)).toEqual(["ops", ...Array<string>(4).fill("ops@dev-3f2a")]);
+  });
+
   test("is put where the section says so, and takes the credentials along", async () => {
     await using receiver = await startWebhookReceiver({ method: "PUT", authorization: "Bearer abc" });
     const { channel } = open(

@@ -123,6 +123,10 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     channelEvents: governance.channelEvents,
     pageSessions: service.store.pageSessions,
     page: await loadPage(),
+    isChannelUp: (channel) => {
+      const owner = service.generation.registry.channelOwners.get(channel);
+      return owner !== undefined && lifecycle.stateOf(owner) !== "failed";
+    },
     isUp: (feature) => lifecycle.stateOf(feature) !== "failed",
     store: service.store,
     turns: service.agent,

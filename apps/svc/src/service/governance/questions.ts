@@ -20,7 +20,7 @@ export interface Questions {
   readonly anywhere: AskPerson;
   /** The same, for somebody who asks a person himself as well: `onWaiting` says when. */
   alsoBy(onWaiting: () => void): AskPerson;
-  /** In the conversation that caused the call. */
+  /** In the conversation that caused the call, if that has one. */
   inConversation(where: AskPlace): AskPerson;
   ofProcedure(askedBy: string): AskPerson;
 }
@@ -34,8 +34,11 @@ export function toolQuestions({ approvals, store, redact, timeoutMs, whose, targ
   return {
     anywhere: asker(nowhere),
     alsoBy: (onWaiting) => asker(nowhere, onWaiting),
-    inConversation: ({ conversation, sender }) =>
-      asker(() => ({ askedBy: `the agent, for ${sender} on ${conversation.channel}`, conversations: [conversation] })),
+    inConversation: ({ conversation, sender }) => {
+      if (!conversation) return asker(nowhere);
+      const askedBy = `the agent, for ${sender} on ${conversation.channel}`;
+      return asker(() => ({ askedBy, conversations: [conversation] }));
+    },
     ofProcedure: (askedBy) => asker(() => ({ askedBy, conversations: targets() })),
   };
 }

@@ -3,6 +3,7 @@ import { randomInt } from "node:crypto";
 import { laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { newMessageOf } from "./arrival.ts";
+import { dropOf } from "./drop-of.ts";
 import { ClosingPrompts } from "./delivery/close-prompts.ts";
 import { OutboxDispatcher } from "./delivery/dispatcher.ts";
 import { fileOpener } from "./delivery/outgoing-file.ts";
@@ -57,6 +58,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
     wake: (deliveries) => dispatcher.wake(deliveries),
     backlog: (conversation) => dispatcher.backlog(laneOf(conversation)),
     closePrompt,
+    shutOut: (owner) => dropOf(owner, { store, mailbox, log }),
     reconfigure(next) {
       settings = next;
       dispatcher.reconfigure(next);

@@ -3,7 +3,6 @@
  * delivered. What is kept survives a kill at any instant; what the platform has accepted is not sent again.
  */
 import type {
-  Channel,
   ClientId,
   Conversation,
   ErrorCode,
@@ -16,8 +15,11 @@ import type {
   Receipt,
   Speech,
 } from "@svc/contract";
-import type { ChannelSendParts } from "./channel-send/channel-send.ts";
 import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
+import type { ChannelSendParts } from "./channel-send/channel-send.ts";
+import type { MessagingSettings } from "./settings.ts";
+
+export type * from "./settings.ts";
 
 export interface Messaging {
   /**
@@ -35,6 +37,8 @@ export interface Messaging {
   backlog(conversation: Conversation): number;
   /** Takes the buttons off, where the channel can. Nothing waits for it; what goes wrong is in the log. */
   closePrompt(posted: PostedPrompt, outcome: string): void;
+  /** Nothing more is done for somebody who asked by HTTP and did not wait: he was shut out. Never rejects. */
+  shutOut(owner: ClientId): Promise<void>;
   /** From here on these channels and settings are in force. */
   reconfigure(settings: MessagingSettings): void;
   /**
@@ -54,54 +58,23 @@ export interface Messaging {
  */
 export type Alongside = (arrival: Arrival, arrived: Arrived) => (() => void) | undefined;
 
-export interface MessagingSettings {
-  /** Channels in service, by id. */
-  readonly channels: ReadonlyMap<string, Channel>;
-  /** Whether deliveries of it are tried; a channel that gave up keeps them waiting. */
-  readonly isUp: (channel: string) => boolean;
-  /** The agent that a channel's section names. */
-  readonly agentOf: (channel: string) => string | undefined;
-  /** Whom the agent may write to there with `channel_send`. */
-  readonly targetsOf: (channel: string) => ChannelTargets;
-  /** Of a delivery whose platform does not take it, and of a message while the model is down. */
-  readonly maxAttempts: number;
-  readonly maxParallelTurns: number;
-  readonly transcription: TranscriptionSettings | undefined;
-  readonly speech: SpeechSettings | undefined;
-}
-
-/** As the channel's section names them. */
-export interface ChannelTargets {
-  /** `allowed_targets`; `*` is any. */
-  readonly allowed: readonly string[];
-  /** `notification_target`. */
-  readonly notification: string | undefined;
-}
-
-export interface TranscriptionSettings {
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
-  readonly model: string;
-  readonly language: string | undefined;
-  readonly maxBytes: number;
-}
-
-export interface SpeechSettings {
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
-  readonly model: string;
-  /** As the service names it. */
-  readonly voice: string;
-  /** Of what is sent to it; the rest of a longer text is not spoken. */
-  readonly maxChars: number;
-}
-
 /** Who a channel's people are, to tools and sessions. Only the gateway mints; this is handed in. */
 export interface ChannelIdentity {
   /** Owns the conversations of a channel. */
   channel(channel: string): ClientId;
   /** One person there. */
   sender(channel: string, sender: string): ClientId;
+  /** Whoever asked by HTTP and does not wait, read back from what was kept (`sessionMessageOf`). */
+  ofSession(
+    owner: string,
+    turnId: string,
+  ): {
+    readonly owner: ClientId;
+    /** Who the tools see. */
+    readonly clientId: ClientId;
+    /** Was shut out since. */
+    readonly isGone: boolean;
+  };
 }
 
 /** Messages that answer a question of ours instead of asking one. */
@@ -143,7 +116,8 @@ export interface PromptState {
 
 /** Where a tool call comes from that a person is asked about. */
 export interface AskPlace {
-  readonly conversation: Conversation;
+  /** Undefined: in none of its own. */
+  readonly conversation: Conversation | undefined;
   readonly turnId: string;
   /** Whose message it is. */
   readonly sender: string;

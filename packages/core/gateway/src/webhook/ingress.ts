@@ -3,7 +3,7 @@
  *
  *   admit   limit 429 → bearer 401 → X-Webhook-Secret 401 → content type 415
  *   (the caller reads the body: size 413)
- *   accept  signature 401 → UTF-8, JSON, shape 400 → session and idempotency headers 400 → idempotency → turn
+ *   accept  signature 401 → UTF-8, JSON, shape 400 → session and idempotency headers 400 → idempotency → turn, now or later
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "@svc/contract";
@@ -17,8 +17,10 @@ import type { RunningTurns } from "../running-turns.ts";
 import type { RequestEvents } from "../sop-paths/request-events.ts";
 import type { GatewayStore } from "../types.ts";
 import { claimOf } from "./claim.ts";
+import { LaterReplies, type LaterDeps } from "./later.ts";
 import type { Caller, WebhookLayers } from "./layers.ts";
 import { messageOf } from "./message.ts";
+import { prefersLater } from "./prefer.ts";
 import { DUPLICATE, WEBHOOK } from "./route.ts";
 import { idempotencyKey, sessionId } from "./request-headers.ts";
 
@@ -28,7 +30,10 @@ export interface WebhookDeps {
   readonly limit: SlidingWindow;
   /** Name of the agent that answers, if not the default one. */
   readonly agent: CoreConfig["channels_config.webhook"]["agent"];
-  readonly idempotency: Pick<GatewayStore["idempotency"], "claim">;
+  readonly idempotency: GatewayStore["idempotency"];
+  readonly inbox: LaterDeps["inbox"];
+  /** Of a channel. */
+  readonly isChannelUp: LaterDeps["isUp"];
   readonly events: RequestEvents;
   readonly turns: TurnRunner;
   readonly running: RunningTurns;
@@ -39,9 +44,11 @@ export const DUPLICATE_REPLY = jsonReply(200, DUPLICATE);
 
 export class WebhookIngress {
   readonly #deps: WebhookDeps;
+  readonly #later: LaterReplies;
 
   constructor(deps: WebhookDeps) {
     this.#deps = deps;
+    this.#later = new LaterReplies({ ...deps, isUp: deps.isChannelUp });
   }
 
   /** Everything that is decided before the body is read. */
@@ -70,10 +77,11 @@ export class WebhookIngress {
       const claim = claimOf(caller.owner, key, signed);
       if (claim && this.#deps.idempotency.claim(claim) === "duplicate") return DUPLICATE_REPLY;
       void this.#deps.events.beside(WEBHOOK.path, body, caller, claim);
-      return await this.#turn(caller, text, session, claim);
+      if (!prefersLater(headers) || !this.#later.isPossible) return await this.#turn(caller, text, session, claim);
+      return await this.#deps.running.track(() => this.#later.take(caller, text, session, claim));
     } catch (error) {
       const reply = replyToError(error);
-      this.#deps.log.warn("a turn from /webhook failed", {
+      this.#deps.log.warn("a request to /webhook failed", {
         status: reply.status,
         cause: error instanceof Error ? error.message : "unknown",
       });

@@ -23,6 +23,15 @@ const WAS_ANSWERED = v.object({
   message: v.literal(DUPLICATE.message),
 });
 
+const ACCEPTED = v.object({
+  status: v.literal("accepted"),
+  session_id: v.pipe(
+    v.string(),
+    v.description("The conversation of what is posted; goes on when sent as X-Session-Id."),
+  ),
+  message_id: v.pipe(v.string(), v.description("As svc inbox show takes it.")),
+});
+
 const described = (text: string) => v.optional(v.pipe(v.string(), v.description(text)));
 
 export const WEBHOOK: RouteSpec = {
@@ -33,6 +42,9 @@ export const WEBHOOK: RouteSpec = {
   details:
     "The bearer is not needed while gateway.require_pairing is false. Whoever is answered 429 or 503 may send the same request again; with an idempotency key, after any failure.",
   headers: {
+    Prefer: described(
+      "respond-async (RFC 7240): do not wait. It counts where channels_config.webhook.url is set, to which the answer is posted then.",
+    ),
     "X-Session-Id": v.optional(SESSION_ID),
     "X-Idempotency-Key": v.optional(IDEMPOTENCY_KEY),
     "X-Webhook-Secret": described("Needed when channels_config.webhook.secret is set."),
@@ -47,6 +59,11 @@ export const WEBHOOK: RouteSpec = {
     200: {
       description: "The agent's answer, or that this request was a duplicate.",
       body: v.union([ANSWERED, WAS_ANSWERED]),
+    },
+    202: {
+      description: "The message is kept, and its answer will be posted, over restarts too.",
+      body: ACCEPTED,
+      headers: { "Preference-Applied": v.literal("respond-async") },
     },
   },
   errors: [

@@ -4,7 +4,7 @@
  */
 import { type Channel, isPostponed, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import type { Delivery, NewDelivery } from "@svc/store";
+import type { Delivery, InboxMessage, NewDelivery } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import type { AskPerson } from "../../types.ts";
 import { restMs } from "../delivery/back-off.ts";
@@ -17,6 +17,7 @@ import { messageOver } from "./message-over.ts";
 import { apologyFor, judge, STOPPED } from "./failure.ts";
 import type { Attempted } from "./lane-options.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
+import { placeOf } from "./place-of.ts";
 import { questionOf } from "./question.ts";
 import { commandIn, runCommand } from "./run-command.ts";
 import { Typing } from "./typing.ts";
@@ -24,6 +25,7 @@ import { Typing } from "./typing.ts";
 /** Rejects with STORE_* while what became of the attempt can't be kept, and the message waits as it did. */
 export async function answer(parts: InboxParts, attempt: Attempt, channel: Channel): Promise<Attempted> {
   const { inbound, message } = attempt;
+  if (placeOf(parts, message).isGone) return over(endTurn(parts, message, { note: () => drop(parts, message) }));
   const command = commandIn(parts, attempt);
   if (command) return settled(parts, attempt, () => runCommand(parts, attempt, channel, command));
   const typing = new Typing(() => parts.presence.showTyping(channel, inbound));
@@ -67,9 +69,10 @@ interface Turning {
 }
 
 async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, writing, ask }: Turning): Promise<void> {
-  const { store, agent, clock, identity, dispatcher } = parts;
+  const { store, agent, clock, dispatcher } = parts;
   const { message, inbound, signal } = attempt;
-  const { n, lane, turnId } = message;
+  const { n, turnId } = message;
+  const { clientId, owner, session } = placeOf(parts, message);
   const name = parts.settings().agentOf(message.channel);
   const text = await questionOf(parts, attempt, channel);
   const instructions = filesInstruction(channel);
@@ -78,9 +81,9 @@ async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, w
   let deliveries: readonly Delivery[] = [];
   attempt.isTurn = true;
   await agent.run({
-    clientId: identity.sender(message.channel, inbound.sender),
-    owner: identity.channel(message.channel),
-    session: lane,
+    clientId,
+    owner,
+    session,
     text,
     turnId,
     resumable: true,
@@ -137,6 +140,10 @@ async function failed(
   }
   await store.write(() => inbox.failed(n, code));
   return { restMs: restMs(attempts + 1, error.retryAfterMs, random()) };
+}
+
+function drop({ store }: InboxParts, { n }: InboxMessage): undefined {
+  store.inbox.end(n, "dropped");
 }
 
 const over = async (ended: Promise<void>): Promise<Attempted> => {

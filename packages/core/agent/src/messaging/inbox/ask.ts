@@ -1,6 +1,7 @@
 /** A person is asked about a call of a message's turn. That takes minutes, in which the process may well be stopped. */
 import { isPostponed } from "@svc/contract";
 import type { AskPerson } from "../../types.ts";
+import { sessionIn } from "../session-message.ts";
 import { within } from "../within.ts";
 import type { Attempt } from "./attempt.ts";
 import type { InboxParts } from "./parts.ts";
@@ -8,9 +9,10 @@ import type { Typing } from "./typing.ts";
 
 /** Undefined: whoever the agent was made with is asked. */
 export function askerOf({ store, askIn }: InboxParts, attempt: Attempt, typing: Typing): AskPerson | undefined {
-  const { n, turnId } = attempt.message;
+  const { n, turnId, lane } = attempt.message;
   const { conversation, sender } = attempt.inbound;
-  const ask = askIn?.({ conversation, turnId, sender });
+  // Who asked by HTTP can't answer a question.
+  const ask = askIn?.({ conversation: sessionIn(lane) ? undefined : conversation, turnId, sender });
   if (!ask) return undefined;
   return async (question, signal) => {
     // A process that ends while nothing is done has not died of this message, however often.

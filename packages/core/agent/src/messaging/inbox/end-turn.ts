@@ -5,6 +5,7 @@ import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import { inPlaceOf } from "../writing/in-place-of.ts";
 import { messageOver } from "./message-over.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
+import { placeOf } from "./place-of.ts";
 import { untilKept } from "./until-kept.ts";
 
 export interface UnansweredEnd {
@@ -24,8 +25,8 @@ export async function endTurn(
   message: InboxMessage,
   { note, code, error, draft }: UnansweredEnd,
 ): Promise<void> {
-  const { store, agent, clock, identity, dispatcher, publish, settings, stopping } = parts;
-  const { n, channel, lane, turnId } = message;
+  const { store, agent, clock, dispatcher, publish, settings, stopping } = parts;
+  const { n, channel, turnId } = message;
   const { conversation, replyData } = message.body as unknown as Inbound;
   const name = settings().agentOf(channel);
   let deliveries: readonly Delivery[] = [];
@@ -38,9 +39,9 @@ export async function endTurn(
     const rows = outgoingRows(settings().channels.get(channel), saying);
     deliveries = store.outbox.add(inPlaceOf(draft, rows), clock.now());
   };
-  const owner = identity.channel(channel);
+  const { owner, session } = placeOf(parts, message);
   const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
-  const turn = { turnId, owner, session: lane, alongside, ...more };
+  const turn = { turnId, owner, session, alongside, ...more };
   await untilKept(parts, incomingId(n), stopping, () => agent.abandon(turn));
   messageOver(parts, message);
   dispatcher.wake(deliveries);

@@ -3,13 +3,17 @@ import { type Channel, SvcError } from "@svc/contract";
 import type { Delivery } from "@svc/store";
 import { type Command, commandOf } from "../../commands/command.ts";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
+import { sessionIn } from "../session-message.ts";
 import type { Attempt } from "./attempt.ts";
 import type { InboxParts } from "./parts.ts";
 
-/** A file that comes with the word is for the agent. So is a message whose turn has begun: what it did must have its end. */
+/**
+ * A file that comes with the word is for the agent. So is a message whose turn has begun: what it did must have its end. And so is
+ * what a program asks by HTTP, whether it waits for the answer or not.
+ */
 export function commandIn({ store }: InboxParts, { inbound, message }: Attempt): Command | undefined {
   const command = commandOf(inbound.text);
-  if (!command || inbound.choice || (inbound.media ?? []).length > 0) return undefined;
+  if (!command || sessionIn(message.lane) || inbound.choice || (inbound.media ?? []).length > 0) return undefined;
   return store.steps.of(message.turnId).length === 0 ? command : undefined;
 }
 

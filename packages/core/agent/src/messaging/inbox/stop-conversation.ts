@@ -9,6 +9,7 @@ import type { Attempt } from "./attempt.ts";
 import { endTurn } from "./end-turn.ts";
 import type { InboxLanes } from "./lanes.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
+import { placeOf } from "./place-of.ts";
 import { untilKept } from "./until-kept.ts";
 
 export interface Around {
@@ -48,10 +49,10 @@ export async function stopConversation(parts: InboxParts, { lanes, attempts }: A
 }
 
 /** False: there is an answer already, and it is being kept. */
-function stop({ agent, identity }: InboxParts, attempt: Attempt): boolean {
-  const { channel, lane } = attempt.message;
+function stop(parts: InboxParts, attempt: Attempt): boolean {
+  const { owner, session } = placeOf(parts, attempt.message);
   if (!attempt.isTurn) attempt.callOff("stop");
-  else if (agent.stop(identity.channel(channel), lane, "/stop")) attempt.calledOff ??= "stop";
+  else if (parts.agent.stop(owner, session, "/stop")) attempt.calledOff ??= "stop";
   else return false;
   return true;
 }

@@ -1,0 +1,153 @@
+// Programs that ask the agent and do not wait, with the real binary: the answer is posted to the operator's URL, over a kill too,
+// in the session of whoever asked; two programs with one name for theirs never hear of each other.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type FakeModelOptions,
+  fakeModelServer,
+  type ModelRequest,
+  runBinary,
+  type RunningBinary,
+  startBinary,
+  startWebhookReceiver,
+  temporaryHome,
+} from "@svc/testkit";
+import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
+import { localModel } from "./daemon.ts";
+
+const KEY = "whsec_b3V0Z29pbmctd2ViaG9vay1rZXktMDEyMzQ1";
+
+async function startHouse(script: FakeModelOptions["script"]) {
+  const stack = new AsyncDisposableStack();
+  const model = stack.use(await fakeModelServer({ script }));
+  const receiver = stack.use(await startWebhookReceiver({ secret: KEY }));
+  const home = stack.use(temporaryHome());
+  const section = `[channels_config.webhook]\nurl = "${receiver.hook}"\nurl_secret = "${KEY}"\n`;
+  writeFileSync(join(home.path, "config.toml"), `${localModel(model)}\n${section}`, { mode: 0o600 });
+  const house = {
+    home: home.path,
+    model,
+    receiver,
+    daemon: await startBinary({ home: home.path }),
+    async device(name: string): Promise<string> {
+      const { stdout } = await runBinary(["pair", "--scope", "webhook", "--name", name, "--json"], { home: home.path });
+      return house.daemon.pair((JSON.parse(stdout) as { code: string }).code);
+    },
+    async [Symbol.asyncDispose]() {
+      await house.daemon.close();
+      await stack.disposeAsync();
+    },
+  };
+  return house;
+}
+
+async function ask(daemon: RunningBinary, token: string, message: string, headers: Record<string, string> = {}) {
+  const response = await daemon.request("/webhook", { token, body: { message }, headers });
+  return {
+    status: response.status,
+    applied: response.headers.get("preference-applied"),
+    body: (await response.json()) as object,
+  };
+}
+
+const LATER = { Prefer: "respond-async" };
+const OPS = { "X-Session-Id": "ops" };
+
+/** What people said in the conversation, as the model is shown it. */
+const heardIn = ({ body }: ModelRequest): string =>
+  (body["messages"] as { role: string; content: unknown }[])
+    .filter(({ role }) => role === "user")
+    .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)))
+    .join(" | ");
+
+test("is answered 202, then at the operator's URL; a session goes on whichever way it is asked, and is nobody else's", async () => {
+  await using house = await startHouse((request) => ({ text: `heard: ${heardIn(request)}` }));
+  const { daemon, receiver } = house;
+  const [ci, cron] = [await house.device("ci"), await house.device("cron")];
+  expect(await ask(daemon, ci, "one", OPS)).toMatchObject({
+    status: 200,
+    applied: null,
+    body: { response: "heard: one" },
+  });
+  const accepted = await ask(daemon, ci, "two", { ...OPS, ...LATER, "X-Idempotency-Key": "k" });
+  expect(accepted).toEqual({
+    status: 202,
+    applied: "respond-async",
+    body: { status: "accepted", session_id: "ops", message_id: "in-1" },
+  });
+  await eventually(
+    () => receiver.sent.length,
+    (count) => count === 1,
+  );
+  expect(receiver.sent).toEqual([
+    { id: expect.any(String), text: "heard: one | two", conversation: "ops", threadId: null },
+  ]);
+  const again = await ask(daemon, ci, "two", { ...OPS, ...LATER, "X-Idempotency-Key": "k" });
+  expect(again).toMatchObject({ status: 200, body: { status: "duplicate" } });
+  expect(await ask(daemon, ci, "three", OPS)).toMatchObject({ body: { response: "heard: one | two | three" } });
+
+  expect(await ask(daemon, cron, "other", { ...OPS, ...LATER })).toMatchObject({ status: 202 });
+  const { body } = await ask(daemon, cron, "own", LATER);
+  const { session_id: own } = body as { session_id: string };
+  await eventually(
+    () => receiver.sent.length,
+    (count) => count === 3,
+  );
+  expect(
+    receiver.sent
+      .slice(1)
+      .map(({ text, conversation }) => [conversation, text])
+      .toSorted(),
+  ).toEqual(
+    [
+      ["ops", "heard: other"],
+      [own, "heard: own"],
+    ].toSorted(),
+  );
+  expect(await ask(daemon, cron, "goes on", { "X-Session-Id": own })).toMatchObject({
+    body: { response: "heard: own | goes on" },
+  });
+  const inbox = await runBinary(["inbox", "list", "--box", "in"], { home: house.home });
+  expect(inbox.stdout.match(/in-\d/g)).toEqual(["in-3", "in-2", "in-1"]);
+});
+
+test("what was taken before kill -9 is answered after it, once; what a revoked program asked is not answered", async () => {
+  let isHanging = true;
+  await using house = await startHouse((request) =>
+    isHanging ? { fault: "hang" } : { text: `heard: ${heardIn(request)}` },
+  );
+  const [ci, cron] = [await house.device("ci"), await house.device("cron")];
+  expect(await ask(house.daemon, ci, "do not forget me", { ...OPS, ...LATER })).toMatchObject({ status: 202 });
+  expect(await ask(house.daemon, cron, "never mind", { ...OPS, ...LATER })).toMatchObject({ status: 202 });
+  await eventually(
+    () => house.model.requests.length,
+    (count) => count === 2,
+  );
+  await house.daemon.kill9();
+  isHanging = false;
+  const { stdout } = await runBinary(["devices", "list", "--json"], { home: house.home });
+  const { devices } = JSON.parse(stdout) as { devices: { id: string; name: string }[] };
+  const { id } = devices.find(({ name }) => name === "cron")!;
+  expect(await runBinary(["devices", "revoke", id, "--yes"], { home: house.home })).toMatchObject({ code: 0 });
+  house.daemon = await startBinary({ home: house.home });
+  await eventually(
+    async () => (await runBinary(["inbox", "list", "--state", "waiting"], { home: house.home })).stdout,
+    (text) => text.includes("there is no such message"),
+  );
+  expect(house.receiver.sent.map(({ text }) => text)).toEqual(["heard: do not forget me"]);
+  const dropped = await runBinary(["inbox", "list", "--state", "dropped", "--json"], { home: house.home });
+  expect(JSON.parse(dropped.stdout)).toMatchObject({ messages: [{ id: "in-2", text: "never mind" }] });
+});
+
+test("without a URL to post to, the caller waits as ever", async () => {
+  await using house = await startHouse(() => ({ text: "an answer" }));
+  const token = await house.device("ci");
+  writeFileSync(join(house.home, "config.toml"), localModel(house.model), { mode: 0o600 });
+  expect(await runBinary(["reload"], { home: house.home })).toMatchObject({ code: 0 });
+  expect(await ask(house.daemon, token, "hi", LATER)).toMatchObject({
+    status: 200,
+    applied: null,
+    body: { response: "an answer" },
+  });
+});

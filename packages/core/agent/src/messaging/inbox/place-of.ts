@@ -1,0 +1,24 @@
+/** Whose turn a message's is, and in which session: of a channel's conversation, or of whoever asked by HTTP. */
+import type { ClientId, Inbound } from "@svc/contract";
+import type { InboxMessage } from "@svc/store";
+import { sessionIn } from "../session-message.ts";
+import type { InboxParts } from "./parts.ts";
+
+export interface MessagePlace {
+  /** Who the tools see. */
+  readonly clientId: ClientId;
+  readonly owner: ClientId;
+  readonly session: string;
+  /** Its owner was shut out since it came in. */
+  readonly isGone: boolean;
+}
+
+export function placeOf(
+  { identity }: Pick<InboxParts, "identity">,
+  { channel, lane, turnId, body }: Pick<InboxMessage, "channel" | "lane" | "turnId" | "body">,
+): MessagePlace {
+  const { owner, session } = sessionIn(lane) ?? {};
+  if (owner !== undefined && session !== undefined) return { session, ...identity.ofSession(owner, turnId) };
+  const { sender } = body as unknown as Inbound;
+  return { clientId: identity.sender(channel, sender), owner: identity.channel(channel), session: lane, isGone: false };
+}

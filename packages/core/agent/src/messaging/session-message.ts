@@ -1,0 +1,38 @@
+/**
+ * A message of a caller of the HTTP API who does not wait for its answer. It belongs to a session of that caller's, and to no
+ * conversation of the channel by which the answer goes out: which session that is stands in its lane, since no channel can make
+ * a lane, and whoever could name an owner would be anybody.
+ */
+import type { ClientId, Conversation, Json } from "@svc/contract";
+import type { NewMessage } from "@svc/store";
+
+export interface SessionMessage {
+  readonly owner: ClientId;
+  /** Name of the session. */
+  readonly session: string;
+  /** Where the answer goes: the same for nobody else's session. */
+  readonly conversation: Conversation;
+  /** For a person: whose it is. */
+  readonly sender: string;
+  readonly text: string;
+  /** Handed to the channel with the answer. */
+  readonly replyData: Json;
+}
+
+export function sessionMessageOf({ owner, session, ...inbound }: SessionMessage): NewMessage {
+  return { kind: "message", lane: laneOfSession(owner, session), body: inbound as unknown as Json };
+}
+
+/** Undefined: a conversation of a channel, or a lane of notices. */
+export function sessionIn(lane: string): { readonly owner: string; readonly session: string } | undefined {
+  if (!lane.startsWith(BEGINNING)) return undefined;
+  const [owner, session] = (JSON.parse(lane) as { session: [string, string] }).session;
+  return { owner, session };
+}
+
+/** What the lanes of an owner begin with. */
+export const lanesOfOwner = (owner: ClientId): string => `${BEGINNING}${JSON.stringify(owner)},`;
+
+const BEGINNING = '{"session":[';
+const laneOfSession = (owner: ClientId, session: string): string =>
+  `${lanesOfOwner(owner)}${JSON.stringify(session)}]}`;

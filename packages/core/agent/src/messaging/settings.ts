@@ -1,0 +1,44 @@
+/** What a config says of messages: which channels there are, who answers, whom the agent may write to, how often is tried again. */
+import type { Channel } from "@svc/contract";
+
+export interface MessagingSettings {
+  /** Channels in service, by id. */
+  readonly channels: ReadonlyMap<string, Channel>;
+  /** Whether deliveries of it are tried; a channel that gave up keeps them waiting. */
+  readonly isUp: (channel: string) => boolean;
+  /** The agent that a channel's section names. */
+  readonly agentOf: (channel: string) => string | undefined;
+  /** Whom the agent may write to there with `channel_send`. */
+  readonly targetsOf: (channel: string) => ChannelTargets;
+  /** Of a delivery whose platform does not take it, and of a message while the model is down. */
+  readonly maxAttempts: number;
+  readonly maxParallelTurns: number;
+  readonly transcription: TranscriptionSettings | undefined;
+  readonly speech: SpeechSettings | undefined;
+}
+
+/** As the channel's section names them. */
+export interface ChannelTargets {
+  /** `allowed_targets`; `*` is any. */
+  readonly allowed: readonly string[];
+  /** `notification_target`. */
+  readonly notification: string | undefined;
+}
+
+export interface TranscriptionSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  readonly language: string | undefined;
+  readonly maxBytes: number;
+}
+
+export interface SpeechSettings {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** As the service names it. */
+  readonly voice: string;
+  /** Of what is sent to it; the rest of a longer text is not spoken. */
+  readonly maxChars: number;
+}
