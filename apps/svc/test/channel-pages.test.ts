@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const PAGES = new URL("../../../docs/channels/", import.meta.url);
 
-test.each(["provider-a", "provider-b", "provider-c", "provider-d", "mailpush"])("%s", async (page) => {
+test.each(["provider-a", "provider-b", "provider-c", "provider-d", "mailpush", "voice-call"])("%s", async (page) => {
   using home = temporaryHome();
   const file = join(home.path, "config.toml");
   writeFileSync(file, "", { mode: 0o600 });
