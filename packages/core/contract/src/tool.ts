@@ -72,8 +72,11 @@ export interface FetchOptions {
   readonly maxBytes?: number;
   /** Takes the answer piece by piece; `bytes` is empty then. What it throws ends the request. */
   readonly write?: (chunk: Uint8Array) => Promise<void>;
-  /** `same-host`: a redirect to another host, port or scheme throws ADDRESS_REFUSED. Default: `follow`. */
-  readonly redirects?: "follow" | "same-host";
+  /**
+   * `same-host`: a redirect to another host, port or scheme throws ADDRESS_REFUSED. `none`: a redirect is the answer. Default:
+   * `follow`.
+   */
+  readonly redirects?: "follow" | "same-host" | "none";
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }

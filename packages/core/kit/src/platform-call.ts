@@ -17,6 +17,8 @@ export interface PlatformCall {
   /** Default: 1 MiB. */
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
+  /** Default: `same-host`. */
+  readonly redirects?: "same-host" | "none";
   readonly signal: AbortSignal;
   /** For a `Retry-After` that is a date. */
   readonly nowMs: number;
@@ -41,7 +43,7 @@ export async function platformCall(fetch: FeatureContext["fetch"], call: Platfor
     ...(call.method && { method: call.method }),
     ...(call.maxBytes !== undefined && { maxBytes: call.maxBytes }),
     ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
-    redirects: "same-host",
+    redirects: call.redirects ?? "same-host",
     signal: call.signal,
   });
   // A redirect may turn a POST into a GET, whose 200 is no acceptance of anything.

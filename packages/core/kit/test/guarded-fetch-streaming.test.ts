@@ -143,6 +143,17 @@ describe("a redirect that must stay at its host", () => {
   });
 });
 
+test("a redirect that is not to be followed is the answer, and nobody is asked where it leads", async () => {
+  const asked: string[] = [];
+  const host = await listen((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.writeHead(308, { location: "/there" }).end("moved");
+  });
+  const result = await client([host])(`http://${host}/`, { method: "POST", body: "x", redirects: "none" });
+  expect([result.status, text(result.bytes), result.headers["location"]]).toEqual([308, "moved", "/there"]);
+  expect(asked).toEqual(["POST /"]);
+});
+
 test("bytes are sent as they are", async () => {
   const sent = Uint8Array.from({ length: 256 }, (_, index) => index);
   const host = await listen(async (request, response) => {

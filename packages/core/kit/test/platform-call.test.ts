@@ -41,6 +41,12 @@ test("sends JSON, follows no redirect to another host, and reads JSON", async ()
   ]);
 });
 
+test("follows no redirect at all where it must not; what is answered is no acceptance", async () => {
+  const { call, requests } = platform({ status: 307 });
+  await expect(call({ redirects: "none" })).rejects.toMatchObject({ code: "DELIVERY_FAILED" });
+  expect(requests).toMatchObject([{ redirects: "none" }]);
+});
+
 test("sends other bytes as they are", async () => {
   const { call, requests } = platform();
   const form = { body: Uint8Array.of(1, 2, 3), headers: { "content-type": "multipart/form-data; boundary=x" } };

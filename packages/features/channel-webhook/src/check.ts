@@ -3,17 +3,20 @@ import { type FeatureContext, SvcError } from "@svc/contract";
 import type { Config } from "./index.ts";
 import type { Receiver } from "./receiver.ts";
 
-/** Resolves with one line for a person. Throws CHANNEL_UNAUTHORIZED, ADDRESS_REFUSED, REMOTE_*. */
+/** Resolves with one line for a person. Throws CHANNEL_UNAUTHORIZED, REMOTE_*. */
 export async function checkReceiver(
   { fetch }: Pick<FeatureContext<Config>, "fetch">,
   { url, headers, key, timeoutMs }: Receiver,
   signal: AbortSignal,
 ): Promise<string> {
   signal.throwIfAborted();
-  const answer = await fetch(url, { method: "HEAD", headers, redirects: "same-host", timeoutMs, signal });
-  const { status } = answer;
-  // A POST is not sent on to where it leads.
-  if (answer.url !== new URL(url).href) throw unreachable("redirects to another address", "Set url to that address.");
+  const { status } = await fetch(url, { method: "HEAD", headers, redirects: "none", timeoutMs, signal });
+  if (status >= 300 && status <= 399) {
+    throw unreachable(
+      `redirects (status ${status}), which is not followed`,
+      "Set url to the address that it leads to.",
+    );
+  }
   if (status >= 500) throw unreachable(`answers with status ${status}`, "Look at the receiver, and try again.");
   if (status === 401) {
     throw new SvcError("CHANNEL_UNAUTHORIZED", "The receiver refuses the credentials.", {

@@ -39,7 +39,8 @@ async function follow(agent: Agent, text: string, options: FetchOptions, signal:
   for (let redirects = 0; ; redirects += 1) {
     const response = await send(agent, hop, signal);
     const headers = responseHeaders(response.headers);
-    const next = redirected(hop, response.statusCode, headers["location"]);
+    const isFollowed = options.redirects !== "none";
+    const next = isFollowed ? redirected(hop, response.statusCode, headers["location"]) : undefined;
     if (next === undefined) {
       const status = response.statusCode;
       const coding = hop.method === "HEAD" ? undefined : headers["content-encoding"];
