@@ -187,6 +187,8 @@ describe("svc send to a channel that is not there", () => {
     });
     const { stdout } = await runBinary(["channels", "list", "--json"], { home: home.path });
     expect(JSON.parse(stdout)).toEqual({ channels: [] });
+    const doctor = await runBinary(["doctor"], { home: home.path });
+    expect(doctor.stdout).toMatch(/warning +outgoing-webhook .*url_secret does nothing/);
   });
 });
 
