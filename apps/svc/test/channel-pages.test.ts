@@ -7,36 +7,35 @@ import { expect, test } from "vitest";
 
 const PAGES = new URL("../../../docs/channels/", import.meta.url);
 
-test.each(["provider-a", "provider-b", "provider-c", "provider-d", "mailpush", "webhook", "voice-call"])(
-  "%s",
-  async (page) => {
-    using home = temporaryHome();
-    const file = join(home.path, "config.toml");
-    writeFileSync(file, "", { mode: 0o600 });
-    const section = `[channels_config.${page.replace("-", "_")}]`;
-    const blocks = blocksOf(readFileSync(new URL(`${page}.md`, PAGES), "utf8"));
-    const writesByCommand = blocks.some(({ text }) => text.includes("svc config set"));
+const CHANNELS = ["provider-a", "provider-b", "provider-c", "provider-d", "mailpush", "voice-call", "webhook"];
 
-    for (const { language, text } of blocks) {
-      // A page that sets all by commands shows the file as it is after them.
-      if (language === "toml" && !writesByCommand)
-        writeFileSync(file, withKeys(readFileSync(file, "utf8"), section, text));
-      for (const [, command = ""] of language === "sh" ? text.matchAll(/^ *svc ((?:secrets|config) set .+)$/gm) : []) {
-        const { code, stderr } = await runBinary(command.split(" "), {
-          home: home.path,
-          input: "a-secret-of-the-page\n",
-        });
-        expect([command, code, stderr]).toEqual([command, 0, ""]);
-      }
+test.each(CHANNELS)("%s", async (page) => {
+  using home = temporaryHome();
+  const file = join(home.path, "config.toml");
+  writeFileSync(file, "", { mode: 0o600 });
+  const section = `[channels_config.${page.replace("-", "_")}]`;
+  const blocks = blocksOf(readFileSync(new URL(`${page}.md`, PAGES), "utf8"));
+  const writesByCommand = blocks.some(({ text }) => text.includes("svc config set"));
+
+  for (const { language, text } of blocks) {
+    // A page that sets all by commands shows the file as it is after them.
+    if (language === "toml" && !writesByCommand)
+      writeFileSync(file, withKeys(readFileSync(file, "utf8"), section, text));
+    for (const [, command = ""] of language === "sh" ? text.matchAll(/^ *svc ((?:secrets|config) set .+)$/gm) : []) {
+      const { code, stderr } = await runBinary(command.split(" "), {
+        home: home.path,
+        input: "a-secret-of-the-page\n",
+      });
+      expect([command, code, stderr]).toEqual([command, 0, ""]);
     }
-    expect(await runBinary(["config", "check"], { home: home.path })).toMatchObject({ code: 0 });
-    const { stdout } = await runBinary(["channels", "list", "--json"], { home: home.path });
-    const { channels } = JSON.parse(stdout) as { channels: { signed: boolean | null }[] };
-    expect(channels).toMatchObject([{ feature: `channel-${page}` }]);
-    // Null: nobody calls it.
-    expect(channels[0]?.signed).not.toBe(false);
-  },
-);
+  }
+  expect(await runBinary(["config", "check"], { home: home.path })).toMatchObject({ code: 0 });
+  const { stdout } = await runBinary(["channels", "list", "--json"], { home: home.path });
+  const { channels } = JSON.parse(stdout) as { channels: { signed: boolean | null }[] };
+  expect(channels).toMatchObject([{ feature: `channel-${page}` }]);
+  // Null: nobody calls it.
+  expect(channels[0]?.signed).not.toBe(false);
+});
 
 const blocksOf = (page: string): { language: string; text: string }[] =>
   Array.from(page.matchAll(/^ *```(\w+)\n(.*?)^ *```$/gms), ([, language = "", text = ""]) => ({ language, text }));
