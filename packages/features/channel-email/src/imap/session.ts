@@ -42,11 +42,14 @@ export async function openSession(account: Account, mailbox: string, signal: Abo
   const client = await connect(account, signal);
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => undefined);
+  let isLost = false;
+  const lose = (why: SvcError): void => {
+    isLost = true;
+    lost.reject(why);
+  };
   // Comes before the end of the connection, and says why.
-  client.once("error", (error) => lost.reject(imapFailure(error)));
-  client.once("close", () =>
-    lost.reject(new SvcError("REMOTE_UNREACHABLE", "The connection to the IMAP server was lost.")),
-  );
+  client.once("error", (error) => lose(imapFailure(error)));
+  client.once("close", () => lose(new SvcError("REMOTE_UNREACHABLE", "The connection to the IMAP server was lost.")));
   /** Something came that nobody has looked at. */
   let isDue = false;
   let wake = (): void => undefined;
@@ -100,7 +103,7 @@ export async function openSession(account: Account, mailbox: string, signal: Abo
       return client.mailbox === false ? 0 : client.mailbox.exists;
     },
     get isClosed() {
-      return !client.usable;
+      return isLost || !client.usable;
     },
     get hasIdle() {
       return canIdle;

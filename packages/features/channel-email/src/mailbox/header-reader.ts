@@ -1,9 +1,9 @@
 /** The headers of new mails. None is left out because it was not told of once; one that can't be told of stops no others. */
 import { type Logger, SvcError } from "@svc/contract";
 import type { FetchMessageObject } from "imapflow";
-import { UnreadableAnswer } from "../imap/failure.ts";
 import { search } from "../imap/find.ts";
 import type { Session } from "../imap/session.ts";
+import { createHardMails, type HardMails } from "../mail/hard-mails.ts";
 import { headersIn, MAX_HEADER_BYTES } from "../mail/header-block.ts";
 import type { NewMail } from "../mail/new-mail.ts";
 
@@ -16,49 +16,62 @@ export interface HeaderReader {
 const MOST_TRIES = 3;
 
 export function createHeaderReader({ log }: { readonly log: Logger }): HeaderReader {
+  const hard = createHardMails();
   const tries = new Map<string, number>();
+  const leaveOut = (uid: number): void =>
+    log.warn("The IMAP server does not show a mail that is there; it is left out.", { uid });
 
   /** Some servers now and then answer a question with nothing, or with what belongs to the one before. */
   const demandGone = async (session: Session, missing: readonly number[], signal: AbortSignal): Promise<void> => {
-    const there = await search(session, { uid: missing.join(",") }, signal);
-    for (const uid of there) {
+    for (const uid of await search(session, { uid: missing.join(",") }, signal)) {
       const key = `${session.uidValidity}:${uid}`;
       const count = (tries.get(key) ?? 0) + 1;
-      tries.set(key, count);
+      if (count >= MOST_TRIES) tries.delete(key);
+      else tries.set(key, count);
       if (count < MOST_TRIES)
         throw new SvcError("REMOTE_UNREACHABLE", "The IMAP server does not show a mail that is there.");
-      tries.delete(key);
-      log.warn("The IMAP server does not show a mail that is there; it is left out.", { uid });
+      leaveOut(uid);
     }
   };
 
   return {
     async of(session, uids, signal) {
       const mails = new Map<number, NewMail>();
-      for (const mail of await fetched(session, uids, signal)) mails.set(mail.uid, newMailOf(session, mail));
-      const missing = uids.filter((uid) => !mails.has(uid));
+      const unreadable = new Set<number>();
+      for (const one of await fetched(hard, session, uids, signal)) {
+        if (typeof one === "number") unreadable.add(one);
+        else mails.set(one.uid, newMailOf(session, one));
+      }
+      unreadable.forEach(leaveOut);
+      const missing = uids.filter((uid) => !mails.has(uid) && !unreadable.has(uid));
       if (missing.length > 0) await demandGone(session, missing, signal);
       return mails;
     },
   };
 }
 
-/** One by one where an answer can't be read. */
-async function fetched(session: Session, uids: readonly number[], signal: AbortSignal): Promise<FetchMessageObject[]> {
+/** A mail of which nothing can be read is its uid. Where all of them together can't be read, they are asked for one by one. */
+async function fetched(
+  hard: HardMails,
+  session: Session,
+  uids: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly (FetchMessageObject | number)[]> {
   const query = {
     uid: true,
     internalDate: true,
     bodyParts: [{ key: "HEADER", start: 0, maxLength: MAX_HEADER_BYTES }],
   };
-  try {
-    return await session.call((client) => client.fetchAll(uids.join(","), query, { uid: true }), signal);
-  } catch (error) {
-    if (!(error instanceof UnreadableAnswer) || session.isClosed) throw error;
-    if (uids.length === 1) return [];
-    const all: FetchMessageObject[] = [];
-    for (const uid of uids) all.push(...(await fetched(session, [uid], signal)));
-    return all;
-  }
+  const { uidValidity } = session;
+  const some = (list: readonly number[]) => () =>
+    session.call((client) => client.fetchAll(list.join(","), query, { uid: true }), signal);
+  // The first of them stands for all: what comes in meanwhile is behind it.
+  const batch = { session, uidValidity: `from ${uidValidity}`, uid: uids[0] ?? 0 };
+  const together = await hard.read(batch, [some(uids)]);
+  if (together !== undefined) return together;
+  const all: (FetchMessageObject | number)[] = [];
+  for (const uid of uids) all.push(...((await hard.read({ session, uidValidity, uid }, [some([uid])])) ?? [uid]));
+  return all;
 }
 
 function newMailOf(session: Session, mail: FetchMessageObject): NewMail {

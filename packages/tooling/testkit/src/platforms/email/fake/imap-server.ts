@@ -16,6 +16,8 @@ export async function startImapServer(account: ImapAccount, moods: MailMoods): P
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket);
+    // Its answers are many small writes.
+    socket.setNoDelay(true);
     socket.on("close", () => sockets.delete(socket)).on("error", () => undefined);
     void serve(socket, account, moods).catch((error: unknown) => {
       // A mistake of the fake shows as one.
