@@ -5,7 +5,7 @@ import { RECORDING_SID } from "./ingress/heard.ts";
 import type { PlatformApi } from "./platform/api.ts";
 
 /** An hour and a half; a minute is what is recorded. */
-export const MAX_RECORDING_BYTES = 26_214_400;
+const MAX_RECORDING_BYTES = 26_214_400;
 
 export function recordings(api: PlatformApi, { clock, fetch }: Pick<FeatureContext, "clock" | "fetch">): Media {
   return {

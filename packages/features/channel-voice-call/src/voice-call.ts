@@ -2,6 +2,7 @@
 import { type Contributions, type FeatureContext, SvcError } from "@svc/contract";
 import { isAllowed, runChannel, senderGate } from "@svc/kit";
 import { accountLine } from "./account.ts";
+import { stopped } from "./calls/call.ts";
 import { Calls } from "./calls/calls.ts";
 import { dialogue } from "./calls/dialogue.ts";
 import { followUp } from "./calls/follow-up.ts";
@@ -50,6 +51,8 @@ export function create(context: FeatureContext<Config>): Contributions {
     placed: placedCalls(context),
     clock,
   });
+  const life = new AbortController();
+  const makePhrases = (): void => void speaker.makePhrases(life.signal);
   const check = (signal: AbortSignal): Promise<string> => accountLine(api, config, signal);
 
   return {
@@ -59,7 +62,7 @@ export function create(context: FeatureContext<Config>): Contributions {
       ...(config.recognizer === "transcription" && { media: recordings(api, context) }),
       check,
       setup: (_, signal) => setUp(api, config, base, signal),
-      onNotice: followUp({ config, base, api, speaker }),
+      onNotice: followUp({ config, base, api, makePhrases }),
     },
     ingress: [incomingCalls(ways), nextDocuments(ways), callersSpeech(ways), callStates(ways), audioFiles(shelf)],
     async register(signal) {
@@ -68,10 +71,11 @@ export function create(context: FeatureContext<Config>): Contributions {
     },
     async run(signal) {
       signal.throwIfAborted();
-      await speaker.makePhrases(signal);
+      makePhrases();
       await runChannel(check, log, signal);
     },
     async shutdown() {
+      life.abort(stopped());
       calls.stop();
     },
   };

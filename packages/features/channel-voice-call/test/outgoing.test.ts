@@ -75,6 +75,32 @@ describe("a call that is placed", () => {
     expect(at.context.log.text()).toContain(status);
   });
 
+  test.each(["busy", "no-answer", "hang-up"])(
+    "that ends by %s rings nobody again for the rest of the message",
+    async (how) => {
+      await using at = await house();
+      const part = (n: number) => at.message(`Part ${n}. ${"And so on. ".repeat(35)}`, decided);
+      await at.channel.send(part(1), never);
+      const phone = at.platform.phoneOf(PERSON);
+      const second = failure(at.channel.send(part(2), never));
+      if (how === "busy") await phone.isBusy();
+      else if (how === "no-answer") await phone.waits(31_000);
+      else {
+        await phone.answers();
+        await phone.waits(3_000);
+        await phone.hangsUp();
+      }
+      expect(await second).toMatchObject({ code: "DELIVERY_REFUSED" });
+      for (const rest of [part(3), at.message("The end.", decided)]) {
+        expect(await failure(at.channel.send(rest, never))).toMatchObject({ code: "DELIVERY_REFUSED" });
+      }
+      expect(at.platform.sent).toHaveLength(1);
+      // What comes after that is another message.
+      await at.channel.send(at.message("Something else.", decided), never);
+      expect(at.platform.sent).toHaveLength(2);
+    },
+  );
+
   test("waits for a voicemail's greeting where that is wanted", async () => {
     await using at = await house({ section: { detect_voicemail: true, ring_secs: 45, max_call_secs: 120 } });
     await at.channel.send(at.message("Hello.", decided), never);

@@ -72,6 +72,26 @@ describe("[tts]", () => {
     expect(at.context.log.text()).toContain("the platform's voice speaks");
   });
 
+  test("that hangs is not waited for: after some seconds the platform speaks", async () => {
+    const speech = {
+      ...fakeSpeech({ speak: true }),
+      speak: (_: string, signal: AbortSignal) =>
+        new Promise<never>((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason as Error)),
+        ),
+    };
+    await using at = await house({ speech });
+    const phone = await at.platform.ring(PERSON);
+    await phone.hears("listening");
+    await phone.says("How are you today, my friend?");
+    const sent = at.channel.send(at.answer("Well."), never);
+    await phone.waits(20_000);
+    await sent;
+    await phone.hears("listening");
+    expect(phone.heard.at(-1)).toEqual({ text: "Well.", by: "voice" });
+    expect(at.clock.monotonic()).toBeLessThan(30_000);
+  });
+
   test("is asked for nothing where the platform is to speak", async () => {
     await using at = await house({ section: { speaker: "platform" }, speech: fakeSpeech({ speak: true }) });
     const phone = await at.platform.ring(PERSON);

@@ -26,6 +26,8 @@ export class Call {
   seenAtMs: number;
   /** Of the document that the platform has, or is about to get. */
   place: Place;
+  /** It ended before all parts of a message were said, at this time; those that are still to come are not wanted. */
+  brokeOffMs: number | undefined;
   /** Sent to the platform, not yet answered. */
   pushing: Utterance | undefined;
   /** What the caller said that no answer has come to yet. */
@@ -37,7 +39,8 @@ export class Call {
   readonly #said: string[] = [];
   /** The last that something was said in, so that the same webhook once more gets the same. */
   #told: { readonly at: string; readonly document: string } | undefined;
-  #lastTurn: number | undefined;
+  /** What was said last. */
+  #last: Utterance | undefined;
   #over: string | undefined;
   #isStopped = false;
   readonly #endings: (() => void)[] = [];
@@ -90,7 +93,7 @@ export class Call {
   wasSaid(utterance: Utterance): void {
     this.remove(utterance);
     this.#note(utterance.tag);
-    this.#lastTurn = utterance.turn;
+    this.#last = utterance;
     utterance.said();
   }
 
@@ -102,7 +105,7 @@ export class Call {
   /** The caller speaks: whatever answer is being said now is not wanted any longer. */
   spoke(turn: number): void {
     this.#awaited.add(turn);
-    if (this.#lastTurn !== undefined) this.#cut.add(this.#lastTurn);
+    if (this.#last?.turn !== undefined) this.#cut.add(this.#last.turn);
     for (const utterance of this.#queue.filter(({ turn: of }) => of !== undefined && this.#cut.has(of))) {
       this.remove(utterance);
       utterance.refused(INTERRUPTED);
@@ -126,9 +129,11 @@ export class Call {
     return this.#told?.at === at ? this.#told.document : undefined;
   }
 
-  end(why: string): void {
+  end(why: string, nowMs: number, wasAnswered: boolean = true): void {
     if (this.#over !== undefined) return;
     this.#over = why;
+    const last = this.#queue.at(-1) ?? (wasAnswered ? undefined : this.#last);
+    if (last?.goesOn === true && last.turn === undefined) this.brokeOffMs = nowMs;
     for (const utterance of this.#queue.splice(0)) utterance.refused(why);
     for (const run of this.#endings.splice(0)) run();
   }

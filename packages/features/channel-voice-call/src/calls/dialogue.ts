@@ -42,7 +42,7 @@ export function dialogue({ config, documents, phrase, isAllowed }: DialogueParts
   const isTooLong = (call: Call, nowMs: number): boolean => nowMs - call.place.beganMs >= maxSecs * 1000;
 
   const end = (call: Call, nowMs: number, last = ""): string => {
-    call.end(OVER);
+    call.end(OVER, nowMs);
     return documents.ending(phrase(last, nowMs));
   };
 

@@ -7,16 +7,16 @@ import type { Config } from "../config.ts";
 import { begunIn } from "../ingress/notice.ts";
 import { PATHS } from "../ingress/paths.ts";
 import type { PlatformApi } from "../platform/api.ts";
-import type { Speaker } from "../send/speaker.ts";
 
 export interface FollowUpParts {
   readonly config: Config;
   readonly base: string;
   readonly api: PlatformApi;
-  readonly speaker: Speaker;
+  /** In the background. */
+  readonly makePhrases: () => void;
 }
 
-export function followUp({ config, base, api, speaker }: FollowUpParts): NonNullable<Channel["onNotice"]> {
+export function followUp({ config, base, api, makePhrases }: FollowUpParts): NonNullable<Channel["onNotice"]> {
   return async (notice, signal) => {
     signal.throwIfAborted();
     const sid = begunIn(notice);
@@ -27,6 +27,6 @@ export function followUp({ config, base, api, speaker }: FollowUpParts): NonNull
       // An account may not choose: the call ends by our own watch all the same.
       if (!(error instanceof SvcError) || error.code !== "DELIVERY_REFUSED") throw error;
     });
-    await speaker.makePhrases(signal);
+    makePhrases();
   };
 }

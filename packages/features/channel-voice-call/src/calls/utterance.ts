@@ -51,4 +51,4 @@ export class Utterance {
 }
 
 /** What stands for a delivery in URLs: the same in every process. */
-export const tagOf = (deliveryId: string): string => createHash("sha256").update(deliveryId).digest("hex").slice(0, 16);
+const tagOf = (deliveryId: string): string => createHash("sha256").update(deliveryId).digest("hex").slice(0, 16);

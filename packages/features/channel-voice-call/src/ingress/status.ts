@@ -50,7 +50,7 @@ function updatesOf({ calls, log }: IngressParts, webhook: Webhook): DeliveryUpda
   if (call) call.seenAtMs = nowMs;
   if (reason !== undefined || status === "completed") {
     // Before a document is asked for once more, so that nothing is said to nobody.
-    call?.end(reason ?? OVER);
+    call?.end(reason ?? OVER, nowMs, reason === undefined);
     const secs = /^[0-9]{1,6}$/.exec(field("CallDuration") ?? "")?.[0];
     log.info("a call is over", { call: sid, how: status, secs, answeredBy: answeredBy(webhook) });
   }

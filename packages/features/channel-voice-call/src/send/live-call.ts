@@ -38,6 +38,6 @@ export async function callWith(parts: LiveParts, person: string, signal: AbortSi
 async function asked({ api, clock }: LiveParts, call: Call, signal: AbortSignal): Promise<Call> {
   const fields = await api.getCall(call.sid, signal);
   if (GOING_ON.has(fields?.["status"])) call.seenAtMs = clock.now();
-  else call.end(OVER);
+  else call.end(OVER, clock.now());
   return call;
 }

@@ -52,7 +52,7 @@ async function push({ api, dialogue, clock }: SayParts, call: Call, signal: Abor
   try {
     const twiml = dialogue.words(call.person.id, utterance, utterance.spoken, place);
     const taken = await api.updateCall(call.sid, { Twiml: twiml }, signal);
-    if (taken === undefined) return call.end(OVER);
+    if (taken === undefined) return call.end(OVER, clock.now());
     call.place = place;
     call.doing = "busy";
     call.wasSaid(utterance);

@@ -44,6 +44,8 @@ async function toNumber(
     return opened;
   }
   if (mayOpen !== true && !isTarget(parts, number)) throw noCall();
+  const whyNot = wasPlaced ? undefined : parts.calls.restOf(number, words.goesOn, parts.clock.now());
+  if (whyNot !== undefined) throw new SvcError("DELIVERY_REFUSED", whyNot);
   const sid = await placeCall(parts, number, words, signal);
   return { ...(sid !== undefined && { platformId: sid }), ...opened };
 }

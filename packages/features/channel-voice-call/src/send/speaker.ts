@@ -12,10 +12,12 @@ export interface Speaker {
   drop(spoken: Spoken): void;
   /** Of the config; as it was made last, else by the platform's voice. Undefined for a blank one. */
   phrase(text: string, nowMs: number): Spoken | undefined;
-  /** Makes the phrases that are missing or old. Never rejects. */
+  /** Makes the phrases that are missing or old, until the signal is aborted. Nothing waits for it; it never rejects. */
   makePhrases(signal: AbortSignal): Promise<void>;
 }
 
+/** Somebody holds the line. */
+const LIMIT_MS = 15_000;
 /** Another voice of [tts] is heard in them after so long. */
 const PHRASE_MS = 3_600_000;
 /** The old one may be on its way to somebody's ear. */
@@ -38,23 +40,32 @@ export function createSpeaker(
     signal: AbortSignal,
   ): Promise<string | undefined> => {
     if (!usesService()) return undefined;
+    const limit = new AbortController();
+    const cancel = clock.after(LIMIT_MS, () => limit.abort(new SvcError("SPEECH_FAILED", "It took too long.")));
     try {
-      return shelf.put(await speech.speak(text, signal), clock.now(), keptMs);
+      const made = await speech.speak(text, AbortSignal.any([signal, limit.signal]));
+      return shelf.put(made, clock.now(), keptMs);
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof SvcError ? error.message : "unknown";
       log.warn("speech could not be made: the platform's voice speaks", { reason });
       return undefined;
+    } finally {
+      cancel();
     }
   };
 
-  const makePhrase = async (text: string, signal: AbortSignal): Promise<void> => {
-    const before = phrases.get(text);
-    if (!usesService()) return void phrases.delete(text);
-    if (text.trim() === "" || (before && clock.now() - before.madeMs < PHRASE_MS)) return;
-    const id = await audioOf(text, PHRASE_KEPT_MS, signal);
-    if (id === undefined) phrases.delete(text);
-    else phrases.set(text, { id, madeMs: clock.now() });
+  let making: Promise<void> | undefined;
+
+  const makeMissing = async (signal: AbortSignal): Promise<void> => {
+    for (const text of [config.greeting, config.filler, config.reprompt, config.goodbye]) {
+      const before = phrases.get(text);
+      if (text.trim() === "" || (before && clock.now() - before.madeMs < PHRASE_MS)) continue;
+      const id = await audioOf(text, PHRASE_KEPT_MS, signal);
+      // What can't be made now is made when somebody calls again.
+      if (id === undefined) return;
+      phrases.set(text, { id, madeMs: clock.now() });
+    }
   };
 
   return {
@@ -68,12 +79,13 @@ export function createSpeaker(
     phrase(text, nowMs) {
       if (text.trim() === "") return undefined;
       const made = phrases.get(text);
-      return made && shelf.get(made.id, nowMs) ? { audioUrl: urlOf(made.id) } : { text };
+      return made && usesService() && shelf.get(made.id, nowMs) ? { audioUrl: urlOf(made.id) } : { text };
     },
-    async makePhrases(signal) {
-      for (const text of [config.greeting, config.filler, config.reprompt, config.goodbye]) {
-        await makePhrase(text, signal).catch(() => undefined);
-      }
+    makePhrases(signal) {
+      making ??= makeMissing(signal)
+        .catch(() => undefined)
+        .finally(() => (making = undefined));
+      return making;
     },
   };
 }
