@@ -108,6 +108,11 @@ test.each(READERS)("%s that is any JSON at all", (_, __, read) => {
   expect(found.counterexample).toBeNull();
 });
 
+test("our own message is none, whatever else is said of it", () => {
+  const own = { ...fieldsOf(MESSAGE), author: { id: self.userId } };
+  expect(messageOf({ config, rooms: knownRooms(), cdn }, self, own)).toBeUndefined();
+});
+
 test("what is known of servers is not upset by any JSON", () => {
   const types = [
     "GUILD_CREATE",

@@ -153,6 +153,40 @@ test("who is on the list is looked for although nothing of theirs was ever read;
   expect(got()).toEqual(["my first word"]);
 });
 
+test("how far was read is on disk with each message, so that a kill costs nothing", async () => {
+  const state = memorySecrets();
+  await using at = await house({}, { state });
+  await at.start();
+  const direct = at.platform.write({ from: PERSON, text: "one" });
+  const call = `<@${at.platform.world.bot.id}> two`;
+  const onServer = at.platform.write({ from: PERSON, channelId: at.room.id, text: call });
+  await at.received(2);
+  await soon(() => at.context.received.length === 2);
+  expect([await state.get("read direct"), await state.get(`read ${at.guild.id}`)]).toEqual([direct.id, onServer.id]);
+});
+
+test("of two channels the later message may be told first: the other is not taken for read", async () => {
+  const { platform, first, next, got } = await began();
+  const other = platform.addChannel(first.guild);
+  platform.world.nowMs += 600_000;
+  const write = (channelId: string, text: string) =>
+    platform.write({ from: PERSON, channelId, text: `<@${platform.world.bot.id}> ${text}` });
+  await using at = await next();
+  await at.start();
+  await soon(() => platform.gateway.connections === 1);
+  const { tell } = platform.world;
+  platform.world.tell = () => undefined;
+  write(other.id, "earlier");
+  platform.world.tell = tell;
+  write(first.room.id, "later");
+  await soon(() => got().length === 1);
+  await at.stop();
+  await using after = await next();
+  await after.start();
+  await soon(() => got().length === 2);
+  expect(got()).toEqual(["later", "earlier"]);
+});
+
 test("with * only those are known who wrote", async () => {
   const { platform, next, got } = await began({ allowed_users: ["*"] });
   platform.world.nowMs += 600_000;

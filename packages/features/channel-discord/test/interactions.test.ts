@@ -82,6 +82,7 @@ describe("a command of the menu", () => {
     at.context.clock.setWallClock(later);
     await answer(at, "Late");
     expect(at.platform.sent.map(({ text }) => text)).toEqual(["Late"]);
+    expect(at.platform.requests.filter(({ path }) => path.includes("/webhooks/"))).toEqual([]);
     at.platform.useCommand({ userId: PERSON, channelId: at.room.id, name: "help" });
     await at.received(3);
     await soon(() => at.context.received.length === 3);
