@@ -1,13 +1,13 @@
 // Somebody who follows a channel's page to the letter must end with a config that is taken: no command of it refused, no key
 // of it unknown, nothing missing at its end.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary, temporaryHome } from "@svc/testkit";
 import { expect, test } from "vitest";
 
 const PAGES = new URL("../../../docs/channels/", import.meta.url);
 
-const CHANNELS = ["provider-a", "provider-b", "provider-c", "provider-d", "mailpush", "voice-call", "webhook"];
+const CHANNELS = readdirSync(PAGES).map((file) => file.replace(/\.md$/, ""));
 
 test.each(CHANNELS)("%s", async (page) => {
   using home = temporaryHome();
