@@ -51,7 +51,7 @@ export { SLACK_BOT, SLACK_TEAM, slackDmOf, type SlackPerson } from "./platforms/
 export { parseTelegramHtml } from "./platforms/telegram/html.ts";
 export * from "./platforms/telegram/server.ts";
 export * from "./platforms/telegram/update.ts";
-export type { Heard } from "./platforms/voice-call/line.ts";
+export type { Heard } from "./platforms/voice-call/line-types.ts";
 export type { VoicePhone } from "./platforms/voice-call/phone.ts";
 export * from "./platforms/voice-call/server.ts";
 export * from "./platforms/voice-call/signed.ts";

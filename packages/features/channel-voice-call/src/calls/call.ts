@@ -19,8 +19,6 @@ const INTERRUPTED = "The caller began to speak, and the rest of this answer was 
 export class Call {
   readonly sid: string;
   readonly person: Person;
-  /** We called. */
-  readonly isOutgoing: boolean;
   doing: Doing = "unknown";
   /** Milliseconds since the epoch when the platform last told of it. */
   seenAtMs: number;
@@ -45,10 +43,9 @@ export class Call {
   #isStopped = false;
   readonly #endings: (() => void)[] = [];
 
-  constructor(about: Pick<Call, "sid" | "person" | "isOutgoing" | "place" | "seenAtMs">) {
+  constructor(about: Pick<Call, "sid" | "person" | "place" | "seenAtMs">) {
     this.sid = about.sid;
     this.person = about.person;
-    this.isOutgoing = about.isOutgoing;
     this.place = about.place;
     this.seenAtMs = about.seenAtMs;
   }

@@ -23,13 +23,13 @@ export function incomingCalls(parts: IngressParts): Ingress {
 
 function answered(parts: IngressParts, webhook: Webhook): Parsed {
   const { config, calls, dialogue, documents, letsIn, log } = parts;
-  const { sid, person, isOutgoing, nowMs } = webhook;
+  const { sid, person, nowMs } = webhook;
   if (!letsIn(person.id)) return { reply: twiml(documents.refusal) };
   if (config.verified_callers_only && !isVouchedFor(webhook.field("StirVerstat"))) {
     log.info("a call was refused: nobody vouches for the caller's number", { call: sid });
     return { reply: twiml(documents.refusal) };
   }
-  const call = calls.open({ sid, person, isOutgoing, place: firstPlace(nowMs), seenAtMs: nowMs });
+  const call = calls.open({ sid, person, place: firstPlace(nowMs), seenAtMs: nowMs });
   return { notices: [began(sid)], reply: twiml(dialogue.greeting(call, nowMs)) };
 }
 

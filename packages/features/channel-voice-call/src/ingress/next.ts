@@ -22,7 +22,7 @@ export function nextDocuments(parts: IngressParts): Ingress {
 
 function documentAfter(parts: IngressParts, webhook: Webhook): string {
   const { calls, dialogue } = parts;
-  const { sid, person, isOutgoing, place, nowMs } = webhook;
-  const call = calls.open({ sid, person, isOutgoing, place, seenAtMs: nowMs });
+  const { sid, person, place, nowMs } = webhook;
+  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
   return answerOnce(parts, call, webhook, { path: PATHS.next, answer: () => dialogue.goOn(call, nowMs) });
 }

@@ -31,8 +31,8 @@ export function callersSpeech(parts: IngressParts): Ingress {
 
 function heardIn(parts: IngressParts, webhook: Webhook): Parsed {
   const { calls, dialogue, config } = parts;
-  const { sid, person, isOutgoing, place, nowMs } = webhook;
-  const call = calls.open({ sid, person, isOutgoing, place, seenAtMs: nowMs });
+  const { sid, person, place, nowMs } = webhook;
+  const call = calls.open({ sid, person, place, seenAtMs: nowMs });
   const heard = heardOf(webhook, config.recognizer);
   const answer = (): string => {
     if (!heard) return dialogue.goOn(call, nowMs);

@@ -24,7 +24,7 @@ export async function callOf(parts: LiveParts, sid: string, person: Person, sign
   if (known && (known.over !== undefined || clock.now() - known.seenAtMs < LATELY_MS)) return known;
   // Before the first webhook of this process its place is not known: any that comes is newer.
   const place = { ...firstPlace(clock.now()), step: 0 };
-  return asked(parts, known ?? calls.open({ sid, person, isOutgoing: false, place, seenAtMs: clock.now() }), signal);
+  return asked(parts, known ?? calls.open({ sid, person, place, seenAtMs: clock.now() }), signal);
 }
 
 /** The call that goes on with this person; undefined: none does. */

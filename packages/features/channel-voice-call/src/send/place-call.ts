@@ -75,7 +75,7 @@ async function ring(
     if (sid === undefined) return undefined;
     const person = { id: number, isKnown: true };
     // The platform may have told of it before it answered.
-    const call = calls.open({ sid, person, isOutgoing: true, place, seenAtMs: nowMs });
+    const call = calls.open({ sid, person, place, seenAtMs: nowMs });
     call.wasSaid(utterance);
     call.atEnd(() => speaker.drop(spoken));
     return sid;

@@ -4,7 +4,7 @@ import type { PlatformReply } from "../base.ts";
 import { type CallResource, callJson, isOverStatus } from "./call-resource.ts";
 import { VoiceError } from "./errors.ts";
 import { type Exchange, type LiveCall } from "./exchange.ts";
-import type { Next } from "./line.ts";
+import type { Next } from "./line-types.ts";
 import { type VoiceForm, valueOf } from "./parameters.ts";
 import { sidOf } from "./sid.ts";
 import type { VoiceFields } from "./signed.ts";

@@ -1,7 +1,8 @@
 /** Calls under way: webhooks out, verbs in, and what is told of how each goes. */
 import type { FakeClock } from "../../fake-clock.ts";
 import { type CallResource, type CallStatus, durationSecs, isOverStatus } from "./call-resource.ts";
-import { Line, type Next } from "./line.ts";
+import { Line } from "./line.ts";
+import type { Next } from "./line-types.ts";
 import { phone, type VoicePhone } from "./phone.ts";
 import { sidOf } from "./sid.ts";
 import { type VoiceFields, voiceDelivery } from "./signed.ts";

@@ -1,42 +1,6 @@
 /** One call: what the platform does on it, verb by verb, and what the person at the other end hears. Time is the platform's clock. */
-import type { FakeClock } from "../../fake-clock.ts";
+import type { Doing, Heard, LineOptions, Next, LineEvent } from "./line-types.ts";
 import type { TwimlNode } from "./twiml.ts";
-
-/** What goes on at this moment. `asking`: a webhook is under way. */
-export type Doing = "ringing" | "asking" | "saying" | "pausing" | "listening" | "recording" | "over";
-
-export interface Heard {
-  /** Of a recording that was played: its bytes as a text. */
-  readonly text: string;
-  readonly by: "voice" | "audio";
-  /** Who ended it before its end. */
-  readonly cut?: "update" | "caller" | "hangup";
-}
-
-/** What the platform does next. */
-export type Next =
-  | { readonly kind: "fetch"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
-  | { readonly kind: "document"; readonly verbs: readonly TwimlNode[] };
-
-/** What a person does, or an update of the call. */
-type Event =
-  | { readonly kind: "update"; readonly next: Next }
-  | { readonly kind: "hangup" }
-  | { readonly kind: "speech"; readonly text: string }
-  | { readonly kind: "key"; readonly key: string };
-
-export interface LineOptions {
-  readonly clock: FakeClock;
-  /** Posts a webhook; resolves with the verbs it was answered with. Rejects when they can't be used. */
-  fetch(url: string, fields: Readonly<Record<string, string>>): Promise<readonly TwimlNode[]>;
-  audio(url: string): Promise<Uint8Array>;
-  /** Keeps what was recorded; the fields that tell of it. */
-  record(text: string): Readonly<Record<string, string>>;
-  /** Called once, when the call has ended. */
-  ended(how: "completed" | "rejected"): void;
-  /** What went wrong; the platform says that there was an error, and hangs up. */
-  failed(why: string): void;
-}
 
 const MS_A_CHARACTER = 60;
 
@@ -47,11 +11,11 @@ export class Line {
   #doing: Doing = "ringing";
   #words: string | undefined;
   /** Ends what is waited for; undefined while nothing can be interrupted. */
-  #interrupt: ((event: Event) => void) | undefined;
+  #interrupt: ((event: LineEvent) => void) | undefined;
   /** Inputs that are heard now. */
-  #hears: readonly Event["kind"][] = [];
+  #hears: readonly LineEvent["kind"][] = [];
   /** It came while a webhook was under way, whose answer it makes void. */
-  #pending: Event | undefined;
+  #pending: LineEvent | undefined;
 
   constructor(options: LineOptions) {
     this.#options = options;
@@ -79,13 +43,13 @@ export class Line {
   }
 
   /** Told of an update, or a hang-up. */
-  tell(event: Extract<Event, { kind: "update" | "hangup" }>): void {
+  tell(event: Extract<LineEvent, { kind: "update" | "hangup" }>): void {
     if (this.#interrupt) this.#interrupt(event);
     else this.#pending = event;
   }
 
   /** False: nobody listens for that now. */
-  input(event: Extract<Event, { kind: "speech" | "key" }>): boolean {
+  input(event: Extract<LineEvent, { kind: "speech" | "key" }>): boolean {
     if (!this.#interrupt || !this.#hears.includes(event.kind)) return false;
     this.#interrupt(event);
     return true;
@@ -162,7 +126,7 @@ export class Line {
 
   async #gather({ attributes, children }: TwimlNode): Promise<Next | undefined> {
     const inputs = (attributes["input"] ?? "dtmf").split(" ").map((input) => (input === "dtmf" ? "key" : "speech"));
-    let event: Event | undefined;
+    let event: LineEvent | undefined;
     for (const child of children) event ??= await this.#say(child, inputs);
     event ??= await this.#wait("listening", Number(attributes["timeout"] ?? 5) * 1000, inputs);
     if (event === undefined || event.kind === "update" || event.kind === "hangup") return leaving(event);
@@ -178,7 +142,10 @@ export class Line {
   }
 
   /** `hears`: what interrupts it. */
-  async #say({ name, text, attributes }: TwimlNode, hears: readonly Event["kind"][] = []): Promise<Event | undefined> {
+  async #say(
+    { name, text, attributes }: TwimlNode,
+    hears: readonly LineEvent["kind"][] = [],
+  ): Promise<LineEvent | undefined> {
     if (name === "Pause") return this.#wait("pausing", Number(attributes["length"] ?? 1) * 1000, hears);
     const by = name === "Play" ? "audio" : "voice";
     let words = text;
@@ -196,10 +163,10 @@ export class Line {
   async #wait(
     doing: Doing,
     ms: number,
-    hears: readonly Event["kind"][] = [],
+    hears: readonly LineEvent["kind"][] = [],
     words?: string,
-  ): Promise<Event | undefined> {
-    const { promise, resolve } = Promise.withResolvers<Event | undefined>();
+  ): Promise<LineEvent | undefined> {
+    const { promise, resolve } = Promise.withResolvers<LineEvent | undefined>();
     const cancel = this.#options.clock.after(ms, () => resolve(undefined));
     this.#interrupt = resolve;
     this.#hears = hears;
@@ -215,7 +182,7 @@ export class Line {
 }
 
 /** Where an event leads that ends a verb before its time; undefined: nowhere. Throws for the end of the call. */
-function leaving(event: Event | undefined): Next | undefined {
+function leaving(event: LineEvent | undefined): Next | undefined {
   if (event?.kind === "hangup") throw new HungUp();
   return event?.kind === "update" ? event.next : undefined;
 }

@@ -1,7 +1,8 @@
 /** The person at the other end of a call. */
 import type { FakeClock } from "../../fake-clock.ts";
 import type { CallResource } from "./call-resource.ts";
-import type { Doing, Heard, Line } from "./line.ts";
+import type { Line } from "./line.ts";
+import type { Doing, Heard } from "./line-types.ts";
 
 export interface VoicePhone {
   readonly sid: string;
