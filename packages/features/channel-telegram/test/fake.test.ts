@@ -1,37 +1,10 @@
 // The fake platform is worth only as much as it is like the real one: the client library that speaks to the real one must find
 // everything as it expects it, and what the real one refuses must be refused.
-import {
-  startPlatform,
-  startTelegram,
-  TELEGRAM_TOKEN,
-  telegramMessage,
-  telegramPress,
-  type TelegramPlatform,
-} from "@svc/testkit";
-import { Api, Bot, type GrammyError, InputFile } from "grammy";
+import { TELEGRAM_TOKEN, telegramPress } from "@svc/testkit";
+import { Api, Bot, type GrammyError } from "grammy";
 import { describe, expect, test } from "vitest";
-import { ADA, FORUM, GROUP, NOW_MS } from "./house.ts";
-
-async function opened(options: Parameters<typeof startTelegram>[0] = {}) {
-  const platform = await startTelegram(options);
-  platform.chats.add({ id: Number(ADA), type: "private", first_name: "Ada" });
-  platform.chats.add(GROUP);
-  platform.chats.add(FORUM);
-  const api = new Api(TELEGRAM_TOKEN, { apiRoot: platform.apiUrl });
-  return { platform, api, [Symbol.asyncDispose]: () => platform.close() };
-}
-
-/** As the platform says it. */
-const refusal = async (call: Promise<unknown>): Promise<unknown> => {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason as GrammyError,
-  );
-  return error && [error.error_code, error.description];
-};
-
-const write = (platform: TelegramPlatform, id: string, text: string) =>
-  platform.push({ message: telegramMessage({ id, text, from: ADA, atMs: NOW_MS }) });
+import { opened, refusal, write } from "./fake-house.ts";
+import { ADA, FORUM } from "./house.ts";
 
 test("a bot of the library's own polls it, is told of messages and presses, and answers", async () => {
   await using at = await opened();
@@ -169,113 +142,6 @@ describe("edits", () => {
       400,
       "Bad Request: message can't be edited",
     ]);
-  });
-});
-
-describe("updates", () => {
-  const ids = (updates: readonly { update_id: number }[]): number[] => updates.map(({ update_id: id }) => id);
-
-  test("are handed over until an offset behind them is asked for", async () => {
-    await using at = await opened();
-    for (const id of ["1", "2", "3"]) write(at.platform, id, id);
-    const first = ids(await at.api.getUpdates());
-    expect(first).toHaveLength(3);
-    expect(ids(await at.api.getUpdates({ limit: 2 }))).toEqual(first.slice(0, 2));
-    expect(ids(await at.api.getUpdates({ offset: first[1]! }))).toEqual(first.slice(1));
-    expect(ids(await at.api.getUpdates({ offset: -1 }))).toEqual(first.slice(2));
-    expect(ids(await at.api.getUpdates({ offset: first[2]! + 1 }))).toEqual([]);
-    expect(ids(await at.api.getUpdates())).toEqual([]);
-  });
-
-  test("come only if they are wanted", async () => {
-    await using at = await opened();
-    const reaction = { message_reaction: { chat: GROUP, message_id: 1 } };
-    expect(at.platform.push(reaction)).toBeUndefined();
-    await at.api.getUpdates({ allowed_updates: ["message_reaction"] });
-    expect(at.platform.push(reaction)).toBeDefined();
-    expect(write(at.platform, "1", "x")).toBeUndefined();
-    await at.api.getUpdates({ allowed_updates: [] });
-    expect(write(at.platform, "2", "x")).toBeDefined();
-  });
-
-  test("one of two who ask is told that there is another", async () => {
-    await using at = await opened();
-    const first = refusal(at.api.getUpdates({ timeout: 50 }));
-    await at.platform.arrived(0);
-    const second = at.api.getUpdates({ timeout: 50 });
-    expect(await first).toEqual([
-      409,
-      "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running",
-    ]);
-    write(at.platform, "1", "x");
-    expect(await second).toHaveLength(1);
-  });
-
-  test("are posted to a webhook, again until they are taken, and nobody may ask for them meanwhile", async () => {
-    let target = "";
-    await using at = await opened({ webhook: { target: () => target } });
-    const posts: unknown[] = [];
-    await using receiver = await startPlatform((request) => {
-      posts.push([request.headers["x-telegram-bot-api-secret-token"], request.json]);
-      const isRight = posts.length > 2;
-      return { status: isRight ? 200 : 503, json: { method: "sendMessage", chat_id: Number(ADA), text: "by answer" } };
-    });
-    target = receiver.url;
-    const waiting = write(at.platform, "1", "before");
-    await at.api.setWebhook("https://svc.example.org/telegram", { secret_token: "s_e-c" });
-    await at.platform.webhook.deliver();
-    expect(at.platform.webhook.statuses).toEqual([503, 503, 200]);
-    expect(posts).toEqual(Array.from({ length: 3 }, () => ["s_e-c", waiting]));
-    expect(at.platform.sent).toMatchObject([{ text: "by answer" }]);
-    expect(await refusal(at.api.getUpdates())).toEqual([409, expect.stringContaining("while webhook is active")]);
-    expect(await at.api.getWebhookInfo()).toMatchObject({
-      url: "https://svc.example.org/telegram",
-      pending_update_count: 0,
-    });
-    await at.api.deleteWebhook();
-    expect(await at.api.getUpdates()).toEqual([]);
-  });
-
-  test.each([
-    ["http://svc.example.org/telegram", {}, "bad webhook: An HTTPS URL must be provided for webhook"],
-    ["https://svc.example.org:8080/", {}, "bad webhook: Webhook can be set up only on ports 80, 88, 443 or 8443"],
-    ["https://svc.example.org/", { secret_token: "a b" }, "secret token contains unallowed characters"],
-  ])("a webhook at %s is refused", async (url, more, description) => {
-    await using at = await opened();
-    expect(await refusal(at.api.setWebhook(url, more))).toEqual([400, `Bad Request: ${description}`]);
-  });
-});
-
-describe("files", () => {
-  const PNG = Buffer.from("89504e470d0a1a0a", "hex");
-
-  test("are uploaded by a form, and are what they are sent as", async () => {
-    await using at = await opened();
-    await at.api.sendPhoto(ADA, new InputFile(PNG, "a b.png"), { caption: "<i>c</i>", parse_mode: "HTML" });
-    await at.api.sendDocument(ADA, new InputFile(Buffer.from("text"), "t.txt"));
-    expect(at.platform.sent).toMatchObject([
-      { text: "c", file: { kind: "photo", name: "a b.png", bytes: PNG } },
-      { text: "", file: { kind: "document", name: "t.txt", bytes: Buffer.from("text") } },
-    ]);
-    const file = new InputFile(Buffer.from("no picture"), "a.png");
-    expect(await refusal(at.api.sendPhoto(ADA, file))).toEqual([400, "Bad Request: IMAGE_PROCESS_FAILED"]);
-    expect(await refusal(at.api.sendDocument(ADA, new InputFile(Buffer.alloc(0), "e")))).toEqual([
-      400,
-      "Bad Request: file must be non-empty",
-    ]);
-  });
-
-  test("are fetched in two steps", async () => {
-    await using at = await opened();
-    const fileId = at.platform.files.host(PNG);
-    const { file_path: path } = await at.api.getFile(fileId);
-    const url = `${at.platform.apiUrl}/file/bot${TELEGRAM_TOKEN}/${path}`;
-    expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(PNG);
-    at.platform.files.expire();
-    expect((await fetch(url)).status).toBe(404);
-    expect(await refusal(at.api.getFile("unknown"))).toEqual([400, expect.stringContaining("wrong file_id")]);
-    const large = at.platform.files.host(Buffer.alloc(20_000_001));
-    expect(await refusal(at.api.getFile(large))).toEqual([400, "Bad Request: file is too big"]);
   });
 });
 

@@ -1,11 +1,11 @@
 /** Requests to the platform by grammY, which is loaded with the first of them. */
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
-import type { Api, InputFile, RawApi } from "grammy";
+import type { Api, InputFile, RawApi } from "grammy/web";
 import type { Config } from "../config.ts";
 import { refusalOf } from "./refusal.ts";
 import { guardedTransport } from "./transport.ts";
 
-/** grammY's own type of it. */
+/** The types are those of grammY's other build, which brings an `AbortSignal` of its own. */
 export type Signal = Parameters<RawApi["getMe"]>[0];
 
 export interface BotApi {

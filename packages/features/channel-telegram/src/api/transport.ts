@@ -3,7 +3,7 @@
  * form (a proxy's page, a server that is down) becomes an error here.
  * https://core.telegram.org/bots/api#making-requests
  */
-import { type FeatureContext, type Json, SvcError } from "@svc/contract";
+import type { FeatureContext, Json } from "@svc/contract";
 import { platformCall, type PlatformAnswer, retryAfterMs } from "@svc/kit";
 import { fieldsOf } from "../fields.ts";
 import { problemOf } from "./problems.ts";
@@ -14,7 +14,7 @@ export type Transport = (
   init: {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string | AsyncIterable<Uint8Array>;
-    readonly signal: Pick<AbortSignal, "aborted" | "addEventListener">;
+    readonly signal: AbortSignal;
   },
 ) => Promise<{ json(): Promise<Json> }>;
 
@@ -39,7 +39,7 @@ export function guardedTransport({ fetch, clock }: Pick<FeatureContext, "fetch" 
       answers: ERROR_STATUSES,
       maxBytes: MAX_ANSWER_BYTES,
       timeoutMs: limitOf(url, typeof body !== "string"),
-      signal: nativeSignal(signal),
+      signal,
       nowMs: clock.now(),
     });
     const envelope = envelopeOf(answer, clock.now());
@@ -64,15 +64,6 @@ function envelopeOf({ status, headers, json }: PlatformAnswer, nowMs: number): J
   }
   if (status < 400) return { ok: true, result: null };
   throw problemOf({ code: status, description: "", retryAfterMs: waitMs });
-}
-
-/** grammY brings an `AbortSignal` of its own, which the platform's `fetch` does not take. */
-function nativeSignal(signal: Pick<AbortSignal, "aborted" | "addEventListener">): AbortSignal {
-  const native = new AbortController();
-  const abort = (): void => native.abort(new SvcError("REMOTE_TIMEOUT"));
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort);
-  return native.signal;
 }
 
 async function collected(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -1,6 +1,6 @@
 /** Files on their way out, each by the method that shows it best. https://core.telegram.org/bots/api#sending-files */
 import { type MediaKind, type OutgoingFile, SvcError } from "@svc/contract";
-import type { InputFile, RawApi } from "grammy";
+import type { InputFile, RawApi } from "grammy/web";
 import type { Signal } from "../api/bot-api.ts";
 
 export type FileMethod = "photo" | "animation" | "voice" | "audio" | "video" | "sticker" | "document";

@@ -1,6 +1,6 @@
 /** A request about a chat: to where the chat is by now, in its turn, and no sooner than the platform wants it. */
 import { type Json, SvcError } from "@svc/contract";
-import type { RawApi } from "grammy";
+import type { RawApi } from "grammy/web";
 import type { BotApi, Signal } from "../api/bot-api.ts";
 import { Migrated } from "../api/special-refusals.ts";
 import type { Migrations } from "./migrations.ts";
