@@ -2,13 +2,13 @@
  * What one everyday channel costs the daemon that has it: its start, and its memory once it is connected to its platform. In
  * turns with a daemon that has none.
  */
-import { EVERYDAY, type EverydayPlatform } from "@svc/testkit";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BINARY } from "../gateway.ts";
 import { median } from "../measure.ts";
 import { anonymousMb, startServer } from "../server.ts";
+import { type ChannelCase, channelCases } from "./cases.ts";
 
 export interface ChannelCost {
   /** `none`: no channel is configured. */
@@ -21,19 +21,19 @@ export interface ChannelCost {
 
 /** The one without any comes first. */
 export async function measureChannels(rounds: number): Promise<ChannelCost[]> {
-  const platforms = await Promise.all(Object.values(EVERYDAY).map((start) => start()));
-  const cases = [undefined, ...platforms];
+  const channels = await channelCases();
+  const cases = [undefined, ...channels];
   const samples = cases.map(() => ({ startMs: [] as number[], memoryMb: [] as number[] }));
   for (let round = 0; round < rounds; round += 1) {
-    for (const [at, platform] of cases.entries()) {
-      const { startMs, memoryMb } = await once(platform);
+    for (const [at, channel] of cases.entries()) {
+      const { startMs, memoryMb } = await once(channel);
       samples[at]!.startMs.push(startMs);
       samples[at]!.memoryMb.push(memoryMb);
     }
   }
-  for (const platform of platforms) await platform.close();
-  return cases.map((platform, at) => ({
-    channel: platform?.id ?? "none",
+  for (const channel of channels) await channel.close();
+  return cases.map((channel, at) => ({
+    channel: channel?.id ?? "none",
     startMs: median(samples[at]!.startMs),
     memoryMb: median(samples[at]!.memoryMb),
   }));
@@ -42,13 +42,13 @@ export async function measureChannels(rounds: number): Promise<ChannelCost[]> {
 /** As long as it takes to be connected, and to throw away what that left behind. */
 const SETTLE_MS = 5_000;
 
-async function once(platform: EverydayPlatform | undefined): Promise<{ startMs: number; memoryMb: number }> {
+async function once(channel: ChannelCase | undefined): Promise<{ startMs: number; memoryMb: number }> {
   const home = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  writeFileSync(join(home, "config.toml"), platform?.section() ?? "", { mode: 0o600 });
+  writeFileSync(join(home, "config.toml"), channel?.section ?? "", { mode: 0o600 });
   const server = await startServer([BINARY, "daemon"], { SVC_HOME: home, SVC__GATEWAY__PORT: "0" });
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const memoryMb = anonymousMb(server.pid);
-  if (platform && platform.requests.length === 0) throw new Error(`${platform.id} was never asked`);
+  if (channel?.asked() === 0) throw new Error(`the platform of ${channel.id} was never asked`);
   await server.stop();
   rmSync(home, { recursive: true, force: true });
   return { startMs: server.startMs, memoryMb };

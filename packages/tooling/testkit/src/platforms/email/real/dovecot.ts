@@ -1,6 +1,6 @@
 /** A real Dovecot on loopback: IMAP for the channel, LMTP and SASL for Postfix. All that it writes is below its folder. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { TestAuthority } from "./authority.ts";
@@ -29,6 +29,8 @@ export interface Dovecot {
   stop(): Promise<void>;
   /** Ends the processes of the connections of this user as the kernel would: at once, without a word. */
   killConnections(user: string): void;
+  /** The mails in the inbox of this user, as they are on disk, in no order. */
+  mails(user: string): string[];
   log(): string;
 }
 
@@ -73,6 +75,11 @@ export async function createDovecot(options: DovecotOptions): Promise<Dovecot> {
       const [, ...rows] = execFileSync("doveadm", args, { encoding: "utf8" }).trim().split("\n");
       for (const row of rows) process.kill(Number(row.split("\t")[2]), "SIGKILL");
     },
+    mails: (user) =>
+      ["new", "cur"]
+        .map((name) => join(path("mail"), user, name))
+        .filter((name) => existsSync(name))
+        .flatMap((name) => readdirSync(name).map((file) => readFileSync(join(name, file), "utf8"))),
     log,
   };
 }
