@@ -43,8 +43,11 @@ export async function openConnection(parts: ConnectionParts, signal: AbortSignal
   const lost = Promise.withResolvers<SvcError>();
   client.on("disconnected", () => lost.resolve(line.why ?? over()));
   const close = (): void => {
-    if (client.websocket?.isActive() === true) void client.disconnect();
+    const { websocket } = client;
+    if (websocket?.isActive() === true) void client.disconnect();
     line.close();
+    // Told once more, the library does not wait for a farewell: half a minute, and the end of the process with it.
+    if (websocket?.readyState === WebSocket.CLOSING) websocket.disconnect();
   };
   const limit = Promise.withResolvers<never>();
   const cancel = context.clock.after(HELLO_LIMIT_MS, () =>
