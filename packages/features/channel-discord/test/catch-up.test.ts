@@ -187,6 +187,26 @@ test("of two channels the later message may be told first: the other is not take
   expect(got()).toEqual(["later", "earlier"]);
 });
 
+test("an id of the far future moves nothing", async () => {
+  const { platform, next, got } = await began();
+  platform.world.nowMs += 600_000;
+  await using at = await next();
+  await at.start();
+  const message = { ...platform.write({ from: PERSON, text: "now" }) };
+  await soon(() => got().length === 1);
+  const author = { id: PERSON, username: "ada" };
+  const data = { id: "18446744073709551615", channel_id: message.channelId, author, content: "the future", type: 0 };
+  platform.world.tell({ type: "MESSAGE_CREATE", intent: 0, data });
+  await soon(() => got().length === 2);
+  await at.stop();
+  platform.world.nowMs += 600_000;
+  platform.write({ from: PERSON, text: "missed" });
+  await using after = await next();
+  await after.start();
+  await soon(() => got().length === 3);
+  expect(got()).toEqual(["now", "the future", "missed"]);
+});
+
 test("with * only those are known who wrote", async () => {
   const { platform, next, got } = await began({ allowed_users: ["*"] });
   platform.world.nowMs += 600_000;

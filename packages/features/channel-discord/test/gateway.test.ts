@@ -158,7 +158,7 @@ test("a platform that says nothing any more ends run, to be started again", asyn
 test("a platform that never says hello ends run", async () => {
   await using at = await house();
   at.platform.gateway.rules.greets = false;
-  void at.start();
+  at.run();
   await soon(() => at.platform.gateway.connections === 1);
   await at.context.clock.advance(61_000);
   expect(await at.ended).toMatchObject({ code: "REMOTE_UNREACHABLE" });
@@ -168,7 +168,7 @@ test("a platform that never says hello ends run", async () => {
 test("a handshake that hangs does not keep run from ending, nor ends the process later", async () => {
   await using at = await house();
   at.platform.mood = (request: { readonly path: string }) => (request.path === "/" ? "hangs" : "takes");
-  void at.start();
+  at.run();
   await soon(() => at.platform.requests.some(({ path }) => path === "/"));
   await at.stop();
   expect(await at.ended).toBeUndefined();
@@ -210,7 +210,7 @@ test("a token that only the gateway refuses, an intent that is off, too many ser
 test("no more sessions today: it waits for tomorrow, and begins none", async () => {
   await using at = await house();
   at.platform.sessionsLeft = 0;
-  void at.start().catch(() => undefined);
+  at.run();
   expect(await at.ended).toMatchObject({ code: "REMOTE_UNREACHABLE", retryAfterMs: 3_600_000 });
   expect(at.platform.gateway.logins).toEqual([]);
 });
@@ -222,7 +222,7 @@ test("an address that may not be connected to is not", async () => {
     return Promise.reject(Object.assign(new Error("private"), { code: "ADDRESS_REFUSED" }));
   };
   await using at = await house({}, { resolve: refuse });
-  void at.start().catch(() => undefined);
+  at.run();
   expect(await at.ended).toMatchObject({ code: "REMOTE_UNREACHABLE" });
   expect(resolved).toEqual([at.platform.url.replace("http", "ws")]);
   // By the time of an answer to this, whoever connects all the same has done so.

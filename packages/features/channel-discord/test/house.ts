@@ -24,7 +24,9 @@ export interface House extends AsyncDisposable {
   readonly room: DiscordChannel;
   readonly channel: FullChannel & Required<Pick<Channel, "drafts" | "setup">>;
   readonly context: FakeFeatureContext<Config>;
-  /** Runs it until the house is left; resolves once the platform has told all that it tells at the beginning. */
+  /** Runs it until the house is left. */
+  run(): void;
+  /** As it; resolves once the bot has said who it is. */
   start(): Promise<void>;
   /** What `run` ended with. */
   readonly ended: Promise<unknown>;
@@ -67,6 +69,10 @@ export async function house(
     if (isStarted) await ended.promise;
   };
   let isStarted = false;
+  const run = (): void => {
+    isStarted = true;
+    opened.made.run!(stopping.signal).then(() => ended.resolve(undefined), ended.resolve);
+  };
   return {
     platform,
     guild,
@@ -74,11 +80,11 @@ export async function house(
     channel: opened.channel as House["channel"],
     context,
     ended: ended.promise,
+    run,
     async start() {
-      isStarted = true;
-      opened.made.run!(stopping.signal).then(() => ended.resolve(undefined), ended.resolve);
-      const requests = platform.requests.length;
-      await soon(() => platform.gateway.logins.length > 0 && platform.requests.length > requests);
+      const logins = platform.gateway.logins.length;
+      run();
+      await soon(() => platform.gateway.logins.length > logins);
     },
     stop,
     async received(count) {

@@ -26,7 +26,7 @@ export async function catchUp(
   rest: Rest,
   { clock, log }: Pick<FeatureContext, "clock" | "log">,
   { channels, since }: History,
-  take: (message: Fields) => Promise<void>,
+  take: (message: Fields) => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<void> {
   let cutOff = Math.max(0, channels.length - MOST_CHANNELS);
@@ -46,6 +46,21 @@ export async function catchUp(
   }
   if (cutOff > 0)
     log.warn("more was written meanwhile than is read; mention the bot again there", { channels: cutOff });
+}
+
+/**
+ * Channels and threads of a server in which something was written since then, and the latest of it.
+ * https://docs.discord.com/developers/events/gateway-events#guild-create
+ */
+export function unreadOf(guild: Fields, since: string): History & { readonly latest: string | undefined } {
+  const unread = [...listOf(guild["channels"]), ...listOf(guild["threads"])]
+    .map(fieldsOf)
+    .flatMap(({ id, last_message_id: last }) => {
+      const [channelId, lastId] = [idOf(id), idOf(last)];
+      return channelId !== undefined && lastId !== undefined && isLater(lastId, since) ? [{ channelId, lastId }] : [];
+    })
+    .toSorted((a, b) => (isLater(b.lastId, a.lastId) ? 1 : -1));
+  return { channels: unread.map(({ channelId }) => channelId), since, latest: unread[0]?.lastId };
 }
 
 /** The platform gives them newest first. Undefined: what the bot may not read any more. */

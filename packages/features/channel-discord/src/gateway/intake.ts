@@ -1,8 +1,8 @@
 /** What the gateway tells, one event after the other: taken where it is meant for the bot, and kept before the next one. */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, textOf } from "../api/fields.ts";
+import { type Fields, fieldsOf, textOf } from "../api/fields.ts";
 import type { Rest } from "../api/rest.ts";
-import { idOf, isLater } from "../api/snowflake.ts";
+import { idOf } from "../api/snowflake.ts";
 import type { Config } from "../config.ts";
 import type { Interaction } from "../inbound/interaction.ts";
 import { messageOf, type MessageReader } from "../inbound/message.ts";
@@ -12,7 +12,7 @@ import type { Rooms } from "../inbound/rooms.ts";
 import type { DirectMessages } from "../state/direct-messages.ts";
 import type { InteractionTokens } from "../state/interaction-tokens.ts";
 import { DIRECT, type Reading } from "../state/reading.ts";
-import { catchUp } from "./catch-up.ts";
+import { catchUp, unreadOf } from "./catch-up.ts";
 import { kept } from "./kept.ts";
 
 export interface IntakeParts {
@@ -39,22 +39,21 @@ export function intake(parts: IntakeParts): (event: Event, signal: AbortSignal) 
   const { context, config, rest, reader, rooms, reading, direct, tokens, isAllowed, listensTo } = parts;
   let self: Self | undefined;
 
-  const keep = async (inbound: Inbound, signal: AbortSignal, before?: () => Promise<void>): Promise<void> => {
-    await kept(
-      context,
-      async () => {
-        await before?.();
-        return context.receive([inbound]);
-      },
-      signal,
-    );
+  const isHeardIn = (guildId: string | undefined): boolean => guildId === undefined || listensTo(guildId);
+
+  /** `before`: what has to be on disk first. */
+  const keep = (inbound: Inbound, signal: AbortSignal, before?: () => Promise<void>): Promise<void> => {
+    const toDisk = async (): Promise<void> => {
+      await before?.();
+      await context.receive([inbound]);
+    };
+    return kept(context, toDisk, signal);
   };
 
   const take = async (message: Fields, signal: AbortSignal): Promise<boolean> => {
     const inbound = self && messageOf(reader, self, message);
     const guildId = idOf(message["guild_id"]);
-    if (inbound === undefined || (guildId !== undefined && !listensTo(guildId)) || !isAllowed(inbound.sender))
-      return false;
+    if (inbound === undefined || !isHeardIn(guildId) || !isAllowed(inbound.sender)) return false;
     const remember = guildId === undefined ? () => direct.met(inbound.sender, inbound.conversation.id) : undefined;
     await keep(inbound, signal, remember);
     return true;
@@ -69,36 +68,17 @@ export function intake(parts: IntakeParts): (event: Event, signal: AbortSignal) 
     for (const one of config.allowed_users.filter((user) => idOf(user) !== undefined).slice(0, MOST_OPENED)) {
       if (!(await direct.knows(one))) await direct.open(one, signal).catch(unlessGone);
     }
-    const since = await reading.since(DIRECT);
-    await catchUp(
-      rest,
-      context,
-      { channels: await direct.channels(), since },
-      async (message) => void (await take(message, signal)),
-      signal,
-    );
+    const history = { channels: await direct.channels(), since: await reading.since(DIRECT) };
+    await catchUp(rest, context, history, (message) => take(message, signal), signal);
   };
 
   const arrived = async (guild: Fields, signal: AbortSignal): Promise<void> => {
     const guildId = idOf(guild["id"]);
     if (guildId === undefined || guild["unavailable"] === true || !listensTo(guildId)) return;
-    const since = await reading.since(guildId, joinedAtMs(guild));
-    const channels = [...listOf(guild["channels"]), ...listOf(guild["threads"])]
-      .map(fieldsOf)
-      .flatMap(({ id, last_message_id: last }) => {
-        const [channelId, lastId] = [idOf(id), idOf(last)];
-        return channelId !== undefined && lastId !== undefined && isLater(lastId, since) ? [{ channelId, lastId }] : [];
-      })
-      .toSorted((a, b) => (isLater(b.lastId, a.lastId) ? 1 : -1));
-    const history = { channels: channels.map(({ channelId }) => channelId), since };
-    await catchUp(
-      rest,
-      context,
-      history,
-      async (message) => void (await take({ ...message, guild_id: guildId }, signal)),
-      signal,
-    );
-    if (channels[0] !== undefined) reading.moved(guildId, channels[0].lastId);
+    const history = unreadOf(guild, await reading.since(guildId, joinedAtMs(guild)));
+    // What the history tells has no server.
+    await catchUp(rest, context, history, (message) => take({ ...message, guild_id: guildId }, signal), signal);
+    if (history.latest !== undefined) reading.moved(guildId, history.latest);
   };
 
   return async (event, signal) => {
@@ -112,9 +92,8 @@ export function intake(parts: IntakeParts): (event: Event, signal: AbortSignal) 
     if (type === "GUILD_CREATE") return arrived(data, signal);
     if (type === "MESSAGE_REACTION_ADD") {
       const reaction = self && reactionOf(self, data);
-      const guildId = idOf(data["guild_id"]);
-      const isHeard = guildId === undefined || listensTo(guildId);
-      if (reaction !== undefined && isHeard && isAllowed(reaction.sender)) await keep(reaction, signal);
+      const isHeard = reaction && isHeardIn(idOf(data["guild_id"])) && isAllowed(reaction.sender);
+      if (isHeard) await keep(reaction, signal);
     }
     if (type !== "MESSAGE_CREATE") return;
     const isTaken = await take(data, signal);

@@ -47,7 +47,7 @@ async function connected(parts: RunParts, signal: AbortSignal): Promise<never> {
   const { context, config, rest, pace } = parts;
   const url = await gatewayUrl(rest, signal);
   signal.throwIfAborted();
-  const events = eventQueue<Event>();
+  const events = eventQueue<Event>(signal);
   const crowded = Promise.withResolvers<never>();
   crowded.promise.catch(() => undefined);
   const onDispatch = ({ t: type, d }: GatewayDispatchPayload): void => {
@@ -85,7 +85,7 @@ async function work(parts: RunParts, events: EventQueue<Event>, signal: AbortSig
   const handle = intake(parts);
   let savedMs = clock.monotonic();
   for (;;) {
-    await handle(await events.first(signal), signal);
+    await handle(await events.first(), signal);
     events.shift();
     if (clock.monotonic() - savedMs < SAVE_MS) continue;
     savedMs = clock.monotonic();

@@ -24,6 +24,9 @@ const LONGEST_MS = 604_800_000;
 /** Of different channels a later message may come first; what is read twice is known by its id. */
 const OVERLAP_MS = 60_000;
 
+/** What the platform's clock may be ahead of ours. */
+const MOST_AHEAD_MS = 86_400_000;
+
 const BEGAN = "began";
 const nameOf = (place: string): string => `read ${place}`;
 
@@ -42,6 +45,8 @@ export function readingIn({ state, clock }: Pick<FeatureContext, "state" | "cloc
       return laterOf(from, idAt(Math.max(joinedAtMs, clock.now() - LONGEST_MS)));
     },
     moved(place, id) {
+      // One such id, and nothing would ever be unread again.
+      if (timeOfId(id) > clock.now() + MOST_AHEAD_MS) return;
       const before = moved.get(place);
       if (before === undefined || isLater(id, before)) moved.set(place, id);
     },

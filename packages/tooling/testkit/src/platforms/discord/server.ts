@@ -4,6 +4,7 @@
  */
 import type { Json } from "@svc/contract";
 import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatform } from "../base.ts";
+import { channelFor } from "./access.ts";
 import { channelRoutes } from "./channels.ts";
 import { DiscordRefusal, notFound, refusal, unauthorized } from "./errors.ts";
 import { type DiscordFiles, discordFiles } from "./files.ts";
@@ -14,7 +15,6 @@ import { messageRoutes } from "./messages.ts";
 import { type DiscordPeople, discordPeople } from "./people.ts";
 import { type DiscordSent, sentBy } from "./sent.ts";
 import { channelJson, type DiscordWorld, discordWorld, userJson } from "./world.ts";
-import { channelFor } from "./access.ts";
 
 export interface DiscordOptions {
   readonly token: string;
