@@ -72,7 +72,7 @@ export function subjectFor(text: string): string {
   const line =
     text
       .split("\n")
-      .map((one) => one.trim())
+      .map((one) => headerText(one).trim())
       .find((one) => one !== "") ?? "A message";
   return line.length <= MAX_SUBJECT_CHARS
     ? line

@@ -1,0 +1,49 @@
+/**
+ * Reads no more than it can afford: the library's expressions look from each mark to the end of the text, and once more for
+ * each that is within another. What would take longer, or is nested deeper than anybody nests, is text as it stands.
+ */
+import { Lexer, type Token, type TokensList } from "marked";
+import { ChatTokenizer } from "./dialect.ts";
+
+const MAX_DEPTH = 12;
+/** Characters looked at, as a rough upper bound. An answer of 4,000 characters takes about a tenth of it. */
+export const MAX_EFFORT = 6_000_000;
+
+export class BoundedLexer extends Lexer {
+  #depth = 0;
+  #effort = 0;
+
+  constructor() {
+    super({ gfm: true, tokenizer: new ChatTokenizer() });
+  }
+
+  /** What it took, of {@link MAX_EFFORT}. */
+  get effort(): number {
+    return this.#effort;
+  }
+
+  override blockTokens(src: string, tokens?: Token[], isClipped?: boolean): Token[];
+  override blockTokens(src: string, tokens?: TokensList, isClipped?: boolean): TokensList;
+  override blockTokens(src: string, tokens: Token[] = [], isClipped?: boolean): Token[] {
+    return this.#within(src.length * 8, src, tokens, () => super.blockTokens(src, tokens, isClipped));
+  }
+
+  override inlineTokens(src: string, tokens: Token[] = []): Token[] {
+    const marks = src.match(/[\\<!\[`*_~&@:]/g)?.length ?? 0;
+    return this.#within(src.length * (marks + 1), src, tokens, () => super.inlineTokens(src, tokens));
+  }
+
+  #within(effort: number, src: string, tokens: Token[], read: () => Token[]): Token[] {
+    if (this.#depth >= MAX_DEPTH || this.#effort + effort > MAX_EFFORT) {
+      tokens.push({ type: "text", raw: src, text: src });
+      return tokens;
+    }
+    this.#effort += effort;
+    this.#depth += 1;
+    try {
+      return read();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+}
