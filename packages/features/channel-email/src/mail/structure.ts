@@ -50,8 +50,11 @@ function walk(node: MessageStructureObject, found: Found): void {
   if ((found.left -= 1) < 0) return;
   const type = (node.type ?? "").toLowerCase();
   const children = type.startsWith("multipart/") ? (node.childNodes ?? []) : [];
-  if (type === "multipart/encrypted") found.isEncrypted = true;
-  if (type.startsWith("multipart/") && type !== "multipart/encrypted") {
+  if (type === "multipart/encrypted") {
+    found.isEncrypted = true;
+    return;
+  }
+  if (type.startsWith("multipart/")) {
     const texts = found.texts.length;
     for (const child of children) walk(child, found);
     if (type === "multipart/alternative") merge(found.texts, texts);

@@ -1,6 +1,6 @@
 /** What is kept with a mail so that its answer lands in its thread, in every mail program. */
 import type { Json } from "@svc/contract";
-import { type Headers, mailboxOf, type ThreadPlace, threadPlaceOf } from "@svc/kit/mail";
+import { type Headers, mailboxOf, messageIdsIn, type ThreadPlace, threadPlaceOf } from "@svc/kit/mail";
 import * as v from "valibot";
 
 export interface Answered extends ThreadPlace {
@@ -29,6 +29,12 @@ export function replyDataOf(headers: Headers, to: string | undefined): Json {
 export function keptReply(data: Json | undefined): Answered | undefined {
   const parsed = v.safeParse(kept, data);
   if (!parsed.success) return undefined;
-  const { messageId, references, subject, to } = parsed.output;
-  return { messageId, references, subject, to: to === undefined ? undefined : mailboxOf(to) };
+  const { messageId = "", references, subject, to } = parsed.output;
+  return {
+    // Looked at once more: they become headers, and this comes from the disk.
+    messageId: messageIdsIn(messageId)[0],
+    references: messageIdsIn(references.join(" ")),
+    subject,
+    to: to === undefined ? undefined : mailboxOf(to),
+  };
 }

@@ -26,6 +26,8 @@ export interface FakeMail extends AsyncDisposable {
   readonly requests: readonly MailRequest[];
   arrived(index: number): Promise<MailRequest>;
   readonly sent: readonly SentByMail[];
+  /** Rules that mails broke, which SMTP refused for that. */
+  readonly broken: readonly string[];
   readonly inbox: Mailbox;
   mailbox(name: string): Mailbox;
   /** Access tokens that are taken. */
@@ -60,6 +62,7 @@ export async function startFakeMail(options: FakeMailOptions): Promise<FakeMail>
     imapPort: imap.port,
     smtpPort: smtp.port,
     sent: smtp.sent,
+    broken: smtp.broken,
     inbox,
     mailbox: (name: string) => mailboxes.get(name) ?? inbox,
     tokens,

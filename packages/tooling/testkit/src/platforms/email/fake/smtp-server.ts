@@ -15,6 +15,8 @@ export type SentByMail = Omit<SentMail, "messageId" | "threadId"> & {
 export interface FakeSmtp {
   readonly port: number;
   readonly sent: readonly SentByMail[];
+  /** Rules that mails broke, which were refused for that. */
+  readonly broken: readonly string[];
   close(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ const refusal = (responseCode: number, text: string): Error => Object.assign(new
 
 export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): Promise<FakeSmtp> {
   const sent: SentByMail[] = [];
+  const broken: string[] = [];
   const sockets = new Map<number, Socket>();
   const resetPort = (port: number): void => {
     const socket = sockets.get(port);
@@ -96,7 +99,10 @@ export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): P
           if (mood === "loses answers") return resetPort(remotePort);
           if (mood !== "hangs") done();
         };
-        taken().catch((error: unknown) => done(refusal(554, `5.6.0 ${String(error)}`)));
+        taken().catch((error: unknown) => {
+          broken.push(String(error));
+          done(refusal(554, "5.6.0 This is no mail"));
+        });
       });
     },
   });
@@ -110,6 +116,7 @@ export async function startSmtpServer(options: SmtpOptions, moods: MailMoods): P
   return {
     port: (server.server.address() as AddressInfo).port,
     sent,
+    broken,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
