@@ -53,7 +53,7 @@ export interface GatewayLogin {
   readonly body: Identify | Resume;
 }
 
-export const RESUME_PATH = "/resume";
+const RESUME_PATH = "/resume";
 
 export function discordGateway(world: DiscordWorld, rules: GatewayRules, origin: () => string): DiscordGateway {
   const server = new WebSocketServer({ noServer: true, maxPayload: 65_536 });

@@ -9,7 +9,7 @@ import { bodyOf, parsed } from "./body.ts";
 import { refusal } from "./errors.ts";
 import { type DiscordMessage, messageJson } from "./message.ts";
 import { edited, intentOf, type MessageRoutes } from "./messages.ts";
-import { CALLBACK, EDIT_MESSAGE, WEBHOOK_MESSAGE } from "./schemas.ts";
+import { CALLBACK, EDIT_MESSAGE } from "./schemas.ts";
 import { channelJson, type DiscordWorld, memberJson, messageEvent, userJson } from "./world.ts";
 
 /** What a person did, and what they were shown. */
@@ -89,7 +89,7 @@ export function discordInteractions(world: DiscordWorld, messages: MessageRoutes
   }
 
   /** A new message in answer to it; of one that only the person sees there is nothing to be found. */
-  function answer(interaction: DiscordInteraction, said: InferOutput<typeof WEBHOOK_MESSAGE>): DiscordMessage {
+  function answer(interaction: DiscordInteraction, said: InferOutput<typeof EDIT_MESSAGE>): DiscordMessage {
     const channel = world.channels.get(interaction.channelId)!;
     const content = (said.content ?? "").trim();
     if (content === "") throw refusal("emptyMessage");
@@ -142,7 +142,7 @@ export function discordInteractions(world: DiscordWorld, messages: MessageRoutes
     },
     async followUp(applicationId, token, request) {
       const interaction = answerable(applicationId, token);
-      const message = answer(interaction, parsed(WEBHOOK_MESSAGE, (await bodyOf(request)).json));
+      const message = answer(interaction, parsed(EDIT_MESSAGE, (await bodyOf(request)).json));
       return { json: messageJson(world, message) };
     },
   };

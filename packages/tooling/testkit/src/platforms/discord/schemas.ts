@@ -1,7 +1,7 @@
 /** What bodies may hold: nothing that the documents do not name, and nothing of another type. */
 import * as v from "valibot";
 
-export const snowflake = v.pipe(v.string(), v.regex(/^[1-9]\d{0,19}$/));
+const snowflake = v.pipe(v.string(), v.regex(/^[1-9]\d{0,19}$/));
 const integer = v.pipe(v.number(), v.integer(), v.minValue(0));
 const nothing = (key: string) => v.pipe(v.array(v.unknown()), v.maxLength(0, `${key} are not known to this fake`));
 
@@ -74,16 +74,17 @@ export const CREATE_MESSAGE = v.strictObject({
   sticker_ids: v.optional(nothing("stickers")),
 });
 
-/** https://docs.discord.com/developers/resources/message#edit-message */
+/**
+ * Also of answers to interactions.
+ * https://docs.discord.com/developers/resources/message#edit-message
+ * https://docs.discord.com/developers/resources/webhook#edit-webhook-message
+ */
 export const EDIT_MESSAGE = v.strictObject({
   ...said,
   // The official client sends it along.
   tts: v.optional(v.boolean()),
   enforce_nonce: v.optional(v.literal(false)),
 });
-
-/** https://docs.discord.com/developers/resources/webhook#edit-webhook-message */
-export const WEBHOOK_MESSAGE = EDIT_MESSAGE;
 
 /** https://docs.discord.com/developers/resources/channel#start-thread-from-message */
 export const START_THREAD = v.strictObject({
@@ -98,10 +99,10 @@ export const OPEN_DIRECT = v.strictObject({ recipient_id: snowflake });
 
 /** https://docs.discord.com/developers/interactions/receiving-and-responding#interaction-response-object */
 export const CALLBACK = v.union([
-  v.strictObject({ type: v.literal(4), data: WEBHOOK_MESSAGE }),
+  v.strictObject({ type: v.literal(4), data: EDIT_MESSAGE }),
   v.strictObject({ type: v.literal(5), data: v.optional(v.strictObject({ flags: v.optional(integer) })) }),
   v.strictObject({ type: v.literal(6) }),
-  v.strictObject({ type: v.literal(7), data: WEBHOOK_MESSAGE }),
+  v.strictObject({ type: v.literal(7), data: EDIT_MESSAGE }),
 ]);
 
 const option = v.strictObject({

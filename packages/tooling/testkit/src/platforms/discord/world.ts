@@ -59,7 +59,7 @@ export interface DiscordWorld {
   tell: (dispatch: DiscordDispatch) => void;
 }
 
-export const EPOCH_MS = 1_420_070_400_000;
+const EPOCH_MS = 1_420_070_400_000;
 
 export function discordWorld(nowMs: number): DiscordWorld {
   let count = 0;
