@@ -98,6 +98,8 @@ test("a process that ends before the disk has it leaves it to the next one", asy
   held.reject(new SvcError("DRAINING"));
   await running;
   expect(at.platform.waiting).toHaveLength(1);
+  // Its end is nothing to warn of.
+  expect(at.context.log.lines.filter(({ level }) => level === "warn")).toEqual([]);
 });
 
 test("what is not for us is confirmed, too", async () => {

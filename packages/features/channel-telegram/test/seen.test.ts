@@ -71,6 +71,15 @@ describe("an answer that grows", () => {
     expect(at.platform.sent[0]?.text).toBe("**plain**");
   });
 
+  test("may break off in the middle of a character", async () => {
+    await using at = await houseAndPlatform();
+    const { conversation } = message("");
+    const half = "An \uD83D";
+    const { platformId = "" } = await at.channel.send(message(half), never);
+    await at.channel.drafts.edit({ conversation, platformId }, `${half}\uDE00 \uD83D`, never);
+    expect(at.platform.sent).toMatchObject([{ text: "An 😀 \uFFFD" }]);
+  });
+
   test("that is gone is refused, so that it is sent anew", async () => {
     await using at = await houseAndPlatform();
     const { conversation } = message("");

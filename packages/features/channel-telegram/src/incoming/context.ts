@@ -47,14 +47,13 @@ const MAX_NAME_CHARS = 80;
 
 function wordsOf(message: Fields): string | undefined {
   const said = textOf(message["text"]) ?? textOf(message["caption"]);
-  const placeholder = mediaOf(message)?.placeholder;
-  return [placeholder, said].filter((part) => part !== undefined).join(" ") || cardText(message);
+  return [mediaOf(message)?.words, said].filter((part) => part !== undefined).join(" ") || cardText(message);
 }
 
 /** A reply to something in another chat. */
 function externalWords(message: Fields): string | undefined {
   const external = someFields(message["external_reply"]);
-  return external && (mediaOf(external)?.placeholder ?? cardText(external));
+  return external && (mediaOf(external)?.words ?? cardText(external));
 }
 
 const nameOf = ({ first_name: first, last_name: last, username }: Fields): string =>

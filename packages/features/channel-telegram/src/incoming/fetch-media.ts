@@ -4,7 +4,7 @@
  * https://core.telegram.org/bots/api#getfile
  */
 import { type FeatureContext, type Media, SvcError } from "@svc/contract";
-import { downloadMedia } from "@svc/kit";
+import { downloadMedia, pathPart } from "@svc/kit";
 import type { BotApi } from "../api/bot-api.ts";
 import type { Config } from "../config.ts";
 import { fieldsOf, textOf } from "../fields.ts";
@@ -36,11 +36,10 @@ function pathOf(path: string | undefined): string {
   if (path.startsWith("/")) {
     throw refused("The server keeps files to itself.", "Run your Bot API server without --local.");
   }
-  const parts = path.split("/");
-  if (!parts.every((part) => /^[\w.-]{1,255}$/.test(part) && !/^\.+$/.test(part))) {
-    throw refused("The platform points at a place that is not its own.");
-  }
-  return path;
+  return path
+    .split("/")
+    .map((part) => pathPart(part, "MEDIA_REFUSED"))
+    .join("/");
 }
 
 /** Errors of sending, as those of fetching a file. */

@@ -2,12 +2,18 @@
 import type { InboundMedia, Json, MediaKind } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, numberOf, someFields, textOf, wordOf } from "../fields.ts";
 
+export interface MessageFile {
+  readonly media: InboundMedia;
+  /** Its placeholder; behind that of a sticker the emoji that it stands for. */
+  readonly words: string;
+}
+
 /** The platform sends one file a message; an album is several messages. */
-export function mediaOf(message: Fields): InboundMedia | undefined {
+export function mediaOf(message: Fields): MessageFile | undefined {
   for (const [field, kind, label, mimeType] of KINDS) {
     const file = field === "photo" ? largest(message["photo"]) : someFields(message[field]);
-    const media = file && fileOf(file, kind, placeholderOf(label, file), mimeType);
-    if (media) return media;
+    const media = file && fileOf(file, kind, `[${label}]`, mimeType);
+    if (media) return { media, words: [media.placeholder, ...emojiOf(kind, file)].join(" ") };
   }
   return undefined;
 }
@@ -49,10 +55,10 @@ function largest(sizes: Json | undefined): Fields | undefined {
   return all.toSorted((a, b) => areaOf(b) - areaOf(a))[0];
 }
 
-/** What a sticker says is its emoji. */
-function placeholderOf(label: string, { emoji }: Fields): string {
-  const shown = label === "sticker" ? textOf(emoji)?.slice(0, MAX_EMOJI_UNITS).toWellFormed() : undefined;
-  return shown === undefined ? `[${label}]` : `[${label} ${shown}]`;
+/** What a sticker says. */
+function emojiOf(kind: MediaKind, { emoji }: Fields): string[] {
+  const shown = kind === "sticker" ? textOf(emoji) : undefined;
+  return shown === undefined ? [] : [shown.slice(0, MAX_EMOJI_UNITS).toWellFormed()];
 }
 
 /** Families have some thirty. */

@@ -40,8 +40,8 @@ export function readMessage(
   const place = placeOf(message);
   const text = textOf(message["text"]) ?? textOf(message["caption"]) ?? "";
   const entities = message["text"] === undefined ? message["caption_entities"] : message["entities"];
-  const media = mediaOf(message);
-  const words = [media?.placeholder, text === "" ? undefined : readableText(text, entities, me)];
+  const file = mediaOf(message);
+  const words = [file?.words, text === "" ? undefined : readableText(text, entities, me)];
   const content = words.filter((part) => part !== undefined).join("\n") || cardText(message);
   if (place === undefined || content === undefined) return undefined;
 
@@ -72,7 +72,7 @@ export function readMessage(
       ...sender,
       ...(place.isGroup && { group: true, replyData: { messageId } satisfies ReplyData }),
       text: notes.filter((note) => note !== "").join("\n\n"),
-      ...(media && { media: [media] }),
+      ...(file && { media: [file.media] }),
       sentAtMs: timeOf(message, receivedAtMs),
     },
   };

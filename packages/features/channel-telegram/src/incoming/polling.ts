@@ -73,6 +73,7 @@ export function createPolling({ api, read, context }: PollingParts): Polling {
       refusals = 0;
       return true;
     } catch (error) {
+      signal.throwIfAborted();
       const reason = error instanceof SvcError ? error.code : "unknown";
       const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(refusals, 10));
       refusals += 1;

@@ -1,8 +1,7 @@
 /** What a button of a question says to us when it is pressed. https://core.telegram.org/bots/api#inlinekeyboardbutton */
 import type { Inbound, Prompt } from "@svc/contract";
 
-export const callbackData = (promptId: string, isApproval: boolean): string =>
-  `p:${promptId}:${isApproval ? "y" : "n"}`;
+const callbackData = (promptId: string, isApproval: boolean): string => `p:${promptId}:${isApproval ? "y" : "n"}`;
 
 /** Undefined for a button of another's making. */
 export function choiceOf(data: string): Inbound["choice"] {

@@ -15,13 +15,14 @@ export function promptPoster(post: Post, send: Channel["send"]): Prompts {
       signal.throwIfAborted();
       const reply_markup = keyboardOf(prompt);
       if (reply_markup === undefined) return send(message, signal);
-      const { text, conversation } = message;
+      const { conversation } = message;
       const target = targetOf(conversation);
+      const words = message.text.toWellFormed();
       // As it is: who asks for something chose the words, and no formatting may hide any of them.
       const answer = await post(
         target.chatId,
         (raw, chat_id, s) =>
-          raw.sendMessage({ chat_id, text, reply_markup, ...placingOf(target, message), ...NO_PREVIEW }, s),
+          raw.sendMessage({ chat_id, text: words, reply_markup, ...placingOf(target, message), ...NO_PREVIEW }, s),
         signal,
       );
       return receiptOf(answer, conversation);
@@ -48,7 +49,8 @@ export function promptPoster(post: Post, send: Channel["send"]): Prompts {
 
 /** Without buttons, since none are sent along. Of a question that leaves no room the end gives way. */
 function ended(text: string, outcome: string): string {
-  const end = `\n\n${outcome.slice(0, TEXT_CHARS / 2).toWellFormed()}`;
+  const end = `\n\n${outcome.slice(0, TEXT_CHARS / 2)}`;
   const room = TEXT_CHARS - end.length;
-  return text.length <= room ? text + end : `${text.slice(0, room - 1).toWellFormed()}…${end}`;
+  const asked = text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+  return (asked + end).toWellFormed();
 }

@@ -15,7 +15,7 @@ export const botJson = ({ id, username, name }: BotUser): Record<string, Json> =
   username,
 });
 
-export function chatJson({ topics: _topics, forbids: _forbids, ...chat }: TelegramChat): Record<string, Json> {
+function chatJson({ topics: _topics, forbids: _forbids, ...chat }: TelegramChat): Record<string, Json> {
   return { ...chat };
 }
 

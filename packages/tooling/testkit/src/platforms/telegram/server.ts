@@ -98,7 +98,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     const [, isFile, given = "", rest = ""] = /^\/(file\/)?bot([^/]+)\/(.+)$/.exec(path.replaceAll("%3A", ":")) ?? [];
     if (!/^[1-9]\d{0,15}:[\w-]{30,}$/.test(given)) return failed({ code: 404, description: "Not Found" });
     if (given !== token) return failed({ code: 401, description: "Unauthorized" });
-    if (isFile !== undefined) return world.files.serve(rest);
+    if (isFile !== undefined) return world.files.serve(decodeURIComponent(rest));
     if (method !== "GET" && method !== "POST") return failed({ code: 405, description: "Method Not Allowed" });
     return call(rest, ({ spec }) => parametersOf(request, spec));
   }
