@@ -1,4 +1,5 @@
 // Who sets the channel up must be told what is wrong with it, by the name it has on the platform's pages.
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import { config } from "../src/config.ts";
@@ -67,6 +68,12 @@ describe("setup prints an app", () => {
       slash_commands: [{ command: "/svc" }],
     });
     expect(features["slash_commands"][0]).not.toHaveProperty("url");
+  });
+
+  test("that the page shows", async () => {
+    const page = readFileSync(`${import.meta.dirname}/../../../../docs/channels/slack.md`, "utf8");
+    const [, shown = ""] = /```json\n(.*?)```/s.exec(page) ?? [];
+    expect(JSON.parse(shown)).toEqual(manifestIn(await house().channel.setup({ url: "" }, never)));
   });
 
   test.each(["https://svc.example.org/slack/events", "https://svc.example.org/", "https://svc.example.org"])(

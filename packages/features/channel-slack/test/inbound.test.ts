@@ -120,6 +120,13 @@ describe("what is no question", () => {
     expect(one(event({ event: more as Record<string, Json> }))).toBeUndefined();
   });
 
+  test("ours and other bots' are none where everybody may write", () => {
+    for (const more of [{ user: SLACK_BOT.user }, { bot_id: "B0OTHER" }, { subtype: "bot_message" }]) {
+      expect(one(event({ event: more }), { allowed_users: ["*"] })).toBeUndefined();
+    }
+    expect(one(event({ from: STRANGER }), { allowed_users: ["*"] })).toMatchObject({ sender: STRANGER });
+  });
+
   test.each(["app_home_opened", "member_joined_channel", "team_join", "constructor", "__proto__", ""])(
     "the event %j",
     (type) => {

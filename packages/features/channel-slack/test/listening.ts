@@ -79,10 +79,13 @@ export async function listening(options: ListeningOptions = {}): Promise<Listeni
     refuse: (times) => void (refusals = times),
     hold: (until) => void (gate = until),
     async until(isSo, stepMs = 0) {
+      const startMs = performance.now();
       for (let lap = 0; !isSo(); lap += 1) {
         if (isOver) throw new Error(`run is over: ${String(await over)}`);
-        if (lap > 5_000) throw new Error("it does not come to that");
-        await new Promise((resolve) => setImmediate(resolve));
+        // What goes on goes on by real sockets: only what hangs takes so long.
+        if (performance.now() - startMs > 20_000) throw new Error("it does not come to that");
+        await turns(5);
+        if (lap > 20) await new Promise((resolve) => setTimeout(resolve, 2));
         if (stepMs > 0) await clock.advance(stepMs);
       }
     },
@@ -92,4 +95,14 @@ export async function listening(options: ListeningOptions = {}): Promise<Listeni
       await slack.close();
     },
   };
+}
+
+/** Of the event loop. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Long enough for whatever is under way to show. It decides only whether what is wrong is seen. */
+export async function aWhile(): Promise<void> {
+  for (let lap = 0; lap < 20; lap += 1) await new Promise((resolve) => setTimeout(resolve, 2));
 }

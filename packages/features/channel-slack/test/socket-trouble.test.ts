@@ -3,7 +3,7 @@
 import { slackMessageEvent } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { NOW_MS, PERSON, platform } from "./house.ts";
-import { listening } from "./listening.ts";
+import { aWhile, listening } from "./listening.ts";
 
 const say = (text: string, id: string) => slackMessageEvent({ id, text, from: PERSON, atMs: NOW_MS });
 
@@ -113,7 +113,7 @@ test("stopping ends it at once, in the middle of whatever it is at", async () =>
   await at.slack.socket.opened(1);
   at.hold(new Promise(() => undefined));
   at.slack.socket.send("events_api", say("Hello", "m1"));
-  for (let lap = 0; lap < 50; lap += 1) await new Promise((resolve) => setImmediate(resolve));
+  await aWhile();
   const stopped = at.stop();
   expect(await Promise.race([stopped.then(() => "over"), at.over])).toBeUndefined();
   await at.slack.close();

@@ -3,7 +3,7 @@
 import { SLACK_BOT, slackCommand, slackDmOf, slackMention, slackMessageEvent, slackPress } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { NOW_MS, PERSON } from "./house.ts";
-import { listening } from "./listening.ts";
+import { aWhile, listening } from "./listening.ts";
 
 const texts = ({ kept }: { readonly kept: readonly { readonly text: string }[] }): string[] =>
   kept.map(({ text }) => text);
@@ -17,7 +17,7 @@ describe("an envelope", () => {
     at.hold(gate.promise);
     const { id } = at.slack.socket.send("events_api", say("Hello", "m1"));
     // Whoever acknowledges too early has done so by then.
-    for (let lap = 0; lap < 200; lap += 1) await new Promise((resolve) => setImmediate(resolve));
+    await aWhile();
     expect(at.slack.socket.acknowledged).toEqual([]);
     gate.resolve();
     await at.until(() => at.slack.socket.acknowledged.length > 0);
@@ -177,7 +177,7 @@ describe("a connection that the platform wants to end", () => {
     at.slack.socket.askToLeave("warning");
     await at.slack.socket.opened(1);
     await at.until(() => at.slack.socket.connections === 2, 100);
-    await at.until(() => at.slack.socket.connections === 1, 1_000);
+    await at.until(() => at.slack.socket.connections === 1, 200);
     expect(at.slack.socket.faults).toEqual([]);
   });
 
