@@ -27,6 +27,16 @@ export const PLANTED: Readonly<Record<string, string>> = {
   "channels_config.mailpush.client_secret": "planted-mailpush-client-secret-372e",
   "channels_config.mailpush.webhook_secret": "planted-mailpush-webhook-secret-483f",
   "channels_config.voice_call.auth_token": "planted-voice-auth-token-5940",
+  "channels_config.telegram.bot_token": "123456789:planted-telegram-bot-token-6a51",
+  "channels_config.telegram.webhook_secret": "planted-telegram-webhook-secret-7b62",
+  "channels_config.discord.bot_token": "planted-discord-bot-token-8c73",
+  "channels_config.slack.bot_token": "xoxb-planted-slack-bot-token-9d84",
+  "channels_config.slack.app_token": "xapp-planted-slack-app-token-ae95",
+  "channels_config.slack.signing_secret": "planted-slack-signing-secret-bfa6",
+  "channels_config.email.password": "planted-email-password-c0b7",
+  "channels_config.email.access_token": "planted-email-access-token-d1c8",
+  "channels_config.email.refresh_token": "planted-email-refresh-token-e2d9",
+  "channels_config.email.client_secret": "planted-email-client-secret-f3ea",
 };
 
 export const planted = (key: string): string => PLANTED[key] ?? PLANTED[`channels_config.${key}`]!;
@@ -71,6 +81,27 @@ allowed_senders = ["ada@example.org"]
 api_url = "${url}"
 token_url = "${url}/token"
 pubsub_url = "${url}"`,
+  telegram: (url) => `
+allowed_users = ["5551001"]
+api_url = "${url}"`,
+  discord: (url) => `
+allowed_users = ["200000000000000001"]
+api_url = "${url}"`,
+  slack: (url) => `
+allowed_users = ["U0PERSON1"]
+api_url = "${url}"`,
+  // Nobody listens there: what is no mail server would keep everybody waiting for its greeting.
+  email: (url) => `
+address = "agent@example.com"
+imap_host = "127.0.0.1"
+imap_port = 9
+imap_security = "none"
+smtp_host = "127.0.0.1"
+smtp_port = 9
+smtp_security = "none"
+client_id = "client-1"
+token_url = "${url}/token"
+allowed_senders = ["ada@example.org"]`,
   voice_call: (url, allowed) => `
 account_sid = "AC0123456789abcdef0123456789abcdef"
 from_number = "${LINE}"
