@@ -9,7 +9,7 @@ import type { Report, ScenarioOptions } from "./scenarios/scenario.ts";
 
 const NAMES = Object.keys(SCENARIOS);
 
-const HELP = `Usage: pnpm chaos [--scenario name] [--deliveries 5000] [--kills 30] [--failing-reads 0] [--seed n] [--json]
+const HELP = `Usage: pnpm chaos [--scenario name] [--deliveries 5000] [--messages 450] [--kills 30] [--failing-reads 0] [--seed n] [--json]
 
 Runs the built binary (SVC_BINARY, or dist/minimal/svc) between fake platforms on loopback that deliver, repeat themselves
 and fail, does to it what can happen to a service, and judges in the end: every delivery that was answered 200 has one
@@ -17,6 +17,7 @@ completed turn, every reply arrived once and in order, no acting call was made t
 
 Scenarios; without --scenario all of them, in some minutes:
   kills        deliveries over all providers, SIGKILL at random instants, a tenth of the sends fail
+  everyday     people write on the channels that poll or hold a connection, SIGKILL at random instants, connections end
   procedures   runs and approvals over all of their states, SIGKILL at random instants
   outage       a platform is down for longer than the first retries, over a restart too
   disk-full    the disk of the home is full, over a kill too; needs root for a small tmpfs
@@ -26,8 +27,9 @@ Scenarios; without --scenario all of them, in some minutes:
 Options:
   --scenario name    only this one; may be given several times
   --deliveries n     of kills
-  --kills n          of kills and procedures
-  --failing-reads n  of kills and clock: percent of the requests that send nothing which fail too
+  --messages n       of everyday
+  --kills n          of kills and procedures; of everyday half as many
+  --failing-reads n  of kills, everyday and clock: percent of the requests that send nothing which fail too
   --seed n           of an earlier run: the same messages, kills and failures; what a kill hits is never the same
   --json             the whole report as JSON
 
@@ -94,6 +96,7 @@ function readArgs(argv: readonly string[]) {
       options: {
         scenario: { type: "string", multiple: true, default: NAMES },
         deliveries: { type: "string", default: "5000" },
+        messages: { type: "string", default: "450" },
         kills: { type: "string", default: "30" },
         "failing-reads": { type: "string", default: "0" },
         seed: { type: "string", default: String(randomInt(2 ** 31)) },
@@ -107,6 +110,7 @@ function readArgs(argv: readonly string[]) {
     return {
       names,
       deliveries: whole(values.deliveries),
+      messages: whole(values.messages),
       kills: whole(values.kills),
       failingReads: whole(values["failing-reads"]) / 100,
       seed: whole(values.seed),
@@ -121,7 +125,7 @@ function readArgs(argv: readonly string[]) {
 
 function whole(text: string): number {
   if (!/^\d{1,10}$/.test(text))
-    throw new Error("--deliveries, --kills, --failing-reads and --seed take whole numbers.");
+    throw new Error("--deliveries, --messages, --kills, --failing-reads and --seed take whole numbers.");
   return Number(text);
 }
 

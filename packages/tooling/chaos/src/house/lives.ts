@@ -30,6 +30,7 @@ export class Lives {
   /** Channels whose platform can't be reached. */
   readonly #cut = new Set<string>();
   #longestStartMs = 0;
+  #longestEndMs = 0;
   readonly #problems: string[] = [];
   readonly #forget = atExit(() => void this.#daemon?.stop("SIGKILL"));
 
@@ -50,6 +51,11 @@ export class Lives {
   /** In milliseconds. */
   get longestStartMs(): number {
     return this.#longestStartMs;
+  }
+
+  /** Of those that ended in order, in milliseconds. */
+  get longestEndMs(): number {
+    return this.#longestEndMs;
   }
 
   get url(): string {
@@ -119,7 +125,9 @@ export class Lives {
 
   /** In order. */
   async end(): Promise<void> {
+    const startedAt = performance.now();
     const { code, signal } = await this.#over("SIGTERM");
+    this.#longestEndMs = Math.max(this.#longestEndMs, performance.now() - startedAt);
     if (code !== 0) this.#problems.push(`life ${this.#count} did not end in order, but with ${code ?? signal}`);
   }
 

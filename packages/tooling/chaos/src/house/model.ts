@@ -8,15 +8,17 @@ export interface ModelOptions {
   readonly onAsked: () => void;
   /** Told what it should not have been shown. */
   readonly onProblem: (problem: string) => void;
+  /** In the middle of an answer that takes its time. Default: none. */
+  readonly pause?: () => Promise<void>;
 }
 
-export const startModel = ({ onAsked, onProblem }: ModelOptions): Promise<FakeModelServer> =>
+export const startModel = ({ onAsked, onProblem, pause }: ModelOptions): Promise<FakeModelServer> =>
   fakeModelServer({
     script(request) {
       onAsked();
       const problem = problemIn(request);
       if (problem !== undefined) onProblem(problem);
-      return stepFor(request);
+      return stepFor(request, pause);
     },
   });
 
@@ -24,6 +26,7 @@ export const startModel = ({ onAsked, onProblem }: ModelOptions): Promise<FakeMo
 export const ACTS = 2;
 /** A platform takes 4 096 characters, or more. */
 const LONG_SENTENCES = 80;
+const STORY_SENTENCES = 12;
 
 export const fileOf = (label: string): string => `acts/${conversationIn(label)}.txt`;
 
@@ -33,11 +36,12 @@ export const actOf = (label: string, number: number): string => `${label}/${numb
 export function answerTo(kind: string, label: string, isUnsure: boolean): string {
   if (kind === "act") return isUnsure ? `Nobody knows about ${label}.` : `Acted for ${label}.`;
   if (kind === "note") return `Noted ${label}.`;
-  const sentences = Array.from({ length: LONG_SENTENCES }, (_, index) => `Of ${label} this is sentence ${index}.`);
+  const length = kind === "story" ? STORY_SENTENCES : LONG_SENTENCES;
+  const sentences = Array.from({ length }, (_, index) => `Of ${label} this is sentence ${index}.`);
   return sentences.map((sentence) => sentence.padEnd(80, "!")).join(" ");
 }
 
-function stepFor(request: ModelRequest): ModelStep {
+function stepFor(request: ModelRequest, pause?: () => Promise<void>): ModelStep {
   const { asked, results } = lastIn(request);
   if (!asked) return { status: 400, message: "this is no message of the harness" };
   const { kind, label } = asked;
@@ -45,7 +49,8 @@ function stepFor(request: ModelRequest): ModelStep {
     const content = `${actOf(label, results.length + 1)}\n`;
     return { calls: [{ name: "file_write", input: { path: fileOf(label), content, mode: "append" } }] };
   }
-  return { text: answerTo(kind, label, results.some(isUnknown)) };
+  const isSlow = pause !== undefined && (kind === "story" || kind === "long");
+  return { text: answerTo(kind, label, results.some(isUnknown)), ...(isSlow && { midway: pause }) };
 }
 
 const isUnknown = (text: string): boolean => text.includes("interrupted, outcome unknown");

@@ -2,9 +2,9 @@
 
 /**
  * `note` is answered with a sentence, `long` with more than a platform takes at once, `act` by two calls of a tool that
- * acts, and a sentence.
+ * acts, and a sentence, `story` with some sentences that take their time.
  */
-export type MessageKind = "note" | "long" | "act";
+export type MessageKind = "note" | "long" | "act" | "story";
 
 export interface Message {
   /** `a12-3`: the third message of conversation `a12`. */
@@ -26,6 +26,8 @@ export interface Writer {
   readonly letter: string;
   /** Most messages that it puts into one delivery. */
   readonly batch: number;
+  /** Share of stories, from 0 to 1. Default: none. */
+  readonly stories?: number;
 }
 
 /** Messages of a conversation on the average: enough to have an order, and a history. */
@@ -37,11 +39,11 @@ const BATCHED = 0.1;
 export function deliveriesOf(writers: readonly Writer[], count: number, random: () => number): Delivery[] {
   const conversations = Math.max(1, Math.ceil(count / writers.length / PER_CONVERSATION));
   const written = new Map<string, number>();
-  const write = ({ letter }: Writer): Message => {
+  const write = ({ letter, stories = 0 }: Writer): Message => {
     const conversation = `${letter}${Math.floor(random() * conversations)}`;
     const number = (written.get(conversation) ?? 0) + 1;
     written.set(conversation, number);
-    return { label: `${conversation}-${number}`, kind: kindOf(random()), conversation };
+    return { label: `${conversation}-${number}`, kind: kindOf(random(), stories), conversation };
   };
   return Array.from({ length: count }, (_, n) => {
     const writer = writers[n % writers.length]!;
@@ -50,12 +52,16 @@ export function deliveriesOf(writers: readonly Writer[], count: number, random: 
   });
 }
 
-const kindOf = (chance: number): MessageKind => (chance < LONG ? "long" : chance < LONG + ACTING ? "act" : "note");
+function kindOf(chance: number, stories: number): MessageKind {
+  if (chance < LONG) return "long";
+  if (chance < LONG + ACTING) return "act";
+  return chance > 1 - stories ? "story" : "note";
+}
 
 /** What the person writes. */
 export const textOf = ({ kind, label }: Message): string => `Please do this: ${kind} ${label}`;
 
-const ASKED = /\b(note|long|act) ([a-z]+\d+-\d+)\b/;
+const ASKED = /\b(note|long|act|story) ([a-z]+\d+-\d+)\b/;
 const LABEL = /\b[a-z]+\d+-\d+\b/;
 
 /** The label and kind in the text of a message. */
@@ -66,5 +72,8 @@ export function askedIn(text: string): { readonly kind: MessageKind; readonly la
 
 /** The first label in a text. */
 export const labelIn = (text: string): string | undefined => LABEL.exec(text)?.[0];
+
+/** Its place in the conversation, from 1. */
+export const numberIn = (label: string): number => Number(label.slice(label.lastIndexOf("-") + 1));
 
 export const conversationIn = (label: string): string => label.slice(0, label.lastIndexOf("-"));

@@ -1,6 +1,7 @@
 /** All scenarios, in the order in which they run. */
 import { clock } from "./clock.ts";
 import { diskFull } from "./disk-full.ts";
+import { everyday } from "./everyday.ts";
 import { kills } from "./kills.ts";
 import { locked } from "./locked.ts";
 import { outage } from "./outage.ts";
@@ -9,6 +10,7 @@ import type { Report, ScenarioOptions } from "./scenario.ts";
 
 export const SCENARIOS: Readonly<Record<string, (options: ScenarioOptions) => Promise<Report>>> = {
   kills,
+  everyday,
   procedures,
   outage,
   "disk-full": diskFull,

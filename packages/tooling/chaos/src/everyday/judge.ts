@@ -1,0 +1,51 @@
+/** Whether what was promised held, from what people see and what the database has. */
+import { checkDatabase } from "@svc/store";
+import { judgeActs } from "../judge/acts.ts";
+import { judgeAnswers } from "../judge/answers.ts";
+import { databaseOf, readDatabase } from "../judge/database.ts";
+import type { Judgement } from "../judge/judge.ts";
+import { judgeOrder } from "../judge/order.ts";
+import { heard } from "./heard.ts";
+import type { EverydayHouse } from "./house.ts";
+import { chatOf, type Written } from "./people.ts";
+import { judgeShown, type Shown } from "./shown.ts";
+
+/** Ends the daemon, in order. */
+export async function judgeEveryday(house: EverydayHouse, writings: readonly Written[]): Promise<Judgement> {
+  const { home, lives, ledger, platforms, modelProblems } = house;
+  await lives.end();
+  const kept = readDatabase(home);
+  const clock = { monotonic: () => performance.now() };
+  const { problems } = await checkDatabase(databaseOf(home), { quick: false, clock });
+  const { asked } = ledger;
+  const options = { writings, shown: shownIn(platforms), asked, chatOf: (one: Written) => chatOf(platforms, one) };
+  const parts = [
+    judgeAnswers(kept),
+    judgeActs(kept, { home, wasUnwritable: false }),
+    judgeOrder(kept, { providers: [], ledger: { entries: [] } }, new Map()),
+    judgeShown(kept, options),
+  ];
+  return {
+    problems: [
+      ...lives.problems,
+      ...heard(kept, writings),
+      ...parts.flatMap((part) => part.problems),
+      ...modelProblems,
+      ...kept.integrity.filter((line) => line !== "ok").map((line) => `integrity_check: ${line}`),
+      ...problems.map((problem) => `database: ${problem}`),
+    ],
+    facts: {
+      "messages written": writings.length,
+      ...Object.assign({}, ...parts.map(({ facts }) => facts)),
+      "asked to post": asked.filter(({ kind }) => kind === "post").length,
+      "asked to edit": asked.filter(({ kind }) => kind === "edit").length,
+      "of both failed": asked.filter(({ fate }) => fate === "failed").length,
+      "of both done, and the answer lost": asked.filter(({ fate }) => fate === "lost").length,
+      "other requests that failed": ledger.failedReads,
+      integrity_check: kept.integrity.join("; "),
+    },
+  };
+}
+
+export const shownIn = (platforms: EverydayHouse["platforms"]): Shown[] =>
+  platforms.flatMap((platform) => platform.seen().map(({ chat, text }) => ({ channel: platform.id, chat, text })));
