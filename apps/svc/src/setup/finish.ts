@@ -13,7 +13,7 @@ export async function assertValid({ draft }: Setup): Promise<void> {
       allowed === undefined ? `${key}: ${message}` : `${key}: ${message} (allowed: ${allowed})`,
     );
     throw new SvcError("USAGE", `These answers make no valid config:\n  ${lines.join("\n  ")}`, {
-      hint: "Nothing was written. Every answer has an option: svc init --help",
+      hint: "Nothing was written. Every answer has an option: svc init --help. A secret comes by its variable, or later: svc secrets set <key>",
     });
   }
 }
