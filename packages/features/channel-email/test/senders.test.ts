@@ -190,12 +190,7 @@ test("what a loop is: by thread, by sender, by time, and the same of the same ma
     false,
   ]);
   // What is cut counts, too: it has to slow down.
-  expect([came("a", "t", 59), came("a", "t", 60), came("a", "t", 119), came("a", "t", 180)]).toEqual([
-    true,
-    true,
-    true,
-    false,
-  ]);
+  expect([came("a", "t", 59), came("a", "t", 60), came("a", "t", 119)]).toEqual([true, true, false]);
   const threads = Array.from({ length: 12 }, (_, number) => came("c", `thread ${number}`, 0));
   expect(threads.filter(Boolean)).toHaveLength(2);
   const same = { id: "same", sender: "d", thread: "t", cameMs: 0 };

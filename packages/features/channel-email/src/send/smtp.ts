@@ -106,7 +106,7 @@ function signIn(connection: SMTPConnection, { user, password, token }: Login): P
   return called((done) => connection.login({ method: TOKEN, user, pass: token }, done));
 }
 
-/** https://developers.google.com/workspace/gmail/imap/xoauth2-protocol */
+/** https://learn.microsoft.com/en-us/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth */
 async function signInByToken({
   auth,
   sendCommand,
