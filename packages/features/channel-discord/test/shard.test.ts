@@ -36,6 +36,7 @@ test("a platform that takes the connection and never answers: it is ended, and t
     const [first] = sockets;
     // The next one comes when the first was given up; nobody but us may hear what becomes of that.
     await Promise.all([once(first!, "close"), once(server, "connection")]);
+    expect(sockets).toHaveLength(2);
   } finally {
     end();
     server.close();
