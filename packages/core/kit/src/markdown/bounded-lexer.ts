@@ -3,7 +3,10 @@
  * each that is within another. What would take longer, or is nested deeper than anybody nests, is text as it stands.
  */
 import { Lexer, type Token, type TokensList } from "marked";
-import { ChatTokenizer } from "./dialect.ts";
+import { ChatTokenizer, TABLE_START } from "./dialect.ts";
+
+/** Where the library looks whether a table ends the paragraph, it reads the table to its end: at each line again. */
+const PARAGRAPH = new RegExp(Lexer.rules.block.normal.paragraph.source.replace("(?!", `(?!${TABLE_START}|`));
 
 const MAX_DEPTH = 12;
 /** Characters looked at, as a rough upper bound. An answer of 4,000 characters takes about a tenth of it. */
@@ -14,7 +17,9 @@ export class BoundedLexer extends Lexer {
   #effort = 0;
 
   constructor() {
-    super({ gfm: true, tokenizer: new ChatTokenizer() });
+    const tokenizer = new ChatTokenizer();
+    super({ gfm: true, tokenizer });
+    tokenizer.rules = { ...tokenizer.rules, block: { ...tokenizer.rules.block, paragraph: PARAGRAPH } };
   }
 
   /** What it took, of {@link MAX_EFFORT}. */
@@ -29,7 +34,7 @@ export class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    const marks = src.match(/[\\<!\[`*_~&@:]/g)?.length ?? 0;
+    const marks = src.match(/[\\<![`*_~&@:]/g)?.length ?? 0;
     return this.#within(src.length * (marks + 1), src, tokens, () => super.inlineTokens(src, tokens));
   }
 

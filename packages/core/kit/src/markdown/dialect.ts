@@ -16,8 +16,7 @@ export class ChatTokenizer extends Tokenizer {
 
   /** One without words is not finished yet. */
   override heading(src: string): Tokens.Heading | undefined {
-    const heading = super.heading(src);
-    return heading?.text === "" ? undefined : heading;
+    return /^ {0,3}#{1,6}[ \t]*#*[ \t]*(?:\n|$)/.test(src) ? undefined : super.heading(src);
   }
 
   /** What has no `>` before it is not quoted. */
@@ -32,25 +31,22 @@ export class ChatTokenizer extends Tokenizer {
     return definition && Object.hasOwn(this.lexer.tokens.links, definition.tag) ? undefined : definition;
   }
 
-  /** A row has a `|`; and cells for which there is no column in the head get one: they would be lost. */
+  /** Cells for which there is no column in the head get one: they would be lost. */
   override table(src: string): Tokens.Table | undefined {
-    const lines = /^(?:[^\n]*\|[^\n]*(?:\n|$)){2,}/.exec(src)?.[0].replace(/\n$/, "").split("\n");
-    const [head = "", delimiters = "", ...rows] = lines ?? [];
-    if (!DELIMITERS.test(delimiters)) return undefined;
-    const [own, most] = [pipesOf(head), Math.max(0, ...rows.map(pipesOf))];
-    if (Math.max(own, most) * (rows.length + 2) > MAX_CELLS) return undefined;
-    const more = Math.max(0, most - own + 1);
+    const [head = "", delimiters = "", ...rows] = rowsOf(src, (begin) => super.table(begin) !== undefined);
+    if (delimiters === "") return undefined;
+    const more = Math.max(0, ...rows.map((row) => pipesOf(row) - pipesOf(head) + 1));
     const wide = [closed(head) + " |".repeat(more), closed(delimiters) + "-|".repeat(more), ...rows];
     const table = super.table(wide.join("\n"));
-    if (table === undefined) return undefined;
-    const count = table.raw.split("\n").length;
-    return { ...table, raw: [head, delimiters, ...rows].slice(0, count).join("\n") };
+    const raw = [head, delimiters, ...rows].slice(0, table?.raw.split("\n").length).join("\n");
+    return table && { ...table, raw };
   }
 
   override emStrong(src: string, masked: string, before: string): Tokens.Em | Tokens.Strong | undefined {
-    const previous = masked.at(-src.length - 1) ?? "";
-    const isSingle = src[1] !== src[0];
-    if (isSingle && /[A-Za-z0-9)]/.test(masked.length > src.length ? previous : "")) return undefined;
+    const previous = masked.length > src.length ? masked.at(-src.length - 1) : "";
+    // Of marks that opened nothing, the last one opens nothing either.
+    if (src[0] === "_" ? previous === "_" : before === "*" && src[0] === "*") return undefined;
+    if (src[1] !== src[0] && /[A-Za-z0-9)]/.test(previous ?? "")) return undefined;
     const found = super.emStrong(src, masked, before);
     return found && isName(found, src.slice(found.raw.length, found.raw.length + 2)) ? undefined : found;
   }
@@ -65,8 +61,29 @@ export class ChatTokenizer extends Tokenizer {
 const isName = ({ type, raw }: Tokens.Em | Tokens.Strong, behind: string): boolean =>
   raw.startsWith("_") ? /^\.?[A-Za-z0-9]/.test(behind) : type === "em" && /^[A-Za-z0-9]/.test(behind);
 
-const DELIMITERS = /^ {0,3}\|?(?: *:?-+:? *\|)+(?: *:?-+:? *)?$/;
-const MAX_CELLS = 4_000;
+const DELIMITER_ROW = " {0,3}\\|?(?: *:?-+:? *\\|)+(?: *:?-+:? *)?";
+const DELIMITERS = new RegExp(`^${DELIMITER_ROW}$`);
+/** Source of an expression: the head of a table and the row below it. */
+export const TABLE_START = `[^\\n|]*\\|[^\\n]*\\n${DELIMITER_ROW}(?:\\n|$)`;
+
+/** More than anybody can look at: columns are made for each cell of each row. */
+const MAX_COLUMNS = 40;
+const MAX_ROWS = 400;
+
+/** The lines with a `|` with which it begins; a line without one is the end of a table. None where the first two make no head. */
+function rowsOf(src: string, isHead: (begin: string) => boolean): string[] {
+  const rows: string[] = [];
+  for (let at = 0; at < src.length && rows.length < MAX_ROWS;) {
+    const newline = src.indexOf("\n", at);
+    const end = newline === -1 ? src.length : newline;
+    const line = src.slice(at, end);
+    if (!line.includes("|") || pipesOf(line) > MAX_COLUMNS) break;
+    if (rows.length === 1 && !(DELIMITERS.test(line) && isHead(src.slice(0, end)))) return [];
+    rows.push(line);
+    at = end + 1;
+  }
+  return rows;
+}
 
 const pipesOf = (line: string): number => line.split("|").length - 1;
 const closed = (line: string): string => (/(?<!\\)\| *$/.test(line) ? line.trimEnd() : `${line.trimEnd()} |`);
