@@ -235,6 +235,17 @@ test("as a rich text block it has the same words, and no element that the platfo
   );
 });
 
+test("nothing but marks is still nothing that the platform would cut", () => {
+  expect(mrkdwnOf("a ***** b _____ c")).toBe("a <!date^00000000^{_}|*****> b <!date^00000000^{_}|_____> c");
+  expect(mrkdwnOf("x ```` y")).toBe("x <!date^00000000^{_}|``><!date^00000000^{_}|``> y");
+  for (const unit of ["*,", "_.", "`a", "~ ~", "<*>", "\\*,"]) {
+    const text = unit.repeat(Math.floor(4_000 / unit.length));
+    expect(mrkdwnOf(text).length).toBeLessThanOrEqual(40_000);
+    expect(plainMrkdwn(text).length).toBeLessThanOrEqual(40_000);
+    expect(seenText(plainMrkdwn(text)).replaceAll(/[*_~`]/g, "")).toBe(text.replaceAll(/[*_~`]/g, ""));
+  }
+});
+
 test("a long answer of nothing but marks is read", () => {
   for (const text of [
     "*a _b `c ~~d [e](",

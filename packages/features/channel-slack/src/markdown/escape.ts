@@ -16,10 +16,10 @@ export const MARKS = ["*", "_", "~", "`"] as const;
 export type Mark = (typeof MARKS)[number];
 
 /**
- * A mark that formats nothing. A date that is none is shown as the text that stands in for it, and that is not formatted; any
+ * Marks that format nothing. A date that is none is shown as the text that stands in for it, and that is not formatted; any
  * other way would show another character or none.
  */
-export const literalMark = (mark: Mark): string => `<!date^00000000^{_}|${mark}>`;
+export const literalMarks = (marks: string): string => `<!date^00000000^{_}|${marks}>`;
 
 /** Where no token is read, inside of a link's label: a character that looks the same. */
 export const lookAlike = (text: string): string => text.replaceAll(/[*_~`]/g, (mark) => LOOK_ALIKES[mark as Mark]);

@@ -2,7 +2,7 @@
  * One line of runs. The platform reads a mark only at the edge of a word, so that edges are made where there are none; marks
  * of the text are told from marks of ours wherever the two could be confused.
  */
-import { escaped, literalMark, lookAlike, type Mark, MARKS, WORD_END } from "./escape.ts";
+import { escaped, literalMarks, lookAlike, type Mark, MARKS, WORD_END } from "./escape.ts";
 import type { Run, Style } from "./types.ts";
 
 export function lineOf(runs: readonly Run[]): string {
@@ -11,15 +11,37 @@ export function lineOf(runs: readonly Run[]): string {
     token.kind === "text" ? [...token.text].map((char) => ({ char })) : [{ written: written(token, tokens, at) }],
   );
   const isRisky = risks(units, tokens);
-  return units
-    .map((unit, at) => ("written" in unit ? unit.written : charOf(unit.char, isRisky(unit.char, at))))
-    .join("");
+  const pieces = units.map((unit, at): Piece => {
+    if ("written" in unit) return { text: unit.written, isRisky: false };
+    return isRisky(unit.char, at) ? { text: unit.char, isRisky: true } : { text: escaped(unit.char), isRisky: false };
+  });
+  return joined(pieces);
 }
 
 /** A character of the text, or something of ours. */
 type Unit = { readonly char: string } | { readonly written: string };
+/** `isRisky`: marks that must not be read as such. */
+interface Piece {
+  readonly text: string;
+  readonly isRisky: boolean;
+}
 
-const charOf = (char: string, isRisky: boolean): string => (isRisky ? literalMark(char as Mark) : escaped(char));
+/** Marks next to each other are one piece, as each has many characters around it; but three backticks would be code. */
+function joined(pieces: readonly Piece[]): string {
+  let line = "";
+  let marks = "";
+  const end = (): void => {
+    if (marks !== "") line += literalMarks(marks);
+    marks = "";
+  };
+  for (const { text, isRisky } of pieces) {
+    if (!isRisky || (marks.endsWith("``") && text === "`")) end();
+    if (isRisky) marks += text;
+    else line += text;
+  }
+  end();
+  return line;
+}
 
 function written(token: Exclude<Token, { kind: "text" }>, tokens: readonly Token[], at: number): string {
   const [before, behind] = [edge(tokens[at - 1]), edge(tokens[at + 1], true)];

@@ -8,10 +8,18 @@ import { escaped, NO_QUOTE } from "./escape.ts";
 import { lineOf } from "./mrkdwn-line.ts";
 import type { Block, Run } from "./types.ts";
 
-export const mrkdwnOf = (markdown: string): string => written(blocksOf(markdown));
+export const mrkdwnOf = (markdown: string): string => unlessCut(written(blocksOf(markdown)), markdown);
 
 /** A text that is no Markdown, as it is. */
-export const plainMrkdwn = (text: string): string => linesOf([{ text }]).map(lineOf).map(unquoted).join("\n");
+export const plainMrkdwn = (text: string): string => unlessCut(linesText([{ text }]), text);
+
+/** The platform cuts a text here: https://docs.slack.dev/changelog/2018-truncating-really-long-messages */
+const MOST_CHARS = 40_000;
+
+/** What is nothing but marks has many characters for each: rather than lose its end, it is left to be formatted. */
+const unlessCut = (written: string, text: string): string => (written.length <= MOST_CHARS ? written : escaped(text));
+
+const linesText = (runs: readonly Run[]): string => linesOf(runs).map(lineOf).map(unquoted).join("\n");
 
 const written = (blocks: readonly Block[]): string =>
   blocks.map((block) => "\n".repeat(block.gap) + blockText(block)).join("");
@@ -20,10 +28,7 @@ function blockText(block: Block): string {
   if (block.kind === "rule") return "———";
   if (block.kind === "code") return fenced(block.text);
   if (block.kind === "quote") return quoted(block.blocks);
-  return linesOf([{ text: block.prefix }, ...block.runs])
-    .map(lineOf)
-    .map(unquoted)
-    .join("\n");
+  return linesText([{ text: block.prefix }, ...block.runs]);
 }
 
 /** Three backticks in it would end it. */

@@ -37,6 +37,7 @@ export function draftsOf(config: Config, api: WebApi, { clock }: Pick<FeatureCon
       const message = messageRefOf(platformId);
       if (message === undefined) throw new SvcError("DELIVERY_REFUSED", "This is no message of Slack's.");
       edited.set(platformId, clock.monotonic());
+      busy();
       const mrkdwn = mrkdwnOf(text);
       const change = (content: Readonly<Record<string, Json>>, answers?: readonly string[]) =>
         api.call("chat.update", { ...message, ...LITERAL, ...content }, signal, answers);
