@@ -51,6 +51,22 @@ test("a connection that the server ended meanwhile is made anew, once", async ()
   expect(loginsOf(mail)).toBe(2);
 });
 
+test("a server that does not answer over it is given up, and asked over another one", async () => {
+  const { mail, fetched, context } = await withFile();
+  await fetched();
+  mail.mood = "hangs";
+  const asked = mail.requests.length;
+  const hanging = fetched();
+  hanging.catch(() => undefined);
+  await mail.arrived(asked);
+  await context.clock.advance(60_000);
+  await mail.arrived(asked + 1);
+  await context.clock.advance(120_000);
+  await expect(hanging).rejects.toMatchObject({ code: "REMOTE_TIMEOUT" });
+  mail.mood = "takes";
+  expect(await fetched()).toBe("inside");
+});
+
 test("what came after the connection was made is found over it", async () => {
   const { mail, fetched, channel } = await withFile();
   await fetched();

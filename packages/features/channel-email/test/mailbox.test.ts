@@ -27,16 +27,23 @@ test("a mail is pushed: it is received without the clock moving, and nothing is 
   expect(textsOf(channel.context)).toEqual(["at once"]);
 });
 
-test("IDLE is begun anew every five minutes, over the same connection", async () => {
+test("IDLE is begun anew every five minutes, over the same connection; what was read is not read again", async () => {
   const channel = await connected();
+  channel.mail.inbox.add(mailFrom(PERSON, { text: "read" }));
+  await eventually(() => channel.context.received.length === 1);
+  await eventually(isWaiting(channel));
+  const fetches = (): number => channel.mail.requests.filter(({ line }) => line.startsWith("UID FETCH")).length;
+  const before = fetches();
+  const first = linesOf(channel).filter((line) => line === "IDLE").length;
   const idles = (): number => linesOf(channel).filter((line) => line === "IDLE").length;
   for (let time = 1; time <= 8; time += 1) {
-    await eventually(() => isWaiting(channel)() && idles() === time);
+    await eventually(() => isWaiting(channel)() && idles() === first + time - 1);
     await channel.context.clock.advance(299_000);
-    expect(idles()).toBe(time);
+    expect(idles()).toBe(first + time - 1);
     await channel.context.clock.advance(1000);
   }
-  await eventually(() => idles() === 9);
+  await eventually(() => idles() === first + 8);
+  expect(fetches()).toBe(before);
   const lines = linesOf(channel);
   expect(lines.filter((line) => line === "AUTHENTICATE")).toHaveLength(1);
   expect(lines.filter((line) => line === "NOOP")).toHaveLength(8);
@@ -145,6 +152,38 @@ test.each([
     expect(second.context.log.lines.some(({ message }) => message.includes("made anew"))).toBe(true);
   },
 );
+
+test("what was there before the channel is not answered, although a copied mailbox says that it came today", async () => {
+  const mail = await startMail();
+  const add = (text: string, atMs: number) => mail.inbox.add(mailFrom(PERSON, { text, atMs }), [], atMs);
+  add("before", NOW_MS - 3 * DAY_MS);
+  const first = await connectedTo(mail, undefined, NOW_MS - 2 * DAY_MS);
+  mail.disconnect();
+  await first.running.catch(() => undefined);
+  mail.rebuild(NOW_MS);
+  add("new", NOW_MS);
+  const second = await connectedTo(mail, first.context.state, NOW_MS);
+  await eventually(() => second.context.received.length > 0);
+  expect(textsOf(second.context)).toEqual(["new"]);
+});
+
+test("a mailbox that is made anew brings nobody's old mail back, who may write only now", async () => {
+  const mail = await startMail();
+  const first = await connectedTo(mail, undefined, NOW_MS - 5 * DAY_MS);
+  const add = (from: string, text: string, atMs: number) => mail.inbox.add(mailFrom(from, { text, atMs }), [], atMs);
+  add("eve@example.com", "of a stranger", NOW_MS - 2 * DAY_MS);
+  add(PERSON, "newest", NOW_MS - DAY_MS);
+  await eventually(() => first.context.received.length === 1);
+  mail.disconnect();
+  await first.running.catch(() => undefined);
+  mail.rebuild();
+  const { state } = first.context;
+  const second = open({ ...portsOf(mail), allowed_senders: ["*"] }, { state, clock: fakeClock(NOW_MS) });
+  second.run();
+  add("eve@example.com", "of a friend", NOW_MS);
+  await eventually(() => textsOf(second.context).includes("of a friend"));
+  expect(textsOf(second.context)).not.toContain("of a stranger");
+});
 
 test("a mail that is deleted while it is read is left out, and the next one is read", async () => {
   const channel = await connected();
