@@ -1,99 +1,61 @@
-/**
- * Paragraphs, headings, lists, quotes, code and tables, line by line. A block that is not closed goes on to the end of the
- * text: a draft ends wherever the model is just now.
- */
+/** Blocks as the platform can show them: it has neither headings nor lists nor tables. */
+import { type Block, type Code, columnsOf, type Item } from "@svc/kit/markdown";
 import { inlineNodes } from "./inline.ts";
 import type { Node } from "./node.ts";
-import { isRow, isTableAt, tableText } from "./table.ts";
 
-export function blockNodes(lines: readonly string[], isQuoted = false): Node[] {
-  const blocks: Node[][] = [];
-  for (let at = 0; at < lines.length;) {
-    const read = READERS.find(({ begins }) => begins(lines, at)) ?? PARAGRAPH;
-    const { nodes, end } = read.take(lines, at, isQuoted);
-    blocks.push(nodes);
-    at = end;
+interface Place {
+  /** How many lists it is within. */
+  readonly level: number;
+  /** Whether it begins on the line of an item's mark. */
+  readonly isBehindMark: boolean;
+  readonly isQuoted: boolean;
+}
+
+const OUTSIDE: Place = { level: 0, isBehindMark: false, isQuoted: false };
+
+export const blockNodes = (blocks: readonly Block[], place: Place = OUTSIDE): Node[] =>
+  blocks.flatMap((block) => below(block.gap, oneBlock(block, place)));
+
+const below = (gap: number, nodes: readonly Node[]): Node[] => (gap === 0 ? [...nodes] : ["\n".repeat(gap), ...nodes]);
+
+function oneBlock(block: Block, place: Place): Node[] {
+  switch (block.kind) {
+    case "paragraph":
+      return inlineNodes(block.inlines);
+    case "heading":
+      return [{ kind: "bold", children: inlineNodes(block.inlines) }];
+    case "rule":
+      return ["———"];
+    case "definition":
+      return [block.text];
+    case "code":
+      return codeNodes(block);
+    case "table":
+      return [{ kind: "pre", text: columnsOf(block), language: undefined }];
+    case "list":
+      return block.items.flatMap((item, index) => below(item.gap, itemNodes(item, index, place)));
+    case "quote": {
+      // The platform has no quote within a quote: what is quoted twice is quoted once.
+      const children = blockNodes(block.blocks, { ...place, isQuoted: true });
+      return place.isQuoted || children.length === 0 ? children : [{ kind: "quote", children }];
+    }
   }
-  return blocks.flatMap((block, index) => (index === 0 ? block : ["\n", ...block]));
 }
 
-interface Block {
-  readonly nodes: Node[];
-  /** The line behind it. */
-  readonly end: number;
+/** Of an empty one people would see nothing, not even an empty line. */
+function codeNodes({ text, info }: Code): Node[] {
+  const language = /^[\w+#.-]{1,32}/.exec(info)?.[0];
+  return text.trim() === "" ? [] : [{ kind: "pre", text, language }];
 }
 
-interface Reader {
-  readonly begins: (lines: readonly string[], at: number) => boolean;
-  readonly take: (lines: readonly string[], at: number, isQuoted: boolean) => Block;
-}
+const TASKS = { open: "☐", done: "☑" } as const;
 
-const FENCE = /^(\s*)(`{3,}|~{3,})[ \t]*([^`~\n]*)$/;
-const HEADING = /^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/;
-const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
-const QUOTE = /^ {0,3}>[ \t]?/;
-const ITEM = /^(\s*)[-*+][ \t]+(?:(\[[ xX]\])[ \t]+)?(.*)$/;
-
-const READERS: readonly Reader[] = [
-  { begins: (lines, at) => FENCE.test(lines[at] as string), take: codeBlock },
-  { begins: isTableAt, take: table },
-  { begins: (lines, at) => HEADING.test(lines[at] as string), take: heading },
-  { begins: (lines, at) => RULE.test(lines[at] as string), take: (_, at) => ({ nodes: ["———"], end: at + 1 }) },
-  { begins: (lines, at) => QUOTE.test(lines[at] as string), take: quote },
-  { begins: (lines, at) => ITEM.test(lines[at] as string), take: item },
-];
-
-const PARAGRAPH: Reader = {
-  begins: () => true,
-  take(lines, at) {
-    let end = at + 1;
-    const goesOn = (): boolean =>
-      (lines[end] ?? "").trim() !== "" &&
-      (lines[end - 1] as string).trim() !== "" &&
-      !READERS.some(({ begins }) => begins(lines, end));
-    while (end < lines.length && goesOn()) end += 1;
-    return { nodes: inlineNodes(lines.slice(at, end).join("\n")), end };
-  },
-};
-
-function codeBlock(lines: readonly string[], at: number): Block {
-  const [, indent = "", fence = "", info = ""] = FENCE.exec(lines[at] as string) as RegExpExecArray;
-  const closing = new RegExp(`^\\s*${fence[0]}{${fence.length},}\\s*$`);
-  const close = lines.findIndex((line, index) => index > at && closing.test(line));
-  const end = close === -1 ? lines.length : close;
-  const text = lines
-    .slice(at + 1, end)
-    .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line.trimStart()))
-    .join("\n");
-  const language = /^[\w+#.-]{1,32}/.exec(info.trim())?.[0];
-  // Of an empty one people would see nothing, not even an empty line.
-  return { nodes: text.trim() === "" ? [] : [{ kind: "pre", text, language }], end: close === -1 ? end : end + 1 };
-}
-
-function table(lines: readonly string[], at: number): Block {
-  let end = at + 2;
-  while (isRow(lines[end])) end += 1;
-  return { nodes: [{ kind: "pre", text: tableText(lines.slice(at, end)), language: undefined }], end };
-}
-
-function heading(lines: readonly string[], at: number): Block {
-  const text = HEADING.exec(lines[at] as string)?.[1] ?? "";
-  return { nodes: text === "" ? [] : [{ kind: "bold", children: inlineNodes(text) }], end: at + 1 };
-}
-
-/** The platform has no quote within a quote: what is quoted twice is quoted once. */
-function quote(lines: readonly string[], at: number, isQuoted: boolean): Block {
-  let end = at;
-  while (QUOTE.test(lines[end] ?? "")) end += 1;
-  const inner = blockNodes(
-    lines.slice(at, end).map((line) => line.replace(QUOTE, "")),
-    true,
+function itemNodes({ number, task, blocks }: Item, index: number, { level, isBehindMark, isQuoted }: Place): Node[] {
+  const indent = isBehindMark && index === 0 ? "" : "  ".repeat(level);
+  const bullet = task === undefined ? "•" : undefined;
+  const mark = [number ?? bullet, task && TASKS[task]].filter((part) => part !== undefined).join(" ");
+  const inner = blocks.flatMap((block, at) =>
+    blockNodes([block], { level: level + 1, isBehindMark: at === 0, isQuoted }),
   );
-  return { nodes: isQuoted || inner.length === 0 ? inner : [{ kind: "quote", children: inner }], end };
-}
-
-function item(lines: readonly string[], at: number): Block {
-  const [, indent = "", task, text = ""] = ITEM.exec(lines[at] as string) as RegExpExecArray;
-  const mark = task === undefined ? "•" : task === "[ ]" ? "☐" : "☑";
-  return { nodes: [`${indent}${mark} `, ...inlineNodes(text)], end: at + 1 };
+  return [`${indent}${mark}${inner.length === 0 ? "" : " "}`, ...inner];
 }

@@ -1,95 +1,47 @@
-/**
- * Formatting within a line or a paragraph: bold, italic, strike-through, code, links. What is not closed stays as it is
- * written: a draft ends wherever the model is just now.
- * https://spec.commonmark.org/0.31.2/#inlines
- */
-import { emphasisEnd, opens, runAt } from "./emphasis.ts";
-import { codeAt, isEscape } from "./literal.ts";
-import { linkAt } from "./link.ts";
-import type { Node } from "./node.ts";
+/** Formatting within a line or a paragraph. */
+import type { Inline, Link } from "@svc/kit/markdown";
+import { type Node, textOf } from "./node.ts";
 
-/** More than anybody nests. */
-const MAX_DEPTH = 8;
-
-export function inlineNodes(text: string, depth = 0): Node[] {
-  const nodes: Node[] = [];
-  const unclosed = new Set<string>();
-  let plain = "";
-  for (let at = 0; at < text.length;) {
-    const span = depth < MAX_DEPTH ? spanAt(text, at, depth, unclosed) : undefined;
-    if (span === undefined) {
-      const [literal, end] = literalAt(text, at);
-      plain += literal;
-      at = end;
-    } else {
-      if (plain !== "") nodes.push(plain);
-      plain = "";
-      nodes.push(...span.nodes);
-      at = span.end;
+export const inlineNodes = (inlines: readonly Inline[]): Node[] =>
+  inlines.flatMap((inline): Node[] => {
+    switch (inline.kind) {
+      case "text":
+        return [inline.text];
+      case "break":
+        return ["\n"];
+      case "code":
+        return [{ kind: "code", text: inline.text }];
+      case "link":
+        return linkNodes(inline);
+      default:
+        return [{ kind: inline.kind, children: inlineNodes(inline.children) }];
     }
-  }
-  return plain === "" ? nodes : [...nodes, plain];
+  });
+
+/** A picture is a link to it: the platform has none within a text. */
+function linkNodes({ form, target, url, children }: Link): Node[] {
+  const label = withoutLinks(inlineNodes(children));
+  // The platform finds addresses in a text by itself.
+  if (form === "bare") return label;
+  const text = textOf(label);
+  if (text.trim() === "" || text === target) return [target];
+  const href = url ?? target;
+  // What the platform makes no link of, it drops silently: people read it instead.
+  return isLink(href) ? [{ kind: "link", href, children: label }] : [...label, ` (${target})`];
 }
 
-export interface Span {
-  readonly nodes: readonly Node[];
-  /** Behind its last character. */
-  readonly end: number;
+/** https://core.telegram.org/bots/api#formatting-options */
+function isLink(url: string): boolean {
+  if (/[\p{C}\s]/u.test(url) || !URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "tg:") return true;
+  return (protocol === "http:" || protocol === "https:") && hostname.includes(".");
 }
 
-/** `unclosed`: runs of marks that nothing closes from here on. */
-function spanAt(text: string, at: number, depth: number, unclosed: Set<string>): Span | undefined {
-  const inner = (part: string): Node[] => inlineNodes(part, depth + 1);
-  switch (text[at]) {
-    case "`": {
-      const code = codeAt(text, at);
-      return code && { nodes: [{ kind: "code", text: code.text }], end: code.end };
-    }
-    case "[":
-    case "!":
-    case "<":
-      return linkAt(text, at, inner);
-    case "*":
-    case "_":
-    case "~":
-      return emphasisAt(text, at, inner, unclosed);
-    default:
-      return undefined;
-  }
-}
-
-/** Marks that open nothing are taken together: the rest of them must not open something either. */
-function literalAt(text: string, at: number): [literal: string, end: number] {
-  if (isEscape(text, at)) return [text[at + 1] as string, at + 2];
-  const end = at + Math.max(1, runAt(text, at));
-  return [text.slice(at, end), end];
-}
-
-const KINDS: Readonly<Record<string, "bold" | "italic" | "strike">> = {
-  "*": "italic",
-  _: "italic",
-  "**": "bold",
-  __: "bold",
-  "~~": "strike",
-};
-
-function emphasisAt(
-  text: string,
-  at: number,
-  inner: (part: string) => Node[],
-  unclosed: Set<string>,
-): Span | undefined {
-  const length = runAt(text, at);
-  const run = text.slice(at, at + length);
-  const isBoth = run === "***" || run === "___";
-  const kind = isBoth ? "bold" : KINDS[run];
-  if (kind === undefined || unclosed.has(run) || !opens(text, at, length)) return undefined;
-  const end = emphasisEnd(text, at, length);
-  if (end === undefined) {
-    // Looked for once: a text of nothing but such marks would take the square of its length.
-    unclosed.add(run);
-    return undefined;
-  }
-  const children = inner(text.slice(at + length, end - length));
-  return { nodes: [{ kind, children: isBoth ? [{ kind: "italic", children }] : children }], end };
-}
+/** A link in a link is none: a picture, say. */
+const withoutLinks = (nodes: readonly Node[]): Node[] =>
+  nodes.flatMap((node): Node[] => {
+    if (typeof node === "string" || "text" in node) return [node];
+    const children = withoutLinks(node.children);
+    return node.kind === "link" ? children : [{ ...node, children }];
+  });

@@ -1,4 +1,5 @@
 /** Markdown, as models write it, as the platform's HTML. */
+import { readMarkdown } from "@svc/kit/markdown";
 import { blockNodes } from "./blocks.ts";
 import { htmlOf, textOf } from "./node.ts";
 
@@ -9,6 +10,6 @@ export interface Formatted {
 }
 
 export function formatMarkdown(markdown: string): Formatted {
-  const nodes = blockNodes(markdown.replaceAll(/\r\n?/g, "\n").split("\n"));
+  const nodes = blockNodes(readMarkdown(markdown));
   return { html: htmlOf(nodes), text: textOf(nodes) };
 }
