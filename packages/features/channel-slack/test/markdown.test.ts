@@ -35,7 +35,7 @@ describe("what models write", () => {
     ["```js\nlet a = 1 < 2;\n```", "```\nlet a = 1 &lt; 2;\n```"],
     ["~~~\na\n```\nb\n~~~", "```\na\n``\u200B`\nb\n```"],
     ["a\n\n\nb", "a\n\n\nb"],
-    ["a\nb  \nc", "a\nb  \nc"],
+    ["a\nb  \nc\\\nd", "a\nb\nc\nd"],
     ["a & b < c > d", "a &amp; b &lt; c &gt; d"],
     ["un**frigging**believable", "un\u200B*frigging*\u200Bbelievable"],
     ["snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"],
@@ -47,6 +47,12 @@ describe("what models write", () => {
     ["**a *b* c**", "*a _b_ c*"],
     ["*a **b** c*", "_a *b* c_"],
     ["**bold **not", "**bold **not"],
+    ["2*3*4 and __init__.py", "2*3*4 and <!date^00000000^{_}|__>init<!date^00000000^{_}|__>.py"],
+    ["- [ ] a\n- [x] b\n  c", "☐ a\n☑ b\n   c"],
+    ["1. a\n\n   b\n   - c\n     ```\n     d\n     ```", "1. a\n\n   b\n    • c\n```\nd\n```"],
+    ["- > a\n- - b", "• \n> a\n• \n    • b"],
+    ["[a](docs/a.md) &copy; `&copy;`", "a (docs/a.md) © `&amp;copy;`"],
+    ["# Title\ntext\n---\nend", "*Title*\ntext\n———\nend"],
   ])("%j is %j", (markdown, mrkdwn) => {
     expect(mrkdwnOf(markdown)).toBe(mrkdwn);
   });
