@@ -9,7 +9,7 @@ import type { Report, ScenarioOptions } from "./scenarios/scenario.ts";
 
 const NAMES = Object.keys(SCENARIOS);
 
-const HELP = `Usage: pnpm chaos [--scenario name] [--deliveries 5000] [--messages 450] [--kills 30] [--failing-reads 0] [--seed n] [--json]
+const HELP = `Usage: pnpm chaos [--scenario name] [--deliveries 5000] [--messages 400] [--kills 30] [--failing-reads 0] [--seed n] [--json]
 
 Runs the built binary (SVC_BINARY, or dist/minimal/svc) between fake platforms on loopback that deliver, repeat themselves
 and fail, does to it what can happen to a service, and judges in the end: every delivery that was answered 200 has one
@@ -96,7 +96,7 @@ function readArgs(argv: readonly string[]) {
       options: {
         scenario: { type: "string", multiple: true, default: NAMES },
         deliveries: { type: "string", default: "5000" },
-        messages: { type: "string", default: "450" },
+        messages: { type: "string", default: "400" },
         kills: { type: "string", default: "30" },
         "failing-reads": { type: "string", default: "0" },
         seed: { type: "string", default: String(randomInt(2 ** 31)) },

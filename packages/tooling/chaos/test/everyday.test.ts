@@ -60,9 +60,12 @@ interface Run {
   readonly asked: readonly Asked[];
 }
 
-function judged({ writings = [first, second], deliveries = sentOf(writings), shown, asked }: Run): readonly string[] {
+function judged(
+  { writings = [first, second], deliveries = sentOf(writings), shown, asked }: Run,
+  noted: readonly string[] = [],
+): readonly string[] {
   const kept = { messages: keptOf(writings), deliveries };
-  return judgeShown(kept, { writings, shown, asked, chatOf: () => "0" }).problems;
+  return judgeShown(kept, { writings, shown, asked, chatOf: () => "0", noted: new Set(noted) }).problems;
 }
 
 const [one, two] = [first, second].map(answer) as [string, string];
@@ -90,6 +93,8 @@ describe("what people see", () => {
     const lost = [asks(BEGINNING, { fate: "lost" }), asks(one), asks(two)];
     expect(judged({ shown, asked: killed })).toEqual([]);
     expect(judged({ shown, asked: lost })).toEqual([]);
+    // The disk knew of it.
+    expect(judged({ shown, asked: killed }, ["1 t0-1"])).toEqual(["t0-1 is there 1 times too often without an excuse"]);
   });
 
   test.for<readonly [string, Run, string]>([
@@ -139,6 +144,17 @@ describe("what people see", () => {
       "t0-1: out-1 is dead",
     ],
     [
+      "given up too often",
+      {
+        shown: there.slice(1),
+        asked: [asks(two)],
+        deliveries: sentOf([first, second]).map((row) =>
+          row.n === 1 ? { ...row, state: "dead", error: "DELIVERY_CRASHED" } : row,
+        ),
+      },
+      "1 answers were given up",
+    ],
+    [
       "out of order",
       { shown: there.toReversed(), asked: [asks(one), asks(two)] },
       "telegram 0: answer 1 stands behind answer 2",
@@ -161,7 +177,7 @@ describe("what people see", () => {
     };
     expect(judged({ ...run, shown: [text].map(on("discord")) })).toEqual([]);
     expect(judged({ ...run, shown: [text, text].map(on("discord")) })).toEqual([
-      "d0-1 is there 1 times too often, which can't be excused on discord",
+      "d0-1 is there twice, which can't be excused on discord",
     ]);
   });
 });

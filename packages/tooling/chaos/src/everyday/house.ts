@@ -36,7 +36,7 @@ export const CHANNELS = Object.keys(EVERYDAY) as EverydayChannel[];
 /** Drafts as often as channels allow. */
 const KEYS = "draft_update_interval_ms = 100";
 /** A story is told with a pause in the middle, in which what is there of it can be seen; the slowest channel shows it after 1 s. */
-const PAUSES_MS = [100, 400, 1_200, 1_500];
+const PAUSES_MS = [400, 1_200, 1_500, 2_500];
 
 /** Nothing runs yet. */
 export async function openEverydayHouse(options: EverydayHouseOptions): Promise<EverydayHouse> {
@@ -45,12 +45,11 @@ export async function openEverydayHouse(options: EverydayHouseOptions): Promise<
   const own = stack.use(temporaryHome());
   const happenings = new Happenings();
   const modelProblems: string[] = [];
-  const random = seededRandom(seed + 10);
   const model = stack.use(
     await startModel({
       onAsked: () => happenings.note("asked"),
       onProblem: (problem) => void modelProblems.push(problem),
-      pause: () => sleep(PAUSES_MS[Math.floor(random() * PAUSES_MS.length)]!),
+      pause: pauseOnce(seededRandom(seed + 10)),
     }),
   );
   const platforms: EverydayPlatform[] = [];
@@ -74,6 +73,16 @@ export async function openEverydayHouse(options: EverydayHouseOptions): Promise<
   const kept = stack.move();
   const dispose = (): Promise<void> => kept.disposeAsync();
   return { home: own.path, platforms, ledger, happenings, lives, modelProblems, [Symbol.asyncDispose]: dispose };
+}
+
+/** Told again it is told at once: what is being answered at one kill after the other is given up, as what may be the reason. */
+function pauseOnce(random: () => number): (label: string) => Promise<void> {
+  const begun = new Set<string>();
+  return async (label) => {
+    if (begun.has(label)) return;
+    begun.add(label);
+    await sleep(PAUSES_MS[Math.floor(random() * PAUSES_MS.length)]!);
+  };
 }
 
 const HAPPENINGS_BY_KIND = { post: "sending", edit: "editing", poll: "polled" } as const;

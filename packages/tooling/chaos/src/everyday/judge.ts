@@ -11,14 +11,19 @@ import { chatOf, type Written } from "./people.ts";
 import { judgeShown, type Shown } from "./shown.ts";
 
 /** Ends the daemon, in order. */
-export async function judgeEveryday(house: EverydayHouse, writings: readonly Written[]): Promise<Judgement> {
+export async function judgeEveryday(
+  house: EverydayHouse,
+  writings: readonly Written[],
+  noted: ReadonlySet<string>,
+): Promise<Judgement> {
   const { home, lives, ledger, platforms, modelProblems } = house;
   await lives.end();
   const kept = readDatabase(home);
   const clock = { monotonic: () => performance.now() };
   const { problems } = await checkDatabase(databaseOf(home), { quick: false, clock });
   const { asked } = ledger;
-  const options = { writings, shown: shownIn(platforms), asked, chatOf: (one: Written) => chatOf(platforms, one) };
+  const chat = (one: Written): string => chatOf(platforms, one);
+  const options = { writings, shown: shownIn(platforms), asked, chatOf: chat, noted };
   const parts = [
     judgeAnswers(kept),
     judgeActs(kept, { home, wasUnwritable: false }),
@@ -37,6 +42,7 @@ export async function judgeEveryday(house: EverydayHouse, writings: readonly Wri
     facts: {
       "messages written": writings.length,
       ...Object.assign({}, ...parts.map(({ facts }) => facts)),
+      "noted beginnings, at kills": noted.size,
       "asked to post": asked.filter(({ kind }) => kind === "post").length,
       "asked to edit": asked.filter(({ kind }) => kind === "edit").length,
       "of both failed": asked.filter(({ fate }) => fate === "failed").length,

@@ -54,7 +54,13 @@ export class EverydayLedger {
       const asking = ASKING[channel](request);
       const isSafe = !asking && isOfHistory(request);
       const mood = this.#moodFor(random(), asking ? FAILING : isSafe ? 0 : this.#options.failingReads);
-      if (asking) this.asked.push({ ...asking, channel, life: this.#options.life(), fate: fateOf(mood) });
+      if (asking)
+        this.asked.push({
+          ...asking,
+          channel,
+          life: this.#options.life(),
+          fate: fateOf(mood),
+        });
       else if (fateOf(mood) !== "taken") this.failedReads += 1;
       if (asking || request.path.endsWith("/getUpdates")) this.#options.onAsked(asking?.kind ?? "poll");
       return mood;

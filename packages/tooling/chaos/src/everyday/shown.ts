@@ -22,23 +22,34 @@ export interface ShownOptions {
   readonly shown: readonly Shown[];
   readonly asked: readonly Asked[];
   readonly chatOf: (written: Written) => string;
+  /** `<life> <label>` of beginnings that were noted when the life was killed. */
+  readonly noted: ReadonlySet<string>;
 }
 
-/** Nothing arrives twice there, whatever happens. */
+/**
+ * No answer is there twice, whatever happens. A beginning may be: the end is sent by another key, as it must not be taken for
+ * the beginning.
+ */
 const BY_KEY: ReadonlySet<string> = new Set<EverydayChannel>(["discord"]);
 
+/** Share of the answers. */
+const MOST_GIVEN_UP = 0.02;
+
 export function judgeShown(kept: Pick<Kept, "messages" | "deliveries">, options: ShownOptions): Judgement {
-  const { writings, shown, asked, chatOf } = options;
+  const { writings, shown, asked, chatOf, noted } = options;
   const problems: string[] = [];
-  const counts = { lost: 0, killed: 0, beginnings: 0, byKey: 0, drafted: 0, goneOn: 0 };
+  const counts = { lost: 0, killed: 0, beginnings: 0, byKey: 0, givenUp: 0, drafted: 0, goneOn: 0 };
   const rowsOf = rowsByLabel(kept);
   const taken = asked.filter(({ fate }) => fate !== "failed");
-  const excuses = excusesIn(taken);
+  const excuses = excusesIn(taken, noted);
   const takenOf = Map.groupBy(taken, ({ text }) => labelIn(text) ?? "");
   const shownOf = Map.groupBy(shown, ({ text }) => labelIn(text) ?? "");
   for (const written of writings) {
     const { label, channel } = written;
-    const rows = rowsOf.get(label) ?? [];
+    const all = rowsOf.get(label) ?? [];
+    // What was on its way at one kill after the other may be what kills, and is given up.
+    const rows = all.filter(({ error }) => error !== "DELIVERY_CRASHED");
+    counts.givenUp += all.length - rows.length;
     const there = shownOf.get(label) ?? [];
     shownOf.delete(label);
     for (const { n, state, error } of rows) {
@@ -46,26 +57,25 @@ export function judgeShown(kept: Pick<Kept, "messages" | "deliveries">, options:
     }
     if (there.some(({ chat }) => chat !== chatOf(written))) problems.push(`${label} was answered somewhere else`);
     const missing = rows.filter(({ text }) => !there.some((one) => one.text === text));
-    if (rows.length === 0 || missing.length > 0) problems.push(`${label} is not answered`);
+    if (all.length === 0 || missing.length > 0) problems.push(`${label} is not answered`);
     const beginnings = there.filter((one) => !rows.some(({ text }) => text === one.text));
     const entries = takenOf.get(label) ?? [];
     const posts = entries.filter(({ kind }) => kind === "post");
     counts.drafted += Number(entries.some(({ kind }) => kind === "edit"));
     counts.goneOn += Number(isGoneOn(entries));
     const extra = there.length - rows.length;
-    if (BY_KEY.has(channel)) {
-      counts.byKey += posts.length - there.length;
-      if (extra > 0) problems.push(`${label} is there ${extra} times too often, which can't be excused on ${channel}`);
-      if (beginnings.length > 0) problems.push(`${label}: a beginning of the answer was left on ${channel}`);
-      continue;
-    }
-    if (posts.length !== there.length) problems.push(`${label}: the ledger and the platform differ`);
+    const isByKey = BY_KEY.has(channel);
+    if (isByKey) counts.byKey += posts.length - there.length;
+    const whole = there.length - beginnings.length - rows.length;
+    if (isByKey && whole > 0) problems.push(`${label} is there twice, which can't be excused on ${channel}`);
+    if (!isByKey && posts.length !== there.length) problems.push(`${label}: the ledger and the platform differ`);
     const excused = posts.slice(0, -1).flatMap((post) => excuses.get(post) ?? []);
     if (extra > excused.length) problems.push(`${label} is there ${extra} times too often without an excuse`);
     counts.beginnings += beginnings.length;
     for (const excuse of excused) counts[excuse] += 1;
   }
   for (const [label, all] of shownOf) problems.push(`nobody asked for ${label || "something"} (${all.length} times)`);
+  if (counts.givenUp > writings.length * MOST_GIVEN_UP) problems.push(`${counts.givenUp} answers were given up`);
   return {
     problems: [...problems, ...disorder(shown)],
     facts: {
@@ -74,6 +84,7 @@ export function judgeShown(kept: Pick<Kept, "messages" | "deliveries">, options:
       "there twice: the platform's answer was lost": counts.lost,
       "there twice: killed between accepted and commit": counts.killed,
       "of both a beginning only": counts.beginnings,
+      "given up, on its way at three kills": counts.givenUp,
       "sent again and there once, by its key": counts.byKey,
     },
   };
@@ -87,11 +98,12 @@ function rowsByLabel({ messages, deliveries }: Pick<Kept, "messages" | "deliveri
 type Excuse = "lost" | "killed";
 
 /** Why what the platform took here may be there again. */
-function excusesIn(taken: readonly Asked[]): Map<Asked, Excuse> {
+function excusesIn(taken: readonly Asked[], noted: ShownOptions["noted"]): Map<Asked, Excuse> {
   const excuses = new Map<Asked, Excuse>();
   // What follows in a chat, an edit too, follows what is noted: only the last that a life asked for there may be unnoted.
   for (const lane of Map.groupBy(taken, ({ chat, life }) => `${life} ${chat}`).values()) {
-    excuses.set(lane.at(-1)!, "killed");
+    const last = lane.at(-1)!;
+    if (!noted.has(`${last.life} ${labelIn(last.text)}`)) excuses.set(last, "killed");
   }
   for (const entry of taken) if (entry.fate === "lost") excuses.set(entry, "lost");
   return excuses;

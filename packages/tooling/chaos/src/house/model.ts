@@ -8,9 +8,11 @@ export interface ModelOptions {
   readonly onAsked: () => void;
   /** Told what it should not have been shown. */
   readonly onProblem: (problem: string) => void;
-  /** In the middle of an answer that takes its time. Default: none. */
-  readonly pause?: () => Promise<void>;
+  /** In the middle of the answer to the message of this label, if that takes its time. Default: none. */
+  readonly pause?: Pause;
 }
+
+type Pause = (label: string) => Promise<void>;
 
 export const startModel = ({ onAsked, onProblem, pause }: ModelOptions): Promise<FakeModelServer> =>
   fakeModelServer({
@@ -41,7 +43,7 @@ export function answerTo(kind: string, label: string, isUnsure: boolean): string
   return sentences.map((sentence) => sentence.padEnd(80, "!")).join(" ");
 }
 
-function stepFor(request: ModelRequest, pause?: () => Promise<void>): ModelStep {
+function stepFor(request: ModelRequest, pause?: Pause): ModelStep {
   const { asked, results } = lastIn(request);
   if (!asked) return { status: 400, message: "this is no message of the harness" };
   const { kind, label } = asked;
@@ -50,7 +52,7 @@ function stepFor(request: ModelRequest, pause?: () => Promise<void>): ModelStep 
     return { calls: [{ name: "file_write", input: { path: fileOf(label), content, mode: "append" } }] };
   }
   const isSlow = pause !== undefined && (kind === "story" || kind === "long");
-  return { text: answerTo(kind, label, results.some(isUnknown)), ...(isSlow && { midway: pause }) };
+  return { text: answerTo(kind, label, results.some(isUnknown)), ...(isSlow && { midway: () => pause(label) }) };
 }
 
 const isUnknown = (text: string): boolean => text.includes("interrupted, outcome unknown");

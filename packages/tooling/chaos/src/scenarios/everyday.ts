@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { seededRandom } from "@svc/testkit";
 import { type EverydayHouse, openEverydayHouse } from "../everyday/house.ts";
 import { judgeEveryday, shownIn } from "../everyday/judge.ts";
+import { notedDrafts } from "../everyday/noted-drafts.ts";
 import { peopleIn, write, type Written, writingsOf } from "../everyday/people.ts";
 import { makeTrouble } from "../everyday/trouble.ts";
 import { drained } from "../house/drained.ts";
@@ -23,7 +24,7 @@ const LONGEST_END_MS = 10_000;
 const FAILING_READS = 0.02;
 
 export async function everyday(options: ScenarioOptions): Promise<Report> {
-  const { seed, messages = 450, binary, failingReads, evidence, say = () => {} } = options;
+  const { seed, messages = 400, binary, failingReads, evidence, say = () => {} } = options;
   // A life has to be long enough for a connection.
   const kills = Math.ceil(options.kills / 2);
   const writings = writingsOf(seed, messages);
@@ -35,6 +36,7 @@ export async function everyday(options: ScenarioOptions): Promise<Report> {
   });
   const { lives, ledger } = house;
   const release = new Release();
+  const noted = new Set<string>();
 
   await lives.begin();
   const view = new InboxView(lives, await lives.daemon.pair());
@@ -49,6 +51,7 @@ export async function everyday(options: ScenarioOptions): Promise<Report> {
     release.upTo(kill.released);
     if (index > 0 && kill.at !== "start") await lives.begin();
     await killOnce(house, kill);
+    for (const label of notedDrafts(house.home)) noted.add(`${lives.count} ${label}`);
     say(`kill ${index + 1} of ${kills}: ${kill.at}`);
   }
   release.upTo(Infinity);
@@ -60,7 +63,7 @@ export async function everyday(options: ScenarioOptions): Promise<Report> {
   await lives.end();
   await lives.begin();
   problems.push(...(await settled(house, view, say)));
-  const judged = await judgeEveryday(house, writings);
+  const judged = await judgeEveryday(house, writings, noted);
   const report = {
     scenario: "everyday",
     seed,

@@ -5,7 +5,7 @@ export interface ScenarioOptions {
   readonly seed: number;
   readonly deliveries: number;
   readonly kills: number;
-  /** Of everyday. Default: 450. */
+  /** Of everyday. Default: 400. */
   readonly messages?: number | undefined;
   /** Share of the platforms' other requests, from 0 to 1, that fail beside a tenth of the sends. Default: none. */
   readonly failingReads?: number | undefined;
