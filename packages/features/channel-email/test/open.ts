@@ -90,7 +90,7 @@ export const mailFrom = (from: string, mail: Omit<RawMail, "from"> = {}): Buffer
 /** Resolves once it is so, however long real servers take. */
 export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let lap = 0; !(await isSo()); lap += 1) {
-    if (lap > 1000) throw new Error("it never came to be so");
+    if (lap > 5000) throw new Error("it never came to be so");
     await new Promise((resolve) => setTimeout(resolve, 4));
   }
 }

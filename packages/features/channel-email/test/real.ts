@@ -12,7 +12,7 @@ import {
 import type { TestContext } from "vitest";
 import { eventually, OWN, PASSWORD, PERSON } from "./open.ts";
 
-export const PEOPLE_PASSWORD = "password-of-a-person";
+const PEOPLE_PASSWORD = "password-of-a-person";
 /** Nobody has this mailbox, although SMTP takes mail for it. */
 export const LOST = "lost@example.org";
 

@@ -89,16 +89,18 @@ test("a file that holds no authority keeps the channel off", async () => {
 });
 
 test("without IDLE the mailbox is looked at again and again", async () => {
-  const { run, context } = open({ ...tls(), tls_ca_file: servers.authority!.caFile });
+  const { run, context } = open({ ...tls(), tls_ca_file: servers.authority!.caFile, poll_interval_secs: 5 });
   run();
   await eventually(async () => (await context.state.get("place")) !== undefined);
   await write(servers, { text: "found by looking", subject: "Poll" });
   await arrived(servers, OWN, "found by looking");
   await eventually(async () => {
-    // Less than an answer may take: what is under way is not called off.
-    await context.clock.advance(10_000);
-    return context.received.some(({ text }) => text.includes("found by looking"));
+    // Slowly: what is under way is called off after a minute.
+    await context.clock.advance(250);
+    return context.received.length > 0;
   });
+  expect(context.received[0]?.text).toContain("found by looking");
+  expect(context.log.lines).toContainEqual(expect.objectContaining({ fields: { account: OWN, push: false } }));
 });
 
 test("XOAUTH2: a token is got, renewed when it is refused, and opens both servers", async () => {
