@@ -9,8 +9,8 @@ import { ChatTokenizer, TABLE_START } from "./dialect.ts";
 const PARAGRAPH = new RegExp(Lexer.rules.block.normal.paragraph.source.replace("(?!", `(?!${TABLE_START}|`));
 
 const MAX_DEPTH = 12;
-/** Characters looked at, as a rough upper bound. An answer of 4,000 characters takes about a tenth of it. */
-export const MAX_EFFORT = 6_000_000;
+/** Characters looked at, as a rough upper bound: a paragraph of 4 000, of which each is a mark, can be afforded. */
+export const MAX_EFFORT = 20_000_000;
 
 export class BoundedLexer extends Lexer {
   #depth = 0;
@@ -34,7 +34,7 @@ export class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    const marks = src.match(/[\\<![`*_~&@:]/g)?.length ?? 0;
+    const marks = src.match(/[\\<![`*_~@]/g)?.length ?? 0;
     return this.#within(src.length * (marks + 1), src, tokens, () => super.inlineTokens(src, tokens));
   }
 
