@@ -36,6 +36,8 @@ describe("an answer in Markdown", () => {
     ["an indented line", "    four spaces", "four spaces"],
     ["sums", "2*3*4 is 24, and snake_case_word", "2*3*4 is 24, and snake_case_word"],
     ["entities", "Tom &amp; Jerry &lt;3", "Tom & Jerry <3"],
+    ["references", "See [the docs][d].\n\n[d]: https://example.org/x", "See the docs."],
+    ["a character that can't be said, by its number", "a&#1;b&#xFFFF;c", "abc"],
     ["what looks like elements", "Say <Hangup/> & <b>bold</b>", "Say <Hangup/> & <b>bold</b>"],
     ["what XML can't hold", "a\u0000b\u0008c\uD800d\uFFFEe\r\nf", "abcde\nf"],
   ])("%s", (_, markdown, spoken) => {

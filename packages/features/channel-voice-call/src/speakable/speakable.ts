@@ -1,5 +1,5 @@
 /** An answer in Markdown as it is read out: nobody hears asterisks, addresses of links, or code. */
-import { Lexer } from "marked";
+import { readMarkdown } from "@svc/kit/markdown";
 import { sayable } from "../twiml/xml.ts";
 import { spokenBlocks } from "./blocks.ts";
 
@@ -7,8 +7,9 @@ import { spokenBlocks } from "./blocks.ts";
 export function speakableOf(markdown: string, codeNotice: string): string {
   const lines: string[] = [];
   let isTold = codeNotice.trim() === "";
-  for (const block of spokenBlocks(new Lexer({ gfm: true }).lex(sayable(markdown)))) {
-    if (block.kind === "text") lines.push(block.text);
+  // An entity stands for any character: what can't be said is left out of what was read, too.
+  for (const block of spokenBlocks(readMarkdown(sayable(markdown)))) {
+    if (block.kind === "text") lines.push(sayable(block.text));
     else if (!isTold) {
       lines.push(codeNotice.trim());
       isTold = true;
