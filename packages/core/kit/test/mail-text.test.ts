@@ -91,6 +91,8 @@ test.each([
     `yes\n\nGet Outlook for iOS\n${"_".repeat(32)}\nFrom: Agent\nSent: Tuesday\nSubject: Deploy?\n\nAnswer: approve`,
     "yes",
   ],
+  ["Yes\n\n---\n\nFrom: Agent\nSent: Tuesday\nTo: Ada\nSubject: Re: Hi\n\nShall I?", "Yes"],
+  ["a\n---", "a\n---"],
   ["Sent from my desk", "Sent from my desk"],
   [
     "From: the beginning, this is a sentence.\nSent: with love",

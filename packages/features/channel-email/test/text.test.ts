@@ -200,6 +200,21 @@ test("an invitation is named", async () => {
   );
 });
 
+test("a command is one as a whole, in the text or in the subject", async () => {
+  const mails = [
+    mailFrom(PERSON, { subject: "Hi", text: "/model small\n-- \nAda" }),
+    mailFrom(PERSON, { subject: "/status", text: "" }),
+    mailFrom(PERSON, { subject: "Re: x", text: "/stop\n\n> Shall I?", headers: { "In-Reply-To": "<m@example.org>" } }),
+    mailFrom(PERSON, { subject: "Hi", text: "/usr/bin is full\nplease look" }),
+  ];
+  expect(await read(...mails)).toEqual([
+    "/model small",
+    "/status",
+    "/stop",
+    "Subject: Hi\n\n/usr/bin is full\nplease look",
+  ]);
+});
+
 /** A mail with everything in it. */
 const WHOLE = mailOf(
   multi(

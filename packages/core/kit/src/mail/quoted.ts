@@ -46,7 +46,8 @@ function endOfAnswer(lines: readonly string[]): number {
     while (end > 0 && is(lines[end - 1] as string)) end -= 1;
     return end < before;
   };
-  const isBlank = (line: string): boolean => line === "";
+  // Above the headers of what it quotes a mail program draws a line.
+  const isBlank = (line: string): boolean => line === "" || (separator > 0 && /^[-_]{3,}$/.test(line));
   back(isBlank);
   const hadQuote = back((line) => line === "" || line.startsWith(">"));
   if (hadQuote) end = withoutAttribution(lines, end);

@@ -64,8 +64,14 @@ function said({ headers }: NewMail, { text }: Body): string[] {
   if (isReply(headers)) return [withoutQuote(text)];
   const subject = subjectOf(headers);
   const isForwarded = /^\s*(?:fwd?|wg|tr|rv|enc|i):/i.test(subject);
-  return [subject === "" ? "" : `Subject: ${subject}`, isForwarded ? text.trim() : withoutSignature(text)];
+  const body = isForwarded ? text.trim() : withoutSignature(text);
+  // A command is one as a whole, wherever its writer put it.
+  if (COMMAND.test(body)) return [body];
+  if (body === "" && COMMAND.test(subject)) return [subject];
+  return [subject === "" ? "" : `Subject: ${subject}`, body];
 }
+
+const COMMAND = /^\/[a-z]{2,20}(?: [^\n]{1,200})?$/;
 
 const tellLoop = (log: Logger, { address: sender }: Writer): void =>
   log.warn("More mails came in a thread within an hour than people write; it is kept, and not answered.", { sender });

@@ -14,6 +14,7 @@ export interface HeaderReader {
 
 /** After so many times that the server says there is a mail, and does not show it. */
 const MOST_TRIES = 3;
+const MOST_KNOWN = 1000;
 
 export function createHeaderReader({ log }: { readonly log: Logger }): HeaderReader {
   const hard = createHardMails();
@@ -28,6 +29,7 @@ export function createHeaderReader({ log }: { readonly log: Logger }): HeaderRea
       const count = (tries.get(key) ?? 0) + 1;
       if (count >= MOST_TRIES) tries.delete(key);
       else tries.set(key, count);
+      if (tries.size > MOST_KNOWN) tries.delete(tries.keys().next().value as string);
       if (count < MOST_TRIES)
         throw new SvcError("REMOTE_UNREACHABLE", "The IMAP server does not show a mail that is there.");
       leaveOut(uid);
