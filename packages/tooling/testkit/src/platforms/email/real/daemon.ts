@@ -14,6 +14,10 @@ export async function startDaemon(
   { ports, logs }: { readonly ports: readonly number[]; readonly logs: () => string },
 ): Promise<Daemon> {
   const child = spawn(command, args, { stdio: "ignore", detached: true });
+  // A test run that ends without its `afterAll` leaves no server behind.
+  const end = (): void => void child.kill("SIGTERM");
+  process.once("exit", end);
+  child.once("exit", () => process.off("exit", end));
   let failure: Error | undefined;
   child.once("error", (error) => (failure = error));
   for (const port of ports) {

@@ -29,7 +29,7 @@ export function missingMailServers(): MissingPart | undefined {
   const install = "apt-get install dovecot-imapd dovecot-lmtpd postfix";
   if (!isDovecotThere()) return { name: "dovecot", reason: `not in /usr/sbin; ${install}` };
   if (!isPostfixThere()) return { name: "postfix", reason: `not in /usr/lib/postfix; ${install}` };
-  if (process.getuid?.() !== 0) return { name: "postfix", reason: "its master starts as root only" };
+  if (process.getuid?.() !== 0) return { name: "postfix", reason: "its master starts as root only", tier: "B" };
   return undefined;
 }
 
