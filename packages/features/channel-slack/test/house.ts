@@ -9,7 +9,7 @@ export const TOKENS = { botToken: "xoxb-12-34-bot-token", appToken: "xapp-1-A0AP
 export const SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5";
 export const PERSON = "U0PERSON1";
 export const STRANGER = "U0STRANGE";
-export const PEOPLE = [
+const PEOPLE = [
   { id: PERSON, name: "ada", displayName: "Ada" },
   { id: STRANGER, name: "eve" },
 ];

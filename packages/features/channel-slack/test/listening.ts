@@ -98,7 +98,7 @@ export async function listening(options: ListeningOptions = {}): Promise<Listeni
 }
 
 /** Of the event loop. */
-export async function turns(count: number): Promise<void> {
+async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
