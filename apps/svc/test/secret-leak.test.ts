@@ -15,10 +15,9 @@ import { homeWith } from "./daemon.ts";
 import { EventReader } from "./governed-house.ts";
 import { channelSections, filesBelow, leaksIn, PLANTED, type Told } from "./leak-house.ts";
 
-const CHANNELS = [
-  ...["provider_a", "provider_b", "provider_c", "provider_d", "mailpush", "voice_call"],
-  ...["telegram", "discord", "slack", "email"],
-];
+const CHANNELS = "provider_a provider_b provider_c provider_d mailpush voice_call telegram discord slack email".split(
+  " ",
+);
 const OLD_SECRET = "planted-and-rotated-5b40";
 
 interface Around {
