@@ -2,7 +2,7 @@
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
  *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest]
- *   pnpm bench --against <another build's binary>   only the pairs: what this build's starts and turns cost more than the other's
+ *   pnpm bench --against <another build's binary> [--only starts,turns]   only pairs: what this build's cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "4" },
     rounds: { type: "string" },
     requests: { type: "string" },
-    only: { type: "string", default: "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest" },
+    only: { type: "string" },
     against: { type: "string" },
   },
 });
@@ -53,7 +53,9 @@ const seconds = Number(values.seconds);
 // A round of a load takes minutes, one of a start not a second.
 const rounds = (usual: number): number => Number(values.rounds ?? usual);
 const requests = (usual: number): number => Number(values.requests ?? usual);
-const only = new Set(values.against === undefined ? values.only.split(",") : []);
+const ALL = "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest";
+const PAIRS = "starts,turns";
+const only = new Set((values.only ?? (values.against === undefined ? ALL : PAIRS)).split(","));
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const results: Record<string, unknown> = {
   date: new Date().toISOString(),
@@ -62,10 +64,12 @@ const results: Record<string, unknown> = {
 };
 if (only.has("startup")) say(startupTable((results["startup"] = await measureStartup(rounds(11)))));
 if (only.has("commands")) say(commandTable((results["commands"] = await measureCommands(rounds(11)))));
-if (values.against !== undefined) {
+if (values.against !== undefined && only.has("starts")) {
   const starts = await measureStartPairs(values.against, rounds(21));
   results["startPairs"] = starts;
   say(startPairTable(starts));
+}
+if (values.against !== undefined && only.has("turns")) {
   const pairs = await measurePairs(values.against, rounds(11), seconds);
   results["pairs"] = pairs;
   say(pairTable(pairs));
