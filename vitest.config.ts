@@ -12,6 +12,8 @@ export default defineConfig({
           exclude: ["**/*.e2e.test.ts", "**/node_modules/**"],
           pool: "threads",
           isolate: false,
+          // Many wait for sockets of their own. Without this a machine with two cores has one worker.
+          maxWorkers: 2,
           // On a busy machine a property test takes several times as long; what hangs is told all the same.
           testTimeout: 60_000,
         },

@@ -57,6 +57,25 @@ describe("a run that fails", () => {
     expect(status()).toMatchObject({ restarts: 1 });
   });
 
+  test("is told as running again once it lasts longer than the one that failed; after a good minute, at once", async () => {
+    let runs = 0;
+    const { status, clock } = await supervised(async (signal) => {
+      runs += 1;
+      if (runs > 1) await clock.sleep(runs === 4 ? 61_000 : 30_000, signal);
+      throw new Error("silence");
+    });
+    await clock.advance(500);
+    expect([runs, status()]).toMatchObject([2, { state: "running" }]);
+    await clock.advance(30_000 + 1_000 + 29_999);
+    expect([runs, status()]).toMatchObject([3, { state: "waiting", reason: "silence" }]);
+    await clock.advance(1 + 2_000 + 29_999);
+    expect([runs, status()]).toMatchObject([4, { state: "waiting" }]);
+    await clock.advance(1);
+    expect(status()).toMatchObject({ state: "running" });
+    await clock.advance(31_000 + 500);
+    expect([runs, status()]).toMatchObject([5, { state: "running" }]);
+  });
+
   test("starts with the short wait again after it ran well for a minute", async () => {
     let runs = 0;
     const { clock, starts } = await supervised(async (signal) => {

@@ -22,17 +22,24 @@ export interface Supervision {
   readonly redact: (text: string) => string;
 }
 
-/** Never rejects. A run that throws `FEATURE_FAILED` gives up: what it lacks does not come back by waiting. */
+/**
+ * Never rejects. A run that throws `FEATURE_FAILED` gives up: what it lacks does not come back by waiting. After a failure it is
+ * told as running once it has lasted longer than the run that failed.
+ */
 export async function supervise(watch: Supervision): Promise<void> {
   const { run, signal, health, backoff, clock, log } = watch;
+  // A platform that takes connections and says nothing would else be well with every try, until that is given up.
+  let doubtMs = 0;
   for (let failures = 0; !signal.aborted;) {
-    health.become("running");
     const startedAt = clock.monotonic();
+    const cancel = tellRunning(watch, doubtMs);
     try {
       await run(signal);
+      cancel();
       health.become("stopped");
       return;
     } catch (error) {
+      cancel();
       if (signal.aborted) break;
       const reason = reasonOf(error, watch.redact);
       if (error instanceof SvcError && error.code === "FEATURE_FAILED") {
@@ -40,7 +47,9 @@ export async function supervise(watch: Supervision): Promise<void> {
         log.error("The feature gave up.", { reason });
         return;
       }
-      if (clock.monotonic() - startedAt >= backoff.stableMs) failures = 0;
+      const lastedMs = clock.monotonic() - startedAt;
+      if (lastedMs >= backoff.stableMs) failures = 0;
+      doubtMs = lastedMs >= backoff.stableMs ? 0 : lastedMs;
       const waitMs = waitBefore(failures, backoff, watch.random(), error);
       failures += 1;
       health.become("waiting", reason);
@@ -50,6 +59,13 @@ export async function supervise(watch: Supervision): Promise<void> {
     }
   }
   health.become("stopped");
+}
+
+/** The result takes it back, if it is not told yet. */
+function tellRunning({ health, clock }: Pick<Supervision, "health" | "clock">, afterMs: number): () => void {
+  if (afterMs > 0) return clock.after(afterMs, () => health.become("running"));
+  health.become("running");
+  return () => {};
 }
 
 /** Half fixed, half jitter: many that failed together don't come back together. A server's own wish is honoured. */
