@@ -1,6 +1,6 @@
 // How a mailbox is read: at once, to the end, from where it was read last; and whatever happens to it meanwhile.
 import { fakeClock } from "@svc/testkit";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { closeAll, connected, eventually, mailFrom, never, open, PERSON, portsOf, startMail } from "./open.ts";
 
 afterEach(closeAll);
@@ -210,8 +210,10 @@ test("a mail that the server breaks down over is read in a simpler way, in the e
   const { state } = context;
   const channel = open({ ...portsOf(mail) }, { state });
   const failures: unknown[] = [];
+  let isWatched = true;
+  onTestFinished(() => void (isWatched = false));
   const supervised = async (): Promise<void> => {
-    for (;;) await channel.run().catch((error: unknown) => failures.push(error));
+    while (isWatched) await channel.run().catch((error: unknown) => failures.push(error));
   };
   void supervised();
   await eventually(async () => (await state.get("place")) !== undefined);
