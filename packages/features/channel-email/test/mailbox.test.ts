@@ -210,10 +210,10 @@ test("a mail that the server breaks down over is read in a simpler way, in the e
   const { state } = context;
   const channel = open({ ...portsOf(mail) }, { state });
   const failures: unknown[] = [];
-  let isWatched = true;
-  onTestFinished(() => void (isWatched = false));
+  const over = new AbortController();
+  onTestFinished(() => over.abort());
   const supervised = async (): Promise<void> => {
-    while (isWatched) await channel.run().catch((error: unknown) => failures.push(error));
+    while (!over.signal.aborted) await channel.run().catch((error: unknown) => failures.push(error));
   };
   void supervised();
   await eventually(async () => (await state.get("place")) !== undefined);
