@@ -93,6 +93,8 @@ test("what a killed fetch had of a file is gone after the next start, and the fi
       : [];
   const part = { type: "media", url: `${server.url}/a.png`, mime_type: "image/png" };
   await house.post("provider_b", house.from.b({ parts: [part] }));
+  // The file is made before it is asked for: killed in between, the next start would be the first to ask.
+  await server.arrived(0);
   expect(await eventually(files, ({ length }) => length > 0)).toEqual([expect.stringMatching(/^\.svc-.*\.tmp$/)]);
   await house.daemon.kill9();
   writeFileSync(join(media, ".svc-0123456789abcdef.tmp"), "mine");
