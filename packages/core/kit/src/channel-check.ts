@@ -9,23 +9,32 @@ type Check = NonNullable<Channel["check"]>;
  */
 export async function runChannel(check: Check, log: Logger, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  log.info("the platform knows this channel", { account: await check(signal).catch(asFinal) });
+  log.info("the platform knows this channel", { account: await check(signal).catch(thrown(asFinal)) });
   if (signal.aborted) return;
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-function asFinal(error: unknown): never {
-  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") throw error;
-  throw new SvcError("FEATURE_FAILED", error.message, { cause: error, ...(error.hint && { hint: error.hint }) });
+/** What a channel's `run` ends with: credentials that are refused stay so until the config changes, and FEATURE_FAILED says that. */
+export function asFinal(error: unknown): unknown {
+  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return error;
+  return new SvcError("FEATURE_FAILED", error.message, { cause: error, ...(error.hint && { hint: error.hint }) });
 }
 
+const thrown =
+  (made: (error: unknown) => unknown) =>
+  (error: unknown): never => {
+    throw made(error);
+  };
+
 /** What `platformCall` throws, in the words of `Channel.check`: no message was refused here. */
-export function asCheckFailure(error: unknown): never {
-  if (!(error instanceof SvcError) || !error.code.startsWith("DELIVERY_")) throw error;
+export function checkFailureOf(error: unknown): unknown {
+  if (!(error instanceof SvcError) || !error.code.startsWith("DELIVERY_")) return error;
   const { message, retryAfterMs, hint = "Check the channel's api_url." } = error;
-  throw new SvcError("REMOTE_UNREACHABLE", message, {
+  return new SvcError("REMOTE_UNREACHABLE", message, {
     cause: error,
     hint,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
+
+export const asCheckFailure = thrown(checkFailureOf);

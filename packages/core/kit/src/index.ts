@@ -5,6 +5,7 @@ export * from "./channel-check.ts";
 export { fenceLeftOpen } from "./code-fences.ts";
 export * from "./conversation-key.ts";
 export * from "./equal-secrets.ts";
+export * from "./fields.ts";
 export * from "./hub-challenge.ts";
 export * from "./json.ts";
 export * from "./media-download.ts";

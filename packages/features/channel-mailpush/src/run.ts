@@ -1,6 +1,6 @@
 /** The channel's loop: the watch is renewed, the keys of pushes are fetched, and mail is looked for when no push comes. */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import type { AccessTokens } from "@svc/kit";
+import { type AccessTokens, asFinal } from "@svc/kit";
 import type { Sync } from "./mailbox/sync.ts";
 import type { Watch } from "./mailbox/watch.ts";
 import type { SigningKeys } from "./push/keys.ts";
@@ -61,10 +61,4 @@ async function pause({ keys, context }: Loop, ms: number, signal: AbortSignal): 
   } finally {
     over.abort();
   }
-}
-
-/** Credentials that are refused stay so until the config changes. A mailbox without any still takes its pushes. */
-function asFinal(error: unknown): unknown {
-  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return error;
-  return new SvcError("FEATURE_FAILED", error.message, { cause: error, ...(error.hint && { hint: error.hint }) });
 }

@@ -1,5 +1,6 @@
 /** The channel's loop: what comes in is kept, what was missed is looked for, people's names are looked up. */
-import { type FeatureContext, SvcError } from "@svc/contract";
+import type { FeatureContext } from "@svc/contract";
+import { asFinal } from "@svc/kit";
 import { type AccountParts, signIn } from "./account.ts";
 import type { WebApi } from "./api/web-api.ts";
 import { awayIn } from "./arriving/away.ts";
@@ -78,11 +79,4 @@ async function together(signal: AbortSignal, loops: readonly ((end: AbortSignal)
   );
   await Promise.all(running);
   if (!signal.aborted) throw first;
-}
-
-/** Credentials that are refused stay so until the config changes. */
-function asFinal(error: unknown): unknown {
-  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return error;
-  const { message, hint } = error;
-  return new SvcError("FEATURE_FAILED", message, { cause: error, ...(hint !== undefined && { hint }) });
 }

@@ -3,11 +3,10 @@
  * https://www.twilio.com/docs/phone-numbers/api/incomingphonenumber-resource
  */
 import { type Json, SvcError } from "@svc/contract";
-import { asCheckFailure } from "@svc/kit";
+import { asCheckFailure, fieldsOf, listOf } from "@svc/kit";
 import type { Config } from "./config.ts";
 import { PATHS } from "./ingress/paths.ts";
 import type { PlatformApi } from "./platform/api.ts";
-import { fieldsOf, listOf } from "./platform/fields.ts";
 
 export async function setUp(api: PlatformApi, config: Config, base: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();

@@ -1,26 +1,9 @@
-/** Fields of JSON that somebody else wrote: what is not there, or not what was asked for, reads as nothing. */
-import type { Json } from "@svc/contract";
+/** What the platform writes, read without trust: the kit's pieces, and what is its own. */
+import { wordOf as anyWordOf } from "@svc/kit";
 
-export type Fields = Readonly<Record<string, Json>>;
+export { type Fields, fieldsOf, listOf, textOf } from "@svc/kit";
 
-export const fieldsOf = (value: unknown): Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : NONE;
-
-const NONE: Fields = Object.freeze({});
-
-export const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
-
-/** Blank counts as nothing. */
-export const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value.trim() !== "" ? value : undefined;
-
-/** A name: longer than any of the platform's it is nothing, for it is kept and shown again and again. */
-export function wordOf(value: unknown): string | undefined {
-  const text = textOf(value);
-  return text === undefined || text.length > MAX_WORD_CHARS ? undefined : text.trim();
-}
-
-const MAX_WORD_CHARS = 512;
+export const wordOf = (value: unknown): string | undefined => anyWordOf(value)?.trim();
 
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;

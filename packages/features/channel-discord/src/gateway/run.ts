@@ -1,6 +1,6 @@
 /** The channel's connection, as long as it lasts: what the gateway tells is taken in order, commands are answered at once. */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import { asCheckFailure } from "@svc/kit";
+import { asFinal, checkFailureOf } from "@svc/kit";
 import type { GatewayDispatchPayload } from "discord-api-types/v10";
 import { fieldsOf } from "../api/fields.ts";
 import { idOf } from "../api/snowflake.ts";
@@ -34,7 +34,7 @@ export async function runGateway(parts: RunParts, signal: AbortSignal): Promise<
   try {
     await Promise.race([called.promise, connected(parts, either)]);
   } catch (error) {
-    if (!signal.aborted) throw asFinal(error);
+    if (!signal.aborted) throw asFinal(checkFailureOf(error));
   } finally {
     signal.removeEventListener("abort", callOff);
     ending.abort(new SvcError("CANCELLED"));
@@ -126,18 +126,5 @@ async function introduce(
     if (signal.aborted) return;
     const code = error instanceof SvcError ? error.code : "INTERNAL";
     log.warn("the menu of commands could not be registered; typed, they work all the same", { code });
-  }
-}
-
-/** Credentials that are refused stay so until the config changes. What a request would be is no matter here. */
-function asFinal(error: unknown): unknown {
-  if (!(error instanceof SvcError)) return error;
-  if (error.code === "CHANNEL_UNAUTHORIZED") {
-    return new SvcError("FEATURE_FAILED", error.message, { cause: error, ...(error.hint && { hint: error.hint }) });
-  }
-  try {
-    return asCheckFailure(error);
-  } catch (failure) {
-    return failure;
   }
 }

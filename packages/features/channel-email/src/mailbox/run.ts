@@ -1,5 +1,6 @@
 /** The channel's loop: what is new is read, and then what is new is waited for. */
 import { type FeatureContext, SvcError } from "@svc/contract";
+import { asFinal } from "@svc/kit";
 import type { Account } from "../account/account.ts";
 import { openSession } from "../imap/session.ts";
 import type { InboundOf } from "../mail/inbound.ts";
@@ -49,10 +50,4 @@ async function checkSmtp(smtp: Loop["smtp"], { log }: Loop["context"], signal: A
     if (!(error instanceof SvcError) || error.code === "CHANNEL_UNAUTHORIZED") throw error;
     log.warn("The SMTP server can't be asked now; mail is read all the same.", { reason: error.code });
   }
-}
-
-/** Credentials that are refused stay so until the config changes. */
-function asFinal(error: unknown): unknown {
-  if (!(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return error;
-  return new SvcError("FEATURE_FAILED", error.message, { cause: error, ...(error.hint && { hint: error.hint }) });
 }

@@ -2,7 +2,7 @@
  * What was written in a conversation, from the platform's history.
  * https://docs.slack.dev/reference/methods/conversations.history, https://docs.slack.dev/reference/methods/conversations.replies
  */
-import { SvcError } from "@svc/contract";
+import { SvcError, type Json } from "@svc/contract";
 import type { WebApi } from "../api/web-api.ts";
 import { type Fields, fieldsOf, textOf } from "../fields.ts";
 import { timestamp } from "../ids.ts";
@@ -83,7 +83,7 @@ export async function conversationsOf(
 const ORDER = ["im", "mpim", "channel"];
 
 /** An answer without its list is none: nothing would be missed that way, and nothing found. */
-function readList(value: Fields[string]): Fields[] {
+function readList(value: Json | undefined): Fields[] {
   if (!Array.isArray(value)) throw new SvcError("DELIVERY_FAILED", "The platform's answer can't be read.");
   return value.map(fieldsOf);
 }

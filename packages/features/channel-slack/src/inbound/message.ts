@@ -2,7 +2,7 @@
  * A message, as an event or as history tells it.
  * https://docs.slack.dev/reference/events/message, https://docs.slack.dev/reference/events/app_mention
  */
-import type { Conversation, Inbound } from "@svc/contract";
+import type { Conversation, Inbound, Json } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, textOf, wordOf } from "../fields.ts";
 import { CHANNEL, conversationId, messageIdOf, msOf, timestamp, userId } from "../ids.ts";
 import { decoded, mentions, withoutMention } from "./decode.ts";
@@ -60,7 +60,7 @@ export const conversationIn = (channel: string, thread: string | undefined): Con
 });
 
 /** A mention does not say where it was; those of direct messages are no mentions. */
-function kindOf(type: Fields[string], channel: string): Place["kind"] {
+function kindOf(type: Json | undefined, channel: string): Place["kind"] {
   if (type === "im" || channel.startsWith("D")) return "im";
   return type === "mpim" ? "mpim" : "channel";
 }

@@ -1,6 +1,6 @@
 /** What is kept of an incoming call so that it is followed up: `Channel.onNotice`. */
 import type { Json, Notice } from "@svc/contract";
-import { fieldsOf } from "../platform/fields.ts";
+import { fieldsOf } from "@svc/kit";
 import { CALL_SID } from "./webhook.ts";
 
 export const began = (sid: string): Notice => ({ id: `began ${sid}`, lane: sid, body: { began: sid } });

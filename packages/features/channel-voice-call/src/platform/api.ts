@@ -1,8 +1,7 @@
 /** Requests to the REST API, version 2010-04-01: forms in, JSON out. https://www.twilio.com/docs/usage/api */
 import type { FeatureContext } from "@svc/contract";
-import { platformCall, type PlatformAnswer } from "@svc/kit";
+import { type Fields, fieldsOf, platformCall, type PlatformAnswer } from "@svc/kit";
 import type { Config } from "../config.ts";
-import { type Fields, fieldsOf } from "./fields.ts";
 import { isOver, problemOf } from "./problems.ts";
 
 /** A list stands for a field that comes several times. */

@@ -3,8 +3,7 @@
  * https://www.twilio.com/docs/api/errors
  */
 import { type Json, SvcError } from "@svc/contract";
-import { type PlatformAnswer, retryAfterMs } from "@svc/kit";
-import { fieldsOf } from "./fields.ts";
+import { fieldsOf, type PlatformAnswer, retryAfterMs } from "@svc/kit";
 
 type Meaning = "CHANNEL_UNAUTHORIZED" | "DELIVERY_REFUSED" | "DELIVERY_FAILED";
 

@@ -3,7 +3,7 @@ import type { Json, OutgoingMessage, Prompt } from "@svc/contract";
 import type { Asked } from "../calls/place.ts";
 import type { NewUtterance } from "../calls/utterance.ts";
 import type { Config } from "../config.ts";
-import { fieldsOf } from "../platform/fields.ts";
+import { fieldsOf } from "@svc/kit";
 import { CALL_SID } from "../ingress/webhook.ts";
 
 /**

@@ -7,7 +7,7 @@ import { Utterance } from "../calls/utterance.ts";
 import type { Config } from "../config.ts";
 import { PATHS } from "../ingress/paths.ts";
 import { CALL_SID } from "../ingress/webhook.ts";
-import { fieldsOf, listOf } from "../platform/fields.ts";
+import { fieldsOf, listOf } from "@svc/kit";
 import type { PlatformApi } from "../platform/api.ts";
 import type { Spoken } from "../twiml/documents.ts";
 import type { Words } from "./message.ts";
