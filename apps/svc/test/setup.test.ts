@@ -34,6 +34,8 @@ const entry = (id: string, kind: CatalogueEntry["kind"], rest: Partial<Catalogue
   sections: [],
   tools: [],
   ingress: [],
+  routes: [],
+  open: [],
   platforms: [],
   native: [],
   included: true,

@@ -1,5 +1,5 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
-import type { Inbound, Kept, Speech } from "@svc/contract";
+import type { Inbound, Kept, Readings, Speech } from "@svc/contract";
 import { channelIdOf, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import type { Store } from "@svc/store";
@@ -15,6 +15,8 @@ export interface FeatureDoors {
   receive(channel: string, messages: readonly Inbound[]): Promise<readonly Kept[]>;
   /** The same. Default: there is none. */
   readonly speech?: Speech;
+  /** The same. Default: nobody knows. */
+  readings?(): Readings;
 }
 
 export function enabledFeatures(
@@ -35,6 +37,8 @@ export function enabledFeatures(
         resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
         publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
         ...(doors.speech && { speech: doors.speech }),
+        ...(doors.readings && { readings: () => doors.readings!() }),
+        isPaired: (clientId) => store().devices.ofClient(clientId) !== undefined,
         secrets: featureSecrets(definition.id, home, store),
         state: featureState(definition.id, store),
         receive: (messages) => doors.receive(channelIdOf(definition), messages),

@@ -1,6 +1,6 @@
 /** What features and core's own tools reach of a service that is put together after them. */
 import type { Messaging } from "@svc/agent";
-import { type Inbound, type Kept, type Speech, SvcError } from "@svc/contract";
+import { type Inbound, type Kept, type Readings, type Speech, SvcError } from "@svc/contract";
 import { receivedEvents } from "@svc/gateway/sop-events";
 import type { Registry } from "@svc/kernel";
 import type { Approvals, SopDoors, Sops } from "@svc/sop";
@@ -12,6 +12,7 @@ interface Opened {
   readonly messaging: Messaging;
   readonly governance: Governance;
   readonly registry: () => Registry;
+  readonly readings: () => Readings;
 }
 
 export class LateDoors implements FeatureDoors, SopDoors {
@@ -23,8 +24,8 @@ export class LateDoors implements FeatureDoors, SopDoors {
     return store;
   }
 
-  open(messaging: Messaging, governance: Governance, registry: () => Registry): void {
-    this.#opened = { messaging, governance, registry };
+  open(opened: Opened): void {
+    this.#opened = opened;
   }
 
   store(): Store {
@@ -47,6 +48,8 @@ export class LateDoors implements FeatureDoors, SopDoors {
     const { messaging, governance, registry } = this.#service();
     return messaging.receive(channel, messages, receivedEvents(governance.sops, registry().ingress, channel));
   }
+
+  readonly readings = (): Readings => this.#service().readings();
 
   readonly speech: Speech = lateSpeech(() => this.#opened?.messaging.speech ?? NO_SPEECH);
 

@@ -12,6 +12,7 @@ import { type Governance, makeGovernance } from "./governance/governance.ts";
 import { idempotencyOf } from "./idempotency.ts";
 import type { LateDoors } from "./late-doors.ts";
 import { messagingSettings } from "./messaging-settings.ts";
+import { readingsOf } from "./readings.ts";
 import { speechFetch } from "./speech-fetch.ts";
 
 export interface Service {
@@ -31,6 +32,7 @@ export interface Service {
   readonly governance: Governance;
   /** Others can reach it: the page, the command line. */
   readonly isDaemon: boolean;
+  countConnections: () => number;
   /** Takes up what the last process left, then runs. */
   start(): void;
   /** Begins nothing more; what runs has `graceMs`. */
@@ -62,6 +64,8 @@ export class OpenService implements Service {
   readonly events: ServiceEvents;
   readonly governance: Governance;
   readonly isDaemon: boolean;
+  /** Set by whoever opens the gateway. */
+  countConnections: () => number = () => 0;
   readonly #unlock: () => void;
   #generation: Generation;
 
@@ -106,7 +110,12 @@ export class OpenService implements Service {
       prompts,
       ...(isDaemon && { askIn: (where) => questions.inConversation(where) }),
     });
-    late.open(this.messaging, this.governance, () => this.#generation.registry);
+    late.open({
+      messaging: this.messaging,
+      governance: this.governance,
+      registry: () => this.#generation.registry,
+      readings: () => readingsOf(this, this.countConnections()),
+    });
   }
 
   get generation(): Generation {

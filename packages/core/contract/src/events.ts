@@ -142,8 +142,3 @@ export interface ChannelHealthEvent {
 }
 
 export type SvcEvent = TurnEvent | MessageEvent | ChannelEvent | ApprovalEvent | SopEvent | ChannelHealthEvent;
-
-/** Sees every event. Never throws, never blocks. */
-export interface Observer {
-  record(event: SvcEvent): void;
-}

@@ -10,9 +10,9 @@ import type { GenericSchema, InferOutput } from "valibot";
 import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
 import type { ErrorCode } from "./error-codes.ts";
-import type { Observer } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
+import type { Observer, Readings } from "./observe.ts";
 import type { SandboxBackend } from "./sandbox.ts";
 import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
@@ -28,6 +28,11 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
   readonly extends?: string;
   /** Schema of `section`, or of the keys added to `extends`; a strict object. */
   readonly config?: Schema;
+  /**
+   * Of a feature that extends a section without keys of its own: whether the section, as it was validated, turns it on. Such
+   * a feature is handed the whole section as its config.
+   */
+  when?(section: Readonly<Record<string, unknown>>): boolean;
   readonly load: () => Promise<FeatureModule<InferOutput<Schema>>>;
   /** Keys of its valid section that do nothing without another feature: an error where the build is without that one. */
   needs?(config: InferOutput<Schema>): readonly FeatureNeed[];
@@ -63,6 +68,10 @@ export interface FeatureContext<Config = unknown> {
   readonly publicUrl: string | undefined;
   /** `[transcription]` and `[tts]`, as the config in force says. Not before the Execution phase. */
   readonly speech: Speech;
+  /** How the service stands. Not before the Execution phase. */
+  readings(): Readings;
+  /** Whether the client is a paired device: one that was revoked is nobody any more. Not before the Registration phase. */
+  isPaired(clientId: ClientId): boolean;
   /** What this feature keeps encrypted over restarts. Not before the Registration phase. */
   readonly secrets: SecretStore;
   /** The same for what is no secret: a cursor, a date. */
@@ -110,13 +119,29 @@ export interface Contributions {
   shutdown?(): Promise<void>;
 }
 
-/** A bearer-authenticated route below `/api/`. */
+/** A route below `/api/`. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Literal path, e.g. `/api/plugins`. */
+  /** e.g. `/api/plugins`, with segments `{name}` that stand for any one. */
   readonly path: string;
+  /**
+   * Whose request it takes: a device's that may read, or one that may change things; `open` takes everybody's, at most ten
+   * a minute from one client, and is only for paths that the manifest lists as open. Default: `read` for GET, else
+   * `operate`.
+   */
+  readonly access?: "read" | "operate" | "open";
   readonly doc: RouteDoc;
-  handle(request: RouteRequest): Promise<{ readonly status: number; readonly body: Json }>;
+  handle(request: RouteRequest): Promise<RouteResult>;
+}
+
+export interface RouteResult {
+  readonly status: number;
+  readonly body: Json;
+  /**
+   * Signs a page in as the paired device that this client is: the answer gets its cookie, and `csrf` and `device` are added
+   * to the body, as with `POST /api/session`. Answered UNAUTHORIZED where there is no such device any more.
+   */
+  readonly signIn?: ClientId;
 }
 
 /** What a route takes and answers, for `/openapi.json`. What does not fit `query` and `body` never reaches the route. */
@@ -139,12 +164,25 @@ export interface RouteAnswer {
 }
 
 export interface RouteRequest {
-  readonly clientId: ClientId;
+  readonly caller: RouteCaller;
+  /** By `{name}` of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** What the body schema makes of the JSON that came; null without a body. */
   readonly body: Json;
+  /** `Origin` of the request, if it has one: http(s), on a host that is served, with the gateway's or `public_url`'s port. */
+  readonly origin: string | undefined;
   readonly signal: AbortSignal;
 }
+
+/**
+ * Who asks. `proof`: by its bearer token, or by the sign-in of a page. `operator`: whoever has the control socket. `stranger`:
+ * only on routes that are open.
+ */
+export type RouteCaller =
+  | { readonly kind: "device"; readonly clientId: ClientId; readonly proof: "token" | "page" }
+  | { readonly kind: "operator" }
+  | { readonly kind: "stranger" };
 
 /** Checks the id at the door; everything else is the kernel's to check, with all problems told at once. */
 export function defineFeature<Schema extends GenericSchema>(

@@ -10,6 +10,10 @@ export interface FeatureManifest {
   readonly tools: readonly string[];
   /** Public paths it takes deliveries on; nobody else's, whether it is configured or not. */
   readonly ingress: readonly string[];
+  /** Paths below `/api/` it serves, with segments `{name}`; each says why where the feature is not there, or off. */
+  readonly routes: readonly string[];
+  /** Those of them that may be open: served without a bearer. */
+  readonly open: readonly string[];
   /** `linux`, `darwin`, `win32`; empty: all. */
   readonly platforms: readonly string[];
   /** Native addons it needs, by npm name. */

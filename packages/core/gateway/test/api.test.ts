@@ -108,7 +108,7 @@ describe("feature routes", () => {
     const { gateway, headers } = await started([echo(seen)]);
     const posted = { method: "POST", path: "/api/plugins?q=a%20b", headers: { ...headers, ...json }, body: '{"x":1}' };
     expect(await call(gateway, posted)).toMatchObject({ status: 201, json: { got: { x: 1 }, q: "a b" } });
-    expect(seen[0]?.clientId).toBe("client-operator");
+    expect(seen[0]?.caller).toMatchObject({ kind: "device", clientId: "client-operator", proof: "token" });
     const bare = await call(gateway, { method: "POST", path: "/api/plugins", headers });
     expect(bare.json.got).toBe(null);
   });

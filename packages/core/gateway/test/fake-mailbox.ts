@@ -55,6 +55,7 @@ export class FakeMailbox implements Mailbox {
       inbox: { waiting: 1, done: 1, failed: 0, dropped: 0 },
       outbox: { waiting: 0, sent: 0, dead: 1, dropped: 0 },
       oldestWaitingMs: this.oldestWaitingMs,
+      oldestMs: { inbox: 0, outbox: 0 },
     };
   }
 

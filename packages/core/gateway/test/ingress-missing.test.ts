@@ -85,6 +85,8 @@ test("paths and their titles are those of the whole catalogue", () => {
     tools: [],
     platforms: [],
     native: [],
+    routes: [],
+    open: [],
     included: false,
     planned: true,
     profiles: [],

@@ -110,6 +110,8 @@ const entry = (id: string, sections: string[], rest: Partial<CatalogueEntry> = {
   sections,
   tools: [],
   ingress: [],
+  routes: [],
+  open: [],
   platforms: [],
   native: [],
   included: false,

@@ -155,5 +155,8 @@ export interface EndedPage<Row> {
 export interface MessageCounts {
   readonly inbox: Readonly<Record<InboxState, number>>;
   readonly outbox: Readonly<Record<OutboxState, number>>;
+  /** Of both boxes; undefined: nothing waits. */
   readonly oldestWaitingMs: number | undefined;
+  /** Of each box; 0: nothing waits there. */
+  readonly oldestMs: { readonly inbox: number; readonly outbox: number };
 }

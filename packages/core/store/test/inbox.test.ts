@@ -208,6 +208,7 @@ describe("lists", () => {
       inbox: { waiting: 2, done: 2, failed: 1, dropped: 1 },
       outbox: { waiting: 0, sent: 0, dead: 0, dropped: 0 },
       oldestWaitingMs: 5000,
+      oldestMs: { inbox: 5000, outbox: 0 },
     });
     await store.write(() => [5, 6].map((n) => store.inbox.end(n, "done")));
     crash();

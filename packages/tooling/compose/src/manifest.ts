@@ -32,6 +32,8 @@ const ID = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, "lower-ca
 const filled = v.pipe(v.string(), v.regex(/\S/, "a sentence, not blank"));
 const list = <Item extends v.GenericSchema>(item: Item) => v.optional(v.array(item), []);
 
+const API_PATH = v.pipe(v.string(), v.regex(/^\/api(\/([a-z0-9-]+|\{[a-z_]+\}))+$/, "a path below /api/"));
+
 export const idSchema = ID;
 
 /** What a manifest and a planned feature have in common. */
@@ -44,6 +46,8 @@ export const manifestEntries = {
   ),
   tools: list(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "a tool name such as file_read"))),
   ingress: list(v.pipe(v.string(), v.regex(/^(\/[a-z0-9-]+)+$/, "a public path such as /provider-a"))),
+  routes: list(API_PATH),
+  open: list(API_PATH),
   platforms: list(v.picklist(["linux", "darwin", "win32"])),
   native: list(v.pipe(v.string(), v.regex(/^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/, "an npm name"))),
 };

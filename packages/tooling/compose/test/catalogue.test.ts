@@ -35,13 +35,18 @@ describe("readCatalogue", () => {
       "observability-otel plugins-wasm webauthn sandbox-userns sandbox-fsrestrict"
     ).split(" ");
     expect(specified.filter((flag) => !flags.has(flag))).toEqual([]);
-    expect([...catalogue.profiles.keys()]).toEqual(["minimal", "standard", "full"]);
+    expect([...catalogue.profiles.keys()]).toEqual(["minimal", "standard", "full", "all"]);
     const profilesOfFlag = (flag: string): string[][] =>
       manifests.filter((manifest) => manifest.flag === flag).map(({ id }) => profilesOf(catalogue, id));
-    expect(profilesOfFlag("channel-workchat")).toEqual([["standard", "full"]]);
-    expect(profilesOfFlag("hardware")).toEqual([["full"], ["full"], ["full"]]);
+    expect(profilesOfFlag("channel-workchat")).toEqual([["standard", "full", "all"]]);
+    expect(profilesOfFlag("hardware")).toEqual([
+      ["full", "all"],
+      ["full", "all"],
+      ["full", "all"],
+    ]);
     expect(profilesOfFlag("sandbox-userns")).toEqual([[]]);
-    expect(profilesOfFlag("tool-files")).toEqual([["minimal", "standard", "full"]]);
+    expect(profilesOfFlag("tool-files")).toEqual([["minimal", "standard", "full", "all"]]);
+    expect(profilesOfFlag("webauthn")).toEqual([["all"]]);
   });
 
   test("this repository: each profile resolves for each target", () => {

@@ -47,10 +47,10 @@ export const composition: Composition = {
   profile: "custom",
   features: [_foo, _mine, toolA],
   catalogue: [
-    {"id":"foo","flag":"foo","kind":"tool","summary":"Says @acme/svc-foo","sections":[],"tools":[],"ingress":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[]},
-    {"id":"mine","flag":"mine","kind":"tool","summary":"Says mine","sections":[],"tools":[],"ingress":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[]},
-    {"id":"new","flag":"new","kind":"tool","summary":"Comes later","sections":[],"tools":[],"ingress":[],"platforms":[],"native":[],"included":false,"planned":true,"profiles":["minimal"]},
-    {"id":"tool-a","flag":"tool-a","kind":"tool","summary":"Says tool-a here","sections":["a.b"],"tools":["a_read"],"ingress":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":["minimal"]},
+    {"id":"foo","flag":"foo","kind":"tool","summary":"Says @acme/svc-foo","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[]},
+    {"id":"mine","flag":"mine","kind":"tool","summary":"Says mine","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[]},
+    {"id":"new","flag":"new","kind":"tool","summary":"Comes later","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"platforms":[],"native":[],"included":false,"planned":true,"profiles":["minimal"]},
+    {"id":"tool-a","flag":"tool-a","kind":"tool","summary":"Says tool-a here","sections":["a.b"],"tools":["a_read"],"ingress":[],"routes":[],"open":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":["minimal"]},
   ],
 };
 `);

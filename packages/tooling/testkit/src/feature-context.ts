@@ -1,5 +1,5 @@
 /** What a feature is handed, in this process: a clock that stands still, a log that is read, no network unless given one. */
-import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
+import { type FeatureContext, type Inbound, type Readings, SvcError } from "@svc/contract";
 import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
 import { fakeClock, type FakeClock } from "./fake-clock.ts";
 import { fakeSpeech } from "./fake-speech.ts";
@@ -17,7 +17,7 @@ export function fakeFeatureContext<Config>(
   given: Partial<
     Pick<
       FakeFeatureContext<Config>,
-      "fetch" | "resolve" | "publicUrl" | "speech" | "clock" | "secrets" | "state" | "receive"
+      "fetch" | "resolve" | "publicUrl" | "speech" | "readings" | "isPaired" | "clock" | "secrets" | "state" | "receive"
     >
   > = {},
 ): FakeFeatureContext<Config> {
@@ -32,6 +32,8 @@ export function fakeFeatureContext<Config>(
     resolve: noNetwork,
     publicUrl: undefined,
     speech: fakeSpeech(),
+    readings: () => NO_READINGS,
+    isPaired: () => true,
     secrets: memorySecrets(),
     state: memorySecrets(),
     received,
@@ -45,3 +47,17 @@ export function fakeFeatureContext<Config>(
     ...given,
   });
 }
+
+/** A service that has nothing to do. */
+export const NO_READINGS: Readings = Object.freeze({
+  inbox: { count: 0, oldestAgeMs: 0 },
+  outbox: { count: 0, oldestAgeMs: 0 },
+  dead: { received: 0, toSend: 0 },
+  approvalsWaiting: 0,
+  sopRuns: 0,
+  turnsRunning: 0,
+  eventSubscribers: 0,
+  connections: 0,
+  devices: 0,
+  features: [],
+});

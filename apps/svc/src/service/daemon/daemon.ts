@@ -143,6 +143,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     version: context.build.version,
     instance: randomUUID(),
   });
+  service.countConnections = () => gateway.connections;
   return gateway;
 }
 

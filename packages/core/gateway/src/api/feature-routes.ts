@@ -48,13 +48,19 @@ function served(route: Route, { maxBodyBytes, ongoing }: FeatureRouteOptions): A
   };
 }
 
-async function answer(route: Route, { device, env }: ApiRequest, body: Json): Promise<Reply> {
+async function answer(route: Route, { device, principal, params, env }: ApiRequest, body: Json): Promise<Reply> {
   const gone = new AbortController();
   const onClose = () => gone.abort(new SvcError("TURN_CANCELLED", "The client closed its connection."));
   env.outgoing.once("close", onClose);
   try {
     const query = queryOf(env.incoming);
-    const answer = await route.handle({ clientId: device.clientId, query, body, signal: gone.signal });
+    const caller = {
+      kind: "device",
+      clientId: device.clientId,
+      proof: principal.signIn === undefined ? "token" : "page",
+    } as const;
+    const { origin } = env.incoming.headers;
+    const answer = await route.handle({ caller, params, query, body, origin, signal: gone.signal });
     return jsonReply(answer.status, answer.body);
   } finally {
     env.outgoing.off("close", onClose);

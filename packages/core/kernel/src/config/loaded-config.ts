@@ -62,13 +62,14 @@ export class LoadedConfig {
   configOf(feature: FeatureDefinition): unknown {
     if (!this.enabled(feature)) return undefined;
     const loaded = this.#content.sections.get(feature.section ?? feature.extends ?? "");
+    if (feature.when) return loaded?.value;
     const part = loaded?.section.parts.find(({ owner }) => owner === feature.id);
     return part && loaded?.parts.get(part);
   }
 
   /**
    * A section that is there turns its owner on, unless `enabled` says no. A feature that adds keys to a section is on
-   * when one of them is set; one that adds none is on with the section. A feature without a section is always on.
+   * when one of them is set; one that adds none is on with the section, or when the section says so. A feature without a section is always on.
    */
   enabled(feature: FeatureDefinition): boolean {
     const name = feature.section ?? feature.extends;
@@ -76,6 +77,7 @@ export class LoadedConfig {
     const loaded = this.#content.sections.get(name);
     if (!loaded?.on) return false;
     if (feature.section !== undefined) return true;
+    if (feature.when) return feature.when(loaded.value as Table);
     const part = loaded.section.parts.find(({ owner }) => owner === feature.id);
     return !part || part.entries.size === 0 || !isUnset(keysOf(part, loaded.section, loaded.input));
   }

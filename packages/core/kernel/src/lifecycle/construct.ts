@@ -27,6 +27,10 @@ export interface EnabledFeature {
   readonly publicUrl?: string | undefined;
   /** Default: there is none. */
   readonly speech?: FeatureContext["speech"];
+  /** How the service stands. Default: nobody knows. */
+  readonly readings?: FeatureContext["readings"];
+  /** Default: nobody is. */
+  readonly isPaired?: FeatureContext["isPaired"];
   /** Its encrypted store. Default: one that is not there. */
   readonly secrets?: FeatureContext["secrets"];
   /** What it keeps that is no secret. Default: one that is not there. */
@@ -55,6 +59,8 @@ export async function construct(
     resolve = refuse,
     publicUrl,
     speech = NO_SPEECH,
+    readings = noReadings,
+    isPaired = () => false,
     secrets = NO_STORE,
     state = NO_STORE,
     receive = refuseMessages,
@@ -62,7 +68,19 @@ export async function construct(
   const module = await definition.load();
   return () => {
     const made: unknown = module.create(
-      Object.freeze({ config, fetch, resolve, publicUrl, speech, secrets, state, receive, ...surroundings }),
+      Object.freeze({
+        config,
+        fetch,
+        resolve,
+        publicUrl,
+        speech,
+        readings,
+        isPaired,
+        secrets,
+        state,
+        receive,
+        ...surroundings,
+      }),
     );
     if (isThenable(made)) {
       // Its rejection would otherwise end the process.
@@ -151,6 +169,10 @@ const NO_SPEECH: FeatureContext["speech"] = Object.freeze({
   transcribe: noSpeech,
   speak: noSpeech,
 });
+
+const noReadings = (): never => {
+  throw new SvcError("INTERNAL", "This process tells features no readings.");
+};
 
 const refuseMessages: FeatureContext["receive"] = () =>
   Promise.reject(new SvcError("CHANNEL_DOWN", "This process takes no messages."));

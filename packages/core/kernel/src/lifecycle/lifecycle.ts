@@ -18,6 +18,7 @@ import { definitionProblems } from "./definition-problems.ts";
 import { type LifecycleChange, prepareLives } from "./change.ts";
 import type { EnabledFeature } from "./construct.ts";
 import { FeatureLife } from "./feature-life.ts";
+import { createInstruments, type Instruments } from "../observe/instruments.ts";
 import { tellObservers } from "./observers.ts";
 import { LIFECYCLE_LIMITS, type LifecycleLimits, type LifecycleOptions } from "./options.ts";
 import type { FeatureState, FeatureStatus } from "./status.ts";
@@ -25,6 +26,8 @@ import type { FeatureState, FeatureStatus } from "./status.ts";
 type Phase = "new" | "constructing" | "constructed" | "registering" | "registered" | "executing" | "shut-down";
 
 export class Lifecycle {
+  /** What the house tells the observers in force of its work. */
+  readonly instruments: Instruments;
   readonly #options: LifecycleOptions;
   readonly #limits: LifecycleLimits;
   #lives: readonly FeatureLife[];
@@ -41,6 +44,11 @@ export class Lifecycle {
     this.#limits = { ...LIFECYCLE_LIMITS, ...options.limits };
     this.#lives = options.enabled.map(this.#make);
     this.#livesById = byId(this.#lives);
+    this.instruments = createInstruments({
+      clock: options.clock,
+      observers: () => this.#registry?.observers ?? [],
+      threw: (feature, error) => this.#livesById.get(feature)?.observerThrew(error),
+    });
   }
 
   /** Throws FEATURE_CONFLICT, listing every conflict; nothing has done I/O then. */

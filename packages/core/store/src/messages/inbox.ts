@@ -186,11 +186,13 @@ export class InboxStore {
 
   /** Of both boxes. */
   counts(): MessageCounts {
-    const oldestMs = Math.min(this.#oldestMs(), this.#outbox.oldestWaitingMs());
+    const since = [this.#oldestMs(), this.#outbox.oldestWaitingMs()];
+    const [inbox, outbox] = since.map((atMs) => (atMs === Infinity ? 0 : Math.max(0, this.#clock.now() - atMs)));
     return {
       inbox: { waiting: 0, done: 0, failed: 0, dropped: 0, ...this.#box.counts() },
       outbox: this.#outbox.counts(),
-      oldestWaitingMs: oldestMs === Infinity ? undefined : Math.max(0, this.#clock.now() - oldestMs),
+      oldestWaitingMs: Math.min(...since) === Infinity ? undefined : Math.max(inbox!, outbox!),
+      oldestMs: { inbox: inbox!, outbox: outbox! },
     };
   }
 

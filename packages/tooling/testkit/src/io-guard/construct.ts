@@ -32,10 +32,12 @@ guard.arm();
 try {
   const { default: definition } = (await import(request.entry)) as { default: FeatureDefinition };
   const module = await definition.load();
-  const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, request.config);
+  const own = definition.config;
+  const config: unknown = own ? v.parse(own, request.config) : definition.when && request.config;
   const store = { secrets: lockedStore("secrets"), state: lockedStore("state") };
   const doors = { fetch: refused("fetch"), resolve: refused("resolve"), receive: refused("receive") };
-  const surrounding = { publicUrl: undefined, speech: lockedSpeech() };
+  const about = { readings: refused("readings"), isPaired: refused("isPaired") };
+  const surrounding = { publicUrl: undefined, speech: lockedSpeech(), ...about };
   const surroundings = { log: silentLog(), clock: stoppedClock(), ...surrounding, ...doors, ...store };
   module.create(Object.freeze({ config, ...surroundings }));
   // What construction left for later (a promise, a next tick) is its doing too.

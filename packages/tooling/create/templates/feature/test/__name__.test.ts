@@ -28,7 +28,9 @@ test("counts how turns ended and tells it at its route", async () => {
 
   const [route] = made.routes ?? [];
   const request = {
-    clientId: "c" as never,
+    caller: { kind: "operator" },
+    params: {},
+    origin: undefined,
     query: new URLSearchParams(),
     body: null,
     signal: new AbortController().signal,

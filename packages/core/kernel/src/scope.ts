@@ -1,0 +1,30 @@
+/**
+ * What the code that runs now works for: the request, the turn, the trace. It follows every `await` and callback, so that
+ * each line of the log says whose it is and each outgoing request carries the trace, whoever writes or sends it.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+
+export interface Scope {
+  /** As in the header `X-Request-Id` of the answer. */
+  readonly request?: string | undefined;
+  readonly turn?: string | undefined;
+  /** W3C `traceparent` of the innermost piece of work; undefined: nobody traces. */
+  readonly traceparent?: string | undefined;
+}
+
+const NOBODYS: Scope = Object.freeze({});
+
+const storage = new AsyncLocalStorage<Scope>();
+
+export const currentScope = (): Scope => storage.getStore() ?? NOBODYS;
+
+/** Runs for `scope` alone: what takes up somebody else's work must not be told as its own. */
+export const inScope = <T>(scope: Scope, run: () => T): T => storage.run(scope, run);
+
+/** Runs for what it ran for already, and for `part` of it. */
+export const within = <T>(part: Scope, run: () => T): T => storage.run({ ...currentScope(), ...part }, run);
+
+/** `run`, for what is worked for now, whenever and by whomever it is called: an emitter, say. */
+export const keepScope = <Arguments extends unknown[], T>(
+  run: (...given: Arguments) => T,
+): ((...given: Arguments) => T) => AsyncLocalStorage.bind(run);

@@ -1,0 +1,9 @@
+/** `observability-metrics`: `GET /metrics`, for Prometheus and whoever else reads its text format. */
+import { defineFeature } from "@svc/contract";
+
+export default defineFeature({
+  id: "observability-metrics",
+  extends: "observability",
+  when: ({ backend }) => backend === "metrics",
+  load: () => import("./metrics.ts"),
+});
