@@ -15,7 +15,7 @@ await runMain(async () => {
   if (!file || !code) throw new BootstrapError("Usage: profiles.mjs <output of npm test> <its exit code>", 64);
   const progress = progressOn();
   const tallies = [readTally(readFileSync(file, "utf8"), Number(code))];
-  for (const profile of profiles) tallies.push(await check(profile, progress));
+  for (const profile of [...profiles, "all"]) tallies.push(await check(profile, progress));
   const total = sum(tallies);
   progress.line(`\n${tallyLine(total)}`);
   return total.failed === 0 ? 0 : 1;

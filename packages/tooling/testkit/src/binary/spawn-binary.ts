@@ -5,10 +5,18 @@ import { fileURLToPath } from "node:url";
 
 /** `SVC_BINARY`, else dist/minimal/svc of this checkout. Throws when there is none. */
 export function binaryPath(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const built = fileURLToPath(new URL("../../../../../dist/minimal/svc", import.meta.url));
-  const path = env["SVC_BINARY"] ?? built;
-  if (!existsSync(path)) throw new Error(`there is no binary at ${path}; run "pnpm build minimal", or set SVC_BINARY`);
-  return path;
+  return existing(env["SVC_BINARY"] ?? built("minimal"), "minimal");
+}
+
+/** dist/all/svc of this checkout: everything there is. Throws when there is none. */
+export const fullestBinaryPath = (): string => existing(built("all"), "all");
+
+const built = (profile: string): string =>
+  fileURLToPath(new URL(`../../../../../dist/${profile}/svc`, import.meta.url));
+
+function existing(path: string, profile: string): string {
+  if (existsSync(path)) return path;
+  throw new Error(`there is no binary at ${path}; run "pnpm build ${profile}", or set SVC_BINARY`);
 }
 
 export function spawnBinary(
