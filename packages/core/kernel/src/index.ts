@@ -21,7 +21,15 @@ export * from "./log-file.ts";
 export * from "./log-line.ts";
 export { asideNumbers, logFilePath } from "./log-rotation.ts";
 export { type Link, LinkedList } from "./linked-list.ts";
-export { type BeginOptions, type Instruments, NO_INSTRUMENTS, type OpenWork } from "./observe/instruments.ts";
+export {
+  type BeginOptions,
+  createInstruments,
+  type Instruments,
+  type InstrumentsOptions,
+  NO_INSTRUMENTS,
+  type OpenWork,
+  type WatchingObserver,
+} from "./observe/instruments.ts";
 export { Ongoing } from "./ongoing.ts";
 export * from "./redact.ts";
 export * from "./registry/frozen-map.ts";
