@@ -1,7 +1,7 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability]
  *   pnpm bench --against <another build's binary> [--only starts,turns]   only pairs: what this build's cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -21,6 +21,9 @@ import { ingestMemoryTable, ingestRow, ingestTable, wholeWayTable } from "./inge
 import { measureWholeWay } from "./ingest/whole-way.ts";
 import { measureMemory } from "./memory.ts";
 import { measurePairs } from "./pairs.ts";
+import { measureBackends } from "./observability/backends.ts";
+import { measureScrape } from "./observability/scrape.ts";
+import { backendTable, scrapeTable } from "./observability/table.ts";
 import { measureSop } from "./sop/sop.ts";
 import { sopTable } from "./sop/table.ts";
 import { measureStartPairs } from "./start-pairs.ts";
@@ -53,7 +56,7 @@ const seconds = Number(values.seconds);
 // A round of a load takes minutes, one of a start not a second.
 const rounds = (usual: number): number => Number(values.rounds ?? usual);
 const requests = (usual: number): number => Number(values.requests ?? usual);
-const ALL = "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest";
+const ALL = "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability";
 const PAIRS = "starts,turns";
 const only = new Set((values.only ?? (values.against === undefined ? ALL : PAIRS)).split(","));
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -90,6 +93,13 @@ if (only.has("ingest")) {
   say(ingestTable(lines));
   say(wholeWayTable((results["wholeWay"] = await measureWholeWay(rounds(3), seconds))));
   say(ingestMemoryTable((results["ingestMemory"] = await measureIngestMemory(requests(200_000)))));
+}
+if (only.has("observability")) {
+  const scrape = await measureScrape(10_000);
+  const backends = await measureBackends(rounds(5), seconds);
+  results["observability"] = { scrape, backends };
+  say(scrapeTable(scrape));
+  say(backendTable(backends));
 }
 const folder = join(import.meta.dirname, "../results");
 mkdirSync(folder, { recursive: true });

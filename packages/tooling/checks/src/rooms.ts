@@ -34,7 +34,7 @@ export const ROOMS: readonly Room[] = [
   // What it knows of the service is the HTTP API: another page could stand in its place.
   { name: "dashboard", folder: "apps/dashboard", imports: [], never: ["node:"] },
   { name: "tooling", folder: "packages/tooling/*", imports: [...CORE, "tooling"] },
-  { name: "bench", folder: "bench", imports: [...CORE, "tooling"] },
+  { name: "bench", folder: "bench", imports: [...CORE, "features", "tooling"] },
 ];
 
 /** Rooms outside of the binary: they measure and test, so they may import what a room owns. */
