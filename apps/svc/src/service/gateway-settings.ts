@@ -2,15 +2,18 @@
 import { type GatewaySettings, ingressPathsOf } from "@svc/gateway";
 import type { LoadedConfig, Registry } from "@svc/kernel";
 import type { ServiceContext } from "./context.ts";
+import { metricsHint } from "./metrics-hint.ts";
 
 export const gatewaySettings = (
   { composition }: Pick<ServiceContext, "composition">,
-  { core }: LoadedConfig,
-  { routes, ingress }: Registry,
+  config: LoadedConfig,
+  { routes, ingress, observers }: Registry,
 ): GatewaySettings => ({
-  config: core.gateway,
-  webhook: core["channels_config.webhook"],
+  config: config.core.gateway,
+  webhook: config.core["channels_config.webhook"],
   routes,
   ingress,
   ingressPaths: ingressPathsOf(composition.catalogue),
+  exposition: observers.find(({ observer }) => observer.exposition)?.observer.exposition,
+  metricsHint: metricsHint(composition, config),
 });

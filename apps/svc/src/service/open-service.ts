@@ -59,6 +59,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
       store,
       clock: systemClock,
       log,
+      instruments: lifecycle.instruments,
       redact: log.redact,
       partialSecret: log.partialSecret,
       publish: events.publish,

@@ -100,6 +100,7 @@ export class OpenService implements Service {
       agent,
       clock: systemClock,
       log: context.log,
+      instruments: lifecycle.instruments,
       redact: context.log.redact,
       publish: events.publish,
       identity: channelIdentity((clientId) => store.devices.ofClient(clientId) !== undefined),

@@ -1,6 +1,7 @@
 /** What an agent is made with. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Clock, Logger, TurnEvent } from "@svc/contract";
+import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { ModelOpener } from "./models/agent-models.ts";
 import type { AgentSet } from "./profiles.ts";
@@ -12,6 +13,8 @@ export interface AgentOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Told of turns and what is part of them. Default: nobody is. */
+  readonly instruments?: Instruments;
   /** Takes the configured secrets out of what leaves the process: answers, what tools give to the model, old messages. */
   readonly redact?: (text: string) => string;
   /** How many characters at the end of a text may be the beginning of a secret. Without it no answer is told in pieces. */

@@ -9,6 +9,7 @@ import { featureRoutes } from "./api/feature-routes.ts";
 import { ChannelEventsRoute } from "./channel-events/route.ts";
 import { HealthRoute } from "./health.ts";
 import { requestListener } from "./http/listener.ts";
+import { metricsHandle } from "./http/metrics.ts";
 import { channelPaths } from "./ingress/channel-paths.ts";
 import { type ClientResolver, clientResolver } from "./net/client.ts";
 import { hostRules } from "./net/host-rules.ts";
@@ -70,6 +71,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     session: new SessionRoute({ ...lasting, clientOf, pair }),
     health: new HealthRoute({ ...lasting, clientOf, health: () => deps.health(), instance: deps.instance }),
     channelEvents: new ChannelEventsRoute({ ...deps, rules }),
+    metrics: metricsHandle(settings, { ...lasting, ongoing, log: deps.log }),
     maxBodyBytes: config.max_body_bytes,
     log: deps.log,
   });

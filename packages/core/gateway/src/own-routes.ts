@@ -8,7 +8,7 @@ import { CHANNEL_EVENTS, type ChannelEventsRoute } from "./channel-events/route.
 import { declaredBytes } from "./http/body.ts";
 import type { BodyRoom } from "./http/body-room.ts";
 import type { Handle, OwnRoute } from "./http/listener.ts";
-import { METRICS, METRICS_HINT } from "./http/metrics.ts";
+import { METRICS } from "./http/metrics.ts";
 import { Reply } from "./http/reply.ts";
 import type { Send } from "./http/send.ts";
 import { withBody } from "./http/with-body.ts";
@@ -24,6 +24,7 @@ export interface OwnRoutesDeps {
   readonly session: SessionRoute;
   readonly health: HealthRoute;
   readonly channelEvents: ChannelEventsRoute;
+  readonly metrics: Handle;
   readonly streams: Streams;
   readonly isDraining: () => boolean;
   readonly maxBodyBytes: number;
@@ -33,7 +34,7 @@ export interface OwnRoutesDeps {
 }
 
 export function ownRoutes(deps: OwnRoutesDeps): OwnRoute[] {
-  const { webhook, pair, health, channelEvents, streams, bodyRoom: room, maxBodyBytes, send } = deps;
+  const { webhook, pair, health, channelEvents, metrics, streams, bodyRoom: room, maxBodyBytes, send } = deps;
   const receive: Handle = (incoming, outgoing, peer) => {
     const caller = webhook.admit(incoming.headers, peer);
     if (caller instanceof Reply) return caller;
@@ -54,6 +55,6 @@ export function ownRoutes(deps: OwnRoutesDeps): OwnRoute[] {
     ...sessionRoutes(deps.session, deps),
     { ...HEALTH, handle: (incoming, _outgoing, peer) => health.answer(incoming.headers, peer) },
     { ...CHANNEL_EVENTS, handle: receiveEvent },
-    { ...METRICS, handle: () => METRICS_HINT },
+    { ...METRICS, handle: metrics },
   ];
 }

@@ -1,7 +1,7 @@
 /** What the gateway is given, and what it gives back. */
-import type { Clock, Logger, Route } from "@svc/contract";
+import type { Clock, Exposition, Logger, Route } from "@svc/contract";
 import type { Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
-import type { CoreConfig, EventHub, RegisteredIngress } from "@svc/kernel";
+import type { CoreConfig, EventHub, Instruments, RegisteredIngress } from "@svc/kernel";
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
 import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
 import type { Reports } from "./api/reports.ts";
@@ -64,6 +64,10 @@ export interface GatewaySettings {
   readonly ingress: readonly RegisteredIngress[];
   /** By path, those of all channels there are (`ingressPathsOf`): one without a way in is answered NOT_CONFIGURED. */
   readonly ingressPaths: ReadonlyMap<string, IngressPath>;
+  /** What `GET /metrics` tells. */
+  readonly exposition: Exposition | undefined;
+  /** What it says where there is none: one line on how to have them. */
+  readonly metricsHint: string;
 }
 
 /** What the gateway asks of approvals. */
@@ -96,6 +100,8 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   /** Whether there is a channel of this id, and messages go out by it. */
   isChannelUp(channel: string): boolean;
   health(): Health;
+  /** Told of every request. */
+  readonly instruments: Instruments;
   readonly log: Logger;
   readonly clock: Clock;
   readonly version: string;

@@ -13,15 +13,6 @@ async function started(routes: readonly Route[] = []) {
   return { headers, reader, gateway: await harness.start({ routes }) };
 }
 
-describe("public routes", () => {
-  test("/metrics needs no token and answers a comment of the exposition format", async () => {
-    const { gateway } = await started();
-    const answer = await call(gateway, { path: "/metrics" });
-    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
-    for (const line of answer.text.trimEnd().split("\n")) expect(line).toMatch(/^# /);
-  });
-});
-
 describe("paths and methods", () => {
   test.each([
     "/",

@@ -1,8 +1,8 @@
 /** A real gateway on a free loopback port, with a fake agent, a store in memory and a clock that stands still. */
 import { hash, randomUUID } from "node:crypto";
-import { type ClientId, type Clock, type Route, SvcError } from "@svc/contract";
+import { type ClientId, type Clock, type Exposition, type Route, SvcError } from "@svc/contract";
 import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
-import { createEventHub, type RegisteredIngress } from "@svc/kernel";
+import { createEventHub, NO_INSTRUMENTS, type Instruments, type RegisteredIngress } from "@svc/kernel";
 import type { Arrival, Arrived, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
@@ -50,6 +50,8 @@ export interface HarnessOptions {
   readonly ingressPaths?: ReadonlyMap<string, IngressPath>;
   readonly clock?: Clock;
   readonly crowdLimits?: GatewayDeps["crowdLimits"];
+  readonly exposition?: Exposition | undefined;
+  readonly instruments?: Instruments;
 }
 
 export class Harness {
@@ -202,6 +204,7 @@ export class Harness {
       isUp: (feature) => (this.#check(), !this.failed.has(feature)),
       ...REPORTS,
       health: () => (this.#check(), this.health),
+      instruments: options.instruments ?? NO_INSTRUMENTS,
       log: this.log,
       clock: options.clock ?? this.clock,
       version: "1.2.3",
@@ -271,6 +274,8 @@ const settingsOf = (options: HarnessOptions): GatewaySettings => ({
   routes: options.routes ?? [],
   ingress: options.ingress ?? [],
   ingressPaths: options.ingressPaths ?? new Map(),
+  exposition: options.exposition,
+  metricsHint: "metrics are off: this is a test",
 });
 
 const idsOf = ({ scope, key, also }: IdempotencyClaim): string[] =>

@@ -80,6 +80,7 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
     BUSY: failing("BUSY", 1000),
     INTERNAL: asked({}, { run: () => Promise.reject(new Error("unforeseen")) }),
   },
+  "GET /metrics": { INTERNAL: asked({}, { exposition: { text: () => Promise.reject(new Error("unforeseen")) } }) },
   "POST /pair": {
     BAD_PAIRING_CODE: asked({ headers: { "x-pairing-code": "wrong" }, body: "{}" }),
     LOCKED_OUT: async (world) => {

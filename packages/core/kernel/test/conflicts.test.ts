@@ -57,6 +57,7 @@ describe("contributions", () => {
     ['sandbox backend "jail"', { sandbox: sandbox("jail") }],
     ['route "GET /api/x"', { routes: [route("GET", "/api/x")] }],
     ['ingress path "/hook"', calledAt("/hook")],
+    ['exposition "GET /metrics"', { observer: { record: () => {}, exposition: { text: () => Promise.resolve("") } } }],
   ])("%s offered twice", async (name, contributions) => {
     expect(await two(contributions, contributions)).toEqual([
       `${name} is offered by both feature "one" and feature "two"`,

@@ -138,6 +138,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     configReport: () => service.config.redacted(),
     configSchema: async () => (await configJsonSchema(opened.composition.features)) as Json,
     health: () => healthOf(service),
+    instruments: lifecycle.instruments,
     log: service.context.log,
     clock: systemClock,
     version: context.build.version,

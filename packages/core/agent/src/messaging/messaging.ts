@@ -1,5 +1,6 @@
 /** Inbox, deliveries and mailbox, put together. */
 import { randomInt } from "node:crypto";
+import type { Instruments } from "@svc/kernel";
 import { laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { newMessageOf } from "./arrival.ts";
@@ -24,6 +25,8 @@ export interface MessagingOptions extends Omit<
   readonly prompts?: PromptSource;
   /** Takes the configured secrets out of what a person is shown. */
   readonly redact: (text: string) => string;
+  /** Told of messages that wait and of deliveries. Default: nobody is. */
+  readonly instruments?: Instruments;
   /** 0 ≤ x < 1, for the jitter of retries. Default: unpredictable. */
   readonly random?: () => number;
 }

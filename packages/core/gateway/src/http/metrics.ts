@@ -1,7 +1,13 @@
-/** `GET /metrics`, as long as no feature has metrics to tell. */
+/** `GET /metrics`: the numbers of the feature that has them, or a comment that says how to have them. */
+import type { Logger } from "@svc/contract";
+import type { Ongoing } from "@svc/kernel";
 import * as v from "valibot";
+import type { RareLines } from "../rare-lines.ts";
 import type { RouteSpec } from "../routes/spec.ts";
-import { Reply } from "./reply.ts";
+import type { GatewaySettings } from "../types.ts";
+import type { Handle } from "./listener.ts";
+import { errorReply, Reply } from "./reply.ts";
+import type { Send } from "./send.ts";
 
 /** As the text exposition format wants it. */
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -12,10 +18,41 @@ export const METRICS: RouteSpec = {
   access: "public",
   summary: "Tells numbers in the text exposition format.",
   answers: { 200: { description: "Metrics, or a comment that says how to have them.", body: v.string(), type: TYPE } },
+  errors: ["INTERNAL"],
 };
 
-export const METRICS_HINT = new Reply(
-  200,
-  TYPE,
-  '# metrics are off: they need the build feature "observability-metrics" and [observability] backend = "metrics"\n',
-);
+export interface MetricsDeps {
+  /** The feature is in use as long as anybody waits for its numbers. */
+  readonly ongoing: Ongoing;
+  readonly rareLines: RareLines;
+  readonly send: Send;
+  readonly log: Logger;
+}
+
+type MetricsSettings = Pick<GatewaySettings, "exposition" | "metricsHint">;
+
+export function metricsHandle({ exposition, metricsHint }: MetricsSettings, deps: MetricsDeps): Handle {
+  if (exposition === undefined) {
+    const hint = new Reply(200, TYPE, `# ${metricsHint}\n`);
+    return () => hint;
+  }
+  const { ongoing, rareLines, send, log } = deps;
+  const made = async (): Promise<Reply> => {
+    try {
+      return new Reply(200, TYPE, await ongoing.during(() => exposition.text()));
+    } catch (error) {
+      const times = rareLines.note("metrics");
+      // What was thrown is a library's, and may be about anything.
+      const threw = error instanceof Error ? error.constructor.name : typeof error;
+      if (times > 0) log.error("the metrics could not be told", { threw, times });
+      return errorReply("INTERNAL");
+    }
+  };
+  // Anybody may ask: however many do at once, the text is made for all of them together.
+  let pending: Promise<Reply> | undefined;
+  return (incoming, outgoing) => {
+    pending ??= made().finally(() => (pending = undefined));
+    void pending.then((reply) => send(incoming, outgoing, reply));
+    return undefined;
+  };
+}

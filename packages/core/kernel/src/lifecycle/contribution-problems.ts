@@ -27,6 +27,7 @@ export function contributionProblems(parts: readonly RegistryPart[], reserved: R
   const channels = new Claims("channel", reserved.channels, problems);
   const routes = new Claims("route", [], problems);
   const ingress = new Claims("ingress path", [], problems);
+  const expositions = new Claims("exposition", [], problems);
   const paths = (reserved.paths ?? []).map(patternOf);
 
   for (const part of parts) {
@@ -55,6 +56,7 @@ export function contributionProblems(parts: readonly RegistryPart[], reserved: R
       }
       ingress.claim(path, who);
     }
+    for (const { exposition } of part.observers) if (exposition) expositions.claim("GET /metrics", who);
     for (const { method, path } of part.routes) {
       if (!METHODS.has(method)) bad("route method", method, "GET, POST, PUT or DELETE");
       if (!ROUTE_PATH.test(path)) bad("route path", path, "literal, below /api/, no slash at the end");
