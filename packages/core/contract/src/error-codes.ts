@@ -115,6 +115,17 @@ export const ERRORS = {
   SOP_STEP_FAILED: entry(500, EXIT.software, "A step of the procedure failed."),
   AUDIT_BROKEN: entry(500, EXIT.data, "The audit log was changed by somebody else."),
 
+  // Passkeys
+  PASSKEY_REFUSED: entry(403, EXIT.noPermission, "The passkey is refused."),
+  PASSKEY_EXPIRED: entry(410, EXIT.tempFail, "This was begun too long ago, or is over already; begin again."),
+  PASSKEY_UNKNOWN: entry(404, EXIT.usage, "There is no such passkey."),
+  PASSKEY_LAST: entry(
+    403,
+    EXIT.noPermission,
+    "A page can't remove the last passkey that works; do it with the pairing token, or with svc passkeys remove.",
+  ),
+  PASSKEY_LIMIT: entry(409, EXIT.usage, "There are as many passkeys as there may be; remove one first."),
+
   // Set-up
   USAGE: entry(400, EXIT.usage, "The command's arguments are wrong."),
   CANCELLED: entry(409, EXIT.failure, "It was called off at the terminal; nothing was changed."),
