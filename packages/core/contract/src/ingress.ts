@@ -15,6 +15,8 @@ export interface Ingress {
    * delivery while `gateway.require_signatures` is on.
    */
   readonly signed: boolean;
+  /** Only notices come by it: who posts there makes the channel look for something, and says nothing in anybody's name. */
+  readonly notifies?: true;
   /** A message that says it is older than this is acknowledged, and dropped with a line in the log. */
   readonly maxAgeMs?: number;
   /** Runs before anything of the body is parsed. */

@@ -12,6 +12,7 @@ export function createIngress({ config }: FeatureContext<Config>, keys: SigningK
     path: "/webhook/mailpush",
     methods: ["POST"],
     signed: bearer.isDemanded,
+    notifies: true,
     verify: bearer.verify,
     parse({ body }) {
       const told = notificationOf(readJson(body));
