@@ -39,6 +39,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
       tools: [channelSendTool(() => doors.messaging().channelSend), ...sopTools(doors)],
     },
     reserved: { paths: CORE_PATHS },
+    openPaths: new Map(opened.composition.catalogue.map(({ id, open }) => [id, open])),
     log,
     clock: systemClock,
     redact: log.redact,

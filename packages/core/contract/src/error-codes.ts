@@ -42,7 +42,7 @@ export const ERRORS = {
   BAD_PAIRING_CODE: entry(403, EXIT.noPermission, "The pairing code is wrong, used or expired."),
   FORBIDDEN_SCOPE: entry(403, EXIT.noPermission, "This token's scope does not open this path."),
   NOT_FOUND: entry(404, EXIT.usage, "Nothing is served at this path."),
-  NOT_CONFIGURED: entry(404, EXIT.usage, "No channel is configured for this path."),
+  NOT_CONFIGURED: entry(404, EXIT.usage, "Nothing is configured for this path."),
   METHOD_NOT_ALLOWED: entry(405, EXIT.usage, "This path does not take this method."),
   REQUEST_TIMEOUT: entry(408, EXIT.tempFail, "The request took too long to arrive."),
   TOO_LARGE: entry(413, EXIT.data, "The body is larger than allowed."),
@@ -54,6 +54,7 @@ export const ERRORS = {
   INTERNAL: entry(500, EXIT.software, "Something unexpected went wrong; the log has the details."),
   DRAINING: entry(503, EXIT.tempFail, "The service is shutting down."),
   BUSY: entry(503, EXIT.tempFail, "Too many turns are waiting; try again shortly."),
+  FEATURE_DOWN: entry(503, EXIT.tempFail, "The feature behind this path failed; svc status says why."),
 
   // Turns
   TURN_FAILED: entry(500, EXIT.software, "The agent's turn failed."),

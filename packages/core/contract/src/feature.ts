@@ -125,9 +125,9 @@ export interface Route {
   /** e.g. `/api/plugins`, with segments `{name}` that stand for any one. */
   readonly path: string;
   /**
-   * Whose request it takes: a device's that may read, or one that may change things; `open` takes everybody's, at most ten
-   * a minute from one client, and is only for paths that the manifest lists as open. Default: `read` for GET, else
-   * `operate`.
+   * Whose request it takes: a device's that may read, or one that may change things; `open` takes everybody's but that of
+   * another site's page, with a body of at most 64 KiB, thirty a minute from one client to all open routes together, and is
+   * only for paths that the manifest lists as open. Default: `read` for GET, else `operate`.
    */
   readonly access?: "read" | "operate" | "open";
   readonly doc: RouteDoc;
@@ -139,7 +139,8 @@ export interface RouteResult {
   readonly body: Json;
   /**
    * Signs a page in as the paired device that this client is: the answer gets its cookie, and `csrf` and `device` are added
-   * to the body, as with `POST /api/session`. Answered UNAUTHORIZED where there is no such device any more.
+   * to the body, an object, as with `POST /api/session`. Only of features of kind `auth`. Answered UNAUTHORIZED where there
+   * is no such device any more, FORBIDDEN_SCOPE where it is a program's, BAD_ORIGIN where no page of ours asks.
    */
   readonly signIn?: ClientId;
 }

@@ -45,7 +45,14 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
   const { deps, api, send, isDraining } = lasting;
   const clientOf = resolverOf(settings, lasting);
   const ongoing = new Ongoing();
-  const features = featureRoutes(settings.routes, { maxBodyBytes: config.max_body_bytes, ongoing });
+  const isUp = (feature: string): boolean => deps.isUp(feature);
+  const features = featureRoutes(settings.routes, {
+    ...lasting,
+    ...settings,
+    maxBodyBytes: config.max_body_bytes,
+    ongoing,
+    isUp,
+  });
   const rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
   const layers = new WebhookLayers({ ...lasting, ...settings, clientOf, clock: deps.clock });
   const events = new RequestEvents(deps);
@@ -88,13 +95,13 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
       ...lasting,
       sops: deps.sops,
       ingress: new SopIngress({ layers, events, limit: lasting.sopLimit, log: deps.log }),
-      taken: [...CORE_PATHS, ...features.map(({ path }) => path)],
+      taken: [...CORE_PATHS, ...features.map(({ path }) => path), ...settings.featurePaths.keys()],
       maxBodyBytes: config.max_body_bytes,
       log: deps.log,
     }),
     otherwise: api.listener(
       { core: { ...deps, devices: lasting.devices, maxBodyBytes: config.max_body_bytes }, features },
-      { ...lasting, clientOf, log: deps.log },
+      { ...lasting, featurePaths: settings.featurePaths, isUp, clientOf, log: deps.log },
     ),
     isDraining,
     send,

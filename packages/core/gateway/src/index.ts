@@ -1,4 +1,5 @@
 /** `@svc/gateway`: the only package that speaks HTTP to the outside. */
+export type { FeaturePath } from "./api/feature-paths.ts";
 export type { ChannelReport, FeatureReport, StatusReport, ToolReport } from "./api/report-schemas.ts";
 export { startGateway } from "./gateway.ts";
 export { ANONYMOUS, mintClientId } from "./identity.ts";

@@ -2,6 +2,7 @@
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
 import { ApiLibrary } from "./api/library.ts";
+import { OpenDoor, openLimit } from "./api/open-door.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
 import { PageSessions } from "./auth/page-sessions.ts";
@@ -28,6 +29,8 @@ export interface Lasting {
   readonly deps: Omit<GatewayDeps, keyof GatewaySettings>;
   readonly api: ApiLibrary;
   readonly authenticator: Authenticator;
+  /** Of routes of features that are open to everybody. */
+  readonly openDoor: OpenDoor;
   readonly devices: Devices;
   readonly pageSessions: PageSessions;
   readonly streams: Streams;
@@ -82,12 +85,14 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     onEnd: (signIn) => streams.closeOf(signIn),
   });
   const send = sender(clock, isDraining);
+  const authenticator = new Authenticator(devices, pageSessions, clock, log);
   const requirePairing = (): boolean => settings().config.require_pairing;
   return {
     settings,
     deps,
     api: new ApiLibrary(send, serve),
-    authenticator: new Authenticator(devices, pageSessions, clock, log),
+    authenticator,
+    openDoor: new OpenDoor({ authenticator, openLimit: openLimit(), clock }),
     devices,
     page: pageHandles(deps.page),
     pageSessions,

@@ -1,9 +1,10 @@
 /** What the gateway is given, and what it gives back. */
-import type { Clock, Exposition, Logger, Route } from "@svc/contract";
+import type { Clock, Exposition, Logger } from "@svc/contract";
 import type { Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
-import type { CoreConfig, EventHub, Instruments, RegisteredIngress } from "@svc/kernel";
+import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
 import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
+import type { FeaturePath } from "./api/feature-paths.ts";
 import type { Reports } from "./api/reports.ts";
 import type { IngressPath } from "./ingress/ingress-paths.ts";
 import type { CrowdLimits } from "./streams/crowd.ts";
@@ -58,8 +59,12 @@ export interface PageFile {
 export interface GatewaySettings {
   readonly config: CoreConfig["gateway"];
   readonly webhook: CoreConfig["channels_config.webhook"];
-  /** Bearer routes of features. */
-  readonly routes: readonly Route[];
+  /** Those of features. */
+  readonly routes: readonly RegisteredRoute[];
+  /** By path, those of all features there are: one that no route serves says why. */
+  readonly featurePaths: ReadonlyMap<string, FeaturePath>;
+  /** Features that may sign a page in. */
+  readonly authFeatures: ReadonlySet<string>;
   /** Ways in of channels. */
   readonly ingress: readonly RegisteredIngress[];
   /** By path, those of all channels there are (`ingressPathsOf`): one without a way in is answered NOT_CONFIGURED. */

@@ -2,7 +2,13 @@
 import { hash, randomUUID } from "node:crypto";
 import { type ClientId, type Clock, type Exposition, type Route, SvcError } from "@svc/contract";
 import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
-import { createEventHub, NO_INSTRUMENTS, type Instruments, type RegisteredIngress } from "@svc/kernel";
+import {
+  createEventHub,
+  NO_INSTRUMENTS,
+  type Instruments,
+  type RegisteredIngress,
+  type RegisteredRoute,
+} from "@svc/kernel";
 import type { Arrival, Arrived, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { onTestFinished } from "vitest";
@@ -40,12 +46,18 @@ const CONFIG: GatewayDeps["config"] = {
   max_body_bytes: 4096,
 };
 
+/** Whose a test's routes are. */
+export const FEATURE = "a-feature";
+
 export interface HarnessOptions {
   readonly config?: Partial<GatewayDeps["config"]>;
   readonly webhook?: Partial<GatewayDeps["webhook"]>;
   /** In place of the echoing agent. */
   readonly run?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
-  readonly routes?: readonly Route[];
+  /** Of the feature `FEATURE`, unless it says of which. */
+  readonly routes?: readonly (Route | RegisteredRoute)[];
+  readonly featurePaths?: GatewaySettings["featurePaths"];
+  readonly authFeatures?: GatewaySettings["authFeatures"];
   readonly ingress?: readonly RegisteredIngress[];
   readonly ingressPaths?: ReadonlyMap<string, IngressPath>;
   readonly clock?: Clock;
@@ -271,7 +283,9 @@ export class Harness {
 const settingsOf = (options: HarnessOptions): GatewaySettings => ({
   config: { ...CONFIG, ...options.config },
   webhook: { secret: undefined, signing_secret: undefined, agent: undefined, ...options.webhook },
-  routes: options.routes ?? [],
+  routes: (options.routes ?? []).map((one) => ("route" in one ? one : { feature: FEATURE, route: one })),
+  featurePaths: options.featurePaths ?? new Map(),
+  authFeatures: options.authFeatures ?? new Set(),
   ingress: options.ingress ?? [],
   ingressPaths: options.ingressPaths ?? new Map(),
   exposition: options.exposition,

@@ -22,6 +22,7 @@ const wrongScope = {
   read: "webhook",
   operate: "read",
   public: "read",
+  open: "read",
   local: "read",
   connect: "read",
 } as const;

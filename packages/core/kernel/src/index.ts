@@ -34,6 +34,7 @@ export { Ongoing } from "./ongoing.ts";
 export * from "./redact.ts";
 export * from "./registry/frozen-map.ts";
 export * from "./registry/registry.ts";
+export { isRoutePath, pathsMeet } from "./registry/route-paths.ts";
 export * from "./scope.ts";
 export * from "./config/default-config.ts";
 export { type ConfigChange, setConfigValues } from "./config/edit-config.ts";

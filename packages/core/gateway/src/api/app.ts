@@ -15,6 +15,8 @@ import type { ClientResolver } from "../net/client.ts";
 import { peerOf } from "../net/peer.ts";
 import { type Fields, fieldsOf, queryOf } from "../routes/fields.ts";
 import type { RouteSpec } from "../routes/spec.ts";
+import { absentReply, FEATURE_DOWN, type FeaturePath } from "./feature-paths.ts";
+import type { OpenDoor } from "./open-door.ts";
 
 type ApiContext = Context<{ Bindings: HttpBindings }>;
 
@@ -24,10 +26,24 @@ export interface ApiRoute extends RouteSpec {
   handle(request: ApiRequest): Reply | Promise<Reply>;
 }
 
-export interface ApiRequest {
+/** One of a feature, which may be open to everybody. */
+export interface AnyRoute extends RouteSpec {
+  readonly access: Need | "open";
+  /** False: it is answered 503, whoever asks. */
+  isUp(): boolean;
+  /** Throws `SvcError` for what the caller did wrong. */
+  handle(request: AnyRequest): Reply | Promise<Reply>;
+}
+
+export interface ApiRequest extends AnyRequest {
   readonly device: Device;
   /** What is opened for it ends with it. */
   readonly principal: Principal;
+}
+
+export interface AnyRequest {
+  /** undefined: a stranger, on a route that is open. */
+  readonly principal: Principal | undefined;
   /** By `{name}` of the path. */
   readonly params: Readonly<Record<string, string>>;
   /** What the schemas make of the parameters they name. */
@@ -39,13 +55,18 @@ export interface ApiRequest {
 
 export interface ApiDeps {
   readonly authenticator: Authenticator;
+  readonly openDoor: OpenDoor;
+  /** By path. */
+  readonly featurePaths: ReadonlyMap<string, FeaturePath>;
+  /** False: the feature is on and gave up. */
+  isUp(feature: string): boolean;
   readonly clientOf: ClientResolver;
   readonly streams: Streams;
   readonly send: Send;
   readonly log: Logger;
 }
 
-export function apiApp(routes: readonly ApiRoute[], deps: ApiDeps): Hono<{ Bindings: HttpBindings }> {
+export function apiApp(routes: readonly (ApiRoute | AnyRoute)[], deps: ApiDeps): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   // Replies go out on Node's own response: the web Response would only be taken apart again.
   const sent = (context: ApiContext, reply: Reply): Response => {
@@ -62,20 +83,30 @@ export function apiApp(routes: readonly ApiRoute[], deps: ApiDeps): Hono<{ Bindi
     app.options(path, (context) => sent(context, options));
     app.all(path, (context) => sent(context, refused));
   }
+  for (const [path, owner] of deps.featurePaths) {
+    const absent = absentReply(owner, (feature) => deps.isUp(feature));
+    app.all(pattern(path), (context) => sent(context, absent()));
+  }
   app.notFound((context) => sent(context, errorReply("NOT_FOUND")));
   app.onError((error, context) => sent(context, failed(error, deps.log)));
   return app;
 }
 
-async function answer(route: ApiRoute, context: ApiContext, deps: ApiDeps): Promise<Reply> {
+async function answer(route: ApiRoute | AnyRoute, context: ApiContext, deps: ApiDeps): Promise<Reply> {
+  if ("isUp" in route && !route.isUp()) return FEATURE_DOWN;
   const { env } = context;
   const { incoming, outgoing } = env;
   const client = deps.clientOf(incoming.headers, peerOf(incoming.socket));
-  const principal = deps.authenticator.require(incoming.headers, client, route.access);
+  const { access } = route;
+  const principal =
+    access === "open"
+      ? deps.openDoor.admit(incoming.headers, client)
+      : deps.authenticator.require(incoming.headers, client, access);
   if (principal instanceof Reply) return principal;
+  const asked = { params: context.req.param(), query: fieldsOf(route.query, queryOf(incoming)), env };
+  if (principal === undefined) return (route as AnyRoute).handle({ principal, ...asked, release: () => {} });
   const release = openExchange(deps.streams, principal, deps.send, incoming, outgoing);
-  const query = fieldsOf(route.query, queryOf(incoming));
-  return route.handle({ device: principal.device, principal, params: context.req.param(), query, env, release });
+  return route.handle({ device: principal.device, principal, ...asked, release });
 }
 
 function failed(error: unknown, log: Logger): Reply {
@@ -89,7 +120,7 @@ function failed(error: unknown, log: Logger): Reply {
 /** `{name}` as hono writes it. */
 const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-function methodsByPath(routes: readonly ApiRoute[]): Map<string, string[]> {
+function methodsByPath(routes: readonly RouteSpec[]): Map<string, string[]> {
   const byPath = new Map<string, string[]>();
   for (const { method, path } of routes) {
     const methods = byPath.get(pattern(path)) ?? [];

@@ -3,21 +3,28 @@ import type { Json } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import { readBody } from "../http/body.ts";
+import type { BodyRoom } from "../http/body-room.ts";
 import { refuseContentType } from "../http/json.ts";
 import { errorReply, Reply } from "../http/reply.ts";
+import { NO_ROOM } from "../http/with-body.ts";
 import type { ApiRequest } from "./app.ts";
 
-/** All of it; empty without one. 415, 413, or 401 for a device that was shut out while it came in. */
+/**
+ * All of it; empty without one. 415, 413, or 401 for a device that was shut out while it came in. `room`: of those who have
+ * proved nothing.
+ */
 export async function bodyBytes(
   { env: { incoming, outgoing } }: Pick<ApiRequest, "env">,
   maxBytes: number,
+  room?: BodyRoom,
 ): Promise<Buffer | Reply> {
   const { headers } = incoming;
   const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
   const refused = hasBody ? refuseContentType(headers) : undefined;
   if (refused) return refused;
-  const body = await readBody(incoming, outgoing, maxBytes);
+  const body = await (room ? readBody(incoming, outgoing, maxBytes, room) : readBody(incoming, outgoing, maxBytes));
   if (body === "too-large") return errorReply("TOO_LARGE");
+  if (body === "no-room") return NO_ROOM;
   if (body === "gone") return errorReply("BAD_REQUEST");
   // It has its answer already, and must not have its way.
   return outgoing.headersSent ? errorReply("UNAUTHORIZED") : body;
@@ -28,8 +35,9 @@ export async function jsonBody(
   request: Pick<ApiRequest, "env">,
   schema: v.GenericSchema | undefined,
   maxBytes: number,
+  room?: BodyRoom,
 ): Promise<Json | Reply> {
-  const body = await bodyBytes(request, maxBytes);
+  const body = await bodyBytes(request, maxBytes, room);
   if (body instanceof Reply) return body;
   const value = body.length === 0 ? null : parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");

@@ -1,29 +1,40 @@
-/** Routes that features contribute: checked at start, then served like core's own. Reading is `read`, the rest `operator`. */
-import { SvcError, type Json, type Route } from "@svc/contract";
-import type { Ongoing } from "@svc/kernel";
+/** Routes that features contribute: checked at start, then served like core's own. Reading is `read`, the rest `operate`. */
+import { SvcError, type Json, type RouteCaller, type RouteResult } from "@svc/contract";
+import { isRoutePath, type Ongoing, pathsMeet, type RegisteredRoute } from "@svc/kernel";
 import * as v from "valibot";
+import type { Principal } from "../auth/principal.ts";
+import type { BodyRoom } from "../http/body-room.ts";
 import { jsonReply, Reply } from "../http/reply.ts";
+import { featureSignIn, type FeatureSignInDeps } from "../page/feature-sign-in.ts";
 import { queryOf } from "../routes/fields.ts";
 import { CORE_PATHS } from "../routes/core-paths.ts";
-import { pathPattern } from "../routes/path-pattern.ts";
-import type { ApiRequest, ApiRoute } from "./app.ts";
+import type { Strings } from "../routes/spec.ts";
+import type { AnyRequest, AnyRoute } from "./app.ts";
 import { jsonBody } from "./body.ts";
 
-export interface FeatureRouteOptions {
+export interface FeatureRouteOptions extends FeatureSignInDeps {
   readonly maxBodyBytes: number;
   /** Counts the requests: a feature may be taken down when none of them is left. */
   readonly ongoing: Ongoing;
+  /** For the bodies of strangers. */
+  readonly bodyRoom: BodyRoom;
+  /** False: the feature gave up. */
+  isUp(feature: string): boolean;
+  /** Features that may sign a page in. */
+  readonly authFeatures: ReadonlySet<string>;
 }
 
+/** What a stranger may send: a passkey's answer with all its certificates is a few kB. */
+const MAX_STRANGER_BYTES = 65_536;
+
 /** Throws FEATURE_CONFLICT naming every path that is not below /api/ or is taken. */
-export function featureRoutes(routes: readonly Route[], options: FeatureRouteOptions): ApiRoute[] {
-  const taken = CORE_PATHS.map(pathPattern);
+export function featureRoutes(routes: readonly RegisteredRoute[], options: FeatureRouteOptions): AnyRoute[] {
   const known = new Set<string>();
   const problems: string[] = [];
-  for (const { method, path } of routes) {
+  for (const { method, path } of routes.map(({ route }) => route)) {
     const name = `${method} ${path}`;
-    if (!/^\/api\/[A-Za-z0-9/_.-]+$/.test(path)) problems.push(`${name} is not a literal path below /api/`);
-    else if (taken.some((pattern) => pattern.test(path))) problems.push(`${name} is on a path of core`);
+    if (!isRoutePath(path)) problems.push(`${name} is not a path below /api/`);
+    else if (CORE_PATHS.some((core) => pathsMeet(core, path))) problems.push(`${name} is on a path of core`);
     else if (known.has(name)) problems.push(`${name} is claimed twice`);
     known.add(name);
   }
@@ -31,38 +42,87 @@ export function featureRoutes(routes: readonly Route[], options: FeatureRouteOpt
   return routes.map((route) => served(route, options));
 }
 
-function served(route: Route, { maxBodyBytes, ongoing }: FeatureRouteOptions): ApiRoute {
+function served(registered: RegisteredRoute, options: FeatureRouteOptions): AnyRoute {
+  const { feature, route } = registered;
   const { method, path, doc } = route;
+  const { maxBodyBytes, ongoing, bodyRoom, isUp } = options;
   const takesBody = method !== "GET";
+  const access = route.access ?? (takesBody ? "operate" : "read");
+  const [maxBytes, room] =
+    access === "open" ? [Math.min(maxBodyBytes, MAX_STRANGER_BYTES), bodyRoom] : [maxBodyBytes, undefined];
   return {
     ...doc,
     method,
     path,
-    access: takesBody ? "operate" : "read",
+    access,
+    params: paramsOf(path),
+    errors: [...(doc.errors ?? []), "FEATURE_DOWN"],
     ...(takesBody && doc.body === undefined && { body: v.unknown(), bodyOptional: true }),
+    isUp: () => isUp(feature),
     handle: (request) =>
       ongoing.during(async () => {
-        const body = await jsonBody(request, doc.body, maxBodyBytes);
-        return body instanceof Reply ? body : answer(route, request, body);
+        refuseUndecodable(request);
+        const body = await jsonBody(request, doc.body, maxBytes, room);
+        return body instanceof Reply ? body : answer(registered, request, body, options);
       }),
   };
 }
 
-async function answer(route: Route, { device, principal, params, env }: ApiRequest, body: Json): Promise<Reply> {
+const paramsOf = (path: string): Strings =>
+  Object.fromEntries(
+    Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => [
+      name,
+      v.pipe(v.string(), v.description("Of the path, percent-encoded.")),
+    ]),
+  );
+
+/** Taken as it is written, what can't be decoded would be the name of something else. */
+function refuseUndecodable({ env: { incoming } }: AnyRequest): void {
+  const [path = ""] = (incoming.url ?? "").split("?", 1);
+  try {
+    decodeURIComponent(path);
+  } catch {
+    throw new SvcError("BAD_REQUEST", "The path is not percent-encoded UTF-8.");
+  }
+}
+
+async function answer(
+  { feature, route }: RegisteredRoute,
+  { principal, params, env }: AnyRequest,
+  body: Json,
+  options: FeatureRouteOptions,
+): Promise<Reply> {
+  const { incoming, outgoing } = env;
   const gone = new AbortController();
   const onClose = () => gone.abort(new SvcError("TURN_CANCELLED", "The client closed its connection."));
-  env.outgoing.once("close", onClose);
+  outgoing.once("close", onClose);
   try {
-    const query = queryOf(env.incoming);
-    const caller = {
-      kind: "device",
-      clientId: device.clientId,
-      proof: principal.signIn === undefined ? "token" : "page",
-    } as const;
-    const { origin } = env.incoming.headers;
-    const answer = await route.handle({ caller, params, query, body, origin, signal: gone.signal });
-    return jsonReply(answer.status, answer.body);
+    const { origin } = incoming.headers;
+    const query = queryOf(incoming);
+    const asked = { caller: callerOf(principal), params, query, body, origin, signal: gone.signal };
+    const result = await route.handle(asked);
+    if (result.signIn === undefined) return jsonReply(result.status, result.body);
+    return await featureSignIn(options, signInOf(result, feature, options), incoming.headers);
   } finally {
-    env.outgoing.off("close", onClose);
+    outgoing.off("close", onClose);
   }
+}
+
+function callerOf(principal: Principal | undefined): RouteCaller {
+  if (principal === undefined) return { kind: "stranger" };
+  const { device, signIn } = principal;
+  return { kind: "device", clientId: device.clientId, proof: signIn === undefined ? "token" : "page" };
+}
+
+/** Throws what is answered INTERNAL, and logged: a feature that does this is broken, or worse. */
+function signInOf(
+  { status, body, signIn }: RouteResult,
+  feature: string,
+  { authFeatures }: Pick<FeatureRouteOptions, "authFeatures">,
+) {
+  if (!authFeatures.has(feature)) throw new Error(`feature ${feature} is not of kind auth, and may sign nobody in`);
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new TypeError(`feature ${feature} signs a page in, and its body is no object`);
+  }
+  return { status, body: body as { readonly [name: string]: Json }, clientId: signIn! };
 }

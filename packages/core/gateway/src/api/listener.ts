@@ -2,12 +2,12 @@
 import type { RequestListener } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { errorReply } from "../http/reply.ts";
-import { apiApp, type ApiDeps, type ApiRoute } from "./app.ts";
+import { type AnyRoute, apiApp, type ApiDeps } from "./app.ts";
 import { type CoreRouteDeps, coreRoutes } from "./core-routes.ts";
 
 export interface ApiParts {
   readonly core: CoreRouteDeps;
-  readonly features: readonly ApiRoute[];
+  readonly features: readonly AnyRoute[];
 }
 
 export function apiListener({ core, features }: ApiParts, deps: ApiDeps): RequestListener {

@@ -20,6 +20,8 @@ const OPENS: Readonly<Record<Scope, readonly Need[]>> = {
   read: ["read", "connect"],
 };
 
+export const opens = (scope: Scope, need: Need): boolean => OPENS[scope].includes(need);
+
 const BAD_BEARERS = 10;
 const WINDOW_MS = 60_000;
 const LOCKOUT_MS = 300_000;
@@ -52,14 +54,19 @@ export class Authenticator {
 
   /** Who it is, or the refusal: 429 LOCKED_OUT, 401, 403 FORBIDDEN_SCOPE. */
   require(credentials: Credentials, client: Client, need: Need): Principal | Reply {
+    const met = this.meet(credentials, client);
+    if (met === undefined) return UNKNOWN.nothing;
+    return met instanceof Reply || opens(met.device.scope, need) ? met : errorReply("FORBIDDEN_SCOPE");
+  }
+
+  /** The same where nobody has to prove anything: undefined for who presents nothing. A guess is a guess all the same. */
+  meet(credentials: Credentials, client: Client): Principal | Reply | undefined {
     const waitMs = client.isLoopback ? 0 : this.#lockout.waitMs(client.limiterKey, this.#clock.monotonic());
     if (waitMs > 0) return errorReply("LOCKED_OUT", { retryAfterMs: waitMs });
     const found = this.#find(credentials);
-    if (typeof found === "string") {
-      if (found === "wrong") this.#failed(client);
-      return UNKNOWN[found];
-    }
-    return OPENS[found.device.scope].includes(need) ? found : errorReply("FORBIDDEN_SCOPE");
+    if (typeof found !== "string") return found;
+    if (found === "wrong") this.#failed(client);
+    return found === "nothing" ? undefined : UNKNOWN[found];
   }
 
   /** The device of a token, where one is welcome but not demanded. */

@@ -62,6 +62,7 @@ const operationId = ({ method, path }: RouteSpec): string =>
 /** Programs post to /webhook, and no page does. */
 function securityOf({ access }: RouteSpec): Json {
   if (access === "public" || access === "local") return [];
+  if (access === "open") return [{}, { bearer: [] }, { pageCookie: [], pageCsrf: [] }];
   return access === "webhook" ? [{ bearer: [] }] : [{ bearer: [] }, { pageCookie: [], pageCsrf: [] }];
 }
 
@@ -74,6 +75,7 @@ const SCOPES = {
 
 function scopesOf({ access }: RouteSpec): string | undefined {
   if (access === "public") return undefined;
+  if (access === "open") return "Takes everybody's; whose token or sign-in comes with it is known by that.";
   return access === "local" ? "Only for programs on this machine." : `Needs a token of scope ${SCOPES[access]}.`;
 }
 

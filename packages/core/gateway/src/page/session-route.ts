@@ -1,12 +1,11 @@
 /** `/api/session`, apart from the bytes on the wire. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Json } from "@svc/contract";
 import type { Device } from "@svc/store";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { tokenOnly } from "../auth/credentials.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
 import type { Principal } from "../auth/principal.ts";
-import { NO_SESSION_COOKIE, sessionCookie } from "../auth/session-cookie.ts";
+import { NO_SESSION_COOKIE } from "../auth/session-cookie.ts";
 import type { Devices } from "../auth/devices.ts";
 import { refuseContentType } from "../http/json.ts";
 import { errorReply, jsonReply, Reply, replyToError } from "../http/reply.ts";
@@ -14,6 +13,8 @@ import type { Client, ClientResolver } from "../net/client.ts";
 import type { Peer } from "../net/peer.ts";
 import type { PairRoute } from "../pairing/route.ts";
 import { browserName } from "./browser-name.ts";
+import { isOwnPage } from "./own-page.ts";
+import { openPage, shownDevice } from "./open-page.ts";
 
 export interface SessionRouteDeps {
   readonly authenticator: Authenticator;
@@ -61,7 +62,7 @@ export class SessionRoute {
 
   signedIn(headers: IncomingHttpHeaders, peer: Peer): Reply {
     const principal = this.#require(headers, peer);
-    return principal instanceof Reply ? principal : jsonReply(200, { device: shown(principal.device) });
+    return principal instanceof Reply ? principal : jsonReply(200, { device: shownDevice(principal.device) });
   }
 
   /** A promise only where something has to be stored. */
@@ -84,24 +85,12 @@ export class SessionRoute {
     return paired instanceof Reply ? paired : paired.device;
   }
 
-  async #open(device: Device, { origin }: IncomingHttpHeaders): Promise<Reply> {
+  async #open(device: Device, headers: IncomingHttpHeaders): Promise<Reply> {
     try {
-      const { cookie, csrf } = await this.#deps.pageSessions.open(device);
-      // A browser tells where the page is from, and nobody else's cookie is at stake: behind a proxy, who could say it better?
-      const isSecure = origin?.toLowerCase().startsWith("https:") === true;
-      return jsonReply(200, { csrf, device: shown(device) }, ["set-cookie", sessionCookie(cookie, isSecure)]);
+      const { body, setCookie } = await openPage(this.#deps.pageSessions, device, headers);
+      return jsonReply(200, body, setCookie);
     } catch (error) {
       return replyToError(error);
     }
   }
 }
-
-/**
- * Whether a page of ours asks, in a browser. The door takes any Origin on a host that is served, and none at all; a browser
- * that also tells how the two are related must say that they are one.
- */
-function isOwnPage({ origin, "sec-fetch-site": site }: IncomingHttpHeaders): boolean {
-  return origin !== undefined && (site === undefined || site === "same-origin");
-}
-
-const shown = ({ id, name, scope }: Device): Json => ({ id, name, scope });

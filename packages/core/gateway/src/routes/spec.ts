@@ -7,8 +7,8 @@ export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Literal, but for segments `{name}`. */
   readonly path: string;
-  /** Everybody, programs on this machine, or whose bearer it takes. */
-  readonly access: "public" | "local" | Need;
+  /** Everybody, everybody who presents nothing wrong, programs on this machine, or whose bearer it takes. */
+  readonly access: "public" | "open" | "local" | Need;
   /** What the summary has no room for. */
   readonly details?: string;
   readonly params?: Strings;
@@ -31,6 +31,9 @@ export interface AnswerSpec {
   readonly headers?: Strings;
 }
 
+/** Too many who have proved nothing send something at the same time. */
+const BUSY = ["BUSY"] as const;
+
 /** Every code the route can answer with: its own, and those that come with what it is. */
 export function errorsOf(spec: RouteSpec): ErrorCode[] {
   const codes = new Set<ErrorCode>(spec.errors);
@@ -38,6 +41,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   // /health answers whoever asks, whatever Host they name.
   if (spec.path !== "/health") add("BAD_REQUEST", "BAD_HOST", "BAD_ORIGIN");
   if (spec.access === "local") add("NOT_LOCAL");
+  else if (spec.access === "open") add("UNAUTHORIZED", "RATE_LIMITED", "LOCKED_OUT", ...(spec.body ? BUSY : []));
   else if (spec.access !== "public") add("UNAUTHORIZED", "FORBIDDEN_SCOPE", "LOCKED_OUT");
   if (spec.method !== "GET") add("DRAINING");
   if (spec.body) add("BAD_CONTENT_TYPE", "TOO_LARGE", "BAD_JSON");

@@ -142,9 +142,12 @@ const isTool = (tool: Tool): boolean =>
   (typeof tool.approval === "function" || tool.approval === "auto" || tool.approval === "ask") &&
   typeof tool.run === "function";
 
+const ACCESS: ReadonlySet<string> = new Set(["read", "operate", "open"]);
+
 const isRoute = (route: Route): boolean =>
   typeof route.method === "string" &&
   typeof route.path === "string" &&
+  (route.access === undefined || ACCESS.has(route.access)) &&
   typeof route.doc?.summary === "string" &&
   typeof route.doc.answers === "object" &&
   typeof route.handle === "function";

@@ -1,6 +1,8 @@
 /** What constructed features get wrong among each other and against core. Pure; runs before any I/O. */
 import { SvcError } from "@svc/contract";
 import type { RegistryPart } from "../registry/registry.ts";
+import { pathsMeet } from "../registry/route-paths.ts";
+import { routeProblems, type RouteRules } from "./route-problems.ts";
 
 /** Names that only core may use, beside those of core's own parts. */
 export interface ReservedNames {
@@ -15,20 +17,21 @@ export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const SANDBOX_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const CHANNEL_ID = /^[a-z][a-z0-9_]{0,63}$/;
 const INGRESS_PATH = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
-const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "DELETE"]);
 const INGRESS_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT"]);
-const ROUTE_PATH = /^\/api(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 /** Every problem as a sentence. `core` comes first in `parts`, so that a clash names the feature as the newcomer. */
-export function contributionProblems(parts: readonly RegistryPart[], reserved: ReservedNames): string[] {
+export function contributionProblems(
+  parts: readonly RegistryPart[],
+  reserved: ReservedNames,
+  openPaths: RouteRules["openPaths"],
+): string[] {
   const problems: string[] = [];
   const tools = new Claims("tool", reserved.tools, problems);
   const sandboxes = new Claims("sandbox backend", reserved.sandboxes, problems);
   const channels = new Claims("channel", reserved.channels, problems);
-  const routes = new Claims("route", [], problems);
   const ingress = new Claims("ingress path", [], problems);
   const expositions = new Claims("exposition", [], problems);
-  const paths = (reserved.paths ?? []).map(patternOf);
+  const { paths: corePaths = [] } = reserved;
 
   for (const part of parts) {
     const who = part.feature === "core" ? "core" : `feature ${JSON.stringify(part.feature)}`;
@@ -51,22 +54,14 @@ export function contributionProblems(parts: readonly RegistryPart[], reserved: R
       if (methods.length === 0 || !methods.every((method) => INGRESS_METHODS.has(method))) {
         bad("ingress methods", methods.join(" "), "some of GET, POST and PUT");
       }
-      if (who !== "core" && paths.some((pattern) => pattern.test(path))) {
+      if (who !== "core" && corePaths.some((core) => pathsMeet(core, path))) {
         problems.push(`ingress path ${JSON.stringify(path)} of ${who} is a path of core`);
       }
       ingress.claim(path, who);
     }
     for (const { exposition } of part.observers) if (exposition) expositions.claim("GET /metrics", who);
-    for (const { method, path } of part.routes) {
-      if (!METHODS.has(method)) bad("route method", method, "GET, POST, PUT or DELETE");
-      if (!ROUTE_PATH.test(path)) bad("route path", path, "literal, below /api/, no slash at the end");
-      if (who !== "core" && paths.some((pattern) => pattern.test(path))) {
-        problems.push(`route ${JSON.stringify(`${method} ${path}`)} of ${who} is on a path of core`);
-      }
-      routes.claim(`${method} ${path}`, who);
-    }
   }
-  return problems;
+  return [...problems, ...routeProblems(parts, { corePaths, openPaths })];
 }
 
 class Claims {
@@ -91,11 +86,6 @@ class Claims {
 
 const both = (first: string, second: string): string =>
   first === second ? `${first} twice` : `both ${first} and ${second}`;
-
-function patternOf(path: string): RegExp {
-  const segments = path.split("/").map((part) => (/^(?::.*|\{.*\}|\*)$/.test(part) ? "[^/]+" : RegExp.escape(part)));
-  return new RegExp(`^${segments.join("/")}$`);
-}
 
 /** FEATURE_CONFLICT with all of them in it. */
 export function conflict(problems: readonly string[]): SvcError {

@@ -174,9 +174,9 @@ export class Lifecycle {
   }
 
   #checkConflicts(lives: readonly FeatureLife[]): void {
-    const { definitions, reserved = {}, coreSections: sections = coreSections } = this.#options;
-    const parts = this.#parts(lives);
-    const problems = [...definitionProblems(definitions, sections), ...contributionProblems(parts, reserved)];
+    const { definitions, reserved = {}, openPaths = NONE_OPEN, coreSections: sections = coreSections } = this.#options;
+    const contributed = contributionProblems(this.#parts(lives), reserved, openPaths);
+    const problems = [...definitionProblems(definitions, sections), ...contributed];
     if (problems.length > 0) throw conflict(problems);
   }
 
@@ -201,6 +201,8 @@ export class Lifecycle {
     this.#phase = to;
   }
 }
+
+const NONE_OPEN: ReadonlyMap<string, readonly string[]> = new Map();
 
 const byId = (lives: readonly FeatureLife[]): ReadonlyMap<string, FeatureLife> =>
   new Map(lives.map((life) => [life.definition.id, life]));

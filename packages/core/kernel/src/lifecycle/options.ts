@@ -16,6 +16,8 @@ export interface LifecycleOptions {
   readonly core?: Partial<Omit<RegistryPart, "feature">>;
   /** Further names and paths that features must leave alone. */
   readonly reserved?: ReservedNames;
+  /** Paths that may be served without a bearer, by feature: as their manifests list them. Default: none. */
+  readonly openPaths?: ReadonlyMap<string, readonly string[]>;
   /** Default: the sections of core's own schema. */
   readonly coreSections?: Readonly<Record<string, GenericSchema>>;
   readonly log: Logger;

@@ -13,7 +13,13 @@ export interface Registry {
   readonly channelOwners: FrozenMap<string>;
   readonly ingress: readonly RegisteredIngress[];
   readonly observers: readonly RegisteredObserver[];
-  readonly routes: readonly Route[];
+  readonly routes: readonly RegisteredRoute[];
+}
+
+export interface RegisteredRoute {
+  /** Feature id; its state says whether the route is in service. */
+  readonly feature: string;
+  readonly route: Route;
 }
 
 export interface RegisteredObserver {
@@ -55,6 +61,8 @@ export function buildRegistry(parts: readonly RegistryPart[]): Registry {
     observers: Object.freeze(
       parts.flatMap((part) => part.observers.map((observer) => Object.freeze({ feature: part.feature, observer }))),
     ),
-    routes: Object.freeze(parts.flatMap((part) => part.routes)),
+    routes: Object.freeze(
+      parts.flatMap(({ feature, routes }) => routes.map((route) => Object.freeze({ feature, route }))),
+    ),
   });
 }
