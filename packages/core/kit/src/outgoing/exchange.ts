@@ -17,10 +17,17 @@ export function createExchange(options: GuardedFetchOptions, isExempt: IsExempt)
     headersTimeout: 0, // the whole request has one time limit, kept by withTimeLimit
     bodyTimeout: 0,
   });
-  return (url, fetchOptions = {}) =>
-    withTimeLimit(fetchOptions.timeoutMs ?? FETCH_LIMITS.timeoutMs, fetchOptions.signal, options.clock, (signal) =>
-      follow(agent, url, fetchOptions, signal),
+  return (url, fetchOptions = {}) => {
+    const request = { ...fetchOptions, traceparent: options.traceparent?.() };
+    return withTimeLimit(request.timeoutMs ?? FETCH_LIMITS.timeoutMs, request.signal, options.clock, (signal) =>
+      follow(agent, url, request, signal),
     );
+  };
+}
+
+interface Request extends FetchOptions {
+  /** What it is part of. */
+  readonly traceparent: string | undefined;
 }
 
 interface Hop {
@@ -30,12 +37,13 @@ interface Hop {
   readonly body: string | Uint8Array | undefined;
 }
 
-async function follow(agent: Agent, text: string, options: FetchOptions, signal: AbortSignal): Promise<FetchResult> {
+async function follow(agent: Agent, text: string, options: Request, signal: AbortSignal): Promise<FetchResult> {
   const method = options.method ?? (options.body === undefined ? "GET" : "POST");
   if (options.body !== undefined && (method === "GET" || method === "HEAD")) {
     throw new SvcError("BAD_REQUEST", "A GET or HEAD request has no body.");
   }
-  let hop: Hop = { url: parseTarget(text), method, headers: requestHeaders(options.headers), body: options.body };
+  const own = requestHeaders(options.headers, options.traceparent);
+  let hop: Hop = { url: parseTarget(text), method, headers: own, body: options.body };
   for (let redirects = 0; ; redirects += 1) {
     const response = await send(agent, hop, signal);
     const headers = responseHeaders(response.headers);

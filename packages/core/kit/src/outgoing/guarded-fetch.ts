@@ -12,6 +12,11 @@ export interface GuardedFetchOptions {
   readonly exempt?: readonly string[];
   /** All addresses of a name. Default: the system's resolver. Called once for each connection. */
   readonly lookup?: Lookup;
+  /**
+   * What a request is part of, as the header `traceparent` tells others (https://www.w3.org/TR/trace-context/); asked when it
+   * is made. A caller's own header stands, and a redirect takes it to no other origin. undefined: nobody traces.
+   */
+  readonly traceparent?: () => string | undefined;
   readonly log: Logger;
   /** Times the requests. Default: the runtime's timers. */
   readonly clock?: Pick<Clock, "after">;

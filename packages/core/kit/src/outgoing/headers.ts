@@ -1,8 +1,15 @@
 import { SvcError } from "@svc/contract";
 
-/** The caller's headers with lower-case names, checked. Throws BAD_REQUEST. */
-export function requestHeaders(headers: Readonly<Record<string, string>> | undefined): Record<string, string> {
-  const checked: Record<string, string> = { "accept-encoding": "gzip, br", "user-agent": "svc" };
+/** The caller's headers with lower-case names, checked; where it has none of a name, ours. Throws BAD_REQUEST. */
+export function requestHeaders(
+  headers: Readonly<Record<string, string>> | undefined,
+  traceparent?: string,
+): Record<string, string> {
+  const checked: Record<string, string> = {
+    "accept-encoding": "gzip, br",
+    "user-agent": "svc",
+    ...(traceparent !== undefined && { traceparent }),
+  };
   for (const [name, value] of Object.entries(headers ?? {})) {
     const lower = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower)) throw bad("A header name is malformed.");
