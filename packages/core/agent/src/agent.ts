@@ -1,6 +1,6 @@
 /** The agents of one service: brings lanes, history, models, budget and sessions together. */
 import { type ClientId, type Clock, SvcError } from "@svc/contract";
-import { DEFAULT_AGENT } from "@svc/kernel";
+import { DEFAULT_AGENT, NO_INSTRUMENTS } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import { type AgentOptions, openerOf, redactionOf } from "./agent-options.ts";
 import { answerCommand } from "./commands/answer-command.ts";
@@ -81,6 +81,7 @@ class RunningAgent implements Agent {
   constructor({ agents, store, clock, log, publish, isListened, ask, model, ...options }: AgentOptions) {
     const redaction = redactionOf(options);
     const budget = new Budget(store.usage, clock);
+    const { instruments = NO_INSTRUMENTS } = options;
     this.#agents = agents;
     this.#clock = clock;
     this.#store = store;
@@ -94,7 +95,7 @@ class RunningAgent implements Agent {
     const spending = this.#spending;
     const { redact } = redaction;
     const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending, redact });
-    const telling = { log, redaction, publish, isListened };
+    const telling = { log, instruments, redaction, publish, isListened };
     this.#turns = { store, clock, models: this.#models, budget, spending, keeper, ...telling, ask, profileOf };
     this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
   }

@@ -22,6 +22,10 @@ export interface TurnRequest {
   readonly tools?: readonly string[];
   /** Names of tools that may run once each in this turn without a person being asked: its step was approved. */
   readonly granted?: readonly string[];
+  /** Id of the channel whose message it answers. Without one it came over HTTP, from the page, or by a procedure. */
+  readonly channel?: string;
+  /** Its conversation and a place are free: it begins now. Must not throw. */
+  readonly onBegin?: () => void;
   readonly onEvent?: (event: TurnEvent) => void;
   readonly watch?: TurnWatcher;
   /** Said to the model behind the agent's own instructions, in this turn only. */

@@ -6,10 +6,13 @@ import type { LanguageModelV4, LanguageModelV4FunctionTool } from "@ai-sdk/provi
 import type { Tool } from "@svc/contract";
 import type { AgentProfile } from "../profiles.ts";
 import { functionTool } from "../tools/function-tool.ts";
-import { type ModelConfig, openModel } from "./open-model.ts";
+import { type ModelConfig, modelName, openModel } from "./open-model.ts";
 
 export interface TurnSettings {
   readonly model: LanguageModelV4;
+  /** As in the config. */
+  readonly provider: ModelConfig["provider"];
+  readonly modelName: string;
   readonly instructions: string | undefined;
   readonly maxSteps: number;
   readonly maxRetries: number;
@@ -71,6 +74,8 @@ export class AgentModels {
     const readsTools = model.provider !== "builtin" || this.#opener !== undefined;
     return {
       model: await this.modelOf(profile),
+      provider: model.provider,
+      modelName: modelName(model),
       instructions,
       maxSteps: turn.maxSteps,
       maxRetries: model.max_retries,

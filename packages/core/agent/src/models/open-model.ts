@@ -3,6 +3,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provid
 import { SvcError } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import { builtinModel } from "./builtin.ts";
+import { providerFetch } from "./provider-fetch.ts";
 
 export type ModelConfig = Omit<CoreConfig["model"], "choices">;
 
@@ -48,7 +49,7 @@ export async function openModel(config: ModelConfig): Promise<LanguageModelV4> {
   if (problem) throw problem;
   const name = config.name ?? "";
   const apiKey = config.api_key?.trim() ?? "";
-  const fetch = withoutRedirects;
+  const fetch = providerFetch;
   switch (config.provider) {
     case "builtin":
       return builtinModel;
@@ -73,9 +74,6 @@ export async function openModel(config: ModelConfig): Promise<LanguageModelV4> {
     }
   }
 }
-
-/** Fetch takes the key along to where a redirect leads unless it is an `Authorization` header, so none is followed. */
-const withoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });
 
 /**
  * `store: false`: else the provider keeps every conversation, and later turns refer to what it kept by id, so that they

@@ -11,6 +11,18 @@ export interface ToldTokens {
   readonly outputTokens: number | undefined;
 }
 
+/** What was used from one moment to another. */
+export interface Usage extends Tokens {
+  /** US dollars; undefined when the price is unknown, or not every call was counted. */
+  readonly costUsd: number | undefined;
+}
+
+/** How far a meter was at some moment. */
+export interface MeterMark extends Tokens {
+  /** Calls of which the provider left out some count. */
+  readonly uncounted: number;
+}
+
 export interface Used extends Tokens {
   /** US dollars that count against the budget: what the provider did not count is estimated. */
   readonly spentUsd: number;
@@ -24,8 +36,10 @@ export class Meter {
   isUsed = false;
   readonly #model: ModelConfig;
   readonly #onSpent: (usd: number) => void;
-  #isWhole = true;
+  #uncounted = 0;
   #unrecorded: Used = NOTHING;
+  /** What earlier attempts of the turn used. */
+  #earlier: MeterMark = { inputTokens: 0, outputTokens: 0, uncounted: 0 };
 
   /** `onSpent` is told at once what a call has cost, so that turns side by side see each other's. */
   constructor(model: ModelConfig, onSpent: (usd: number) => void) {
@@ -35,12 +49,12 @@ export class Meter {
 
   /** US dollars; undefined when the price is unknown, or not every call was counted. */
   get costUsd(): number | undefined {
-    return this.#model.provider === "builtin" || this.#isWhole ? costUsd(this.#model, this) : undefined;
+    return this.#costOfCounted(this, this.#uncounted);
   }
 
   /** False: the provider left out some count. */
   get isWhole(): boolean {
-    return this.#isWhole;
+    return this.#uncounted === 0;
   }
 
   /** What is not on disk yet. */
@@ -56,9 +70,29 @@ export class Meter {
   /** What an earlier attempt of the turn used and put on disk. */
   restore({ inputTokens, outputTokens }: Tokens, isWhole: boolean): void {
     this.isUsed = true;
-    this.#isWhole &&= isWhole;
+    if (!isWhole) this.#uncounted += 1;
     this.inputTokens += inputTokens;
     this.outputTokens += outputTokens;
+    const { inputTokens: input, outputTokens: output, uncounted } = this.#earlier;
+    this.#earlier = {
+      inputTokens: input + inputTokens,
+      outputTokens: output + outputTokens,
+      uncounted: uncounted + (isWhole ? 0 : 1),
+    };
+  }
+
+  mark(): MeterMark {
+    const { inputTokens, outputTokens } = this;
+    return { inputTokens, outputTokens, uncounted: this.#uncounted };
+  }
+
+  /** Default: since this attempt of the turn began. */
+  since(mark: MeterMark = this.#earlier): Usage {
+    const tokens = {
+      inputTokens: this.inputTokens - mark.inputTokens,
+      outputTokens: this.outputTokens - mark.outputTokens,
+    };
+    return { ...tokens, costUsd: this.#costOfCounted(tokens, this.#uncounted - mark.uncounted) };
   }
 
   /** A call that ended. `estimate` is asked only where money depends on what the provider left out. */
@@ -66,12 +100,16 @@ export class Meter {
     const isWhole = told.inputTokens !== undefined && told.outputTokens !== undefined;
     const { inputTokens = 0, outputTokens = 0 } = told;
     this.isUsed = true;
-    this.#isWhole &&= isWhole;
+    if (!isWhole) this.#uncounted += 1;
     this.inputTokens += inputTokens;
     this.outputTokens += outputTokens;
     const spentUsd = this.#model.price ? this.#costOf(told, isWhole ? undefined : estimate()) : 0;
     this.#unrecorded = sum(this.#unrecorded, { inputTokens, outputTokens, spentUsd }, 1);
     if (this.#model.price) this.#onSpent(spentUsd);
+  }
+
+  #costOfCounted(tokens: Tokens, uncounted: number): number | undefined {
+    return this.#model.provider === "builtin" || uncounted === 0 ? costUsd(this.#model, tokens) : undefined;
   }
 
   #costOf(told: ToldTokens, guess: Tokens = NOTHING): number {

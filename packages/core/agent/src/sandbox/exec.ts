@@ -1,6 +1,7 @@
 /** What tools are given to run commands: each call gets a session of its own, closed with everything that it started. */
-import type { ExecRequest, ExecResult, SandboxBackend } from "@svc/contract";
-import type { CoreConfig } from "@svc/kernel";
+import type { ExecRequest, ExecResult, SandboxBackend, WorkResults } from "@svc/contract";
+import { type CoreConfig, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
+import { watched } from "../work/watched.ts";
 
 export interface ExecOptions {
   readonly backend: SandboxBackend;
@@ -9,6 +10,8 @@ export interface ExecOptions {
   readonly workspace: string;
   /** Paths that must not be visible inside, `$SVC_HOME` first. */
   readonly hidden: readonly string[];
+  /** Told of commands. Default: nobody is. */
+  readonly instruments?: Instruments;
 }
 
 export function createExec({
@@ -16,6 +19,7 @@ export function createExec({
   config,
   workspace,
   hidden,
+  instruments = NO_INSTRUMENTS,
 }: ExecOptions): (request: ExecRequest) => Promise<ExecResult> {
   const confinement = {
     workspace,
@@ -25,7 +29,7 @@ export function createExec({
     hidden,
     limits: { timeoutSecs: config.timeout_secs },
   };
-  return async (request) => {
+  const run = async (request: ExecRequest): Promise<ExecResult> => {
     const session = await backend.open(confinement);
     try {
       return await session.exec(request);
@@ -33,4 +37,18 @@ export function createExec({
       await session.close();
     }
   };
+  return (request) =>
+    watched(
+      instruments.begin("command", { backend: backend.id }),
+      () => run(request),
+      (_error, ended) => endOf(ended),
+    );
+}
+
+/** undefined: it did not come to an end of its own, or did not begin. */
+function endOf(ended: ExecResult | undefined): WorkResults["command"] {
+  if (!ended) return { outcome: "failed", exitCode: undefined };
+  const exitCode = ended.exitCode ?? undefined;
+  if (ended.timedOut) return { outcome: "timed-out", exitCode };
+  return { outcome: ended.signal === null ? "exited" : "signalled", exitCode };
 }

@@ -10,6 +10,7 @@ import type { CoreToolContext } from "./core-tool-context.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import { type PermittedCall, whenPermitted } from "./permit.ts";
 import { redactJson } from "./redact-json.ts";
+import { tellRefusal, watchedCall } from "./watched-call.ts";
 
 export interface CallRequest {
   readonly turnId: string;
@@ -50,12 +51,18 @@ export async function callTool(
 ): Promise<CallOutcome> {
   const { signal } = request;
   let environment: ToolEnvironment | undefined;
-  const inForce = (): ToolEnvironment => (environment = typeof current === "function" ? current() : current);
+  let calledAtMs = 0;
+  const inForce = (): ToolEnvironment => {
+    environment = typeof current === "function" ? current() : current;
+    calledAtMs ||= environment.clock.now();
+    return environment;
+  };
   try {
     return await whenPermitted(inForce, request, (call) => call.environment.track(() => runJournalled(call, request)));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (isStoreError(error)) throw error;
+    tellRefusal(environment, request, calledAtMs, error);
     return { ok: false, acted: false, journalled: false, output: told(error, request, environment) };
   }
 }
@@ -70,20 +77,21 @@ async function runJournalled(call: PermittedCall, request: CallRequest): Promise
     request.alsoOnStart?.(acting);
   });
   request.onStarted?.(acting);
-  const { state, output, error } = await run(call, request);
+  const { state, output, error } = await watchedCall(call, request, () => run(call, request));
   await store.write(() => store.toolCalls.finish(turnId, callId, state, output));
   if (state === "interrupted") throw error;
   return { ok: state === "finished", acted: acting, journalled: true, output };
 }
 
-interface Ended {
+export interface EndedCall {
   readonly state: "finished" | "failed" | "interrupted";
   readonly output: Json;
+  /** Why it did not finish. */
   readonly error?: unknown;
 }
 
 /** What the journal is told. A call that was called off, or that the disk failed, may have happened or not. */
-async function run({ environment, tool, input }: PermittedCall, request: CallRequest): Promise<Ended> {
+async function run({ environment, tool, input }: PermittedCall, request: CallRequest): Promise<EndedCall> {
   const { signal, redact } = request;
   try {
     // Who was stopped while the start was written must not act any more.
@@ -93,7 +101,7 @@ async function run({ environment, tool, input }: PermittedCall, request: CallReq
     return { state: "finished", output };
   } catch (error) {
     if (signal.aborted || isStoreError(error)) return { state: "interrupted", output: null, error };
-    return { state: "failed", output: told(error, request, environment) };
+    return { state: "failed", output: told(error, request, environment), error };
   }
 }
 

@@ -1,5 +1,6 @@
 /** What tool calls run in: one per agent, rebuilt whole when a part of it changes. */
 import type { Clock, ExecRequest, ExecResult, FetchOptions, FetchResult, Logger, Tool, Workspace } from "@svc/contract";
+import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { Policy } from "../policy/index.ts";
 
@@ -21,6 +22,8 @@ export interface ToolEnvironment {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Told of tool calls. Default: nobody is. */
+  readonly instruments?: Instruments;
   /** How long a person is waited for. */
   readonly askTimeoutMs: number;
   /** Longest result the model is shown. */

@@ -3,19 +3,17 @@
  * `generateText`, because every step must be on disk before the next one, a person may be asked in the middle, and the
  * `ai` package would cost 16 MB and 110 ms (docs/decisions/0001).
  */
-import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import type { LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
+import type { Instruments } from "@svc/kernel";
 import type { Store, ToolCallRecord } from "@svc/store";
 import type { TurnSettings } from "../models/agent-models.ts";
-import { callModel, type ModelAnswer } from "../models/call-model.ts";
-import { estimateTokens, tokensIn } from "../models/tokens.ts";
-import type { Meter, ToldTokens } from "../money/meter.ts";
-import type { Tokens } from "../money/price.ts";
+import type { Meter } from "../money/meter.ts";
 import { callTool } from "../tools/call-tool.ts";
 import type { ToolEnvironment } from "../tools/environment.ts";
 import type { AskPerson } from "../types.ts";
 import type { ActiveTurn } from "./active-turns.ts";
-import { answerListeners } from "./answer-listeners.ts";
+import { askModel } from "./ask-model.ts";
 import type { Grants } from "./grants.ts";
 import type { KeptSteps } from "./kept-steps.ts";
 import { assistantMessage, redactText, textOf, toolCallsOf, toolMessage, withUniqueCallIds } from "./messages.ts";
@@ -50,6 +48,7 @@ export interface TurnRun {
   readonly steps: KeptSteps | undefined;
   readonly store: Store;
   readonly clock: Clock;
+  readonly instruments: Instruments;
   readonly redaction: Redaction;
   readonly emit: EmitTurnEvent;
   /** Whether somebody reads what is emitted now. */
@@ -87,49 +86,6 @@ async function takeUp(run: TurnRun): Promise<number> {
     else await runCall(run, call);
   }
   return done;
-}
-
-async function askModel(run: TurnRun, step: number): Promise<ModelAnswer> {
-  const { settings, progress, turn, redaction, emit } = run;
-  const { onEvent, watch } = turn.request;
-  const { meter } = progress;
-  run.checkBudget();
-  const options = optionsOf(run);
-  const tell = (text: string): void => emit({ type: "text-delta", text });
-  const estimate = (outputTokens: number): Tokens => ({
-    inputTokens: estimateTokens(JSON.stringify([options.prompt, options.tools])),
-    outputTokens,
-  });
-  const answer = await callModel({
-    model: settings.model,
-    clock: run.clock,
-    maxRetries: settings.maxRetries,
-    onPieces: answerListeners({
-      isAsker: onEvent !== undefined,
-      isWatched: run.isListened,
-      watcher: watch && { begin: () => watch.begin(step), push: (text) => watch.push(text) },
-      redaction,
-      tell,
-    }),
-    onLost: (chars) => meter.add(UNTOLD, () => estimate(tokensIn(chars))),
-    options,
-  });
-  meter.add(answer, () => estimate(estimateTokens(JSON.stringify(answer.content))));
-  return answer;
-}
-
-const UNTOLD: ToldTokens = { inputTokens: undefined, outputTokens: undefined };
-
-function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageModelV4CallOptions {
-  const { maxOutputTokens, functionTools } = settings;
-  const instructions = [settings.instructions, turn.request.instructions].filter(Boolean).join("\n\n");
-  const system: LanguageModelV4Message[] = instructions ? [{ role: "system", content: instructions }] : [];
-  return {
-    prompt: system.concat(history, progress.messages),
-    abortSignal: turn.limit.signal,
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(functionTools.length > 0 && { tools: functionTools }),
-  };
 }
 
 async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<void> {

@@ -1,5 +1,6 @@
 /** One turn, from the moment its lane is free to its end on disk: model and tools, events, time limit, and what is kept. */
 import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
+import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { AgentModels } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
@@ -18,11 +19,13 @@ import { userMessage } from "./messages.ts";
 import { noteMissing, offered, onlyOffered } from "./offered-tools.ts";
 import type { Redaction } from "./redacted-stream.ts";
 import { type EmitTurnEvent, runTurn, type TurnProgress } from "./turn.ts";
+import { watchedTurn } from "./watched-turn.ts";
 
 export interface TurnDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly instruments: Instruments;
   readonly models: AgentModels;
   readonly budget: Budget;
   readonly spending: Spending;
@@ -38,16 +41,30 @@ export interface TurnDeps {
   readonly profileOf: (name: string) => AgentProfile | undefined;
 }
 
-export async function wholeTurn(
+export function wholeTurn(
   deps: TurnDeps,
   turn: ActiveTurn,
   profile: AgentProfile,
   conversation: Conversation,
 ): Promise<TurnResult> {
-  const { clock, keeper } = deps;
-  const { request, limit, id: turnId, agent } = turn;
+  const { instruments, redaction } = deps;
   const model = modelName(profile.model);
-  const meter = new Meter(profile.model, (usd) => deps.budget.spend(agent, usd));
+  const meter = new Meter(profile.model, (usd) => deps.budget.spend(turn.agent, usd));
+  const seen = { instruments, turn, model, meter, sessionId: conversation.name, redact: redaction.redact };
+  return watchedTurn(seen, () => toItsEnd(deps, turn, { profile, conversation, model, meter }));
+}
+
+interface TurnParts {
+  readonly profile: AgentProfile;
+  readonly conversation: Conversation;
+  readonly model: string;
+  readonly meter: Meter;
+}
+
+async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Promise<TurnResult> {
+  const { clock, keeper } = deps;
+  const { profile, conversation, model, meter } = parts;
+  const { request, limit, id: turnId, agent } = turn;
   const progress: TurnProgress = { id: turnId, messages: [userMessage(request.text)], meter, acted: false };
   const steps =
     request.resumable &&
@@ -67,6 +84,7 @@ export async function wholeTurn(
   const startedAt = clock.monotonic();
   turn.conversation = conversation;
   turn.startedAt = clock.now();
+  request.onBegin?.();
   emit({ type: "turn-start", agent, clientId: request.clientId });
   limit.start(profile.turn.timeoutMs);
   let ok = false;
@@ -110,7 +128,7 @@ async function answerOf(
   turn: ActiveTurn,
   emit: EmitTurnEvent,
 ): Promise<string> {
-  const { store, clock, redaction, budget, profileOf } = deps;
+  const { store, clock, instruments, redaction, budget, profileOf } = deps;
   const { name, model } = profile;
   const { tools, granted = [], ask = deps.ask } = turn.request;
   const settings = offered(await deps.models.settingsOf(profile), tools);
@@ -127,6 +145,7 @@ async function answerOf(
     steps,
     store,
     clock,
+    instruments,
     redaction,
     emit,
     isListened: deps.isListened ?? (() => false),

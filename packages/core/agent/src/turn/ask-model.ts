@@ -1,0 +1,75 @@
+/** One step's question to the model: what is sent, who is told the answer as it comes, and what it cost. */
+import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { Json } from "@svc/contract";
+import { callModel, type ModelAnswer } from "../models/call-model.ts";
+import { estimateTokens, tokensIn } from "../models/tokens.ts";
+import type { ToldTokens } from "../money/meter.ts";
+import type { Tokens } from "../money/price.ts";
+import { redactJson } from "../tools/redact-json.ts";
+import { watched } from "../work/watched.ts";
+import { answerListeners } from "./answer-listeners.ts";
+import { kept } from "./messages.ts";
+import type { TurnRun } from "./turn.ts";
+
+/** `step`: from 0. Throws COST_LIMIT, MODEL_*; an abort with the signal's reason. */
+export async function askModel(run: TurnRun, step: number): Promise<ModelAnswer> {
+  run.checkBudget();
+  const { instruments, settings, turn, progress, redaction } = run;
+  const { meter } = progress;
+  const options = optionsOf(run);
+  const { provider, modelName: model } = settings;
+  const work = instruments.begin("model-call", { agent: turn.agent, provider, model, step });
+  const say = (direction: "input" | "output", said: unknown): void => {
+    // It was JSON before the library typed it.
+    if (work.wantsContent) work.content(direction, redactJson(said as Json, redaction.redact));
+  };
+  const before = meter.mark();
+  const ask = async (): Promise<ModelAnswer> => {
+    say("input", options.prompt);
+    const answer = await call(run, options, step);
+    say("output", kept(answer.content));
+    return answer;
+  };
+  return watched(work, ask, (error) => ({ error, ...meter.since(before) }));
+}
+
+async function call(run: TurnRun, options: LanguageModelV4CallOptions, step: number): Promise<ModelAnswer> {
+  const { settings, progress, turn, redaction, emit } = run;
+  const { onEvent, watch } = turn.request;
+  const { meter } = progress;
+  const tell = (text: string): void => emit({ type: "text-delta", text });
+  const estimate = (outputTokens: number): Tokens => ({
+    inputTokens: estimateTokens(JSON.stringify([options.prompt, options.tools])),
+    outputTokens,
+  });
+  const answer = await callModel({
+    model: settings.model,
+    clock: run.clock,
+    maxRetries: settings.maxRetries,
+    onPieces: answerListeners({
+      isAsker: onEvent !== undefined,
+      isWatched: run.isListened,
+      watcher: watch && { begin: () => watch.begin(step), push: (text) => watch.push(text) },
+      redaction,
+      tell,
+    }),
+    onLost: (chars) => meter.add(UNTOLD, () => estimate(tokensIn(chars))),
+    options,
+  });
+  meter.add(answer, () => estimate(estimateTokens(JSON.stringify(answer.content))));
+  return answer;
+}
+
+const UNTOLD: ToldTokens = { inputTokens: undefined, outputTokens: undefined };
+
+function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageModelV4CallOptions {
+  const { maxOutputTokens, functionTools } = settings;
+  const instructions = [settings.instructions, turn.request.instructions].filter(Boolean).join("\n\n");
+  const system: LanguageModelV4Message[] = instructions ? [{ role: "system", content: instructions }] : [];
+  return {
+    prompt: system.concat(history, progress.messages),
+    abortSignal: turn.limit.signal,
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(functionTools.length > 0 && { tools: functionTools }),
+  };
+}

@@ -1,0 +1,34 @@
+/** A turn as others see it: observers are told its beginning and its end, and every line of the log in between names it. */
+import { type Instruments, within } from "@svc/kernel";
+import type { Meter } from "../money/meter.ts";
+import type { TurnResult } from "../types.ts";
+import { watched } from "../work/watched.ts";
+import type { ActiveTurn } from "./active-turns.ts";
+
+export interface WatchedTurn {
+  readonly instruments: Instruments;
+  readonly turn: ActiveTurn;
+  /** Name of the model that answers. */
+  readonly model: string;
+  readonly sessionId: string;
+  readonly meter: Meter;
+  readonly redact: (text: string) => string;
+}
+
+export function watchedTurn(of: WatchedTurn, run: () => Promise<TurnResult>): Promise<TurnResult> {
+  const { instruments, turn, model, sessionId, meter, redact } = of;
+  const { id: turnId, agent, request } = turn;
+  return within({ turn: turnId }, () => {
+    const work = instruments.begin("turn", { turnId, sessionId, agent, model, channel: request.channel });
+    const say = (direction: "input" | "output", text: string): void => {
+      if (work.wantsContent) work.content(direction, redact(text));
+    };
+    const whole = async (): Promise<TurnResult> => {
+      say("input", request.text);
+      const result = await run();
+      say("output", result.response);
+      return result;
+    };
+    return watched(work, whole, (error) => ({ error, ...meter.since() }));
+  });
+}
