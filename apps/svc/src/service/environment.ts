@@ -9,7 +9,15 @@ import {
   type ToolEnvironment,
 } from "@svc/agent";
 import { SvcError, type Tool } from "@svc/contract";
-import { type LoadedConfig, type Ongoing, type Registry, type ResolvedAgent, systemClock } from "@svc/kernel";
+import {
+  currentScope,
+  type Instruments,
+  type LoadedConfig,
+  type Ongoing,
+  type Registry,
+  type ResolvedAgent,
+  systemClock,
+} from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
 import { SOP_TOOLS } from "@svc/sop";
 import type { Store } from "@svc/store";
@@ -25,6 +33,7 @@ export interface EnvironmentParts {
   readonly registry: Registry;
   readonly sandbox: SandboxChoice;
   readonly store: Store;
+  readonly instruments: Instruments;
   readonly calls: Ongoing;
   /** What each agent did in the last hour; outlives a reload. */
   readonly actions: ActionHistories;
@@ -33,6 +42,7 @@ export interface EnvironmentParts {
 
 export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAgent): Promise<ToolEnvironment> {
   const { home, log } = parts.context;
+  const { instruments } = parts;
   const { core, file } = parts.config;
   // Not against the working directory: a daemon and `svc tools run` in another folder would have two workspaces.
   const root = resolve(home.root, agent.workspace ?? home.workspace);
@@ -56,12 +66,19 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
       config: core["security.sandbox"],
       workspace: workspace.root,
       hidden,
+      instruments,
     }),
-    fetch: createGuardedFetch({ allowPrivate: core["security.net"].allow_private, log, clock: systemClock }),
+    fetch: createGuardedFetch({
+      allowPrivate: core["security.net"].allow_private,
+      traceparent: () => currentScope().traceparent,
+      log,
+      clock: systemClock,
+    }),
     track: (work) => parts.calls.during(work),
     store: parts.store,
     clock: systemClock,
     log,
+    instruments,
     askTimeoutMs: core.approvals.tool_timeout_secs * 1000,
     maxOutputChars: MAX_OUTPUT_CHARS,
   };

@@ -1,6 +1,6 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
 import type { Inbound, Kept, Readings, Speech } from "@svc/contract";
-import { channelIdOf, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
+import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
@@ -26,6 +26,7 @@ export function enabledFeatures(
 ): EnabledFeature[] {
   const store = (): Store => doors.store();
   const allowPrivate = config.core["security.net"].allow_private;
+  const traceparent = (): string | undefined => currentScope().traceparent;
   return composition.features
     .filter((definition) => config.enabled(definition))
     .map((definition) => {
@@ -33,7 +34,7 @@ export function enabledFeatures(
       return {
         definition,
         config: section,
-        fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), log, clock: systemClock }),
+        fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), traceparent, log, clock: systemClock }),
         resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
         publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
         ...(doors.speech && { speech: doors.speech }),

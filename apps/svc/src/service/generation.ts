@@ -1,6 +1,13 @@
 /** What one config makes of the service. A reload makes another generation beside it and swaps; nothing in one changes. */
 import { type ActionHistories, type AgentProfile, type AgentSet, chooseSandbox, type SandboxChoice } from "@svc/agent";
-import { type LoadedConfig, Ongoing, type Registry, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import {
+  type Instruments,
+  type LoadedConfig,
+  Ongoing,
+  type Registry,
+  type ResolvedAgent,
+  resolveAgents,
+} from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { openEnvironment } from "./environment.ts";
@@ -22,6 +29,7 @@ export interface GenerationParts {
   readonly registry: Registry;
   readonly store: Store;
   readonly actions: ActionHistories;
+  readonly instruments: Instruments;
   /** Without procedures the tools for them can only fail. */
   readonly hasProcedures: boolean;
   readonly signal: AbortSignal;
@@ -31,14 +39,14 @@ export interface GenerationParts {
 
 /** Changes nothing outside but for workspace folders, which it makes. Throws PATH_*, HOME_UNWRITABLE and the like. */
 export async function makeGeneration(parts: GenerationParts): Promise<Generation> {
-  const { context, config, registry, store, actions, hasProcedures } = parts;
+  const { context, config, registry, store, actions, instruments, hasProcedures } = parts;
   const { core } = config;
   const sandbox = await sandboxOf(parts);
   const calls = new Ongoing();
   const profiles = new Map<string, AgentProfile>();
   for (const agent of resolveAgents(core).values()) {
     const environment = await openEnvironment(
-      { context, config, registry, sandbox, store, calls, actions, hasProcedures },
+      { context, config, registry, sandbox, store, calls, actions, instruments, hasProcedures },
       agent,
     );
     profiles.set(agent.name, { ...profileOf(agent, config), environment });

@@ -52,7 +52,8 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     const registry = await lifecycle.register(signal);
     const actions = new ActionHistories(store.toolCalls, systemClock);
     const library = await openLibrary(opened, () => service?.config ?? config);
-    const made = { context: opened, config, registry, store, actions, signal };
+    const { instruments } = lifecycle;
+    const made = { context: opened, config, registry, store, actions, instruments, signal };
     const generation = await makeGeneration({ ...made, hasProcedures: library.list().length > 0 });
     await removeLeftovers(workspacesOf(generation), log);
     const agent = createAgent({
@@ -60,7 +61,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
       store,
       clock: systemClock,
       log,
-      instruments: lifecycle.instruments,
+      instruments,
       redact: log.redact,
       partialSecret: log.partialSecret,
       publish: events.publish,

@@ -1,6 +1,6 @@
 /** The way out to the services of speech: guarded, and let through to the addresses that the config names. */
 import type { Logger } from "@svc/contract";
-import { type LoadedConfig, systemClock } from "@svc/kernel";
+import { currentScope, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, type GuardedFetch } from "@svc/kit";
 
 /** Made anew when the config in force is another. */
@@ -14,6 +14,7 @@ export function speechFetch(config: () => LoadedConfig, log: Logger): GuardedFet
       fetch = createGuardedFetch({
         allowPrivate: net.allow_private,
         exempt: [transcription.base_url, tts.base_url],
+        traceparent: () => currentScope().traceparent,
         log,
         clock: systemClock,
       });
