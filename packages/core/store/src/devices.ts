@@ -22,7 +22,7 @@ export class DeviceStore {
     this.#rename = db.prepare("UPDATE devices SET name = ? WHERE id = ?");
     this.#delete = db.prepare("DELETE FROM devices WHERE id = ?");
     for (const row of db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[]) {
-      this.#devices.set(row.id, fromRow(row));
+      this.#devices.set(row.id, deviceOf(row));
     }
   }
 
@@ -86,7 +86,7 @@ export class DeviceStore {
   }
 }
 
-interface DeviceRow {
+export interface DeviceRow {
   id: string;
   token_hash: string;
   client_id: string;
@@ -96,7 +96,7 @@ interface DeviceRow {
   last_seen_at: number | null;
 }
 
-function fromRow(row: DeviceRow): Device {
+export function deviceOf(row: DeviceRow): Device {
   return {
     id: row.id,
     tokenHash: row.token_hash,

@@ -4,6 +4,7 @@ export { copyDatabase } from "./copy.ts";
 export * from "./home-lock.ts";
 export { FIRST_WITH_APPROVALS, SCHEMA_VERSION } from "./migrations.ts";
 export { newestTurnMs } from "./newest-turn.ts";
+export { type Paired, readPaired } from "./paired.ts";
 export * from "./set-aside.ts";
 export * from "./store.ts";
 export type * from "./message-types.ts";

@@ -1,0 +1,34 @@
+/** Who may come in: devices and sign-ins. Reads on a connection of its own, so a daemon may be running on the file. */
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { type DeviceRow, deviceOf } from "./devices.ts";
+import { PAGE_IDLE_MS } from "./page-sessions.ts";
+import type { Device } from "./types.ts";
+
+export interface Paired {
+  /** In the order in which they were paired. */
+  readonly devices: readonly Device[];
+  /** Sign-ins of pages that have not ended for want of a request. */
+  readonly pageSessions: number;
+}
+
+const NOBODY: Paired = { devices: [], pageSessions: 0 };
+
+/** Undefined: the file can't be read, or is of another version. Without one nobody is paired. */
+export function readPaired(file: string, nowMs: number): Paired | undefined {
+  if (!existsSync(file)) return NOBODY;
+  try {
+    // It may come out of somebody's backup: nothing in its schema may run. A lock is not waited for long.
+    const db = new DatabaseSync(file, { readOnly: true, timeout: 100, defensive: true });
+    try {
+      const devices = db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[];
+      const signIns = db.prepare("SELECT count(*) AS n FROM page_sessions WHERE seen_at > ?").get(nowMs - PAGE_IDLE_MS);
+      return { devices: devices.map(deviceOf), pageSessions: Number(signIns?.["n"]) };
+    } finally {
+      db.close();
+    }
+  } catch {
+    // Damaged, or no database of ours: the check of the database says so.
+    return undefined;
+  }
+}
