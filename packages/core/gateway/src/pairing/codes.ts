@@ -35,6 +35,12 @@ export class PairingCodes {
     return issued;
   }
 
+  /** How many could be guessed now. */
+  live(nowMs: number): number {
+    this.#dropExpired(nowMs);
+    return this.#live.length;
+  }
+
   /**
    * Uses a code up. A wrong one counts against every live code; `burnt` is how many that ended. What is not six digits
    * can't be a guess and burns nothing: a scanner must not be able to take the code away from its owner.

@@ -57,6 +57,11 @@ export class Pairing {
     return { code: issued.code, expiresAt: clock.now() + (issued.expiresAtMs - clock.monotonic()) };
   }
 
+  /** Codes that somebody could come in with now. */
+  get liveCodes(): number {
+    return this.#codes.live(this.#options.clock.monotonic());
+  }
+
   /** A code to print at start: only when pairing is required and no device is paired yet. */
   initialCode(): IssuedCode | undefined {
     if (!this.#options.requirePairing() || this.#options.devices.size > 0) return undefined;
