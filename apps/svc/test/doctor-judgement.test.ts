@@ -11,7 +11,8 @@ import { spaceFinding } from "../src/doctor/machine/disk.ts";
 import { libatomicFindings } from "../src/doctor/machine/libatomic.ts";
 import { holdersOf } from "../src/doctor/machine/lock-holder.ts";
 import { isWide } from "../src/doctor/settings/proxies.ts";
-import { type Settings, settingsFindings } from "../src/doctor/settings/settings.ts";
+import { settingsFindings } from "../src/doctor/settings/checks.ts";
+import type { Settings } from "../src/doctor/settings/settings.ts";
 
 const NONE = { effective: "none", chosenNone: false } as const;
 const CONFINED = { effective: "userns", chosenNone: false } as const;
@@ -27,13 +28,13 @@ async function judged(
   writeFileSync(join(folder.path, "config.toml"), toml, { mode: 0o600 });
   const config = await loadConfig({ home, env: {}, features: [], catalogue: [] });
   const workspaces = new Map([["default", workspace === undefined ? home.workspace : join(home.root, workspace)]]);
-  const settings = { home, config, workspaces, catalogue: [], sandbox: sandbox as never, ingress };
+  const settings = { home, config, workspaces, catalogue: [], features: [], sandbox: sandbox as never, ingress };
   return settingsFindings(settings, { security: true });
 }
 
 const worst = (findings: readonly Finding[], id: string): string => {
   const levels = new Set<string>(findings.filter((finding) => finding.id === id).map(({ level }) => level));
-  return ["error", "warning", "ok"].find((level) => levels.has(level)) ?? "none";
+  return ["error", "warning", "note", "ok"].find((level) => levels.has(level)) ?? "none";
 };
 
 const MODEL = '[model]\nprovider = "openai"\nname = "m"\napi_key = "k"\n';
@@ -59,9 +60,14 @@ describe("settings", () => {
     ["require-pairing", '[gateway]\nrequire_pairing = false\npublic_url = "https://a.example.org"\n', "error"],
     ["public-bind", "", "ok"],
     ["public-bind", '[gateway]\nhost = "0.0.0.0"\nallow_public_bind = true\n', "warning"],
-    ["webhook-secret", "", "warning"],
+    ["require-pairing", "[gateway]\nrequire_pairing = false\nrequire_signatures = true\n", "ok"],
+    ["webhook-secret", "", "note"],
     ["webhook-secret", '[channels_config.webhook]\nsecret = "s"\n', "ok"],
-    ["webhook-secret", "[gateway]\nrequire_signatures = true\n", "ok"],
+    ["webhook-secret", '[channels_config.webhook]\nsecret = "  "\n', "note"],
+    ["webhook-secret", "[gateway]\nrequire_pairing = false\n", "warning"],
+    // It asks nothing more of who has a token, and refuses everybody else.
+    ["webhook-secret", "[gateway]\nrequire_signatures = true\n", "note"],
+    ["webhook-secret", "[gateway]\nrequire_pairing = false\nrequire_signatures = true\n", "ok"],
     ["allow-private", '[security.net]\nallow_private = ["10.0.0.1:80"]\n', "warning"],
     ["trusted-proxies", "", "ok"],
     ["trusted-proxies", "[gateway]\ntrust_forwarded_headers = true\n", "ok"],
@@ -77,7 +83,14 @@ describe("settings", () => {
     ["allowed-commands", '[security.policy]\nallowed_commands = ["*"]\n', "error"],
     ["allowed-commands", '[security.policy]\nallowed_commands = ["ls"]\n', "ok"],
     ["workspace-only", "[security.policy]\nworkspace_only = false\n", "warning"],
+    ["workspace-only", "", "note"],
+    ["workspace-only", '[security.policy]\nautonomy = "read_only"\n', "ok"],
     ["sandbox", "", "warning"],
+    ["sandbox", '[security.policy]\nautonomy = "read_only"\n', "ok"],
+    ["sandbox", '[tools]\ndisabled = ["shell"]\n', "ok"],
+    ["sandbox", `[tools]\ndisabled = ["shell"]\n${AGENT}policy = { autonomy = "full" }\n`, "ok"],
+    ["sandbox", `[security.policy]\nautonomy = "read_only"\n${AGENT}policy = { autonomy = "supervised" }\n`, "warning"],
+    ["sandbox-network", "", "none"],
   ])("%s of %j is %s", async (id, toml, level) => {
     expect(worst(await judged(toml), id)).toBe(level);
   });
@@ -88,6 +101,12 @@ describe("settings", () => {
     expect([worst(confined, "autonomy"), worst(confined, "allowed-commands")]).toEqual(["ok", "warning"]);
     const refused = await judged(open, { effective: "unavailable", chosenNone: false, warning: "No sandbox." });
     expect([worst(refused, "sandbox"), worst(refused, "autonomy")]).toEqual(["error", "error"]);
+  });
+
+  test("inside a sandbox the workspace holds commands too, and the network is told of where they have it", async () => {
+    const closed = await judged("", CONFINED);
+    expect([worst(closed, "workspace-only"), worst(closed, "sandbox-network")]).toEqual(["ok", "ok"]);
+    expect(worst(await judged("[security.sandbox]\nnetwork = true\n", CONFINED), "sandbox-network")).toBe("note");
   });
 
   test.each([

@@ -3,8 +3,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import type { Json } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
 import type { ControlHandlers } from "@svc/gateway/control";
-import { homeOf, type LoadedConfig, systemClock } from "@svc/kernel";
-import type { Device } from "@svc/store";
+import { homeOf, type LoadedConfig } from "@svc/kernel";
 import { changedSections, needRestart } from "../service/reload.ts";
 import type { Service } from "../service/service.ts";
 
@@ -17,7 +16,8 @@ export interface DaemonReport {
   readonly restart: readonly string[];
   /** A request came with forwarding headers that are not trusted. */
   readonly untrustedForwarding: boolean;
-  readonly idleTokens: readonly { readonly id: string; readonly name: string }[];
+  /** Pairing codes that somebody could come in with. */
+  readonly pairingCodes: number;
   /** Milliseconds since the epoch of the newest thing that was kept. */
   readonly newestMs: number | undefined;
   /** A crash would write the memory, secrets included, to the disk. Undefined: it can't be told. */
@@ -26,20 +26,19 @@ export interface DaemonReport {
   readonly findings: readonly unknown[];
 }
 
-const IDLE_MS = 90 * 86_400_000;
-
 /** Made when the daemon starts: what needs a restart is compared with the config of that moment. */
 export function doctorHandlers(service: Service, gateway: Gateway): ControlHandlers {
   const started = service.config;
   const home = homeOf({ SVC_HOME: realPath(service.context.home.root) });
   return {
     doctor: async ({ body }) => {
-      const { settingsFindings } = await import("./settings/settings.ts");
+      const { settingsFindings } = await import("./settings/checks.ts");
       const findings = settingsFindings(
         {
           home,
           config: service.config,
           catalogue: service.context.composition.catalogue,
+          features: service.context.composition.features,
           sandbox: service.generation.sandbox,
           ingress: service.generation.registry.ingress,
           workspaces: new Map(
@@ -55,10 +54,7 @@ export function doctorHandlers(service: Service, gateway: Gateway): ControlHandl
         uid: process.getuid?.(),
         ...(await differences(service, started)),
         untrustedForwarding: gateway.seen.untrustedForwarding,
-        idleTokens: gateway.devices
-          .list()
-          .filter(isIdle)
-          .map(({ id, name }) => ({ id, name })),
+        pairingCodes: gateway.pairing.liveCodes,
         newestMs: service.store.sessions.list({}, 1)[0]?.updatedAt,
         dumpsCore: dumpsCore(),
         findings,
@@ -81,9 +77,6 @@ async function differences(
     return { changed: undefined, restart: [] };
   }
 }
-
-const isIdle = ({ scope, createdAt, lastSeenAt }: Device): boolean =>
-  scope === "operator" && systemClock.now() - (lastSeenAt ?? createdAt) > IDLE_MS;
 
 /** The soft limit is what counts. Linux alone tells it. */
 function dumpsCore(): boolean | undefined {

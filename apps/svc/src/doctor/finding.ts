@@ -1,5 +1,8 @@
 /** What `svc doctor` found: one thing, how bad it is, and what mends it. */
-export type FindingLevel = "ok" | "warning" | "error";
+export const LEVELS = ["ok", "note", "warning", "error"] as const;
+
+/** `note`: open, perhaps on purpose. Only `svc doctor --security` has them. */
+export type FindingLevel = (typeof LEVELS)[number];
 
 export interface Finding {
   /** Stable: scripts look for it. Several findings may have one. */
@@ -13,6 +16,8 @@ export interface Finding {
 
 export const ok = (id: string, message: string): Finding => ({ id, level: "ok", message });
 
+export const note = (id: string, message: string, fix: string): Finding => ({ id, level: "note", message, fix });
+
 export const warning = (id: string, message: string, fix: string): Finding => ({ id, level: "warning", message, fix });
 
 export const error = (id: string, message: string, fix: string): Finding => ({ id, level: "error", message, fix });
@@ -25,5 +30,5 @@ export function findingsIn(value: unknown): Finding[] {
 function isFinding(value: unknown): value is Finding {
   const { id, level, message, fix } = (value ?? {}) as Partial<Record<keyof Finding, unknown>>;
   const texts = typeof id === "string" && typeof message === "string" && (fix === undefined || typeof fix === "string");
-  return texts && (level === "ok" || level === "warning" || level === "error");
+  return texts && LEVELS.some((known) => known === level);
 }

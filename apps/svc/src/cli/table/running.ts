@@ -63,8 +63,12 @@ export const running: readonly CommandEntry[] = [
   {
     usage: "doctor",
     summary: "Look for what is wrong and say what mends it; exit 1 on errors",
-    options: [["--security", "Also what opens the service further than it has to be"], JSON_OPTION, CONFIG_OPTION],
-    examples: ["svc doctor", "svc doctor --security", "svc doctor --json"],
+    options: [
+      ["--security", "What is open here: who can reach, write, approve and act, what leaves this machine"],
+      JSON_OPTION,
+      CONFIG_OPTION,
+    ],
+    examples: ["svc doctor", "svc doctor --security", "svc doctor --json", "svc doctor --security --json"],
     load: () => import("../../commands/doctor.ts"),
   },
   {

@@ -4,6 +4,7 @@ import { clock } from "./clock.ts";
 import { config, configInForce } from "./config.ts";
 import { daemon, features, forwarding, version } from "./daemon.ts";
 import { database } from "./database.ts";
+import { devices, pairingCodes } from "./devices.ts";
 import { disk } from "./disk.ts";
 import { gateway, port } from "./gateway.ts";
 import { libatomic } from "./libatomic.ts";
@@ -11,9 +12,10 @@ import { logs } from "./logs.ts";
 import { fileModes, homeFolder, keyFile } from "./modes.ts";
 import { procedures } from "./procedures.ts";
 import { localPaths, proxyHeaders, publicUrl } from "./public-url.ts";
-import { coreDumps, idleTokens, root } from "./security.ts";
+import { coreDumps, root } from "./security.ts";
 import { secrets } from "./secrets.ts";
 import { settings } from "./settings.ts";
+import { trustedInput } from "./trusted-input.ts";
 import { variables } from "./variables.ts";
 
 export const CHECKS: readonly Check[] = [
@@ -40,7 +42,9 @@ export const CHECKS: readonly Check[] = [
   fileModes,
   proxyHeaders,
   localPaths,
-  idleTokens,
+  devices,
+  pairingCodes,
+  trustedInput,
   root,
   coreDumps,
 ];

@@ -3,7 +3,10 @@ import { stat } from "node:fs/promises";
 import type { CatalogueEntry, Clock, Composition } from "@svc/contract";
 import { SvcError } from "@svc/contract";
 import { type Home, homeOf, loadConfig, type LoadedConfig } from "@svc/kernel";
+import type { CheckedSop } from "@svc/sop";
+import type { Paired } from "@svc/store";
 import type { CommandContext } from "../../cli/command.ts";
+import { checkProcedures } from "../../service/governance/library.ts";
 import { type DaemonState, lookAtDaemon } from "./daemon-state.ts";
 
 export interface Machine {
@@ -14,6 +17,10 @@ export interface Machine {
   composition(): Promise<Composition>;
   daemon(): Promise<DaemonState>;
   config(): Promise<ConfigState>;
+  /** Those of the workspace, as their files are now. */
+  procedures(): Promise<readonly CheckedSop[]>;
+  /** Undefined: it can't be read. */
+  paired(): Promise<Paired | undefined>;
 }
 
 export interface ConfigState {
@@ -35,7 +42,12 @@ export function machineOf(context: CommandContext, clock: Clock): Machine {
     const named = context.options.text("config") ?? (await daemon()).status?.config;
     return readConfig(named ?? home.config, { home, env: context.env, features, catalogue });
   });
-  return { context, home, clock, security, composition, daemon, config };
+  const procedures = once(async () => {
+    const { config: loaded } = await config();
+    return loaded ? checkProcedures({ home }, loaded) : [];
+  });
+  const paired = once(() => pairedIn(home, clock));
+  return { context, home, clock, security, composition, daemon, config, procedures, paired };
 }
 
 async function readConfig(
@@ -55,6 +67,14 @@ async function readConfig(
   } catch (error) {
     return { file, config: undefined, problem: error instanceof SvcError ? error : unexpected(error) };
   }
+}
+
+/** The daemon writes to the same file; a FIFO in its place would hold up whoever opens it. */
+async function pairedIn({ database }: Home, clock: Clock): Promise<Paired | undefined> {
+  const there = await stat(database).catch(() => undefined);
+  if (there && !there.isFile()) return undefined;
+  const { readPaired } = await import("@svc/store");
+  return readPaired(database, clock.now());
 }
 
 const unexpected = (cause: unknown): SvcError => new SvcError("CONFIG_INVALID", "The config can't be read.", { cause });

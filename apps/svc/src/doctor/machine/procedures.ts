@@ -1,15 +1,13 @@
 /** The procedures of the workspace: whether their files, as they are now, could be loaded. */
 import { formatProblems } from "@svc/kernel";
 import type { CheckedSop } from "@svc/sop";
-import { checkProcedures } from "../../service/governance/library.ts";
 import { type Finding, ok, warning } from "../finding.ts";
 import type { Check } from "./check.ts";
 
 export const procedures: Check = {
   id: "procedures",
   async find(machine) {
-    const { config } = await machine.config();
-    const checked = config ? await checkProcedures(machine, config) : [];
+    const checked = await machine.procedures();
     const broken = checked.filter(({ problems }) => problems.length > 0);
     if (broken.length > 0) return broken.map(findingOf);
     return checked.length === 0 ? [] : [ok("procedures", `${checked.length} procedures have no problems.`)];

@@ -1,20 +1,6 @@
-/** What makes a stolen token, a crash or a mistake of the agent worse than it has to be. */
+/** What makes a crash or a mistake of the agent worse than it has to be. */
 import { ok, warning } from "../finding.ts";
 import type { Check } from "./check.ts";
-
-export const idleTokens: Check = {
-  id: "idle-tokens",
-  security: true,
-  async find(machine) {
-    const { report } = await machine.daemon();
-    if (report === undefined) return [];
-    if (report.idleTokens.length === 0)
-      return [ok("idle-tokens", "Every operator token was used in the last 90 days.")];
-    return report.idleTokens.map(({ id, name }) =>
-      warning("idle-tokens", `The operator token of ${name} was not used for 90 days.`, `svc devices revoke ${id}`),
-    );
-  },
-};
 
 export const root: Check = {
   id: "root",

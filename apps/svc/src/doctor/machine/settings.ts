@@ -7,7 +7,7 @@ import { createLogger, type Home, homeOf, Lifecycle, type LoadedConfig, resolveA
 import { withLoneChannels } from "../../channels/lone-registry.ts";
 import { enabledFeatures, type FeatureDoors } from "../../service/features.ts";
 import { findingsIn } from "../finding.ts";
-import { settingsFindings } from "../settings/settings.ts";
+import { settingsFindings } from "../settings/checks.ts";
 import type { Check } from "./check.ts";
 import type { Machine } from "./machine.ts";
 
@@ -19,14 +19,14 @@ export const settings: Check = {
     const { config } = await machine.config();
     if (!config) return [];
     const composition = await machine.composition();
-    const { catalogue } = composition;
+    const { catalogue, features } = composition;
     const home = homeOf({ SVC_HOME: await real(machine.home.root) });
     const sandbox = await sandboxOf(machine, config, composition, signal).catch(() => undefined);
     const ingress = await withLoneChannels({ home: machine.home, composition, config }, ({ ingress }) => ingress).catch(
       () => undefined,
     );
     const workspaces = await workspacesOf(config, home);
-    return settingsFindings({ home, workspaces, config, catalogue, sandbox, ingress }, machine);
+    return settingsFindings({ home, workspaces, config, catalogue, features, sandbox, ingress }, machine);
   },
 };
 

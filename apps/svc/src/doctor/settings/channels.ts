@@ -1,29 +1,37 @@
 /** Who may bring messages by the channels: whether deliveries are proven, and whether a platform can call at all. */
 import { type Finding, ok, warning } from "../finding.ts";
+import { unsignedChannels } from "./senders.ts";
 import type { Settings } from "./settings.ts";
 
-export function channelFindings({ config, ingress }: Settings): Finding[] {
+export function channelFindings(settings: Settings): Finding[] {
+  const { config, ingress } = settings;
   if (ingress === undefined || ingress.length === 0) return [];
-  return [signatures(config.core.gateway.require_signatures, unproven(ingress)), reachable(config.core.gateway)];
+  return [...signatures(settings), reachable(config.core.gateway)];
 }
 
-type Ways = NonNullable<Settings["ingress"]>;
+const ID = "channel-signatures";
 
-const unproven = (ingress: Ways): string[] => [
-  ...new Set(ingress.filter(({ ingress: way }) => !way.signed).map(({ channel }) => channel)),
-];
-
-function signatures(required: boolean, unsigned: readonly string[]): Finding {
-  const id = "channel-signatures";
-  if (unsigned.length === 0) return ok(id, "Every delivery of a platform has to prove where it comes from.");
-  const sections = unsigned.map((channel) => `[channels_config.${channel}]`).join(" and ");
-  if (required) {
-    const message = `Every delivery to ${sections} is refused: its secret is not set, and gateway.require_signatures is on.`;
-    return warning(id, message, `set its secret; the channel's page says which, and: svc config schema`);
+function signatures(settings: Settings): Finding[] {
+  const messages = unsignedChannels(settings, "messages");
+  const notices = unsignedChannels(settings, "notices");
+  if (messages.length + notices.length === 0) {
+    return [ok(ID, "Every delivery of a platform has to prove where it comes from.")];
   }
-  const message = `Whoever finds the address can write to the agent in a platform's name: ${sections} has no secret.`;
-  return warning(id, message, "set its secret (the channel's page says which), or gateway.require_signatures = true");
+  const fix = "set its secret (the channel's page says which), or gateway.require_signatures = true";
+  if (settings.config.core.gateway.require_signatures) {
+    const message = `Every delivery to ${sections([...messages, ...notices])} is refused: its secret is not set, and gateway.require_signatures is on.`;
+    return [warning(ID, message, `set its secret; the channel's page says which, and: svc config schema`)];
+  }
+  const anybody = `Whoever finds the address can write to the agent in a platform's name: ${sections(messages)} has no secret.`;
+  const look = `Whoever finds the address can make ${sections(notices)} look for news at any time: it has no secret.`;
+  return [
+    ...(messages.length > 0 ? [warning(ID, anybody, fix)] : []),
+    ...(notices.length > 0 ? [warning(ID, look, fix)] : []),
+  ];
 }
+
+const sections = (channels: readonly string[]): string =>
+  channels.map((channel) => `[channels_config.${channel}]`).join(" and ");
 
 function reachable({ public_url: url }: Settings["config"]["core"]["gateway"]): Finding {
   const id = "channel-callbacks";

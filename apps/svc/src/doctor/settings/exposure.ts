@@ -1,13 +1,11 @@
-/** Who can reach the service, and what they have to show. */
+/** Who can reach the service from elsewhere: what it listens on, and by which names and addresses it is asked for. */
 import { isPublicBind } from "@svc/gateway";
-import { error, type Finding, ok, warning } from "../finding.ts";
+import { type Finding, note, ok, warning } from "../finding.ts";
 import type { Settings } from "./settings.ts";
 
 export function exposureFindings({ config }: Settings): Finding[] {
-  const { gateway, "channels_config.webhook": webhook, "security.net": net } = config.core;
-  const shared = webhook.secret !== undefined || webhook.signing_secret !== undefined;
+  const { gateway } = config.core;
   return [
-    pairing(gateway.require_pairing, shared, gateway.public_url !== undefined),
     isPublicBind(gateway.host)
       ? warning(
           "public-bind",
@@ -15,32 +13,43 @@ export function exposureFindings({ config }: Settings): Finding[] {
           'set gateway.host = "127.0.0.1" and put a reverse proxy with TLS in front',
         )
       : ok("public-bind", "Only this machine reaches the gateway's port."),
-    shared || gateway.require_signatures
-      ? ok("webhook-secret", "POST /webhook needs a secret or a signature, or is refused.")
-      : warning(
-          "webhook-secret",
-          "POST /webhook takes messages without a secret or a signature.",
-          "set secret or signing_secret in [channels_config.webhook], or gateway.require_signatures = true",
-        ),
-    net.allow_private.length > 0
-      ? warning(
-          "allow-private",
-          `Outgoing requests may reach ${count(net.allow_private.length, "private address")}.`,
-          "take what is not needed out of security.net.allow_private",
+    publicAddress(gateway.public_url),
+    gateway.allowed_hosts.length > 0
+      ? note(
+          "allowed-hosts",
+          `The page and the API answer to ${counted(gateway.allowed_hosts.length, "more name")} than localhost and gateway.public_url's.`,
+          "take the names that are not this service's out of gateway.allowed_hosts",
         )
-      : ok("allow-private", "Outgoing requests reach no private address."),
+      : ok("allowed-hosts", "The page and the API answer to localhost, addresses and gateway.public_url's name only."),
+    gateway.webhook_rate_limit_per_minute === 0
+      ? warning(
+          "rate-limit",
+          "POST /webhook takes any number of messages from one client (gateway.webhook_rate_limit_per_minute = 0).",
+          "set gateway.webhook_rate_limit_per_minute = 60",
+        )
+      : ok(
+          "rate-limit",
+          `POST /webhook takes ${counted(gateway.webhook_rate_limit_per_minute, "message")} a minute from one client.`,
+        ),
   ];
 }
 
-function pairing(required: boolean, shared: boolean, isPublic: boolean): Finding {
-  if (required) return ok("require-pairing", "POST /webhook needs a paired device's token.");
-  const message = "POST /webhook needs no token (gateway.require_pairing = false)";
-  const fix = "set gateway.require_pairing = true";
-  if (shared) return warning("require-pairing", `${message}, only what [channels_config.webhook] asks for.`, fix);
-  const open = `${message}, no secret and no signature`;
-  return isPublic
-    ? error("require-pairing", `${open}, while gateway.public_url is set.`, fix)
-    : warning("require-pairing", `${open}: every program on this machine may use the agent.`, fix);
+/** Whether strangers may ask for what needs no token. */
+export const isReachable = ({ config }: Settings): boolean =>
+  config.core.gateway.public_url !== undefined || isPublicBind(config.core.gateway.host);
+
+/** That it is plain http is told by another finding, security or not. */
+function publicAddress(url: string | undefined): Finding {
+  const id = "public-address";
+  if (url === undefined) return ok(id, "No public name leads here, as far as the config says.");
+  const { host, protocol } = new URL(url);
+  const tls = protocol === "https:" ? "; TLS is the proxy's, svc itself speaks plain HTTP" : "";
+  return note(
+    id,
+    `Whoever finds ${host} reaches the service${tls}.`,
+    "take gateway.public_url away if nobody has to call",
+  );
 }
 
-const count = (number: number, name: string): string => `${number} ${name}${number === 1 ? "" : "es"}`;
+export const counted = (number: number, name: string, plural = `${name}s`): string =>
+  `${number} ${number === 1 ? name : plural}`;

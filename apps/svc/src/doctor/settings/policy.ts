@@ -1,16 +1,19 @@
 /** What the agents may do unasked. */
 import type { ResolvedAgent } from "@svc/kernel";
-import { error, type Finding, ok, warning } from "../finding.ts";
-import { agentsOf, keyOf, type Settings } from "./settings.ts";
+import { error, type Finding, note, ok, warning } from "../finding.ts";
+import { agentsOf, isConfined, keyOf, mayUse, type Settings } from "./settings.ts";
 
 export function policyFindings(settings: Settings): Finding[] {
-  const confined = settings.sandbox !== undefined && !["none", "unavailable"].includes(settings.sandbox.effective);
+  const confined = isConfined(settings);
   return agentsOf(settings).flatMap((agent) => [
     autonomy(agent, confined),
     allowedCommands(agent, confined),
-    workspaceOnly(agent),
+    workspaceOnly(agent, confined || !runsCommands(settings, agent)),
   ]);
 }
+
+export const runsCommands = (settings: Settings, agent: ResolvedAgent): boolean =>
+  agent.policy.autonomy !== "read_only" && mayUse(settings, agent, "shell");
 
 function autonomy(agent: ResolvedAgent, confined: boolean): Finding {
   const { name, policy } = agent;
@@ -31,10 +34,16 @@ function allowedCommands(agent: ResolvedAgent, confined: boolean): Finding {
   return say("allowed-commands", `The agent ${name} may run every command unasked.`, `list the commands in ${key}`);
 }
 
-function workspaceOnly(agent: ResolvedAgent): Finding {
+/** `holdsCommands`: there is none that it could not hold. */
+function workspaceOnly(agent: ResolvedAgent, holdsCommands: boolean): Finding {
   const { name, policy } = agent;
-  if (policy.workspace_only) return ok("workspace-only", `The agent ${name} stays in its workspace.`);
-  const key = keyOf(agent, "security.policy", "workspace_only");
-  const message = `The agent ${name} may read and write files outside of its workspace.`;
-  return warning("workspace-only", message, `set ${key} = true`);
+  const id = "workspace-only";
+  if (!policy.workspace_only) {
+    const key = keyOf(agent, "security.policy", "workspace_only");
+    return warning(id, `The agent ${name} may read and write files outside of its workspace.`, `set ${key} = true`);
+  }
+  if (holdsCommands) return ok(id, `The agent ${name} stays in its workspace.`);
+  const message = `The file tools of the agent ${name} stay in its workspace; its commands do not, for no sandbox holds them.`;
+  const fix = `add "shell" to tools.disabled, or look at each command that asks for your yes`;
+  return note(id, message, fix);
 }

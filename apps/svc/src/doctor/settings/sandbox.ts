@@ -1,8 +1,10 @@
-/** Whether anything confines the commands that the agent runs. */
-import { error, type Finding, ok, warning } from "../finding.ts";
-import type { Settings } from "./settings.ts";
+/** Whether anything confines the commands that the agents run. */
+import { error, type Finding, note, ok, warning } from "../finding.ts";
+import { runsCommands } from "./policy.ts";
+import { agentsOf, isConfined, type Settings } from "./settings.ts";
 
-export function sandboxFindings({ sandbox, catalogue }: Settings): Finding[] {
+export function sandboxFindings(settings: Settings): Finding[] {
+  const { sandbox, catalogue } = settings;
   if (sandbox === undefined) {
     return [warning("sandbox", "It could not be told which sandbox is in force.", "run svc doctor again")];
   }
@@ -14,11 +16,23 @@ export function sandboxFindings({ sandbox, catalogue }: Settings): Finding[] {
     ];
   }
   if (effective !== "none") return [ok("sandbox", `Commands run in the sandbox ${effective}.`)];
+  if (!agentsOf(settings).some((agent) => runsCommands(settings, agent))) {
+    return [ok("sandbox", "No agent may run commands, so that none has to be confined.")];
+  }
   if (chosenNone) {
     const message = "Commands run without a sandbox, as the config says.";
     return [warning("sandbox", message, 'set security.sandbox.backend = "auto"')];
   }
   return [warning("sandbox", why ?? "Commands run without a sandbox.", remedy(catalogue))];
+}
+
+/** Where nothing confines commands they have the network anyway. */
+export function sandboxNetworkFindings(settings: Settings): Finding[] {
+  if (!isConfined(settings)) return [];
+  const id = "sandbox-network";
+  return settings.config.core["security.sandbox"].network
+    ? [note(id, "Commands in the sandbox reach the network.", "set security.sandbox.network = false")]
+    : [ok(id, "Commands in the sandbox reach no network.")];
 }
 
 function remedy(catalogue: Settings["catalogue"]): string {

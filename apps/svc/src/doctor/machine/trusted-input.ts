@@ -1,0 +1,18 @@
+/** Procedures that let what came from outside act, with nobody asked in between. */
+import { ok, warning } from "../finding.ts";
+import type { Check } from "./check.ts";
+
+export const trustedInput: Check = {
+  id: "trusted-input",
+  security: true,
+  async find(machine) {
+    const trusting = (await machine.procedures()).filter(({ definition }) =>
+      definition?.steps.some(({ call, requiresConfirmation }) => call?.trustedInput === true && !requiresConfirmation),
+    );
+    if (trusting.length === 0) return [ok("trusted-input", "No procedure lets what came from outside act unasked.")];
+    return trusting.map(({ name }) => {
+      const message = `The procedure ${name} lets what came from outside act, with nobody asked (trusted_input).`;
+      return warning("trusted-input", message, "give that step requires_confirmation = true instead");
+    });
+  },
+};
