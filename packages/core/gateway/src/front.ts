@@ -48,7 +48,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
   const isUp = (feature: string): boolean => deps.isUp(feature);
   const features = featureRoutes(settings.routes, {
     ...lasting,
-    ...settings,
+    authFeatures: settings.authFeatures,
     maxBodyBytes: config.max_body_bytes,
     ongoing,
     isUp,
