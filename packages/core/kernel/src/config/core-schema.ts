@@ -80,6 +80,13 @@ const observability = v.strictObject({
     v.pipe(httpUrl(), v.description("Base URL of the OTLP/HTTP collector; /v1/traces is added.")),
     "http://127.0.0.1:4318",
   ),
+  otel_protocol: v.optional(
+    v.pipe(
+      v.picklist(["http/protobuf", "http/json"]),
+      v.description("How traces are written; every collector takes the first."),
+    ),
+    "http/protobuf",
+  ),
   otel_service_name: v.optional(text("Name under which the traces come."), "svc"),
   otel_headers: v.optional(
     v.pipe(
