@@ -11,8 +11,8 @@ const sandbox = (id: string): SandboxBackend => ({
   probe: () => Promise.resolve({ available: true }),
   open: () => Promise.reject(new Error("unused")),
 });
-const route = (method: string, path: string) =>
-  ({ method, path, doc, handle: () => Promise.resolve({ status: 200, body: null }) }) as Route;
+const route = (method: string, path: string, more: Partial<Route> = {}) =>
+  ({ method, path, doc, handle: () => Promise.resolve({ status: 200, body: null }), ...more }) as Route;
 /** A channel that is called at these paths. */
 const calledAt = (...ways: (string | Partial<Ingress>)[]): Contributions => ({
   channel,
@@ -122,6 +122,10 @@ describe("contributions", () => {
     ["route path", { routes: [route("GET", "/api/:any")] }],
     ["route path", { routes: [route("GET", "/api/../health")] }],
     ["route path", { routes: [route("GET", "/api/*")] }],
+    ["route path", { routes: [route("GET", "/api/{}")] }],
+    ["route path", { routes: [route("GET", "/api/{a-b}")] }],
+    ["route path", { routes: [route("GET", "/api/x{a}")] }],
+    ["route path", { routes: [route("GET", "/api/{a}/x/{a}")] }],
     ["ingress path", calledAt("/api")],
     ["ingress path", calledAt("/api/hook")],
     ["ingress path", calledAt("hook")],
@@ -137,6 +141,58 @@ describe("contributions", () => {
   ])("bad %s", async (kind, contributions) => {
     const problems = await problemsOf([feature("one", contributions)]);
     expect(problems).toEqual([expect.stringContaining(`feature "one": bad ${kind} `)]);
+  });
+
+  describe("patterns of routes", () => {
+    const get = (path: string) => ({ routes: [route("GET", path)] });
+
+    test.each([
+      ["/api/a/{id}", "/api/a/new"],
+      ["/api/a/new", "/api/a/{id}"],
+      ["/api/a/{id}", "/api/a/{key}"],
+      ["/api/{any}/x", "/api/a/{id}"],
+      ["/api/{any}/{id}", "/api/a/b"],
+    ])("%s and %s meet", async (one, other) => {
+      const met = `routes "GET ${one}" of feature "one" and "GET ${other}" of feature "two" are on the same paths`;
+      expect(await two(get(one), get(other))).toEqual([met]);
+      const inOne = await problemsOf([feature("one", { routes: [...get(one).routes, ...get(other).routes] })]);
+      expect(inOne).toEqual([met.replace("two", "one")]);
+      const beside = await problemsOf([feature("one", get(one))], { reserved: { paths: [other] } });
+      expect(beside).toEqual([`route "GET ${one}" of feature "one" is on a path of core`]);
+    });
+
+    test.each([
+      ["/api/a/{id}", "/api/a"],
+      ["/api/a/{id}", "/api/b/{id}"],
+      ["/api/a/{id}", "/api/a/{id}/x"],
+      ["/api/{any}/x", "/api/a/y"],
+    ])("%s and %s don't", async (one, other) => {
+      expect(await two(get(one), get(other))).toEqual([]);
+    });
+  });
+
+  test("a path is one feature's, with all its methods", async () => {
+    const both = ["GET", "DELETE"].map((method) => route(method, "/api/x/{id}"));
+    expect(await problemsOf([feature("one", { routes: both })])).toEqual([]);
+    expect(await two({ routes: both }, { routes: [route("POST", "/api/x/{id}")] })).toHaveLength(2);
+  });
+
+  test("a route is open only where the manifest of its feature lists the path", async () => {
+    const open = (path: string) => ({ routes: [route("POST", path, { access: "open" })] });
+    const features = [feature("one", open("/api/x/{id}")), feature("two", open("/api/y"))];
+    const problem = (name: string, who: string) =>
+      `route "POST ${name}" of feature "${who}" is open, and "open" of its manifest does not list the path`;
+    expect(await problemsOf(features)).toEqual([problem("/api/x/{id}", "one"), problem("/api/y", "two")]);
+    const openPaths = new Map([["one", ["/api/x/{id}", "/api/y"]]]);
+    expect(await problemsOf(features, { openPaths })).toEqual([problem("/api/y", "two")]);
+  });
+
+  test("an access that nobody knows disables the feature: it is not taken for open or closed", async () => {
+    const { lifecycle } = lifecycleOf([
+      feature("one", { routes: [route("GET", "/api/x", { access: "public" as never })] }),
+    ]);
+    await lifecycle.construct();
+    expect(lifecycle.stateOf("one")).toBe("failed");
   });
 
   test("what was checked is what is registered: members are read once and tools can't change afterwards", async () => {
