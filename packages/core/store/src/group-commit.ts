@@ -19,10 +19,13 @@ export interface CommitHooks {
   readonly onRollback?: () => void;
   /** The disk refused a write before this began. */
   readonly refused?: boolean;
+  /** Asked when a change is asked for: W3C `traceparent` of what that is part of. */
+  readonly traceparent?: (() => string | undefined) | undefined;
 }
 
 interface Job {
   readonly change: () => unknown;
+  readonly traceparent: string | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -32,6 +35,7 @@ export class GroupCommit {
   readonly #hooks: CommitHooks;
   #queue: Job[] = [];
   #scheduled = false;
+  #traceparent: string | undefined;
   #writable: boolean;
   /** How long SQLite waits for another process's lock. It waits with the thread, and with it waits everybody. */
   readonly #patienceMs: number;
@@ -49,13 +53,19 @@ export class GroupCommit {
     return this.#writable;
   }
 
+  /** Of what the change that runs now is part of: others run in the same transaction. undefined: nobody traces. */
+  get traceparent(): string | undefined {
+    return this.#traceparent;
+  }
+
   /**
    * Runs `change` inside the next transaction and resolves with its value once that is on disk. `change` must only
    * touch the database: it runs again, alone, when a neighbour in its batch failed. Rejects with STORE_*.
    */
   write<T>(change: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ change, resolve: resolve as (value: unknown) => void, reject });
+      const traceparent = this.#hooks.traceparent?.();
+      this.#queue.push({ change, traceparent, resolve: resolve as (value: unknown) => void, reject });
       if (this.#scheduled) return;
       this.#scheduled = true;
       setImmediate(this.#flush);
@@ -93,7 +103,10 @@ export class GroupCommit {
     try {
       this.#hooks.beforeBegin?.();
       this.#db.exec("BEGIN IMMEDIATE");
-      const values = batch.map((job) => job.change());
+      const values = batch.map((job) => {
+        this.#traceparent = job.traceparent;
+        return job.change();
+      });
       this.#hooks.beforeCommit?.();
       this.#db.exec("COMMIT");
       this.#hooks.afterCommit?.();

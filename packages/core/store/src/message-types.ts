@@ -54,6 +54,10 @@ export interface InboxMessage extends KeptMessage {
   readonly error: ErrorCode | undefined;
   /** The platform's id of the beginning of its answer, which is there already; of one that waits, or is lost. */
   readonly draft?: string;
+  /** W3C `traceparent` of what brought it. */
+  readonly traceparent?: string;
+  /** The same of its wait for its turn; of one that an attempt at was begun, and that waits still, or is lost. */
+  readonly waitTraceparent?: string;
 }
 
 /** What stays of it in memory while it waits. */
@@ -106,6 +110,8 @@ export interface Delivery extends NewDelivery {
   /** Why it failed there, as the channel has put it; cut. */
   readonly platformReason: string | undefined;
   readonly error: ErrorCode | undefined;
+  /** W3C `traceparent` of what it was added by. */
+  readonly traceparent?: string;
 }
 
 /** What stays of it in memory while it waits. */

@@ -8,6 +8,7 @@ import { DRAFTS_STEP } from "./messages/draft-columns.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
 import { PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
 import { SOP_STEP } from "./sop-schema.ts";
+import { TRACES_STEP } from "./traces-schema.ts";
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
 export const STEPS: readonly string[] = [
@@ -115,6 +116,7 @@ export const STEPS: readonly string[] = [
   // Steps are told apart by their place: one landing makes one step.
   `${APPROVALS_STEP} ${OUTBOX_APPROVAL_STEP} ${SOP_STEP} ${PAGE_SESSIONS_STEP}`,
   `${DRAFTS_STEP} ${CONVERSATIONS_STEP}`,
+  TRACES_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

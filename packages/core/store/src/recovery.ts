@@ -60,6 +60,7 @@ function endLost(db: DatabaseSync, nowMs: number): void {
   );
   if (Number(ended.run(LOST, nowMs).changes) === 0) return;
   db.exec(`
-    INSERT INTO inbox_lost (n, draft) SELECT n, draft FROM inbox_open WHERE crashes >= ${MAX_CRASHES};
+    INSERT INTO inbox_lost (n, draft, traceparent)
+      SELECT n, draft, traceparent FROM inbox_open WHERE crashes >= ${MAX_CRASHES};
     DELETE FROM inbox_open WHERE crashes >= ${MAX_CRASHES};`);
 }

@@ -30,6 +30,7 @@ export interface RunRow {
   ended_at: number | null;
   error: ErrorCode | null;
   reason: string | null;
+  traceparent: string | null;
 }
 
 export const runOf = (row: RunRow): SopRun => ({
@@ -49,4 +50,5 @@ export const runOf = (row: RunRow): SopRun => ({
   endedAtMs: row.ended_at ?? undefined,
   error: row.error ?? undefined,
   reason: row.reason ?? undefined,
+  traceparent: row.traceparent ?? undefined,
 });

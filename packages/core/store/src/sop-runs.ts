@@ -1,6 +1,7 @@
 /** Runs of procedures: what began them, how far they are, how they ended. */
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import type { PartOf } from "./part-of.ts";
 import { runOf, type RunRow, selectRuns } from "./sop-run-row.ts";
 import { listRuns } from "./sop-run-list.ts";
 import { SopStepStore } from "./sop-steps.ts";
@@ -11,6 +12,7 @@ export type ActiveStatus = Exclude<SopRunStatus, SopRunEnd["status"]>;
 export class SopRunStore {
   readonly steps: SopStepStore;
   readonly #db: DatabaseSync;
+  readonly #partOf: PartOf;
   readonly #insertDefinition;
   readonly #insert;
   readonly #insertActive;
@@ -29,13 +31,15 @@ export class SopRunStore {
   readonly #fence;
   readonly #strayTurns;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, partOf: PartOf) {
     this.#db = db;
+    this.#partOf = partOf;
     this.steps = new SopStepStore(db);
     this.#insertDefinition = db.prepare("INSERT OR IGNORE INTO sop_definitions (digest, definition) VALUES (?, ?)");
     this.#insert = db.prepare(
-      `INSERT INTO sop_runs (id, sop, definition, mode, source, topic, started_by, started_by_agent, key, fence, started_at, payload)
-       VALUES (?, ?, (SELECT n FROM sop_definitions WHERE digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO sop_runs
+         (id, sop, definition, mode, source, topic, started_by, started_by_agent, key, fence, started_at, payload, traceparent)
+       VALUES (?, ?, (SELECT n FROM sop_definitions WHERE digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertActive = db.prepare("INSERT INTO sop_active VALUES (?, ?, 'pending', 1)");
     this.#read = db.prepare(`${selectRuns("r")} WHERE r.id = ?`);
@@ -66,6 +70,7 @@ export class SopRunStore {
     const definition = JSON.stringify(run.definition);
     const digest = createHash("sha256").update(definition).digest("hex");
     this.#insertDefinition.run(digest, definition);
+    const traceparent = this.#partOf();
     const { lastInsertRowid } = this.#insert.run(
       run.id,
       run.sop,
@@ -79,11 +84,13 @@ export class SopRunStore {
       run.fence,
       run.startedAtMs,
       run.payload,
+      traceparent ?? null,
     );
     const n = Number(lastInsertRowid);
     this.#insertActive.run(n, run.sop);
     const { key: _, fence: __, ...told } = run;
-    return { ...told, n, status: "pending", step: 1, endedAtMs: undefined, error: undefined, reason: undefined };
+    const begun = { status: "pending", step: 1, endedAtMs: undefined, error: undefined, reason: undefined } as const;
+    return { ...told, n, ...begun, traceparent };
   }
 
   read(id: string): SopRun | undefined {

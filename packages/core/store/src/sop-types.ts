@@ -27,6 +27,8 @@ export interface SopRun {
   readonly error: ErrorCode | undefined;
   /** A sentence of ours. */
   readonly reason: string | undefined;
+  /** W3C `traceparent` of what began it. */
+  readonly traceparent: string | undefined;
 }
 
 export interface SopStepRow {
@@ -40,7 +42,10 @@ export interface SopStepRow {
 }
 
 /** A run that begins. */
-export interface NewSopRun extends Omit<SopRun, "n" | "status" | "step" | "endedAtMs" | "error" | "reason"> {
+export interface NewSopRun extends Omit<
+  SopRun,
+  "n" | "status" | "step" | "endedAtMs" | "error" | "reason" | "traceparent"
+> {
   /** Of a call that may be made again: one run comes of it. */
   readonly key?: string | undefined;
   /** What stands around text from outside in its prompts. */

@@ -34,6 +34,11 @@ export interface StoreOptions {
   readonly file: string;
   readonly clock: Clock;
   readonly idempotency: IdempotencyOptions;
+  /**
+   * Asked whenever something is to be written: W3C `traceparent` of what asks. It is kept with messages and runs of procedures.
+   * Default: nobody traces.
+   */
+  readonly traceparent?: () => string | undefined;
 }
 
 export interface Store {
@@ -83,13 +88,16 @@ export function openStore(options: StoreOptions): Store {
   }
 }
 
-function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempotency }: StoreOptions): Store {
+function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): Store {
+  const { file, clock, idempotency, traceparent } = options;
   const recovery = new Recovery(db, clock);
   const keys = new IdempotencyStore(db, clock, recovery, idempotency);
   const usage = new UsageStore(db);
-  const messages = new MessageStores(db, clock);
-  const commits = new GroupCommit(db, {
+  const partOf = (): string | undefined => commits.traceparent;
+  const messages = new MessageStores(db, clock, partOf);
+  const commits: GroupCommit = new GroupCommit(db, {
     refused,
+    traceparent,
     beforeBegin: () => recovery.ensure(),
     beforeCommit: () => {
       usage.flush();
@@ -131,7 +139,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, { file, clock, idempoten
     inbox: messages.inbox,
     outbox: messages.outbox,
     steps: messages.steps,
-    sopRuns: new SopRunStore(db),
+    sopRuns: new SopRunStore(db, partOf),
     audit: new AuditStore(db, clock),
     approvals,
     write: (change) => commits.write(change),

@@ -20,6 +20,8 @@ export interface House extends Disposable {
   readonly folder: string;
   readonly file: string;
   readonly clock: FakeClock;
+  /** What whoever writes now is part of. */
+  traceparent: string | undefined;
   open(): Store;
   /** Opens what a killed process would leave behind now; the old one is of no use any more. */
   crash(store: Store): Store;
@@ -32,8 +34,10 @@ export function house(): House {
   const folder = mkdtempSync(join(tmpdir(), "svc-store-"));
   const file = join(folder, "svc.db");
   const clock = fakeClock();
-  const open = (): Store => openStore({ file, clock, idempotency: { ttlMs: 300_000, maxKeys: 100 } });
-  return {
+  const idempotency = { ttlMs: 300_000, maxKeys: 100 };
+  const open = (): Store => openStore({ file, clock, idempotency, traceparent: () => self.traceparent });
+  const self: House = {
+    traceparent: undefined,
     folder,
     file,
     clock,
@@ -48,6 +52,7 @@ export function house(): House {
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+  return self;
 }
 
 export const session = (name: string, client = "c"): { id: string; clientId: ClientId; name: string } => ({

@@ -9,6 +9,8 @@ import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/migrations
 import { checkDatabase } from "../src/index.ts";
 import { arrive, delivery, house, type House, message } from "./house.ts";
 
+const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 let home: House;
 beforeEach(() => (home = house()));
 afterEach(() => home[Symbol.dispose]());
@@ -55,6 +57,19 @@ function fourthRelease(): void {
   db.close();
 }
 
+/** What the fifth release knew: all of that, a beginning of an answer that a platform has, a choice, and a run that waits. */
+function fifthRelease(): void {
+  fourthRelease();
+  const db = new DatabaseSync(home.file);
+  db.exec(`BEGIN; ${STEPS[4]} PRAGMA user_version = 5; COMMIT;
+    UPDATE inbox_open SET draft = 'p-1' WHERE n = 1;
+    INSERT INTO conversations VALUES ('cl-2', 'work', 'small', 35);
+    INSERT INTO sop_definitions VALUES (1, 'digest', '{}');
+    INSERT INTO sop_runs VALUES (1, 'r-1', 'tidy', 1, 'auto', 'cron', '0 3 * * *', 'cron', NULL, NULL, 'fence', 36, NULL);
+    INSERT INTO sop_active VALUES (1, 'tidy', 'pending', 1);`);
+  db.close();
+}
+
 /** Runs TypeScript in a process of its own, with the store's code and this test's file. */
 const child = (code: string): [string, string[]] => [
   process.execPath,
@@ -73,6 +88,7 @@ test.each([
   [1, "bf3baa3a0f90981312074ae7410b4713353372efdc12a11b7d04c2dbef3fb645"],
   [2, "66acc22b4935b9e021df86bed255d5ca380d1c45ddb5a761927250cc8f06126a"],
   [3, "8e0dff871b2ac9616794b3b5b38b9ec098ddd45f96fca2b38779c53e75dd5ae1"],
+  [4, "e788079a263adcf828812fb0899a56e57265a246daab91ef7db33821528a9bc3"],
 ])("step %i is as it was released", (step, digest) => {
   expect(createHash("sha256").update(STEPS[step]!).digest("hex")).toBe(digest);
 });
@@ -142,6 +158,31 @@ test("a database of the fourth release keeps what waits in it, and takes drafts 
   again.close();
   const after = await checkDatabase(home.file, { quick: false, clock: home.clock });
   expect(after).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
+});
+
+test("a database of the fifth release keeps what waits in it, and what comes from then on is traced", async () => {
+  fifthRelease();
+  const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(report).toEqual({ schema: 5, problems: [], complete: true });
+  const store = home.open();
+  const untraced = [store.inbox.read(1)!, ...store.inbox.lost(), store.outbox.read(1)!];
+  expect(untraced).toMatchObject([{ draft: "p-1", attempts: 3 }, { turnId: "t-5" }, { text: "answer" }]);
+  expect(untraced.filter((row) => "traceparent" in row || "waitTraceparent" in row)).toEqual([]);
+  expect(store.sopRuns.read("r-1")).toMatchObject({ status: "pending", topic: "0 3 * * *", traceparent: undefined });
+  expect(store.conversations.modelOf("cl-2" as ClientId, "work")).toBe("small");
+  await store.write(() => store.inbox.begin(1, TRACEPARENT));
+  expect(store.inbox.read(1)).toMatchObject({ waitTraceparent: TRACEPARENT });
+  store.close();
+  const after = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(after).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
+});
+
+test("the build before this one refuses it, and goes on with a backup of its own", () => {
+  home.open().close();
+  const newer = new DatabaseSync(home.file);
+  expect(() => migrate(newer, 5)).toThrow(expect.objectContaining({ code: "STORE_NEWER" }));
+  expect(schemaVersion(newer)).toBe(6);
+  newer.close();
 });
 
 test("a backup of the second release is sound as it is", async () => {

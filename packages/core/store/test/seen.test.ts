@@ -51,7 +51,7 @@ test("a commit that brings several blocks at once forgets none", async () => {
 test("a block whose commit fails is written by the next one, without what was undone", async () => {
   store.close();
   const { db } = openDatabase(home.file);
-  const stores = new MessageStores(db, home.clock);
+  const stores = new MessageStores(db, home.clock, () => undefined);
   let fails = false;
   const commits = new GroupCommit(db, {
     ...stores.hooks,

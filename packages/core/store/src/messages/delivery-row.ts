@@ -8,7 +8,7 @@ export const OUTBOX: BoxShape = {
   well: "sent",
   text: "text",
   columns: `m.delivery_id, m.chat, m.thread, m.turn_id, m.key, m.created_at, m.files, m.reply_data, m.text, m.approval,
-    m.draft, coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status, e.platform_reason`,
+    m.draft, m.traceparent, coalesce(o.not_before, 0) AS not_before, e.platform_id, e.platform_status, e.platform_reason`,
 };
 
 export const UNTRIED = {
@@ -34,6 +34,7 @@ export interface OutboxRow extends BoxRow {
   text: string;
   approval: number | null;
   draft: string | null;
+  traceparent: string | null;
   not_before: number;
   platform_id: string | null;
   platform_status: DeliveryUpdate["status"] | null;
@@ -61,4 +62,5 @@ export const deliveryOf = (row: OutboxRow): Delivery => ({
   platformStatus: row.platform_status ?? undefined,
   platformReason: row.platform_reason ?? undefined,
   error: row.error ?? undefined,
+  ...(row.traceparent !== null && { traceparent: row.traceparent }),
 });

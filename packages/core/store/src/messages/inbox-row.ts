@@ -7,7 +7,7 @@ export const INBOX: BoxShape = {
   table: "inbox",
   well: "done",
   text: "body",
-  columns: "m.turn_id, m.kind, m.received_at, m.body, o.draft",
+  columns: "m.turn_id, m.kind, m.received_at, m.body, o.draft, m.traceparent, o.traceparent AS wait_traceparent",
 };
 
 export interface InboxRow extends BoxRow {
@@ -16,6 +16,8 @@ export interface InboxRow extends BoxRow {
   received_at: number;
   body: string;
   draft: string | null;
+  traceparent: string | null;
+  wait_traceparent: string | null;
 }
 
 export const messageOf = (row: InboxRow): InboxMessage => ({
@@ -31,4 +33,6 @@ export const messageOf = (row: InboxRow): InboxMessage => ({
   endedAtMs: row.ended_at ?? undefined,
   error: row.error ?? undefined,
   ...(row.draft !== null && { draft: row.draft }),
+  ...(row.traceparent !== null && { traceparent: row.traceparent }),
+  ...(row.wait_traceparent !== null && { waitTraceparent: row.wait_traceparent }),
 });

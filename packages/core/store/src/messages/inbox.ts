@@ -16,6 +16,7 @@ import type {
   WaitingMessage,
 } from "../message-types.ts";
 import { newTurnId } from "../turn-id.ts";
+import type { PartOf } from "../part-of.ts";
 import { Box } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
 import { endedPage } from "./ended-page.ts";
@@ -30,6 +31,7 @@ export interface InboxParts {
   readonly dedupe: Dedupe;
   readonly outbox: OutboxStore;
   readonly tally: Tally;
+  readonly partOf: PartOf;
 }
 
 export class InboxStore {
@@ -37,11 +39,13 @@ export class InboxStore {
   readonly #clock: Clock;
   readonly #dedupe: Dedupe;
   readonly #outbox: OutboxStore;
+  readonly #partOf: PartOf;
   readonly #box: Box<InboxRow>;
   readonly #insert;
   readonly #waiting;
   readonly #oldest;
   readonly #begin;
+  readonly #beginTraced;
   readonly #calledOff;
   readonly #failed;
   readonly #drafted;
@@ -50,20 +54,22 @@ export class InboxStore {
   readonly #dropSteps;
   readonly #files;
 
-  constructor(db: DatabaseSync, clock: Clock, { dedupe, outbox, tally }: InboxParts) {
+  constructor(db: DatabaseSync, clock: Clock, { dedupe, outbox, tally, partOf }: InboxParts) {
     this.#db = db;
     this.#clock = clock;
     this.#dedupe = dedupe;
     this.#outbox = outbox;
+    this.#partOf = partOf;
     this.#box = new Box(db, INBOX, tally);
     this.#insert = db.prepare(
-      "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body) VALUES (?, ?, ?, ?, ?, ?)",
+      "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body, traceparent) VALUES (?, ?, ?, ?, ?, ?, ?)",
     );
     this.#waiting = db.prepare(
       "SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) ORDER BY n",
     );
     this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
     this.#begin = db.prepare("UPDATE inbox_open SET begun = 1 WHERE n = ?");
+    this.#beginTraced = db.prepare("UPDATE inbox_open SET begun = 1, traceparent = ? WHERE n = ?");
     this.#calledOff = db.prepare("UPDATE inbox_open SET begun = 0 WHERE n = ?");
     this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
     this.#drafted = db.prepare("UPDATE inbox_open SET draft = ? WHERE n = ?");
@@ -90,7 +96,8 @@ export class InboxStore {
 
   #keep(channel: string, { kind, lane, body }: NewMessage, nowMs: number): KeptMessage {
     const turnId = newTurnId();
-    const n = Number(this.#insert.run(turnId, channel, kind, lane, nowMs, JSON.stringify(body)).lastInsertRowid);
+    const row = [turnId, channel, kind, lane, nowMs, JSON.stringify(body), this.#partOf() ?? null];
+    const n = Number(this.#insert.run(...row).lastInsertRowid);
     this.#box.open(n);
     if (kind === "reaction") this.#box.end(n, { state: "done", atMs: nowMs });
     return { n, turnId };
@@ -118,10 +125,11 @@ export class InboxStore {
 
   /**
    * Inside a transaction: an attempt runs. If the process does not survive it, the next one counts that, and ends the
-   * message with TURN_CRASHED when it is the fifth time.
+   * message with TURN_CRASHED when it is the fifth time. `waitTraceparent`: of its wait for its turn, where that is told.
    */
-  begin(n: number): void {
-    this.#begin.run(n);
+  begin(n: number, waitTraceparent?: string): void {
+    if (waitTraceparent === undefined) this.#begin.run(n);
+    else this.#beginTraced.run(waitTraceparent, n);
   }
 
   /** Inside a transaction: the attempt was called off, as a shutdown does, and does not count. */

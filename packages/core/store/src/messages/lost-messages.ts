@@ -7,15 +7,16 @@ export class LostMessages {
   readonly #told;
 
   constructor(db: DatabaseSync) {
-    this.#all = db.prepare("SELECT n, draft FROM inbox_lost ORDER BY n");
+    this.#all = db.prepare("SELECT n, draft, traceparent FROM inbox_lost ORDER BY n");
     this.#told = db.prepare("DELETE FROM inbox_lost WHERE n = ?");
   }
 
   all(read: (n: number) => InboxMessage | undefined): InboxMessage[] {
-    const rows = this.#all.all() as { n: number; draft: string | null }[];
-    return rows.flatMap(({ n, draft }) => {
+    const rows = this.#all.all() as { n: number; draft: string | null; traceparent: string | null }[];
+    return rows.flatMap(({ n, draft, traceparent: waitTraceparent }) => {
       const message = read(n);
-      return message ? [{ ...message, ...(draft !== null && { draft }) }] : [];
+      if (!message) return [];
+      return [{ ...message, ...(draft !== null && { draft }), ...(waitTraceparent !== null && { waitTraceparent }) }];
     });
   }
 

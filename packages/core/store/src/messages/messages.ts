@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "@svc/contract";
 import type { CommitHooks } from "../group-commit.ts";
+import type { PartOf } from "../part-of.ts";
 import { Dedupe } from "./dedupe.ts";
 import { InboxStore } from "./inbox.ts";
 import { OutboxStore } from "./outbox.ts";
@@ -15,12 +16,12 @@ export class MessageStores {
   readonly dedupe: Dedupe;
   readonly hooks: Required<Pick<CommitHooks, "beforeCommit" | "afterCommit" | "onRollback">>;
 
-  constructor(db: DatabaseSync, clock: Clock) {
+  constructor(db: DatabaseSync, clock: Clock, partOf: PartOf) {
     const tally = new Tally(db);
     const dedupe = new Dedupe(db);
     this.dedupe = dedupe;
-    this.outbox = new OutboxStore(db, clock, tally);
-    this.inbox = new InboxStore(db, clock, { dedupe, tally, outbox: this.outbox });
+    this.outbox = new OutboxStore(db, clock, tally, partOf);
+    this.inbox = new InboxStore(db, clock, { dedupe, tally, outbox: this.outbox, partOf });
     this.steps = new StepStore(db);
     this.hooks = {
       beforeCommit: () => {

@@ -11,6 +11,7 @@ import type {
   NewDelivery,
   WaitingDelivery,
 } from "../message-types.ts";
+import type { PartOf } from "../part-of.ts";
 import { Box } from "./box.ts";
 import { deliveryOf, OUTBOX, type OutboxRow, UNTRIED } from "./delivery-row.ts";
 import { PlatformWords } from "./delivery-updates.ts";
@@ -22,6 +23,7 @@ import type { Tally } from "./tally.ts";
 export class OutboxStore {
   readonly #db: DatabaseSync;
   readonly #clock: Clock;
+  readonly #partOf: PartOf;
   readonly #box: Box<OutboxRow>;
   readonly #words: PlatformWords;
   readonly #insert;
@@ -34,14 +36,16 @@ export class OutboxStore {
   readonly #retry;
   readonly #sweep;
 
-  constructor(db: DatabaseSync, clock: Clock, tally: Tally) {
+  constructor(db: DatabaseSync, clock: Clock, tally: Tally, partOf: PartOf) {
     this.#db = db;
     this.#clock = clock;
+    this.#partOf = partOf;
     this.#box = new Box(db, OUTBOX, tally);
     this.#words = new PlatformWords(db);
     this.#insert = db.prepare(
-      `INSERT INTO outbox (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text, approval, draft)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO outbox
+         (delivery_id, channel, chat, thread, lane, turn_id, key, created_at, files, reply_data, text, approval, draft, traceparent)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#byKey = db.prepare("SELECT n FROM outbox WHERE key = ?");
     this.#byTurn = db.prepare("SELECT n FROM outbox WHERE turn_id = ? ORDER BY n");
@@ -72,6 +76,7 @@ export class OutboxStore {
     const { conversation, lane, text, files, replyData, turnId, key, approval, draft } = delivery;
     const { channel, id, thread } = conversation;
     const deliveryId = randomUUID();
+    const traceparent = this.#partOf();
     const { lastInsertRowid } = this.#insert.run(
       deliveryId,
       channel,
@@ -86,10 +91,12 @@ export class OutboxStore {
       text,
       approval ?? null,
       draft ?? null,
+      traceparent ?? null,
     );
     const n = Number(lastInsertRowid);
     this.#box.open(n);
-    return { ...delivery, n, deliveryId, createdAtMs: nowMs, ...UNTRIED };
+    const traced = traceparent === undefined ? {} : { traceparent };
+    return { ...delivery, n, deliveryId, createdAtMs: nowMs, ...UNTRIED, ...traced };
   }
 
   /** In the order they were added. */
