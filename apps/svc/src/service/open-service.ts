@@ -1,7 +1,7 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
 import { ActionHistories, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { Lifecycle, systemClock } from "@svc/kernel";
+import { currentScope, Lifecycle, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext } from "./context.ts";
@@ -48,7 +48,9 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
   await lifecycle.construct();
   const unlock = lockHome(home.lock);
   try {
-    store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency: idempotencyOf(config) }));
+    const traceparent = (): string | undefined => currentScope().traceparent;
+    const idempotency = idempotencyOf(config);
+    store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency, traceparent }));
     const registry = await lifecycle.register(signal);
     const actions = new ActionHistories(store.toolCalls, systemClock);
     const library = await openLibrary(opened, () => service?.config ?? config);
