@@ -17,6 +17,7 @@ import type { Lasting } from "./lasting.ts";
 import { openApiRoute } from "./openapi/route.ts";
 import { ownRoutes } from "./own-routes.ts";
 import { SessionRoute } from "./page/session-route.ts";
+import { signInWays } from "./page/sign-in-ways.ts";
 import { PairRoute } from "./pairing/route.ts";
 import { CORE_PATHS } from "./routes/core-paths.ts";
 import { SopIngress } from "./sop-paths/ingress.ts";
@@ -75,7 +76,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
       idempotency: deps.store.idempotency,
     }),
     pair,
-    session: new SessionRoute({ ...lasting, clientOf, pair }),
+    session: new SessionRoute({ ...lasting, clientOf, pair, ways: signInWays(settings, isUp) }),
     health: new HealthRoute({ ...lasting, clientOf, health: () => deps.health(), instance: deps.instance }),
     channelEvents: new ChannelEventsRoute({ ...deps, rules }),
     metrics: metricsHandle(settings, { ...lasting, ongoing, log: deps.log }),

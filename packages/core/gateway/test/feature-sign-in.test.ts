@@ -149,6 +149,26 @@ describe("nobody is signed in", () => {
   });
 });
 
+describe("GET /api/session/ways", () => {
+  const waysOf = async (to: Harness) => (await call(to, { path: "/api/session/ways" })).json;
+
+  test("tells everybody by what a page is signed in, as long as that works", async () => {
+    const { gateway } = await started("operator");
+    expect(await waysOf(gateway)).toEqual({ features: [FEATURE] });
+    gateway.failed.add(FEATURE);
+    expect(await waysOf(gateway)).toEqual({ features: [] });
+    gateway.failed.clear();
+    gateway.reconfigure({ routes: [] });
+    expect(await waysOf(gateway)).toEqual({ features: [] });
+  });
+
+  test("knows features of kind auth alone, and of those who are open", async () => {
+    const other = await started("operator", { isAuth: false });
+    const closed = await started("operator", { access: "read" });
+    for (const { gateway } of [other, closed]) expect(await waysOf(gateway)).toEqual({ features: [] });
+  });
+});
+
 test("a route that is not open signs in, too: whoever it takes", async () => {
   const { gateway, tokens, ask } = await started("read", { access: "operate" });
   expect((await ask()).status).toBe(401);

@@ -6,6 +6,7 @@ import { CORE_ROUTES } from "../src/openapi/index.ts";
 import { errorsOf, type RouteSpec } from "../src/routes/spec.ts";
 import { CORE_PROMISES } from "./document.ts";
 import { GOVERNING_EVERYWHERE, GOVERNING_REFUSALS, GOVERNING_SUCCESSES } from "./governing-provocations.ts";
+import { FEATURE, route } from "./harness.ts";
 import { type Answer, call, raw } from "./http.ts";
 import { signIn } from "./sign-in.ts";
 import { STREAM_REFUSALS, STREAM_SUCCESSES } from "./stream-provocations.ts";
@@ -82,6 +83,14 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
     INTERNAL: asked({}, { run: () => Promise.reject(new Error("unforeseen")) }),
   },
   "GET /metrics": { INTERNAL: asked({}, { exposition: { text: () => Promise.reject(new Error("unforeseen")) } }) },
+  "GET /api/session/ways": {
+    INTERNAL: async (world) => {
+      const routes = [{ ...route("POST", "/api/door"), access: "open" as const }];
+      await world.start({ routes, authFeatures: new Set([FEATURE]) });
+      world.broken = new Error("unforeseen");
+      return world.ask();
+    },
+  },
   "POST /pair": {
     BAD_PAIRING_CODE: asked({ headers: { "x-pairing-code": "wrong" }, body: "{}" }),
     LOCKED_OUT: async (world) => {

@@ -22,6 +22,8 @@ export interface SessionRouteDeps {
   readonly devices: Pick<Devices, "revoke">;
   readonly pageSessions: PageSessions;
   readonly pair: PairRoute;
+  /** Features that sign a page in by themselves, those that are down apart. */
+  readonly ways: () => readonly string[];
 }
 
 /** Whose sign-in it will be: a device's that is known, or that of one a pairing code makes. */
@@ -71,6 +73,10 @@ export class SessionRoute {
     if (principal instanceof Reply) return principal;
     if (principal.signIn === undefined) return SIGNED_OUT;
     return this.#deps.pageSessions.end(principal.signIn).then(() => SIGNED_OUT, replyToError);
+  }
+
+  ways(): Reply {
+    return jsonReply(200, { features: [...this.#deps.ways()] });
   }
 
   #require(headers: IncomingHttpHeaders, peer: Peer): Principal | Reply {

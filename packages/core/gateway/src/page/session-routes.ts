@@ -5,7 +5,7 @@ import { Reply } from "../http/reply.ts";
 import { withBody, type WithBodyDeps } from "../http/with-body.ts";
 import { MAX_PAIR_BYTES } from "../pairing/route.ts";
 import type { SessionRoute } from "./session-route.ts";
-import { SIGN_IN, SIGN_OUT, SIGNED_IN } from "./session-specs.ts";
+import { SIGN_IN, SIGN_OUT, SIGNED_IN, WAYS } from "./session-specs.ts";
 
 export function sessionRoutes(session: SessionRoute, deps: WithBodyDeps): OwnRoute[] {
   const signIn: Handle = (incoming, outgoing, peer) => {
@@ -24,5 +24,6 @@ export function sessionRoutes(session: SessionRoute, deps: WithBodyDeps): OwnRou
     { ...SIGN_IN, handle: signIn },
     { ...SIGNED_IN, handle: (incoming, _outgoing, peer) => session.signedIn(incoming.headers, peer) },
     { ...SIGN_OUT, handle: signOut },
+    { ...WAYS, handle: () => session.ways() },
   ];
 }

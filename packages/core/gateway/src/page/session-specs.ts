@@ -63,4 +63,17 @@ export const SIGN_OUT: RouteSpec = {
   errors: ["STORE_FULL", "STORE_FAILED"],
 };
 
-export const PAGE_SESSION_SPECS: readonly RouteSpec[] = [SIGN_IN, SIGNED_IN, SIGN_OUT];
+export const WAYS: RouteSpec = {
+  method: "GET",
+  path: "/api/session/ways",
+  access: "public",
+  summary: "Tells by what a page can be signed in, beside a token and a pairing code.",
+  answers: {
+    200: {
+      description: "Ids of features, in service now.",
+      body: v.object({ features: v.array(v.string()) }),
+    },
+  },
+};
+
+export const PAGE_SESSION_SPECS: readonly RouteSpec[] = [SIGN_IN, SIGNED_IN, SIGN_OUT, WAYS];

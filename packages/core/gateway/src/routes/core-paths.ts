@@ -9,6 +9,7 @@ export const CORE_PATHS: readonly string[] = [
   "/webhook",
   "/pair",
   "/api/session",
+  "/api/session/ways",
   "/health",
   "/metrics",
   "/api/events",
