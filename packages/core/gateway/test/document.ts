@@ -10,7 +10,7 @@ export interface Answered {
 
 type Node = { readonly [key: string]: any };
 
-class Promises {
+export class Promises {
   readonly document: Node;
   readonly #ajv = new Ajv2020({ allErrors: true, strict: true, strictTypes: false });
   readonly #compiled = new Map<string, ValidateFunction>();
