@@ -1,4 +1,4 @@
-/** Who may come in: devices and sign-ins. Reads on a connection of its own, so a daemon may be running on the file. */
+/** Who may come in: devices, sign-ins, what features keep. Reads on a connection of its own, so a daemon may be running on the file. */
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { type DeviceRow, deviceOf } from "./devices.ts";
@@ -10,9 +10,11 @@ export interface Paired {
   readonly devices: readonly Device[];
   /** Sign-ins of pages that have not ended for want of a request. */
   readonly pageSessions: number;
+  /** How many secrets each feature keeps, by its id. */
+  readonly kept: ReadonlyMap<string, number>;
 }
 
-const NOBODY: Paired = { devices: [], pageSessions: 0 };
+const NOBODY: Paired = { devices: [], pageSessions: 0, kept: new Map() };
 
 /** Undefined: the file can't be read, or is of another version. Without one nobody is paired. */
 export function readPaired(file: string, nowMs: number): Paired | undefined {
@@ -23,7 +25,12 @@ export function readPaired(file: string, nowMs: number): Paired | undefined {
     try {
       const devices = db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[];
       const signIns = db.prepare("SELECT count(*) AS n FROM page_sessions WHERE seen_at > ?").get(nowMs - PAGE_IDLE_MS);
-      return { devices: devices.map(deviceOf), pageSessions: Number(signIns?.["n"]) };
+      const kept = db.prepare("SELECT owner, count(*) AS n FROM vault GROUP BY owner").all();
+      return {
+        devices: devices.map(deviceOf),
+        pageSessions: Number(signIns?.["n"]),
+        kept: new Map(kept.map((row) => [String(row["owner"]), Number(row["n"])])),
+      };
     } finally {
       db.close();
     }
