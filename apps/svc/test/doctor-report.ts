@@ -2,6 +2,8 @@
 import { runBinary } from "@svc/testkit";
 
 export interface Found {
+  /** Only with --security. */
+  readonly group?: string;
   readonly id: string;
   readonly level: string;
   readonly message: string;
@@ -19,8 +21,10 @@ export async function doctor(
   home: string,
   words: readonly string[] = [],
   env: Record<string, string> = {},
+  binary?: string,
 ): Promise<Report> {
-  const { code, stdout, stderr } = await runBinary(["doctor", "--json", ...words], { home, env });
+  const options = { home, env, ...(binary !== undefined && { binary }) };
+  const { code, stdout, stderr } = await runBinary(["doctor", "--json", ...words], options);
   const { ok, findings } = JSON.parse(stdout) as Pick<Report, "ok" | "findings">;
   return { code, ok, findings, text: stdout + stderr };
 }

@@ -12,7 +12,9 @@ export const devices: Check = {
   async find(machine) {
     const paired = await machine.paired();
     if (paired === undefined) return [warning("devices", "It could not be read who is paired.", "svc devices list")];
-    const { pageSessions } = paired;
+    const { pageSessions, kept } = paired;
+    // One secret each.
+    const passkeys = kept.get("webauthn") ?? 0;
     return [
       ...(paired.devices.length === 0 ? [ok("devices", "No device is paired.")] : paired.devices.map(deviceLine)),
       ...idleTokens(paired.devices, machine.clock.now()),
@@ -32,6 +34,7 @@ function deviceLine({ id, name, scope, createdAt, lastSeenAt }: Device): Finding
 
 function idleTokens(all: readonly Device[], nowMs: number): Finding[] {
   const operators = all.filter(({ scope }) => scope === "operator");
+  if (operators.length === 0) return [];
   const idle = operators.filter(({ createdAt, lastSeenAt }) => nowMs - (lastSeenAt ?? createdAt) > IDLE_MS);
   if (idle.length === 0) return [ok("idle-tokens", "Every operator token was used in the last 90 days.")];
   return idle.map(({ id, name }) =>

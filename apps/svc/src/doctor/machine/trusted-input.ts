@@ -6,6 +6,8 @@ export const trustedInput: Check = {
   id: "trusted-input",
   security: true,
   async find(machine) {
+    const { config } = await machine.config();
+    if (!config) return [];
     const trusting = (await machine.procedures()).filter(({ definition }) =>
       definition?.steps.some(({ call, requiresConfirmation }) => call?.trustedInput === true && !requiresConfirmation),
     );
