@@ -7,6 +7,7 @@ export * from "./capture-logger.ts";
 export * from "./check.ts";
 export * from "./conformance/channel-conformance.ts";
 export * from "./conformance/feature-conformance.ts";
+export * from "./conformance/observer-conformance.ts";
 export * from "./conformance/tool-conformance.ts";
 export * from "./fake-chat.ts";
 export * from "./fake-clock.ts";

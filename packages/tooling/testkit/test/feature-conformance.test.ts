@@ -89,6 +89,11 @@ const BROKEN: [fake: string, Fake, rules: string[]][] = [
     ["the section is declared in the manifest"],
   ],
   [
+    "`when` for a section of its own",
+    { definition: { config: undefined as never, when: () => true } },
+    ["the section is declared in the manifest"],
+  ],
+  [
     "a schema without a section",
     { definition: { section: undefined as never } },
     ["the section is declared in the manifest"],
@@ -229,6 +234,14 @@ describe("featureConformance", () => {
   test("one without config, tools or phases neither", async () => {
     const fake: Fake = { definition: { section: undefined as never, config: undefined as never }, create: () => ({}) };
     expect(await brokenRules(checksOf(fake))).toEqual([]);
+  });
+
+  test("one that another's section turns on neither, and it is handed that section", async () => {
+    const handed: unknown[] = [];
+    const definition = { section: undefined as never, extends: "fake", config: undefined as never, when: () => true };
+    const load = async () => ({ create: ({ config: given }: { config: unknown }) => (handed.push(given), sound()) });
+    expect(await brokenRules(checksOf({ definition: { ...definition, load } }))).toEqual([]);
+    expect(handed).toContain(config);
   });
 
   test.each(BROKEN)("%s", async (_, fake, rules) => {

@@ -28,14 +28,18 @@ export const definitionChecks = (definition: FeatureDefinition, root: string): C
   {
     name: "the section is declared in the manifest",
     run() {
-      const { section, extends: extended, config } = definition;
+      const { section, extends: extended, config, when } = definition;
       const { manifest } = manifestOf(root);
       const sections = [section, extended].filter((name) => name !== undefined);
       demand(sections.length < 2, "it owns a section and extends one");
       for (const name of sections) {
         demand(manifest.sections.includes(name), `[${name}] is not among the manifest's sections`);
-        demand(config !== undefined, `[${name}] has no schema`);
+        demand(config !== undefined || when !== undefined, `[${name}] has no schema`);
       }
+      demand(
+        when === undefined || (extended !== undefined && config === undefined),
+        "`when` is for a section of others",
+      );
       demand(config === undefined || sections.length > 0, "it has a schema and no section");
     },
   },

@@ -13,7 +13,8 @@ export interface Instance {
 
 export async function instanceOf(definition: FeatureDefinition, example: unknown): Promise<Instance> {
   const module = await definition.load();
-  const config: unknown = definition.config === undefined ? undefined : v.parse(definition.config, example);
+  const own = definition.config;
+  const config: unknown = own ? v.parse(own, example) : definition.when && example;
   const context = fakeFeatureContext(config);
   return { made: module.create(context), log: context.log, clock: context.clock };
 }
