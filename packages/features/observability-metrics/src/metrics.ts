@@ -1,3 +1,22 @@
-import type { Contributions } from "@svc/contract";
+import type { Contributions, FeatureContext } from "@svc/contract";
+import type { Metrics } from "./open-metrics.ts";
 
-export const create = (): Contributions => ({});
+export function create(context: FeatureContext<unknown>): Contributions {
+  let metrics: Metrics | undefined;
+  return {
+    observer: {
+      record: (event) => metrics?.record(event),
+      begin: (work) => metrics?.begin(work),
+      exposition: { text: async () => (await metrics?.exposition.text()) ?? "" },
+    },
+    async register(signal) {
+      signal.throwIfAborted();
+      const { openMetrics } = await import("./open-metrics.ts");
+      signal.throwIfAborted();
+      metrics = openMetrics(context);
+    },
+    async shutdown() {
+      metrics?.close();
+    },
+  };
+}

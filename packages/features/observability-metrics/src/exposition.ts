@@ -1,0 +1,25 @@
+/** All series as one text, written in slices between which other work runs. */
+import { setImmediate } from "node:timers/promises";
+import type { Exposition } from "@svc/contract";
+
+export interface Source {
+  /** Brings what is asked anew for each text up to date. Never rejects. */
+  refresh(): Promise<void>;
+  /** Each writes a part of the text, in about a millisecond. */
+  slices(): readonly (() => Promise<string>)[];
+}
+
+export function expositionOf(source: Source): Exposition {
+  const write = async (): Promise<string> => {
+    await source.refresh();
+    let text = "";
+    for (const slice of source.slices()) {
+      await setImmediate();
+      text += await slice();
+    }
+    return text;
+  };
+  // Whoever asks while one is written gets that one: many at once cost no more than one after the other.
+  let running: Promise<string> | undefined;
+  return { text: () => (running ??= write().finally(() => (running = undefined))) };
+}

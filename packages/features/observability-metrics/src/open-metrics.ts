@@ -1,0 +1,32 @@
+/** The series of one service, and who fills them. Evaluated when the feature registers: prom-client takes its time to load. */
+import type { FeatureContext, Observer } from "@svc/contract";
+import { Registry } from "prom-client";
+import { expositionOf } from "./exposition.ts";
+import { openCounted } from "./series/counted.ts";
+import { openProcess } from "./series/process.ts";
+import { openReadings } from "./series/readings.ts";
+import { watchEvents } from "./watch/events.ts";
+import { watchWork } from "./watch/work.ts";
+
+export interface Metrics extends Required<Observer> {
+  close(): void;
+}
+
+export function openMetrics({ readings, log, clock }: Pick<FeatureContext, "readings" | "log" | "clock">): Metrics {
+  const counted = openCounted();
+  const asked = new Registry();
+  const stand = openReadings(asked, readings, log);
+  const own = openProcess(asked, clock);
+  return {
+    record: watchEvents(counted),
+    begin: watchWork(counted),
+    exposition: expositionOf({
+      async refresh() {
+        stand();
+        await own.refresh();
+      },
+      slices: () => [...Object.values(counted).flatMap((family) => family.slices()), () => asked.metrics()],
+    }),
+    close: () => own.close(),
+  };
+}

@@ -1,0 +1,27 @@
+/**
+ * What a label may say. Memory and the text grow with every combination of values ever seen, so there is a bound on how many
+ * a label has; and anybody may read `GET /metrics`, so a value is a name, never something that a person wrote.
+ */
+
+/** Different values of one label, `other` apart. */
+export const MAX_VALUES = 200;
+
+/** In place of what is no name, and of names beyond the bound. */
+export const OTHER = "other";
+
+/** Names of routes, models, tools, channels, agents and procedures; no space, quote or line break. */
+const NAME = /^[\w./:@+{}*-]{1,100}$/;
+
+export class LabelValues {
+  readonly #known = new Map<string, Set<string>>();
+
+  /** The value, or `other`. One that was taken once is always taken. */
+  of(label: string, value: string): string {
+    let known = this.#known.get(label);
+    if (known === undefined) this.#known.set(label, (known = new Set()));
+    if (known.has(value)) return value;
+    if (known.size >= MAX_VALUES || !NAME.test(value)) return OTHER;
+    known.add(value);
+    return value;
+  }
+}
