@@ -16,6 +16,10 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^packages\/core\/kit\/src\/outgoing\//, why: "the guarded client itself" },
   { path: /^packages\/core\/agent\/src\/models\//, why: "the model's address is the operator's own choice" },
   {
+    path: /^packages\/features\/observability-otel\/src\/export\//,
+    why: "so is the collector's; the library's exporter follows no redirect",
+  },
+  {
     path: /^packages\/features\/[^/]+\/src\/socket\/line\.ts$/,
     why: "a socket goes to addresses that FeatureContext.resolve has checked, and nowhere else",
   },
