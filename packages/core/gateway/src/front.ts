@@ -11,6 +11,7 @@ import { HealthRoute } from "./health.ts";
 import { requestListener } from "./http/listener.ts";
 import { metricsHandle } from "./http/metrics.ts";
 import { channelPaths } from "./ingress/channel-paths.ts";
+import { routeNames } from "./observe/route-names.ts";
 import { type ClientResolver, clientResolver } from "./net/client.ts";
 import { hostRules } from "./net/host-rules.ts";
 import type { Lasting } from "./lasting.ts";
@@ -86,6 +87,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
   own.push(...streamRoutes({ ...lasting, clientOf }));
   const document = openApiRoute({ version: deps.version, features, send, log: deps.log });
   const routes = [...own, document];
+  const patterns = [...CORE_PATHS, ...features.map(({ path }) => path), ...settings.featurePaths.keys()];
   const taken = [...routes.map(({ path }) => path), ...lasting.page.keys()];
   const listener = requestListener({
     rules,
@@ -96,10 +98,11 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
       ...lasting,
       sops: deps.sops,
       ingress: new SopIngress({ layers, events, limit: lasting.sopLimit, log: deps.log }),
-      taken: [...CORE_PATHS, ...features.map(({ path }) => path), ...settings.featurePaths.keys()],
+      taken: patterns,
       maxBodyBytes: config.max_body_bytes,
       log: deps.log,
     }),
+    routeOf: routeNames(patterns),
     otherwise: api.listener(
       { core: { ...deps, devices: lasting.devices, maxBodyBytes: config.max_body_bytes }, features },
       { ...lasting, featurePaths: settings.featurePaths, isUp, clientOf, log: deps.log },

@@ -9,6 +9,8 @@ import { keepRoom } from "./http/room.ts";
 import { checkListen, createHttpServer, listen } from "./http/server.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
 import { checkBind, checkRebind } from "./net/bind.ts";
+import { OTHER } from "./observe/requests.ts";
+import { watched } from "./observe/watched.ts";
 import { isUpgrade } from "./streams/routes.ts";
 import type { Gateway, GatewayDeps } from "./types.ts";
 
@@ -28,7 +30,8 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     }
   };
   const lasting = makeLasting(deps, { settings: () => front.settings, isDraining: () => draining, serve });
-  const { crowd, devices, forwarding, pageSessions, pairing, running, send, sopLimit, webhookLimit } = lasting;
+  const { crowd, devices, forwarding, pageSessions, pairing, running, requests, send, sopLimit, webhookLimit } =
+    lasting;
   /** Never throws: from the first line on, the next request meets the new settings. */
   const adopt = (next: Front, before?: Front): void => {
     front = next;
@@ -38,9 +41,15 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   };
 
   front = makeFront(deps, lasting, config.port);
-  const refuse: RequestListener = (incoming, outgoing) =>
-    send(incoming, outgoing, errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." }));
-  const server = createHttpServer(serve, refuse, isUpgrade);
+  const badExpectation = errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." });
+  const onUnknownExpectation: RequestListener = (incoming, outgoing) =>
+    watched(
+      incoming,
+      outgoing,
+      () => OTHER,
+      () => send(incoming, outgoing, badExpectation),
+    );
+  const server = createHttpServer({ serve, onUnknownExpectation, isUpgrade }, requests);
   server.on("upgrade", (incoming, socket, head) => front.upgrade(incoming, socket as Socket, head));
   const { connections, close } = closer(server, running, clock, () => crowd.end());
   const port = await listen(server, config.host, config.port);

@@ -12,6 +12,7 @@ import type { Handle } from "./http/listener.ts";
 import { type Send, sender } from "./http/send.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "./limits/sliding-window.ts";
 import { ForwardingWatch } from "./net/forwarding-watch.ts";
+import { Requests } from "./observe/requests.ts";
 import { pageHandles } from "./page/files.ts";
 import { Pairing } from "./pairing/pairing.ts";
 import { pairingLimit } from "./pairing/route.ts";
@@ -49,6 +50,7 @@ export interface Lasting {
   /** For the bodies of deliveries. */
   readonly bodyRoom: BodyRoom;
   readonly rareLines: RareLines;
+  readonly requests: Requests;
   readonly send: Send;
   readonly isDraining: () => boolean;
 }
@@ -108,6 +110,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     forwarding: new ForwardingWatch(log),
     bodyRoom: new BodyRoom(),
     rareLines: new RareLines(clock),
+    requests: new Requests(deps.instance, deps.instruments),
     send,
     isDraining,
   };

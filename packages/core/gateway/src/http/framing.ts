@@ -5,6 +5,8 @@
  */
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Socket } from "node:net";
+import { OTHER } from "../observe/requests.ts";
+import { watched } from "../observe/watched.ts";
 import { errorReply } from "./reply.ts";
 
 /** Such a request is answered 400, and its connection ends: nothing that follows on it is read as a request. */
@@ -20,8 +22,15 @@ export function refuseAmbiguous(): (listener: RequestListener) => RequestListene
     }
     refused.add(incoming.socket);
     outgoing.shouldKeepAlive = false;
-    outgoing.writeHead(status, headers as string[]);
-    outgoing.end(body);
+    watched(
+      incoming,
+      outgoing,
+      () => OTHER,
+      () => {
+        outgoing.writeHead(status, headers as string[]);
+        outgoing.end(body);
+      },
+    );
   };
 }
 

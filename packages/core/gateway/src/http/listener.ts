@@ -5,6 +5,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { HostRules } from "../net/host-rules.ts";
 import { type Peer, peerOf } from "../net/peer.ts";
+import { OTHER } from "../observe/requests.ts";
+import { watched } from "../observe/watched.ts";
 import type { RouteSpec } from "../routes/spec.ts";
 import { enter } from "./door.ts";
 import { errorReply, optionsReply, Reply } from "./reply.ts";
@@ -37,38 +39,64 @@ export interface ListenerDeps {
   readonly channels: ReadonlyMap<string, Handle>;
   /** Looked for where there is no other route. */
   readonly late: LatePaths;
+  /** The route of a path that `otherwise` takes. */
+  readonly routeOf: (path: string) => string;
   /** Takes what none of the routes does. */
   readonly otherwise: RequestListener;
   readonly isDraining: () => boolean;
   readonly send: Send;
 }
 
+/** Where a request goes. */
+interface Way {
+  /** For observers: never the path itself, which is anybody's. */
+  readonly route: (path: string) => string;
+  readonly handle: Handle;
+}
+
 export function requestListener(deps: ListenerDeps): RequestListener {
-  const { rules, channels, late, otherwise, isDraining, send } = deps;
+  const { rules, channels, late, isDraining, send } = deps;
   const byPath = Map.groupBy(deps.routes, ({ path }) => path);
   const handled = (routes: readonly OwnRoute[]): Handle =>
     handlerOf(new Map(routes.map(({ method, handle }) => [method, handle])), isDraining);
   const own = Array.from(byPath, ([path, routes]) => [path, handled(routes)] as const);
-  const handlers = new Map([...deps.page, ...channels, ...own]);
-  const lateHandler = handlerOf(new Map(Object.entries(late.methods)), isDraining);
+  const ways = new Map<string, Way>([
+    ...Array.from(deps.page, ([path, handle]) => [path, { route: () => "page", handle }] as const),
+    ...[...channels, ...own].map(([path, handle]) => [path, { route: () => path, handle }] as const),
+  ]);
+  const toLate: Way = {
+    route: () => "sop",
+    handle: handlerOf(new Map(Object.entries(late.methods)), isDraining),
+  };
+  const toOthers: Way = { route: deps.routeOf, handle: elsewhere(deps) };
+  const wayTo = (path: string): Way => ways.get(path) ?? (late.has(path) && !isTwisted(path) ? toLate : toOthers);
   return (incoming, outgoing) => {
     const entered = enter(incoming, rules, channels);
-    if (entered instanceof Reply) {
-      send(incoming, outgoing, entered);
-      return;
-    }
-    const { path } = entered;
-    const handle = handlers.get(path) ?? (late.has(path) && !isTwisted(path) ? lateHandler : undefined);
-    if (handle === undefined) {
-      if (isDraining() && isWork(incoming.method!)) send(incoming, outgoing, errorReply("DRAINING"));
-      else if (isTwisted(path)) send(incoming, outgoing, errorReply("NOT_FOUND"));
-      else otherwise(incoming, outgoing);
-      return;
-    }
-    const reply = handle(incoming, outgoing, peerOf(incoming.socket), path);
-    if (reply) send(incoming, outgoing, reply);
+    const { route, handle } = entered instanceof Reply ? refusal(entered) : wayTo(entered.path);
+    const path = entered instanceof Reply ? "" : entered.path;
+    watched(
+      incoming,
+      outgoing,
+      () => route(path),
+      () => {
+        const reply = handle(incoming, outgoing, peerOf(incoming.socket), path);
+        if (reply) send(incoming, outgoing, reply);
+      },
+    );
   };
 }
+
+const refusal = (reply: Reply): Way => ({ route: () => OTHER, handle: () => reply });
+
+/** What is no path of ours is hono's to look for. */
+const elsewhere =
+  ({ isDraining, otherwise }: ListenerDeps): Handle =>
+  (incoming, outgoing, _peer, path) => {
+    if (isDraining() && isWork(incoming.method!)) return errorReply("DRAINING");
+    if (isTwisted(path)) return errorReply("NOT_FOUND");
+    otherwise(incoming, outgoing);
+    return undefined;
+  };
 
 /**
  * Hono takes the path from a URL, in which `/x/../api` is `/api`: a proxy that keeps strangers from `/api` by the path as

@@ -47,9 +47,10 @@ export function onConnect(_request: unknown, stream: unknown): void {
   replyAndLinger(socket, errorReply("BAD_REQUEST"));
 }
 
-/** Answers on a connection that Node's server no longer looks after, and ends it. */
-export function replyAndLinger(socket: Socket, { status, headers, body }: Reply): void {
+/** Answers on a connection that Node's server no longer looks after, and ends it. `more`: headers. */
+export function replyAndLinger(socket: Socket, { status, headers, body }: Reply, more: readonly string[] = []): void {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\n`;
-  for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  const all = [...headers, ...more];
+  for (let index = 0; index < all.length; index += 2) head += `${all[index]}: ${all[index + 1]}\r\n`;
   endAndLinger(socket, `${head}\r\n${body}`);
 }

@@ -1,6 +1,7 @@
 /** Writes a reply, and decides what becomes of the connection when the request's body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
+import { REQUEST_ID, requestOf } from "../observe/requests.ts";
 import { declaredBytes } from "./body.ts";
 import type { Reply } from "./reply.ts";
 import { endIfUnread } from "./unread.ts";
@@ -18,14 +19,18 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
     if (outgoing.headersSent || outgoing.destroyed) return;
     const body = declaredBytes(incoming);
     const isLast = isDraining() || !outgoing.shouldKeepAlive;
+    const request = requestOf(outgoing);
+    const headers = request ? [...reply.headers, REQUEST_ID, request.id] : reply.headers;
     if (body > (isLast ? 0 : DROPPABLE_BYTES) && !incoming.complete) {
-      sendAndLinger(incoming, outgoing, reply, clock);
+      sendAndLinger(incoming, outgoing, reply, headers, clock);
+      request?.end(reply.status);
       return;
     }
     // A client that keeps its connection through a shutdown would find it closed under its next request.
-    outgoing.writeHead(reply.status, (isLast ? closing(reply.headers) : reply.headers) as string[]);
+    outgoing.writeHead(reply.status, (isLast ? closing(headers) : headers) as string[]);
     outgoing.end(reply.body);
     endIfUnread(outgoing, clock);
+    request?.end(reply.status);
   };
 }
 
@@ -39,9 +44,15 @@ function closing(headers: readonly string[]): string[] {
  * Answers at once but closes late. Closing while bytes are still coming in makes the kernel send a reset, which throws
  * away the answer on the client's side before it was read: a 413 would look like a crash.
  */
-function sendAndLinger(incoming: IncomingMessage, outgoing: ServerResponse, reply: Reply, clock: Clock): void {
-  outgoing.writeHead(reply.status, closing(reply.headers));
-  outgoing.write(reply.body);
+function sendAndLinger(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { status, body }: Reply,
+  headers: readonly string[],
+  clock: Clock,
+): void {
+  outgoing.writeHead(status, closing(headers));
+  outgoing.write(body);
   // Where there is no body, as with 204, nothing has been sent so far.
   outgoing.flushHeaders();
   const end = () => {

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SvcError } from "@svc/contract";
+import type { Requests } from "../observe/requests.ts";
 import { refuseAmbiguous } from "./framing.ts";
 import { onClientError, onConnect } from "./parser-errors.ts";
 
@@ -14,13 +15,19 @@ const TIMEOUT_CHECK_MS = 5_000;
 /** Longer than the idle time of usual proxies (60 s): the side that reuses a connection must be the first to close it. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** `isUpgrade`: whether a request is for the server's `upgrade`; all others are served as if they had not asked for one. */
+export interface Listeners {
+  readonly serve: RequestListener;
+  readonly onUnknownExpectation: RequestListener;
+  /** Whether a request is for the server's `upgrade`; all others are served as if they had not asked for one. */
+  readonly isUpgrade: (incoming: IncomingMessage) => boolean;
+}
+
 export function createHttpServer(
-  listener: RequestListener,
-  onUnknownExpectation: RequestListener,
-  isUpgrade: (incoming: IncomingMessage) => boolean,
+  { serve, onUnknownExpectation, isUpgrade }: Listeners,
+  requests: Pick<Requests, "each">,
 ): Server {
   const guarded = refuseAmbiguous();
+  const each = (listener: RequestListener): RequestListener => requests.each(guarded(listener));
   const server = createServer(
     {
       insecureHTTPParser: false,
@@ -34,7 +41,7 @@ export function createHttpServer(
       noDelay: true,
       shouldUpgradeCallback: isUpgrade,
     },
-    guarded(listener),
+    each(serve),
   );
   server.timeout = 0;
   // Node would silently drop the headers beyond its default of 2000; the size limit bounds them already.
@@ -42,8 +49,8 @@ export function createHttpServer(
   server.on("clientError", onClientError);
   server.on("connect", onConnect);
   // Checks come before the body is asked for; `readBody` says when to send it.
-  server.on("checkContinue", guarded(listener));
-  server.on("checkExpectation", guarded(onUnknownExpectation));
+  server.on("checkContinue", each(serve));
+  server.on("checkExpectation", each(onUnknownExpectation));
   return server;
 }
 

@@ -4,10 +4,12 @@
  */
 import type { Clock, Logger, TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
+import { inScope } from "@svc/kernel";
 import type { Device } from "@svc/store";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Client } from "../net/client.ts";
+import type { Requests } from "../observe/requests.ts";
 import type { RunningTurns } from "../running-turns.ts";
 import type { GatewaySettings } from "../types.ts";
 
@@ -19,6 +21,7 @@ export interface ChatDeps {
   /** Those in force: a connection may outlive many. */
   readonly settings: () => Pick<GatewaySettings, "webhook">;
   readonly isDraining: () => boolean;
+  readonly requests: Pick<Requests, "open">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -85,8 +88,12 @@ export class Chat {
     return isSecured && this.#device.scope === "webhook" ? POST_INSTEAD : undefined;
   }
 
-  /** Never rejects. */
-  async answer(message: ChatMessage): Promise<Answer> {
+  /** Never rejects. A message is a request of its own, however long the connection is open. */
+  answer(message: ChatMessage): Promise<Answer> {
+    return inScope({ request: this.#deps.requests.open().id }, () => this.#answer(message));
+  }
+
+  async #answer(message: ChatMessage): Promise<Answer> {
     this.#running += 1;
     let turnId = "";
     const onEvent = (event: TurnEvent): void => {

@@ -2,8 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { WebSocket, WebSocketServer } from "ws";
-import { replyAndLinger } from "../http/parser-errors.ts";
-import { errorReply } from "../http/reply.ts";
+import { errorReply, type Reply } from "../http/reply.ts";
 
 /** The one that is echoed; those beside it carry secrets. */
 export const SUBPROTOCOL = "svc.v1";
@@ -17,16 +16,21 @@ const MALFORMED = errorReply("BAD_REQUEST", { message: "The WebSocket handshake 
 
 export class SocketLibrary {
   #server: Promise<WebSocketServer> | undefined;
+  /** By the request's connection. */
+  readonly #refused = new WeakMap<object, (reply: Reply) => void>();
 
-  /** Resolves when the connection is a WebSocket; never when it was refused, which it is told here. */
-  async handshake(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<WebSocket> {
+  /** Resolves when the connection is a WebSocket, or with what it is to be told; never when its client is gone. */
+  async handshake(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<WebSocket | Reply> {
     const server = await this.#load();
-    return new Promise((resolve) => server.handleUpgrade(incoming, socket, head, resolve));
+    return new Promise((resolve) => {
+      this.#refused.set(socket, resolve);
+      server.handleUpgrade(incoming, socket, head, resolve);
+    });
   }
 
   #load(): Promise<WebSocketServer> {
     this.#server ??= import("ws").then(
-      ({ WebSocketServer: Server }) => made(Server),
+      ({ WebSocketServer: Server }) => made(Server, (socket) => this.#refused.get(socket)?.(MALFORMED)),
       (cause: unknown) => {
         // Out of file descriptors, say: the next connection tries again.
         this.#server = undefined;
@@ -37,7 +41,7 @@ export class SocketLibrary {
   }
 }
 
-function made(Server: typeof WebSocketServer): WebSocketServer {
+function made(Server: typeof WebSocketServer, onRefused: (socket: object) => void): WebSocketServer {
   const server = new Server({
     noServer: true,
     clientTracking: false,
@@ -49,6 +53,6 @@ function made(Server: typeof WebSocketServer): WebSocketServer {
     handleProtocols: () => SUBPROTOCOL,
   });
   // In place of its own answer, which has another shape.
-  server.on("wsClientError", (_error, socket) => replyAndLinger(socket as Socket, MALFORMED));
+  server.on("wsClientError", (_error, socket) => onRefused(socket));
   return server;
 }

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
+import { inScope } from "@svc/kernel";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { upgradeCredentials } from "../auth/credentials.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -16,9 +17,11 @@ import { replyAndLinger } from "../http/parser-errors.ts";
 import type { ClientResolver } from "../net/client.ts";
 import type { HostRules } from "../net/host-rules.ts";
 import { peerOf } from "../net/peer.ts";
+import { type OpenRequest, REQUEST_ID } from "../observe/requests.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
 import type { Crowd } from "./crowd.ts";
 import { serveSocket } from "./socket.ts";
+import { SOCKET } from "./specs.ts";
 import { lastEventId } from "./sse.ts";
 import { type SocketLibrary, SUBPROTOCOL } from "./socket-library.ts";
 
@@ -42,14 +45,32 @@ export function upgradeHandler(deps: UpgradeDeps): Upgrade {
   return (incoming, socket, head) => {
     // Node has let go of the socket; what the client does to it from now on must not end the process.
     socket.on("error", () => socket.destroy());
-    try {
-      const admitted = admit(deps, incoming);
-      if (admitted instanceof Reply) replyAndLinger(socket, admitted);
-      else open(deps, admitted, { incoming, socket, head });
-    } catch (error) {
-      failed(deps.log, socket, error);
-    }
+    const request = deps.requests.open();
+    inScope({ request: request.id }, () => {
+      const run = (): void => take(deps, { incoming, socket, head, request });
+      if (!request.isWatched) return run();
+      // Its end is the handshake's: a connection may be open for days.
+      socket.on("close", () => request.end(undefined));
+      request.during(incoming, SOCKET.path, run);
+    });
   };
+}
+
+interface Handshake {
+  readonly incoming: IncomingMessage;
+  readonly socket: Socket;
+  readonly head: Buffer;
+  readonly request: OpenRequest;
+}
+
+function take(deps: UpgradeDeps, handshake: Handshake): void {
+  try {
+    const admitted = admit(deps, handshake.incoming);
+    if (admitted instanceof Reply) refuse(handshake, admitted);
+    else open(deps, admitted, handshake);
+  } catch (error) {
+    failed(deps.log, handshake, error);
+  }
 }
 
 interface Admitted {
@@ -74,26 +95,32 @@ function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
 const offersOurs = (offered: string | undefined): boolean =>
   offered === undefined || offered.split(",").some((one) => one.trim() === SUBPROTOCOL);
 
-interface Request {
-  readonly incoming: IncomingMessage;
-  readonly socket: Socket;
-  readonly head: Buffer;
-}
-
-function open(deps: UpgradeDeps, { principal, chat }: Admitted, { incoming, socket, head }: Request): void {
+function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Handshake): void {
   const { library, crowd, streams, clock, log } = deps;
+  const { incoming, socket, head, request } = handshake;
   const after = lastEventId(incoming.headers);
   library
     .handshake(incoming, socket, head)
     .then(
-      (ws) => serveSocket(ws, socket, { crowd, streams, clock, chat, principal, after }),
-      (error: unknown) => failed(log, socket, error),
+      (opened) => {
+        if (opened instanceof Reply) return refuse(handshake, opened);
+        request.end(SWITCHED);
+        serveSocket(opened, socket, { crowd, streams, clock, chat, principal, after });
+      },
+      (error: unknown) => failed(log, handshake, error),
     )
     .catch(() => socket.destroy());
 }
 
+const SWITCHED = 101;
+
+function refuse({ socket, request }: Handshake, reply: Reply): void {
+  replyAndLinger(socket, reply, [REQUEST_ID, request.id]);
+  request.end(reply.status);
+}
+
 /** Uncaught it would end the process, and every other client's turn with it. */
-function failed(log: Logger, socket: Socket, error: unknown): void {
+function failed(log: Logger, handshake: Handshake, error: unknown): void {
   log.error("a WebSocket could not be opened", { cause: error instanceof Error ? error.message : "unknown" });
-  if (socket.writable) replyAndLinger(socket, errorReply("INTERNAL"));
+  if (handshake.socket.writable) refuse(handshake, errorReply("INTERNAL"));
 }

@@ -4,6 +4,7 @@
  */
 import type { Clock, Json, Observer, Work, WorkFacts, WorkKind, WorkResults, WorkWatch } from "@svc/contract";
 import { currentScope, within } from "../scope.ts";
+import { fineTime } from "./fine-time.ts";
 
 export interface Instruments {
   /** False: nobody looks, and nothing need be prepared for it. */
@@ -55,6 +56,7 @@ const UNWATCHED: OpenWork<never> = Object.freeze({
 export const NO_INSTRUMENTS: Instruments = Object.freeze({ isWatched: false, begin: () => UNWATCHED });
 
 export function createInstruments({ clock, observers, threw }: InstrumentsOptions): Instruments {
+  const now = fineTime(clock);
   const guarded = <T>(feature: string, tell: () => T): T | undefined => {
     try {
       return tell();
@@ -71,12 +73,12 @@ export function createInstruments({ clock, observers, threw }: InstrumentsOption
       const watching = observers().filter(({ observer }) => observer.begin !== undefined);
       if (watching.length === 0) return UNWATCHED;
       const parent = "parent" in options ? options.parent : currentScope().traceparent;
-      const work: Work<Kind> = { kind, facts, parent, startedAtMs: options.startedAtMs ?? clock.now() };
+      const work: Work<Kind> = { kind, facts, parent, startedAtMs: options.startedAtMs ?? now() };
       const watches = watching.flatMap(({ feature, observer }) => {
         const watch = guarded(feature, () => observer.begin?.(work));
         return watch ? [{ feature, watch }] : [];
       });
-      return watches.length === 0 ? UNWATCHED : new Watched(watches, clock, guarded);
+      return watches.length === 0 ? UNWATCHED : new Watched(watches, now, guarded);
     },
   };
 }
@@ -92,13 +94,13 @@ class Watched<Kind extends WorkKind> implements OpenWork<Kind> {
   readonly traceparent: string | undefined;
   readonly wantsContent: boolean;
   readonly #watches: readonly FeatureWatch<Kind>[];
-  readonly #clock: Clock;
+  readonly #now: () => number;
   readonly #guarded: Guarded;
   #isOver = false;
 
-  constructor(watches: readonly FeatureWatch<Kind>[], clock: Clock, guarded: Guarded) {
+  constructor(watches: readonly FeatureWatch<Kind>[], now: () => number, guarded: Guarded) {
     this.#watches = watches;
-    this.#clock = clock;
+    this.#now = now;
     this.#guarded = guarded;
     this.traceparent = watches.find(({ watch }) => watch.traceparent !== undefined)?.watch.traceparent;
     this.wantsContent = watches.some(({ watch }) => watch.content !== undefined);
@@ -115,7 +117,7 @@ class Watched<Kind extends WorkKind> implements OpenWork<Kind> {
   end(result: WorkResults[Kind]): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const endedAtMs = this.#clock.now();
+    const endedAtMs = this.#now();
     for (const { feature, watch } of this.#watches) this.#guarded(feature, () => watch.end(result, endedAtMs));
   }
 }
