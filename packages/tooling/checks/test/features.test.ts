@@ -19,6 +19,7 @@ describe("manifests", () => {
   test("a good one passes", () => {
     expect(found(good)).toEqual([]);
     expect(found({ ...good, ingress: ["/provider-a", "/webhook/mailpush"] })).toEqual([]);
+    expect(found({ ...good, routes: ["/api/keys", "/api/keys/{id}"], open: ["/api/keys"] })).toEqual([]);
   });
 
   test.each([
@@ -29,6 +30,8 @@ describe("manifests", () => {
     [{ ...good, tols: [] }, "svc.tols is not a key of a manifest."],
     [{ ...good, platforms: ["beos"] }, "svc.platforms must be linux, darwin or win32."],
     [{ ...good, ingress: ["provider-a"] }, "svc.ingress must be public paths such as /provider-a."],
+    [{ ...good, routes: ["/keys"] }, "svc.routes must be paths below /api/."],
+    [{ ...good, open: ["/api/keys"] }, "svc.open has /api/keys, which is not one of svc.routes."],
     [{ ...good, id: "tool-b" }, "svc.id is not the folder's name tool-a."],
   ])("%j fails", (svc, message) => {
     expect(found(svc)).toHaveLength(1);

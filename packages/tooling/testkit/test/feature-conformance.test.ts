@@ -1,5 +1,12 @@
 // featureConformance must fail for a feature that breaks a rule: one deliberately broken fake per rule.
-import { defineFeature, SvcError, type Contributions, type FeatureDefinition, type Tool } from "@svc/contract";
+import {
+  defineFeature,
+  SvcError,
+  type Contributions,
+  type FeatureDefinition,
+  type Route,
+  type Tool,
+} from "@svc/contract";
 import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { featureChecks, temporaryHome, type FeatureSubject, type TemporaryHome } from "../src/index.ts";
@@ -24,8 +31,17 @@ const tool: Tool = {
   run: () => Promise.resolve(null),
 };
 
+const route = (path: string, access: Route["access"] & string): Route => ({
+  method: "GET",
+  path,
+  access,
+  doc: { summary: "Does nothing.", answers: {} },
+  handle: () => Promise.resolve({ status: 200, body: null }),
+});
+
 const sound = (): Contributions => ({
   tools: [tool],
+  routes: [route("/api/closed", "read"), route("/api/open", "open")],
   channel: { send: () => Promise.resolve({}) },
   register: async (signal) => signal.throwIfAborted(),
   run: async (signal) => signal.throwIfAborted(),
@@ -45,7 +61,8 @@ const config = { url: "https://example.org", retry: { times: 3 } };
 
 function checksOf(fake: Fake) {
   folders += 1;
-  const manifest = { sections: ["fake"], tools: ["fake_tool"] };
+  const routes = ["/api/closed", "/api/open"];
+  const manifest = { sections: ["fake"], tools: ["fake_tool"], routes, open: ["/api/open"] };
   const root = writePackage(`${home.path}/${folders}`, { id: "fake-feature", manifest, ...fake.package });
   const create = fake.create ?? sound;
   const definition: FeatureDefinition = {
@@ -68,7 +85,10 @@ const BROKEN: [fake: string, Fake, rules: string[]][] = [
   ["another package name", { package: { name: "@svc/other" } }, ["id, folder, package name and manifest say one name"]],
   [
     "another id in the manifest",
-    { package: { manifest: { id: "other", sections: ["fake"], tools: ["fake_tool"] } } },
+    {
+      create: () => ({ tools: [tool] }),
+      package: { manifest: { id: "other", sections: ["fake"], tools: ["fake_tool"] } },
+    },
     ["id, folder, package name and manifest say one name"],
   ],
   [
@@ -157,6 +177,16 @@ const BROKEN: [fake: string, Fake, rules: string[]][] = [
     "an undeclared tool",
     { create: () => ({ tools: [{ ...tool, name: "surprise" }] }) },
     ["it contributes only the tools that its manifest declares"],
+  ],
+  [
+    "an undeclared route",
+    { create: () => ({ ...sound(), routes: [route("/api/other", "read")] }) },
+    ["it serves only the routes that its manifest declares, and opens only those"],
+  ],
+  [
+    "a route that is open against its manifest",
+    { create: () => ({ ...sound(), routes: [route("/api/closed", "open")] }) },
+    ["it serves only the routes that its manifest declares, and opens only those"],
   ],
   [
     "a tool without a description",

@@ -32,6 +32,10 @@ const PLANNED = "profiles/planned.toml";
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty("must not be empty"));
 const names = v.array(text, "must be a list of names");
 
+const apiPaths = v.array(
+  v.pipe(text, v.regex(/^\/api(?:\/(?:[a-z0-9-]+|\{[a-z_]+\}))+$/, "must be paths below /api/")),
+);
+
 const manifest = v.strictObject({
   id: v.optional(text),
   flag: v.optional(text),
@@ -42,6 +46,8 @@ const manifest = v.strictObject({
   ingress: v.optional(
     v.array(v.pipe(text, v.regex(/^(?:\/[a-z0-9-]+)+$/, "must be public paths such as /provider-a"))),
   ),
+  routes: v.optional(apiPaths),
+  open: v.optional(apiPaths),
   platforms: v.optional(v.array(v.picklist(["linux", "darwin", "win32"], "must be linux, darwin or win32"))),
   native: v.optional(names),
 });
@@ -78,6 +84,10 @@ function judge(one: PackageFile, profiles: Profiles, workspace: Workspace): Find
   }
   if (result.success && result.output.id !== undefined && result.output.id !== id) {
     tell("id", `svc.id is not the folder's name ${id}.`, "Leave it out, or make it equal.");
+  }
+  const { routes = [], open = [] } = result.success ? result.output : {};
+  for (const path of open.filter((one) => !routes.includes(one))) {
+    tell("open", `svc.open has ${path}, which is not one of svc.routes.`, "List it in both.");
   }
   const excused = OUTSIDE_PROFILES.test(workspace.files.get(`${one.folder}/README.md`) ?? "");
   if (profiles.features.has(id) === excused) {

@@ -43,6 +43,16 @@ export const constructionChecks = (definition: FeatureDefinition, { root, config
     },
   },
   {
+    name: "it serves only the routes that its manifest declares, and opens only those",
+    async run() {
+      const { routes, open } = manifestOf(root).manifest;
+      for (const { path, access } of (await instanceOf(definition, config)).made.routes ?? []) {
+        demand(routes.includes(path), `${path} is not among the manifest's routes`);
+        demand(access !== "open" || open.includes(path), `${path} is not among what the manifest lists as open`);
+      }
+    },
+  },
+  {
     name: "every tool has a sound name, description, approval and schema",
     async run() {
       for (const tool of (await instanceOf(definition, config)).made.tools ?? []) {

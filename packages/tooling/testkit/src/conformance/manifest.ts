@@ -8,15 +8,17 @@ export interface DeclaredNames {
     readonly sections: readonly string[];
     readonly tools: readonly string[];
     readonly ingress: readonly string[];
+    readonly routes: readonly string[];
+    readonly open: readonly string[];
   };
 }
 
 export function manifestOf(root: string): DeclaredNames {
   const json = JSON.parse(readFileSync(`${root}/package.json`, "utf8")) as {
     name?: string;
-    svc?: { id?: string; sections?: string[]; tools?: string[]; ingress?: string[] };
+    svc?: Partial<DeclaredNames["manifest"]>;
   };
   if (json.svc === undefined) throw new Error('package.json has no "svc" block');
-  const { id, sections = [], tools = [], ingress = [] } = json.svc;
-  return { packageName: json.name ?? "", manifest: { id, sections, tools, ingress } };
+  const { id, sections = [], tools = [], ingress = [], routes = [], open = [] } = json.svc;
+  return { packageName: json.name ?? "", manifest: { id, sections, tools, ingress, routes, open } };
 }
