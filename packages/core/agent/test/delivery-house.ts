@@ -1,6 +1,7 @@
 /** An outbox on disk with its dispatcher, and a platform whose moods a test chooses. */
 import { join } from "node:path";
 import { type Channel, type Conversation, type MessageEvent, type OutgoingMessage, SvcError } from "@svc/contract";
+import { currentScope, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { laneOf } from "@svc/kit";
 import { type Delivery, type NewDelivery, openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger, type FakeClock, fakeClock, settled, temporaryHome } from "@svc/testkit";
@@ -60,6 +61,7 @@ export interface DeliveryHouseOptions extends Partial<
   Pick<DispatcherOptions, "openFile" | "random" | "prompts" | "closePrompt">
 > {
   readonly settings?: Partial<DeliverySettings>;
+  readonly instruments?: (clock: FakeClock) => Instruments;
   readonly chat?: Platform;
   /** What the dispatcher is given in place of the store. */
   readonly wrap?: (store: Store) => Store;
@@ -73,7 +75,12 @@ export function deliveryHouse(options: DeliveryHouseOptions = {}): DeliveryHouse
   const clock = fakeClock();
   const log = captureLogger();
   const events: MessageEvent[] = [];
-  const store = openStore({ file: join(home.path, "svc.db"), clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
+  const store = openStore({
+    file: join(home.path, "svc.db"),
+    clock,
+    idempotency: { ttlMs: 300_000, maxKeys: 10 },
+    traceparent: () => currentScope().traceparent,
+  });
   const { chat = platform(), wrap = (same) => same } = options;
   const settings = (more: Partial<DeliverySettings> = {}): DeliverySettings => ({
     channels: new Map([["chat", chat]]),
@@ -86,6 +93,7 @@ export function deliveryHouse(options: DeliveryHouseOptions = {}): DeliveryHouse
     store: wrap(store),
     clock,
     log,
+    instruments: options.instruments?.(clock) ?? NO_INSTRUMENTS,
     publish: (event) => void events.push(event),
     openFile: options.openFile ?? (() => Promise.reject(new Error("no files in this test"))),
     random: options.random ?? (() => 1),

@@ -3,7 +3,14 @@
 import { join } from "node:path";
 import { type Channel, type Clock, type Receipt, SvcError } from "@svc/contract";
 import { openStore, type Store } from "@svc/store";
-import { captureLogger, fakeClock, settled, temporaryHome } from "@svc/testkit";
+import {
+  type RecordedInstruments,
+  recordedInstruments,
+  captureLogger,
+  fakeClock,
+  settled,
+  temporaryHome,
+} from "@svc/testkit";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
@@ -138,6 +145,7 @@ class World {
     const stopped = life.dispatcher.stop(graceMs);
     await this.#clock.advance(graceMs);
     await Promise.race([stopped, life.ended]);
+    if (!life.isDead) this.#wrong.push(...life.mistold());
     if (life === this.#process) this.#kill();
   }
 
@@ -157,6 +165,7 @@ class World {
   };
 
   async #receive(life: Process, deliveryId: string, signal: AbortSignal): Promise<Receipt> {
+    life.sends += 1;
     const mood = this.#moods.shift() ?? "take";
     if (mood === "slow") await life.clock.sleep(300, signal);
     if (mood === "hang") await life.clock.sleep(600_000, signal);
@@ -201,6 +210,9 @@ class Process {
   readonly dispatcher: OutboxDispatcher;
   readonly ended: Promise<void>;
   isDead = false;
+  /** Asked of the platform. */
+  sends = 0;
+  readonly #watched: RecordedInstruments;
   readonly #opened: Store;
   readonly #end = new AbortController();
   readonly #timers = new Set<() => void>();
@@ -210,15 +222,28 @@ class Process {
     this.#opened = openStore({ file, clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
     this.store = this.#ownStore(this.#opened, isFull);
     this.clock = this.#ownClock(clock);
+    this.#watched = recordedInstruments(clock);
     this.dispatcher = new OutboxDispatcher({
       store: this.store,
       clock: this.clock,
       log: captureLogger(),
+      instruments: this.#watched.instruments,
       publish: () => {},
       openFile: () => Promise.reject(new Error("no files here")),
       random: () => 1,
       settings: { channels: new Map([["chat", channel(this)]]), isUp, maxAttempts: MAX_ATTEMPTS },
     });
+  }
+
+  /** What observers were told wrongly, once it has stopped. */
+  mistold(): string[] {
+    const { recorded, thrown } = this.#watched;
+    return [
+      ...recorded.open.map(({ kind }) => `a ${kind} without an end`),
+      ...thrown.map(String),
+      // One that is called off before it is handed over was begun all the same.
+      ...(recorded.works.length >= this.sends ? [] : [`${this.sends} sends, ${recorded.works.length} of them told`]),
+    ];
   }
 
   die(): void {

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { type ClientId, defineTool, SvcError, type Tool, type TurnEvent } from "@svc/contract";
-import { type CoreConfig, DEFAULT_AGENT } from "@svc/kernel";
+import { type CoreConfig, currentScope, DEFAULT_AGENT } from "@svc/kernel";
 import { openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger, type FakeClock, fakeClock } from "@svc/testkit";
 import * as v from "valibot";
@@ -117,14 +117,19 @@ export interface AgentWords {
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask" | "refuse";
   readonly track?: ToolEnvironment["track"];
+  readonly exec?: ToolEnvironment["exec"];
   /** Names of other models that people may choose; priced like its own. */
   readonly choices?: readonly string[];
 }
 
-export interface HouseOptions extends Pick<AgentOptions, "model" | "redact" | "partialSecret" | "isListened" | "ask"> {
+export interface HouseOptions extends Pick<
+  AgentOptions,
+  "model" | "redact" | "partialSecret" | "isListened" | "ask" | "instruments"
+> {
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
   readonly verdict?: "allow" | "ask" | "refuse";
+  readonly exec?: ToolEnvironment["exec"];
   /** Of the default agent. */
   readonly choices?: readonly string[];
   readonly config?: {
@@ -150,11 +155,12 @@ export interface House {
 
 export function house(options: HouseOptions): House {
   const { clock = fakeClock() } = options;
-  const store = options.store ?? openStore({ file: ":memory:", clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
+  const idempotency = { ttlMs: 300_000, maxKeys: 10 };
+  const store = options.store ?? openStore({ file: ":memory:", clock, idempotency, traceparent: traceparentNow });
   const events: TurnEvent[] = [];
   const log = captureLogger();
-  const set = (of: HouseOptions): AgentSet => setOf(of, { store, clock, log });
-  const { model, redact, partialSecret, isListened } = options;
+  const { model, redact, partialSecret, isListened, instruments } = options;
+  const set = (of: HouseOptions): AgentSet => setOf(of, { store, clock, log, ...(instruments && { instruments }) });
   const agent = createAgent({
     agents: set(options),
     store,
@@ -165,12 +171,16 @@ export function house(options: HouseOptions): House {
     ...(redact && { redact }),
     ...(partialSecret && { partialSecret }),
     ...(options.ask && { ask: options.ask }),
+    ...(instruments && { instruments }),
     ...(isListened && { isListened }),
   });
   return { agent, store, clock, events, log, set };
 }
 
-type Surroundings = Pick<ToolEnvironment, "store" | "clock" | "log">;
+/** As the service hands it to whoever keeps it, or tells others. */
+export const traceparentNow = (): string | undefined => currentScope().traceparent;
+
+type Surroundings = Pick<ToolEnvironment, "store" | "clock" | "log" | "instruments">;
 
 function setOf({ config = {}, agents = {}, ...own }: HouseOptions, around: Surroundings): AgentSet {
   const { agent = {}, model } = config;
@@ -180,6 +190,7 @@ function setOf({ config = {}, agents = {}, ...own }: HouseOptions, around: Surro
     ...(own.tools && { tools: own.tools }),
     ...(own.choices && { choices: own.choices }),
     ...(own.verdict && { verdict: own.verdict }),
+    ...(own.exec && { exec: own.exec }),
     ...(agent.instructions !== undefined && { instructions: agent.instructions }),
     ...(agent.max_cost_per_day !== undefined && { maxCostPerDay: agent.max_cost_per_day }),
   };
@@ -226,7 +237,7 @@ function environmentOf(agent: string, words: AgentWords, around: Surroundings): 
       recordAction: () => {},
     },
     workspace: { root: "/", read: never, write: never, list: never, remove: never },
-    exec: never,
+    exec: words.exec ?? never,
     fetch: never,
     track,
     askTimeoutMs: 300_000,

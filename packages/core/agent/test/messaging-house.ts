@@ -9,7 +9,7 @@ import { type Agent, createMessaging, type Messaging, type MessagingSettings } f
 import type { MessagingOptions } from "../src/messaging/messaging.ts";
 import { type Desk, desk } from "./approvals-desk.ts";
 import { type Platform, platform, quiet } from "./delivery-house.ts";
-import { type House, house, type HouseOptions, text } from "./house.ts";
+import { type House, house, type HouseOptions, text, traceparentNow } from "./house.ts";
 
 export type Think = (
   options: LanguageModelV4CallOptions,
@@ -120,7 +120,8 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
   } = options;
   const home = options.folder === undefined ? temporaryHome() : undefined;
   const folder = options.folder ?? home!.path;
-  const real = openStore({ file: join(folder, "svc.db"), clock, idempotency: { ttlMs: 300_000, maxKeys: 10 } });
+  const idempotency = { ttlMs: 300_000, maxKeys: 10 };
+  const real = openStore({ file: join(folder, "svc.db"), clock, idempotency, traceparent: traceparentNow });
   const store = wrap(real);
   const model = thinking(think);
   const { agent, log, events: turns, set } = house({ ...own, model: options.model ?? model, store, clock });
@@ -142,6 +143,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
   const { replies, askIn, prompts } = people;
   const messaging: Messaging = createMessaging({
     ...(options.asks === true && { replies, askIn, prompts }),
+    ...(own.instruments && { instruments: own.instruments }),
     store,
     agent,
     clock,

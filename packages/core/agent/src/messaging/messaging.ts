@@ -1,6 +1,6 @@
 /** Inbox, deliveries and mailbox, put together. */
 import { randomInt } from "node:crypto";
-import type { Instruments } from "@svc/kernel";
+import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { newMessageOf } from "./arrival.ts";
@@ -17,7 +17,7 @@ import type { Messaging, MessagingSettings, PromptSource } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
   InboxParts,
-  InboxOwned | "store" | "dispatcher" | "transcriber" | "settings" | "random"
+  InboxOwned | "store" | "dispatcher" | "instruments" | "transcriber" | "settings" | "random"
 > {
   readonly store: Store;
   readonly settings: MessagingSettings;
@@ -32,15 +32,17 @@ export interface MessagingOptions extends Omit<
 }
 
 export function createMessaging(options: MessagingOptions): Messaging {
-  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch, random = unpredictable } = options;
+  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch } = options;
+  const { instruments = NO_INSTRUMENTS, random = unpredictable } = options;
   let { settings } = options;
   const openFile = fileOpener(workspaceOf);
   const closing = new ClosingPrompts({ clock, log, channelOf: (id) => settings.channels.get(id) });
   const closePrompt: Messaging["closePrompt"] = (posted, outcome) => closing.add(posted, outcome);
   const sending = { openFile, prompts, closePrompt };
-  const dispatcher = new OutboxDispatcher({ store, clock, log, publish, random, settings, ...sending });
+  const told = { log, instruments, publish };
+  const dispatcher = new OutboxDispatcher({ store, clock, random, settings, ...told, ...sending });
   const transcriber = new SpeechPlaces();
-  const inbox = new Inbox({ ...options, random, dispatcher, transcriber, settings: () => settings });
+  const inbox = new Inbox({ ...options, instruments, random, dispatcher, transcriber, settings: () => settings });
   const mailbox = createMailbox({
     store,
     redact,

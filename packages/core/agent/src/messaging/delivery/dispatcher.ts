@@ -3,8 +3,8 @@
  * that rests after a failure holds back those behind it and nobody else; a channel that hangs has places of its own to
  * hang in. Nothing is sent while the disk refuses to remember it.
  */
-import type { Channel } from "@svc/contract";
-import { LinkedList, Ongoing } from "@svc/kernel";
+import { type Channel, SvcError } from "@svc/contract";
+import { inScope, LinkedList, Ongoing } from "@svc/kernel";
 import type { Delivery } from "@svc/store";
 import { Lane } from "./lane.ts";
 import { LeftBehind } from "./left-behind.ts";
@@ -68,7 +68,7 @@ export class OutboxDispatcher {
   /** Called after the commit that dropped it. A send that runs is called off; the platform may have it all the same. */
   forget({ n, lane: key }: Pick<Delivery, "n" | "lane">): void {
     const lane = this.#lanes.get(key);
-    if (lane?.current?.n === n) lane.current.stop.abort();
+    if (lane?.current?.n === n) lane.current.stop.abort(new SvcError("TURN_CANCELLED"));
     else {
       this.#left.forget(n);
       if (lane?.remove(n)) this.#endRest(lane);
@@ -91,7 +91,7 @@ export class OutboxDispatcher {
     this.#cancelLook?.();
     for (const lane of this.#lanes.values()) lane.cancelRest?.();
     const cancel = this.#options.clock.after(graceMs, () => {
-      for (const lane of this.#lanes.values()) lane.current?.stop.abort();
+      for (const lane of this.#lanes.values()) lane.current?.stop.abort(new SvcError("DRAINING"));
     });
     await this.#sends.idle();
     cancel();
@@ -125,7 +125,8 @@ export class OutboxDispatcher {
     this.#isFilling = true;
     setImmediate(() => {
       this.#isFilling = false;
-      if (this.#isRunning) this.#fill();
+      // Whoever has added one, or was sent, has nothing to do with what others added.
+      if (this.#isRunning) inScope({}, () => this.#fill());
     });
   }
 

@@ -1,5 +1,6 @@
 /** What deliveries are made with. */
 import type { Clock, Logger, MessageEvent, PostedPrompt } from "@svc/contract";
+import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { MessagingSettings, PromptSource } from "../types.ts";
 import type { FileOpener } from "./outgoing-file.ts";
@@ -8,6 +9,7 @@ export interface DispatcherOptions {
   readonly store: Pick<Store, "outbox" | "write" | "writable">;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly instruments: Instruments;
   readonly publish: (event: MessageEvent) => void;
   readonly openFile: FileOpener;
   /** What deliveries with an `approval` ask. Without it they are messages like any other. */

@@ -1,11 +1,12 @@
 /** One delivery, from its row to what is noted of the attempt. */
 import type { Channel, Receipt } from "@svc/contract";
+import { inScope } from "@svc/kernel";
 import type { Delivery } from "@svc/store";
-import { attempt } from "./attempt.ts";
 import type { LeftBehind } from "./left-behind.ts";
 import type { PromptState } from "../types.ts";
 import type { DispatcherOptions } from "./options.ts";
 import { mailIdOf, settle, settleDead, settleMoot } from "./settle.ts";
+import { watchedAttempt } from "./watched-attempt.ts";
 
 export interface Sending {
   readonly channel: Channel;
@@ -24,20 +25,35 @@ export async function sendOne(
   options: DispatcherOptions,
   left: Pick<LeftBehind<unknown>, "isDeadly" | "note" | "takeBack">,
   n: number,
-  { channel, maxAttempts, signal }: Sending,
+  sending: Sending,
 ): Promise<number | undefined> {
   const { store, log } = options;
-  const fields = { messageId: mailIdOf({ n }) };
   let delivery: Delivery | undefined;
   let question: PromptState | undefined;
   try {
     delivery = store.outbox.read(n);
     question = questionOf(options, delivery);
   } catch (error) {
-    log.error("a message that waits to be sent can't be read", { ...fields, error: String(error) });
+    log.error("a message that waits to be sent can't be read", { messageId: mailIdOf({ n }), error: String(error) });
     return UNREADABLE_REST_MS;
   }
   if (delivery?.state !== "waiting") return undefined;
+  const { turnId: turn, traceparent } = delivery;
+  return inScope({ turn, traceparent }, () => sendWaiting(options, left, { delivery, question }, sending));
+}
+
+interface Waiting {
+  readonly delivery: Delivery;
+  readonly question: PromptState | undefined;
+}
+
+async function sendWaiting(
+  options: DispatcherOptions,
+  left: Pick<LeftBehind<unknown>, "isDeadly" | "note" | "takeBack">,
+  { delivery, question }: Waiting,
+  { channel, maxAttempts, signal }: Sending,
+): Promise<number | undefined> {
+  const { n } = delivery;
   // Whoever found it answered, or over, would answer it again.
   if (isMoot(options, delivery, question)) return settleMoot(options, delivery, signal);
   if (left.isDeadly(n)) return settleDead(options, delivery, "DELIVERY_CRASHED", 0, signal);
@@ -46,10 +62,7 @@ export async function sendOne(
   } catch {
     return REFUSED_REST_MS;
   }
-  const { channel: id } = delivery.conversation;
-  const onUnexpected = (error: unknown): void =>
-    log.error("a channel failed unexpectedly", { ...fields, channel: id, error: nameOf(error) });
-  const outcome = await attempt({ ...options, onUnexpected }, channel, delivery, question?.prompt, signal);
+  const outcome = await watchedAttempt(options, channel, delivery, question?.prompt, signal);
   if (outcome.state === "unknown") {
     await left.takeBack(n);
     return undefined;
@@ -72,6 +85,3 @@ function closeIfOver(options: DispatcherOptions, delivery: Delivery, { platformI
   const { conversation, text } = delivery;
   options.closePrompt?.({ conversation, platformId, text }, question.outcome ?? "This is settled.");
 }
-
-/** Its words may be the platform's. */
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -8,6 +8,7 @@ import type { Delivery, InboxMessage, NewDelivery } from "@svc/store";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
 import type { AskPerson } from "../../types.ts";
 import { restMs } from "../delivery/back-off.ts";
+import { sessionIn } from "../session-message.ts";
 import { type Writing, writingOf } from "../writing/writing.ts";
 import { askerOf } from "./ask.ts";
 import { type AnswerParts, answerRows, filesInstruction } from "./answer-rows.ts";
@@ -69,7 +70,7 @@ interface Turning {
 }
 
 async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, writing, ask }: Turning): Promise<void> {
-  const { store, agent, clock, dispatcher } = parts;
+  const { store, agent, clock, dispatcher, waits } = parts;
   const { message, inbound, signal } = attempt;
   const { n, turnId } = message;
   const { clientId, owner, session } = placeOf(parts, message);
@@ -88,6 +89,9 @@ async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, w
     turnId,
     resumable: true,
     signal,
+    onBegin: () => waits.end(n),
+    // What somebody asked by HTTP without waiting came by no channel, though its answer goes out by one.
+    ...(sessionIn(message.lane) === undefined && { channel: message.channel }),
     ...(name !== undefined && { agent: name }),
     ...(ask && { ask }),
     ...(instructions !== undefined && { instructions }),

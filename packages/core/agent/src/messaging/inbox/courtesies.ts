@@ -3,7 +3,7 @@
  * connection for each message, and none for long. What goes wrong is noted and forgotten.
  */
 import type { Clock, Logger } from "@svc/contract";
-import { LinkedList } from "@svc/kernel";
+import { keepScope, LinkedList } from "@svc/kernel";
 import { within } from "../within.ts";
 
 export interface CourtesyParts {
@@ -55,7 +55,7 @@ export class Courtesies {
   soon(courtesy: Courtesy): void {
     const queue = this.#queueOf(courtesy.channel);
     if (this.#isFree(queue)) void this.#run(queue, courtesy);
-    else if (queue.waiting.size < MAX_WAITING) queue.waiting.add(() => void this.#run(queue, courtesy));
+    else if (queue.waiting.size < MAX_WAITING) queue.waiting.add(keepScope(() => void this.#run(queue, courtesy)));
   }
 
   /** Its name only: its words may be the platform's. */

@@ -43,7 +43,7 @@ export async function endTurn(
   const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
   const turn = { turnId, owner, session, alongside, ...more };
   await untilKept(parts, incomingId(n), stopping, () => agent.abandon(turn));
-  messageOver(parts, message);
+  messageOver(parts, message, code ?? error?.code ?? "TURN_CANCELLED");
   dispatcher.wake(deliveries);
   if (code !== undefined && deliveries.length > 0) {
     publish({ type: "message-failed", messageId: incomingId(n), conversation, turnId, code });

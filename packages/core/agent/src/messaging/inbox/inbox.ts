@@ -1,6 +1,6 @@
 /** What came in, from the moment it is on disk to its end. */
-import { type Inbound, SvcError } from "@svc/contract";
-import { Ongoing } from "@svc/kernel";
+import { type Channel, type Inbound, SvcError } from "@svc/contract";
+import { inScope, Ongoing, type Scope } from "@svc/kernel";
 import type { Arrival, Arrived, KeptMessage, NewMessage, WaitingMessage } from "@svc/store";
 import type { Alongside } from "../types.ts";
 import { DraftIds } from "../writing/draft-ids.ts";
@@ -15,6 +15,7 @@ import { Overtaking } from "./overtaking.ts";
 import { incomingId, type InboxOwned, type InboxParts } from "./parts.ts";
 import { Presence } from "./presence.ts";
 import { isReply, takeReply } from "./take-reply.ts";
+import { scopeOf, Waits } from "./waits.ts";
 
 /** Notices are no turns; what they do is the channel's business. */
 const PARALLEL_NOTICES = 8;
@@ -38,12 +39,13 @@ export class Inbox {
   readonly #stopping = new AbortController();
 
   constructor(parts: Omit<InboxParts, InboxOwned>) {
-    const { clock, log } = parts;
+    const { clock, log, instruments } = parts;
     const stopping = this.#stopping.signal;
     const presence = new Presence({ clock, log, stopping });
     const drafts = new DraftIds(parts.store);
+    const waits = new Waits(instruments);
     const waitingBehind = (lane: string): number => this.#turns.sizeOf(lane) - 1;
-    this.#parts = { ...parts, stopping, presence, drafts, waitingBehind };
+    this.#parts = { ...parts, stopping, presence, drafts, waits, waitingBehind };
     const options: Omit<LaneOptions, "maxParallel"> = {
       clock,
       attempt: (waiting, leave) => this.#ongoing.during(() => this.#attempt(waiting, leave)),
@@ -100,7 +102,7 @@ export class Inbox {
     this.#known = waiting.at(-1)?.n ?? 0;
     for (const message of waiting) this.#lanesOf(message.kind).add(message);
     for (const message of store.inbox.lost()) {
-      this.#background(() => tellLost(this.#parts, this.#turns, message));
+      this.#background(() => inScope(scopeOf(message), () => tellLost(this.#parts, this.#turns, message)));
     }
     this.#background(() => this.#overtaking.find());
     this.#turns.start();
@@ -142,6 +144,7 @@ export class Inbox {
     await Promise.race([idle, late.promise]);
     for (const cancel of cancels) cancel();
     callOff();
+    this.#parts.waits.stop();
   }
 
   #lanesOf(kind: WaitingMessage["kind"]): InboxLanes {
@@ -157,29 +160,36 @@ export class Inbox {
 
   async #attempt({ n }: WaitingMessage, leave: Leave): Promise<Attempted> {
     const { store, log, settings } = this.#parts;
+    let scope: Scope = {};
     try {
       const message = store.inbox.read(n);
       if (message?.state !== "waiting") return await passOver(this.#parts, message);
       const channel = settings().channels.get(message.channel);
       if (!channel) return { restMs: REFUSED_REST_MS };
-      const attempt = new Attempt(message, leave);
-      this.#attempts.set(n, attempt);
-      if (isReply(this.#parts, message) && (await takeReply(this.#parts, n))) return "over";
-      // Not waited for: a process that dies before it is on disk has not come far.
-      store.write(() => store.inbox.begin(n)).catch(() => undefined);
-      return await (message.kind === "notice" ? handOver : answer)(this.#parts, attempt, channel);
+      scope = scopeOf(message);
+      return await inScope(scope, () => this.#attemptAt(new Attempt(message, leave), channel));
     } catch (error) {
       if (this.#stopping.signal.aborted) return "over";
       const code = error instanceof SvcError ? error.code : "INTERNAL";
-      log.error("a message waits, for something unexpected went wrong", {
-        messageId: incomingId(n),
-        code,
-        error: String(error),
-      });
+      const fields = { messageId: incomingId(n), code, error: String(error) };
+      inScope(scope, () => log.error("a message waits, for something unexpected went wrong", fields));
       return { restMs: code.startsWith("STORE_") ? REFUSED_REST_MS : BROKEN_REST_MS };
     } finally {
       this.#attempts.delete(n);
     }
+  }
+
+  async #attemptAt(attempt: Attempt, channel: Channel): Promise<Attempted> {
+    const { store, waits } = this.#parts;
+    const { message } = attempt;
+    const { n, kind } = message;
+    this.#attempts.set(n, attempt);
+    if (isReply(this.#parts, message) && (await takeReply(this.#parts, n))) return "over";
+    const scope = kind === "notice" ? scopeOf(message) : waits.begin(message);
+    const waitTraceparent = kind === "notice" ? undefined : scope.traceparent;
+    // Not waited for: a process that dies before it is on disk has not come far.
+    store.write(() => store.inbox.begin(n, waitTraceparent)).catch(() => undefined);
+    return inScope(scope, () => (kind === "notice" ? handOver : answer)(this.#parts, attempt, channel));
   }
 
   #background(work: () => Promise<void>): void {

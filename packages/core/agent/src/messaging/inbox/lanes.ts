@@ -2,7 +2,7 @@
  * Who comes next: one message of a lane at a time and in order, lanes side by side up to a limit, in the order in which
  * they became ready. Of a message only its number is here; what it says is read from disk when its turn has come.
  */
-import { LinkedList } from "@svc/kernel";
+import { inScope, LinkedList } from "@svc/kernel";
 import type { WaitingMessage } from "@svc/store";
 import { Asides } from "./asides.ts";
 import { HeldLanes } from "./held-lanes.ts";
@@ -125,7 +125,8 @@ export class InboxLanes {
     this.#isFilling = true;
     setImmediate(() => {
       this.#isFilling = false;
-      if (this.#isStarted) this.#fill();
+      // Whoever has brought one, or ended, has nothing to do with what others brought.
+      if (this.#isStarted) inScope({}, () => this.#fill());
     });
   }
 

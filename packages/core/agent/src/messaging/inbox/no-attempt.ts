@@ -11,7 +11,7 @@ import type { InboxParts } from "./parts.ts";
 export async function passOver(parts: InboxParts, message: InboxMessage | undefined): Promise<Attempted> {
   const hasBegun = message?.kind === "message" && parts.store.steps.of(message.turnId).length > 0;
   if (hasBegun) await endTurn(parts, message, { note: () => undefined });
-  else if (message) messageOver(parts, message);
+  else if (message) messageOver(parts, message, "TURN_CANCELLED");
   return "over";
 }
 

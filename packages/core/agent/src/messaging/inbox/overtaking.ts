@@ -3,12 +3,14 @@
  * the turn before it may be waiting for.
  */
 import type { Inbound } from "@svc/contract";
+import { inScope } from "@svc/kernel";
 import type { WaitingMessage } from "@svc/store";
 import { isStopCommand } from "../../turn/stop-command.ts";
 import { incomingId, type InboxParts } from "./parts.ts";
 import { type Around, stopConversation } from "./stop-conversation.ts";
 import { isReply, takeReply } from "./take-reply.ts";
 import { untilKept } from "./until-kept.ts";
+import { scopeOf } from "./waits.ts";
 
 export class Overtaking {
   readonly #parts: InboxParts;
@@ -40,9 +42,10 @@ export class Overtaking {
       const { n, lane } = waiting;
       const message = store.inbox.read(n);
       if (message?.kind !== "message") continue;
-      if (isReply(this.#parts, message)) this.#take(waiting);
+      const within = (work: () => void): void => inScope(scopeOf(message), work);
+      if (isReply(this.#parts, message)) within(() => this.#take(waiting));
       else if (isStopCommand((message.body as unknown as Inbound).text)) {
-        if (lanes.take(lane, (other) => other.n === n).length > 0) this.#stop(n);
+        if (lanes.take(lane, (other) => other.n === n).length > 0) within(() => this.#stop(n));
       }
     }
   }

@@ -1,5 +1,6 @@
 /** What messages are answered with. */
 import type { Clock, FetchOptions, FetchResult, Logger, MessageEvent, Workspace } from "@svc/contract";
+import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { Agent } from "../../agent.ts";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
@@ -8,12 +9,14 @@ import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from ".
 import type { SpeechPlaces } from "../speech/places.ts";
 import type { DraftIds } from "../writing/draft-ids.ts";
 import type { Presence } from "./presence.ts";
+import type { Waits } from "./waits.ts";
 
 export interface InboxParts {
   readonly store: Pick<Store, "inbox" | "outbox" | "steps" | "write" | "writable">;
   readonly agent: Pick<Agent, "run" | "command" | "abandon" | "stop" | "drain">;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly instruments: Instruments;
   readonly identity: ChannelIdentity;
   /** Of an agent; undefined when there is no such agent. */
   readonly workspaceOf: (agent: string) => Workspace | undefined;
@@ -29,6 +32,7 @@ export interface InboxParts {
   readonly dispatcher: Pick<OutboxDispatcher, "wake" | "isIdle">;
   readonly presence: Presence;
   readonly drafts: DraftIds;
+  readonly waits: Waits;
   /** How many messages wait in a lane behind the one that is worked on. */
   readonly waitingBehind: (lane: string) => number;
   readonly transcriber: SpeechPlaces;
@@ -39,6 +43,6 @@ export interface InboxParts {
 }
 
 /** What the inbox brings itself. */
-export type InboxOwned = "stopping" | "presence" | "drafts" | "waitingBehind";
+export type InboxOwned = "stopping" | "presence" | "drafts" | "waits" | "waitingBehind";
 
 export const incomingId = (n: number): string => `in-${n}`;
