@@ -4,8 +4,8 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { TestAuthority } from "./authority.ts";
-import { startDaemon } from "./daemon.ts";
-import { freePorts } from "./free-ports.ts";
+import { startDaemon } from "../../../real/daemon.ts";
+import { freePorts } from "../../../real/free-ports.ts";
 
 export interface DovecotOptions {
   /** Absolute; exists. */

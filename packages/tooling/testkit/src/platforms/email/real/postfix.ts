@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestAuthority } from "./authority.ts";
-import { startDaemon } from "./daemon.ts";
-import { freePorts } from "./free-ports.ts";
+import { startDaemon } from "../../../real/daemon.ts";
+import { freePorts } from "../../../real/free-ports.ts";
 
 export interface PostfixOptions {
   /** Absolute; exists. */
