@@ -1,6 +1,6 @@
 /** A real gateway on a free loopback port, with a fake agent, a store in memory and a clock that stands still. */
 import { hash, randomUUID } from "node:crypto";
-import { type ClientId, type Clock, type Exposition, type Route, SvcError } from "@svc/contract";
+import { type ClientId, type Clock, type Exposition, type Logger, type Route, SvcError } from "@svc/contract";
 import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
 import {
   createEventHub,
@@ -72,6 +72,8 @@ export class Harness {
   hub = createEventHub({ clock: this.clock, boot: "boot-1" });
   readonly turns: TurnRequest[] = [];
   readonly log = captureLogger();
+  /** May be another one until `start`; what is said to that is not in `log`. */
+  logger: Logger = this.log;
   readonly devices: Device[] = [];
   readonly claimed = new Set<string>();
   readonly sessions: SessionInfo[] = [];
@@ -217,7 +219,7 @@ export class Harness {
       ...REPORTS,
       health: () => (this.#check(), this.health),
       instruments: options.instruments ?? NO_INSTRUMENTS,
-      log: this.log,
+      log: this.logger,
       clock: options.clock ?? this.clock,
       version: "1.2.3",
       instance: "boot-1",

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { bearer, SocketReader } from "./event-stream.ts";
 import { channelWith, delivery } from "./channel.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
-import { call, raw, until, Wire } from "./http.ts";
+import { type Call, call, raw, until, Wire } from "./http.ts";
 import { upgradeBytes } from "./socket-house.ts";
 
 async function watching(options: HarnessOptions = {}) {
@@ -32,7 +32,7 @@ describe("routes", () => {
       routes: [route("GET", "/api/plugins"), route("GET", "/api/plugins/{name}")],
       ingress: [channelWith()],
     });
-    const asked: [string, string, Record<string, string>?, string?][] = [
+    const asked: [string, string, Call["headers"]?, string?][] = [
       ["POST", "/webhook", { ...headers, ...json }, '{"message":"hi"}'],
       ["POST", "/webhook", json, '{"message":"hi"}'],
       ["GET", "/webhook"],

@@ -1,10 +1,12 @@
 /**
  * The one logger: a JSON object a line for machines, a readable line for people, and never a secret in either. What is
- * written goes to standard error and, beside it, to the log file, which is JSON whoever looks at the terminal.
+ * written goes to standard error and, beside it, to the log file, which is JSON whoever looks at the terminal. A line says
+ * by itself for which request, turn and trace it was written.
  */
 import type { Clock, LogFields, Logger } from "@svc/contract";
 import { jsonLine, LOG_LEVELS, type LogEntry, type LogLevel, type LogPair, readableLine } from "./log-line.ts";
 import { createRedactor } from "./redact.ts";
+import { currentScope } from "./scope.ts";
 
 export interface LoggerOptions {
   /** Least severe level written. */
@@ -52,7 +54,7 @@ export function createLogger(options: LoggerOptions): KernelLogger {
       (message, fields) => {
         if (rank < least) return;
         const time = new Date(options.clock.now()).toISOString();
-        const all = redactFields(fields === undefined ? bound : { ...bound, ...fields }, redactor.redact);
+        const all = redactFields({ ...bound, ...scopeFields(), ...fields }, redactor.redact);
         output.write({ time, level, message: redactor.redact(message), fields: all });
       };
     return Object.freeze({
@@ -116,6 +118,20 @@ class Output {
     }
   }
 }
+
+/** Whose line it is that is written now. `trace` is the id under which a tracing backend shows it. */
+function scopeFields(): LogFields {
+  const { request, turn, traceparent } = currentScope();
+  return {
+    ...(request !== undefined && { request }),
+    ...(turn !== undefined && { turn }),
+    ...(traceparent !== undefined && { trace: traceparent.slice(TRACE_AT, TRACE_AT + TRACE_LENGTH) }),
+  };
+}
+
+/** In a `traceparent`, after its version. */
+const TRACE_AT = 3;
+const TRACE_LENGTH = 32;
 
 /** Names and values both: a secret used as a name, or a number that is one, is as readable as any other. */
 function redactFields(fields: LogFields, redact: (text: string) => string): LogPair[] {
