@@ -14,6 +14,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   failed: "bad",
   dead: "bad",
   rejected: "bad",
+  suspect: "bad",
   waiting: "wait",
   waiting_approval: "wait",
   pending: "wait",

@@ -49,7 +49,11 @@ export class Session implements Credentials {
       "code" in credential ? { "X-Pairing-Code": credential.code } : { Authorization: `Bearer ${credential.token}` };
     const response = await send("/api/session", { method: "POST", headers }, {});
     if (!response.ok) throw await errorOf(response);
-    const kept = (await response.json()) as Kept;
+    this.enter((await response.json()) as Kept);
+  }
+
+  /** Signed in, by whatever way the service takes. */
+  enter(kept: Kept): void {
     this.#enter(kept);
     void this.#keeper.keep(kept);
   }
@@ -103,6 +107,12 @@ export function signInAdvice({ code, retryAfterSecs }: ApiError): string {
     case "LOCKED_OUT":
     case "RATE_LIMITED":
       return `${wait}, then try again. Nobody else is locked out.`;
+    case "PASSKEY_UNKNOWN":
+      return "The service does not know this passkey: it was removed, or its device was revoked.";
+    case "PASSKEY_REFUSED":
+    case "PASSKEY_EXPIRED":
+    case "BROWSER_REFUSED":
+      return "A pairing code always works: svc pair";
     case "UNREACHABLE":
       return "Is it running? svc status tells, svc daemon starts it.";
     default:

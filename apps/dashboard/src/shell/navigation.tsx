@@ -7,7 +7,8 @@ import { hrefOf } from "../route/route.ts";
 import { useServices } from "../services.ts";
 import { useDevice, useMayOperate } from "../session/use-device.ts";
 import { useAction } from "../state/use-action.ts";
-import { PLACES } from "./places.tsx";
+import { type Place, PLACES } from "./places.tsx";
+import { useRunningFeatures } from "./use-running-features.ts";
 import { WaitingCount } from "./waiting-count.tsx";
 
 /** On a phone it opens by a button, and closes when one has gone somewhere. */
@@ -43,18 +44,19 @@ export function Navigation({ at }: { readonly at: string }) {
 
 function Places({ at }: { readonly at: string }) {
   const mayOperate = useMayOperate();
+  const features = useRunningFeatures();
+  const isOffered = ({ label, forOperators = false, feature }: Place): boolean =>
+    label !== undefined && (mayOperate || !forOperators) && (feature === undefined || features.has(feature));
   const current = PLACES.find(({ view }) => view === at)?.below ?? at;
   return (
     <ul>
-      {PLACES.filter(({ label, forOperators = false }) => label !== undefined && (mayOperate || !forOperators)).map(
-        ({ view, label }) => (
-          <li key={view}>
-            <a href={hrefOf(view)} aria-current={view === current ? "page" : undefined}>
-              {label} {view === "approvals" && <WaitingCount />}
-            </a>
-          </li>
-        ),
-      )}
+      {PLACES.filter(isOffered).map(({ view, label }) => (
+        <li key={view}>
+          <a href={hrefOf(view)} aria-current={view === current ? "page" : undefined}>
+            {label} {view === "approvals" && <WaitingCount />}
+          </a>
+        </li>
+      ))}
     </ul>
   );
 }

@@ -1,5 +1,6 @@
 /** Where one can go. What a device may not read is not offered to it. */
 import type { ComponentType } from "preact";
+import { PASSKEYS } from "../passkeys/passkeys.ts";
 import { Approvals } from "../views/approvals/approvals.tsx";
 import { Config } from "../views/config/config.tsx";
 import { Events } from "../views/events/events.tsx";
@@ -9,6 +10,7 @@ import { Audit } from "../views/others/audit.tsx";
 import { Devices } from "../views/others/devices.tsx";
 import { Features } from "../views/others/features.tsx";
 import { Overview } from "../views/overview/overview.tsx";
+import { Passkeys } from "../views/passkeys/passkeys.tsx";
 import { Procedure } from "../views/procedures/procedure.tsx";
 import { Procedures } from "../views/procedures/procedures.tsx";
 import { Run } from "../views/procedures/run.tsx";
@@ -24,6 +26,8 @@ export interface Place {
   /** Which of the navigation it belongs to. */
   readonly below?: string;
   readonly forOperators?: boolean;
+  /** Where this one is in service. */
+  readonly feature?: string;
   readonly List?: ComponentType;
   readonly Detail?: ComponentType<{ readonly id: string }>;
 }
@@ -38,6 +42,7 @@ export const PLACES: readonly Place[] = [
   { view: "procedures", label: "Procedures", List: Procedures, Detail: Procedure },
   { view: "runs", below: "procedures", Detail: Run, forOperators: true },
   { view: "devices", label: "Devices", List: Devices, forOperators: true },
+  { view: "passkeys", label: "Passkeys", List: Passkeys, feature: PASSKEYS },
   { view: "config", label: "Config", List: Config, forOperators: true },
   { view: "features", label: "Features", List: Features },
   { view: "audit", label: "Audit log", List: Audit, forOperators: true },

@@ -7,12 +7,12 @@ import { Confirmed } from "../../parts/confirmed.tsx";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Name } from "../../parts/name.tsx";
+import { RenameDialog } from "../../parts/rename-dialog.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
-import { RenameDialog } from "./rename-dialog.tsx";
 
 const COLUMNS: readonly Column<PairedDevice>[] = [
   {
@@ -66,7 +66,15 @@ function Change({ device: { id, name, current } }: { readonly device: PairedDevi
           {current && " It is the one you look at: you will be signed out."}
         </p>
       </Confirmed>
-      {isRenaming && <RenameDialog id={id} name={name} onClose={() => setRenaming(false)} />}
+      {isRenaming && (
+        <RenameDialog
+          title="Rename this device"
+          path={path`/api/devices/${id}/name`}
+          name={name}
+          stale={["devices", "sessions"]}
+          onClose={() => setRenaming(false)}
+        />
+      )}
     </span>
   );
 }

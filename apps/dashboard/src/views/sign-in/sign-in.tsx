@@ -1,9 +1,10 @@
-/** Where a person comes in: with a code, which makes this browser a device, or with a token that a device has already. */
+/** Where a person comes in: with a code, which makes this browser a device, or as a device that has a passkey or a token. */
 import { useEffect } from "preact/hooks";
 import { Command } from "../../parts/empty.tsx";
 import { useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
 import { useTick } from "../../state/use-tick.ts";
+import { PasskeySignIn } from "./passkey-sign-in.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 
 /** Signed in by one tab, all of them are in soon. */
@@ -27,6 +28,7 @@ export function SignIn() {
     <main class="sign-in" id="main" tabIndex={-1}>
       <h1>svc</h1>
       {why === undefined ? null : <p role="status">{why}</p>}
+      <PasskeySignIn />
       <SignInForm
         label="Pairing code"
         hint="Six digits, good once, for ten minutes."

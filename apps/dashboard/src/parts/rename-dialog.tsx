@@ -1,28 +1,33 @@
+/** Gives something another name. */
 import { useId, useState } from "preact/hooks";
-import { path } from "../../api/client.ts";
-import { Dialog } from "../../parts/dialog.tsx";
-import { useServices } from "../../services.ts";
-import { useAction } from "../../state/use-action.ts";
+import type { Topic } from "../live/topics.ts";
+import { useServices } from "../services.ts";
+import { useAction } from "../state/use-action.ts";
+import { Dialog } from "./dialog.tsx";
 
 interface Props {
-  readonly id: string;
+  readonly title: string;
+  /** Takes `{"name"}` by PUT. */
+  readonly path: string;
   readonly name: string;
+  /** What shows the name. */
+  readonly stale: readonly Topic[];
   readonly onClose: () => void;
 }
 
-export function RenameDialog({ id, name, onClose }: Props) {
+export function RenameDialog({ title, path, name, stale, onClose }: Props) {
   const { api, live } = useServices();
   const [text, setText] = useState(name);
   const field = useId();
-  const rename = useAction(() => api.call(path`/api/devices/${id}/name`, { method: "PUT", body: { name: text } }));
+  const rename = useAction(() => api.call(path, { method: "PUT", body: { name: text } }));
   const confirm = async (): Promise<void> => {
     if (!(await rename.run())) return;
-    live.markStale(["devices", "sessions"]);
+    live.markStale(stale);
     onClose();
   };
   return (
     <Dialog
-      title="Rename this device"
+      title={title}
       action="Rename"
       kind="main"
       busy={rename.isRunning}

@@ -1,0 +1,50 @@
+/**
+ * The browser's side of passkeys, by `@simplewebauthn/browser`: Safari before 18.4 has no `parseCreationOptionsFromJSON` and no
+ * `toJSON` of its own, and what is used of the library is 3 kB, fetched only where passkeys are offered.
+ *
+ * There is no autofill of passkeys (conditional mediation): it would take a challenge with every look at the sign-in page, and
+ * another one whenever that has grown old, to spare one press.
+ */
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/browser";
+import { ApiError } from "../api/api-error.ts";
+
+const library = () => import("./webauthn-library.ts");
+
+/** Has the library there: browsers let a page ask for a passkey only shortly after a press. */
+export const prepareAuthenticator = (): void => void library().catch(() => {});
+
+/** undefined: the person called it off. Throws ApiError. */
+export async function makePasskey(
+  optionsJSON: PublicKeyCredentialCreationOptionsJSON,
+): Promise<RegistrationResponseJSON | undefined> {
+  const { startRegistration } = await library();
+  return startRegistration({ optionsJSON }).catch(unlessCalledOff);
+}
+
+/** undefined: the person called it off. Throws ApiError. */
+export async function usePasskey(
+  optionsJSON: PublicKeyCredentialRequestOptionsJSON,
+): Promise<AuthenticationResponseJSON | undefined> {
+  const { startAuthentication } = await library();
+  return startAuthentication({ optionsJSON }).catch(unlessCalledOff);
+}
+
+/** By the names of https://www.w3.org/TR/webauthn-3/#sctn-create-request-exceptions. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  InvalidStateError: "There is a passkey of this device on it already.",
+  SecurityError: "The browser uses the service's passkeys on another address than this page's.",
+  ConstraintError: "It can't keep passkeys, or can't check who is using it: set up a PIN, a finger or a face first.",
+  NotSupportedError: "It makes no passkeys of a kind that the service takes.",
+};
+
+/** Whoever calls it off, waits too long or is not recognised gets one error from the browser, so that no page can tell. */
+function unlessCalledOff(error: unknown): undefined {
+  const name = error instanceof Error ? error.name : "";
+  if (name === "NotAllowedError" || name === "AbortError") return undefined;
+  throw new ApiError("BROWSER_REFUSED", SENTENCES[name] ?? "The browser could not do it. Try again.");
+}

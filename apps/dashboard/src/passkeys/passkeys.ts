@@ -1,0 +1,62 @@
+/** What the page does with passkeys: each is begun at the service, done by the browser, and ended at the service. */
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from "@simplewebauthn/browser";
+import { errorOf } from "../api/api-error.ts";
+import { type Api, path, send } from "../api/client.ts";
+import type { Device } from "../api/shapes.ts";
+import type { Kept } from "../session/keeper.ts";
+import { makePasskey, usePasskey } from "./authenticator.ts";
+
+/** Id of the feature that has them. */
+export const PASSKEYS = "webauthn";
+
+export interface Passkey {
+  readonly id: string;
+  readonly user_id: string;
+  readonly user_name: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+  readonly suspect: boolean;
+}
+
+/**
+ * The passkey is the device's: its id says who the passkey is for, and its name is what the browser shows among others of
+ * this service. Resolves with whether there is one more. Throws ApiError.
+ */
+export async function addPasskey(api: Api, { id, name: deviceName }: Device, name: string): Promise<boolean> {
+  const options = await api.call<PublicKeyCredentialCreationOptionsJSON>("/api/webauthn/register/start", {
+    method: "POST",
+    body: { user_id: id, user_name: deviceName },
+  });
+  const made = await makePasskey(options);
+  if (made === undefined) return false;
+  const body = name.trim() === "" ? made : { ...made, name };
+  await api.call("/api/webauthn/register/finish", { method: "POST", body });
+  return true;
+}
+
+/** undefined: the person called it off. Throws ApiError. */
+export async function signInByPasskey(): Promise<Kept | undefined> {
+  const answer = await usePasskey(await post<PublicKeyCredentialRequestOptionsJSON>("/api/webauthn/auth/start", {}));
+  if (answer === undefined) return undefined;
+  const { csrf, device } = await post<Kept>("/api/webauthn/auth/finish", answer);
+  return { csrf, device };
+}
+
+/** With the device's token where the sign-in is not enough. A wrong one says nothing about the sign-in. Throws ApiError. */
+export async function removePasskey(api: Api, id: string, token: string | undefined): Promise<void> {
+  const place = path`/api/webauthn/credentials/${id}`;
+  if (token === undefined) return api.call(place, { method: "DELETE" });
+  const response = await send(place, { method: "DELETE" }, { Authorization: `Bearer ${token.trim()}` });
+  if (!response.ok) throw await errorOf(response);
+}
+
+/** As a stranger. */
+async function post<Answer>(path: string, body: unknown): Promise<Answer> {
+  const response = await send(path, { method: "POST", body }, {});
+  if (!response.ok) throw await errorOf(response);
+  return (await response.json()) as Answer;
+}

@@ -1,0 +1,76 @@
+import { useId, useState } from "preact/hooks";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Command } from "../../parts/empty.tsx";
+import { Name } from "../../parts/name.tsx";
+import { type Passkey, removePasskey } from "../../passkeys/passkeys.ts";
+import { useServices } from "../../services.ts";
+import { useAction } from "../../state/use-action.ts";
+
+interface Props {
+  readonly passkey: Passkey;
+  /** None that works would be left. */
+  readonly isLast: boolean;
+  readonly onClose: () => void;
+}
+
+export function RemovePasskey({ passkey: { id, name }, isLast, onClose }: Props) {
+  const { api, live } = useServices();
+  const [token, setToken] = useState("");
+  const remove = useAction(() => removePasskey(api, id, token.trim() === "" ? undefined : token));
+  // Another one may have gone meanwhile: then the service asks for the token, too.
+  const needsToken = isLast || remove.error?.code === "PASSKEY_LAST";
+  const confirm = async (): Promise<void> => {
+    const isGone = await remove.run();
+    setToken("");
+    if (!isGone) return;
+    live.markStale(["passkeys"]);
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Remove this passkey?"
+      action="Remove"
+      busy={remove.isRunning}
+      error={remove.error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <p>
+        <Name>{name}</Name> signs in no more. Your browser or your security key may go on listing it: remove it there,
+        too.
+      </p>
+      {needsToken && <TokenField id={id} token={token} onInput={setToken} onEnter={() => void confirm()} />}
+    </Dialog>
+  );
+}
+
+interface FieldProps {
+  readonly id: string;
+  readonly token: string;
+  readonly onInput: (token: string) => void;
+  readonly onEnter: () => void;
+}
+
+/** So that nobody who finds the page open can shut its owner out. */
+function TokenField({ id, token, onInput, onEnter }: FieldProps) {
+  const field = useId();
+  return (
+    <>
+      <label for={field}>Token of this device</label>
+      <input
+        id={field}
+        type="password"
+        autoComplete="off"
+        maxLength={200}
+        aria-describedby={`${field}-hint`}
+        value={token}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && !event.isComposing && onEnter()}
+      />
+      <p class="hint" id={`${field}-hint`}>
+        It is the last one that works: being signed in is not enough to remove it. A browser that was paired by a code
+        has no token that anybody knows; where the service runs: <Command>{`svc passkeys remove ${id}`}</Command>
+      </p>
+    </>
+  );
+}
