@@ -113,7 +113,7 @@ const samplesOf = (data: QueryData): QueriedSample[] =>
     ? [{ labels: {}, value: numberOf(data.result[1]) }]
     : data.result.map(({ metric, value }) => ({ labels: { ...metric }, value: numberOf(value[1]) }));
 
-const numberOf = (text: string): number => (/Inf$/.test(text) ? Number(`${text}inity`) : Number(text));
+const numberOf = (text: string): number => (text.endsWith("Inf") ? Number(`${text}inity`) : Number(text));
 
 /** https://prometheus.io/docs/prometheus/latest/configuration/configuration/ */
 const config = (job: string, host: string, rules: readonly string[]): string =>
