@@ -1,5 +1,5 @@
 /** A feature's encrypted store, without encryption and without a disk. */
-import type { SecretStore } from "@svc/contract";
+import type { ClientId, SecretStore } from "@svc/contract";
 
 export function memorySecrets(initial: Readonly<Record<string, string>> = {}): SecretStore {
   const kept = new Map(Object.entries(initial));
@@ -8,5 +8,34 @@ export function memorySecrets(initial: Readonly<Record<string, string>> = {}): S
     set: async (name, value) => void kept.set(name, value),
     delete: async (name) => kept.delete(name),
     list: async (prefix = "") => [...kept.keys()].filter((name) => name.startsWith(prefix)).toSorted(),
+  };
+}
+
+export interface ClientSecrets {
+  of(clientId: ClientId): SecretStore;
+  /** Of those that were asked for. */
+  readonly all: ReadonlyMap<ClientId, SecretStore>;
+}
+
+/** The same, for each client one. */
+export function memorySecretsByClient(): ClientSecrets {
+  const all = new Map<ClientId, SecretStore>();
+  return {
+    all,
+    of: (clientId) => {
+      const own = all.get(clientId) ?? memorySecrets();
+      all.set(clientId, own);
+      return own;
+    },
+  };
+}
+
+/** One for each client. */
+export function memorySecretsOf(): (clientId: ClientId) => SecretStore {
+  const byClient = new Map<ClientId, SecretStore>();
+  return (clientId) => {
+    const own = byClient.get(clientId) ?? memorySecrets();
+    byClient.set(clientId, own);
+    return own;
   };
 }
