@@ -1,0 +1,131 @@
+/**
+ * `POST /api/webauthn/auth/start` and `…/finish`. With `sign_in` both are open, and a good answer signs the page in as the
+ * passkey's device; without it a device with its bearer is told that the passkey is one of its own, and nobody is signed in.
+ */
+import { type Json, type Route, type RouteCaller, SvcError } from "@svc/contract";
+import * as v from "valibot";
+import type { Ceremony } from "./challenges.ts";
+import { checkClientData, clientDataOf } from "./client-data.ts";
+import { used } from "./counter.ts";
+import { ASSERTION, type Assertion, USER_ID } from "./fields.ts";
+import type { House } from "./house.ts";
+import { REQUEST_OPTIONS, requestOptions } from "./options.ts";
+import { briefly, isUsable, type Passkey } from "./passkey.ts";
+
+const START = v.object({ user_id: v.optional(USER_ID) });
+
+const VERIFIED = v.object({
+  verified: v.literal(true),
+  credential_id: v.string(),
+  user_id: v.string(),
+  csrf: v.optional(v.pipe(v.string(), v.description("With sign_in: as of POST /api/session."))),
+  device: v.optional(
+    v.pipe(
+      v.object({ id: v.string(), name: v.string(), scope: v.string() }),
+      v.description("With sign_in: the device that the page is now."),
+    ),
+  ),
+});
+
+export function authStart({ party, challenges, passkeys, signsIn }: House): Route {
+  return {
+    method: "POST",
+    path: "/api/webauthn/auth/start",
+    access: signsIn ? "open" : "read",
+    doc: {
+      summary: "Begins to use a passkey: what the browser is asked for. With sign_in it needs no bearer.",
+      body: START,
+      answers: { 200: { description: "Options for the browser.", body: REQUEST_OPTIONS } },
+      errors: ["PASSKEY_REFUSED", "PASSKEY_UNKNOWN", "RATE_LIMITED"],
+    },
+    async handle({ caller, body, origin: asked }) {
+      const { user_id: userId } = body as v.InferOutput<typeof START>;
+      const client = clientOf(caller);
+      const rp = party();
+      const origin = rp.originFor(asked);
+      // A stranger is told nothing of who there is: no list, and no error either.
+      const known = userId === undefined || client === undefined ? [] : await passkeys.list({ owner: client, userId });
+      const isOwn = userId !== undefined && client !== undefined;
+      if (isOwn && known.length === 0) throw new SvcError("PASSKEY_UNKNOWN");
+      const ceremony: Ceremony = { purpose: "auth", client, origin, ...(userId !== undefined && { userId }) };
+      const options = requestOptions(rp, challenges.issue(ceremony), isOwn ? known.filter(isUsable) : undefined);
+      return { status: 200, body: options as unknown as Json };
+    },
+  };
+}
+
+export function authFinish(house: House): Route {
+  const { party, challenges, passkeys, signsIn } = house;
+  return {
+    method: "POST",
+    path: "/api/webauthn/auth/finish",
+    access: signsIn ? "open" : "read",
+    doc: {
+      summary:
+        "Verifies the passkey that the browser used; the body is its AuthenticationResponseJSON. With sign_in it needs no bearer and signs the page in, as POST /api/session does.",
+      body: ASSERTION,
+      answers: { 200: { description: "It is good.", body: VERIFIED } },
+      errors: ["PASSKEY_REFUSED", "PASSKEY_EXPIRED", "PASSKEY_UNKNOWN", "RATE_LIMITED", "STORE_FULL", "STORE_FAILED"],
+    },
+    async handle({ caller, body, origin: asked }) {
+      const answer = body as unknown as Assertion;
+      const client = clientOf(caller);
+      // A program with a bearer has no page to sign in, and asks as without sign_in: is this one of ours?
+      const signsPageIn = signsIn && (asked !== undefined || client === undefined);
+      const data = clientDataOf(answer.response.clientDataJSON);
+      const { challenge } = data;
+      const { origin, userId } = await challenges.redeem(challenge, "auth", client);
+      checkClientData(data, { type: "webauthn.get", origin });
+      const which = { id: answer.id, userId, owner: signsPageIn ? undefined : client };
+      const [passkey] = await passkeys.list(which);
+      if (passkey === undefined) throw new SvcError("PASSKEY_UNKNOWN");
+      checkHandle(answer, passkey, userId !== undefined);
+      const { verifiedAssertion } = await import("./verify.ts");
+      const use = await verifiedAssertion(answer, passkey, { challenge, origin, rpId: party().id });
+      await note(house, which, use);
+      const { id, owner } = passkey;
+      return {
+        status: 200,
+        body: { verified: true, credential_id: id, user_id: passkey.userId },
+        ...(signsPageIn && { signIn: owner }),
+      };
+    },
+  };
+}
+
+/** Throws UNAUTHORIZED: an operator has no passkeys of its own. */
+function clientOf(caller: RouteCaller) {
+  if (caller.kind === "operator") throw new SvcError("UNAUTHORIZED", "A passkey belongs to a paired device.");
+  return caller.kind === "device" ? caller.clientId : undefined;
+}
+
+/** Authenticators may leave the handle out only when they were asked for one of a list. Throws PASSKEY_REFUSED. */
+function checkHandle({ response: { userHandle } }: Assertion, { handle }: Passkey, mayBeMissing: boolean): void {
+  const isMissing = userHandle === undefined || userHandle === null;
+  if (isMissing ? mayBeMissing : userHandle === handle) return;
+  throw new SvcError("PASSKEY_REFUSED", "This passkey was made for another user.");
+}
+
+/** Keeps what the use told of it. Throws PASSKEY_REFUSED for one that may be a copy, PASSKEY_UNKNOWN for one that went meanwhile. */
+async function note(
+  { passkeys, clock, log }: House,
+  which: { readonly id: string },
+  use: { readonly counter: number; readonly isSynced: boolean },
+): Promise<void> {
+  let before: Passkey | undefined;
+  const after = await passkeys.change(which, (passkey) => {
+    before = passkey;
+    return isUsable(passkey) ? used(passkey, use, clock.now()) : passkey;
+  });
+  if (before === undefined || after === undefined) throw new SvcError("PASSKEY_UNKNOWN");
+  if (isUsable(after)) return;
+  if (isUsable(before)) {
+    log.warn("a passkey's counter went back: it may have been copied, and is refused from now on", {
+      passkey: briefly(after),
+    });
+  }
+  throw new SvcError(
+    "PASSKEY_REFUSED",
+    "This passkey may have been copied: its counter went back. Remove it, and add another one.",
+  );
+}

@@ -1,0 +1,116 @@
+// A challenge counts once, for five minutes, for whom and for what it was issued; floods end nobody's.
+import type { ClientId } from "@svc/contract";
+import { fakeClock, fakeFeatureContext, SoftAuthenticator } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { Challenges, type UsedChallenges } from "../src/challenges.ts";
+import { ANN, newWorld, openHouse, OPEN, ORIGIN, refusal, STRANGER } from "./house.ts";
+
+describe("five minutes", () => {
+  test.each([
+    ["just in time", 299_999, 0, "taken"],
+    ["too late", 300_000, 0, "PASSKEY_EXPIRED"],
+    ["too late, by a clock that was set back", 300_000, -86_400_000, "PASSKEY_EXPIRED"],
+    ["too late, by a clock that was set on: the machine slept", 1000, 300_000, "PASSKEY_EXPIRED"],
+    ["in time, by a clock that was set back a little", 200_000, -3_600_000, "taken"],
+  ])("%s", async (_, afterMs, shiftMs, end) => {
+    const house = await openHouse({ section: OPEN });
+    const key = new SoftAuthenticator();
+    await house.add(ANN, key);
+    const proof = key.get(await house.ask(STRANGER), ORIGIN);
+    const registration = new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN);
+    await house.clock.advance(afterMs);
+    house.clock.setWallClock(house.clock.now() + shiftMs);
+    expect(await refusal(house.answer(STRANGER, proof))).toBe(end);
+    expect(await refusal(house.finish(ANN, registration))).toBe(end);
+  });
+
+  test("what was used stays used, also once it is forgotten", async () => {
+    const house = await openHouse({ section: OPEN });
+    const key = new SoftAuthenticator();
+    await house.add(ANN, key);
+    const proof = key.get(await house.ask(STRANGER), ORIGIN);
+    await house.clock.advance(299_000);
+    await house.answer(STRANGER, proof);
+    for (const ms of [0, 500, 1000, 299_000, 300_000, 86_400_000]) {
+      await house.clock.advance(ms);
+      house.clock.setWallClock(Date.UTC(2026, 0, 1));
+      expect(await refusal(house.answer(STRANGER, proof))).toBe("PASSKEY_EXPIRED");
+    }
+  });
+});
+
+test("one that fails is used up", async () => {
+  const house = await openHouse({ section: OPEN });
+  const key = new SoftAuthenticator();
+  await house.add(ANN, key);
+  const asked = await house.ask(STRANGER);
+  expect(await refusal(house.answer(STRANGER, key.get(asked, ORIGIN, { isVerified: false })))).toBe("PASSKEY_REFUSED");
+  expect(await refusal(house.answer(STRANGER, key.get(asked, ORIGIN)))).toBe("PASSKEY_EXPIRED");
+});
+
+test("a restart ends what was begun before it, and says to begin again", async () => {
+  const world = newWorld();
+  const house = await openHouse({ section: OPEN }, world);
+  const key = new SoftAuthenticator();
+  await house.add(ANN, key);
+  const proof = key.get(await house.ask(STRANGER), ORIGIN);
+  const restarted = await openHouse({ section: OPEN }, world);
+  await expect(restarted.answer(STRANGER, proof)).rejects.toMatchObject({
+    code: "PASSKEY_EXPIRED",
+    message: expect.stringContaining("begin again") as string,
+  });
+});
+
+test("a challenge in other letters that mean the same is the same one", async () => {
+  const house = await openHouse({ section: OPEN });
+  const key = new SoftAuthenticator({ countsBy: 0 });
+  await house.add(ANN, key);
+  const { challenge, ...rest } = await house.ask(STRANGER);
+  await house.answer(STRANGER, key.get({ ...rest, challenge }, ORIGIN));
+  for (const other of [`${challenge}=`, ` ${challenge}`, `${challenge}\n`, challenge.replaceAll("-", "+")]) {
+    const again = key.get({ ...rest, challenge: other }, ORIGIN);
+    expect(await refusal(house.answer(STRANGER, again))).toBe("PASSKEY_EXPIRED");
+  }
+});
+
+describe("how many may come back", () => {
+  const make = (limits: { device: number; strangers: number }) => {
+    const clock = fakeClock();
+    const used = fakeFeatureContext(undefined).shared<UsedChallenges>("used", new Map());
+    const challenges = new Challenges(clock, used, limits);
+    const redeem = (client?: string) => {
+      const of = client as ClientId | undefined;
+      const challenge = challenges.issue({ purpose: "auth", client: of, origin: ORIGIN });
+      return refusal(challenges.redeem(challenge, "auth", of));
+    };
+    return { clock, used, redeem };
+  };
+
+  test("so many of strangers together, so many of each device, and they don't take from each other", async () => {
+    const { clock, redeem } = make({ device: 3, strangers: 5 });
+    for (let count = 0; count < 5; count += 1) expect(await redeem()).toBe("taken");
+    expect(await redeem()).toBe("RATE_LIMITED");
+    for (let count = 0; count < 3; count += 1) expect(await redeem("ann")).toBe("taken");
+    expect(await redeem("ann")).toBe("RATE_LIMITED");
+    expect(await redeem("ben")).toBe("taken");
+    await clock.advance(300_000);
+    expect(await redeem()).toBe("taken");
+    expect(await redeem("ann")).toBe("taken");
+  });
+
+  test("what is remembered goes with its time", async () => {
+    const { clock, used, redeem } = make({ device: 1000, strangers: 10_000 });
+    for (let count = 0; count < 50; count += 1) await redeem(`device ${count}`);
+    await clock.advance(150_000);
+    for (let count = 0; count < 50; count += 1) await redeem();
+    expect(await used.read((state) => state.size)).toBe(51);
+    await clock.advance(200_000);
+    await redeem();
+    expect(await used.read((state) => [...state].map(([who, nonces]) => [who, nonces.size]))).toEqual([
+      [undefined, 51],
+    ]);
+    await clock.advance(300_000);
+    await redeem("ann");
+    expect(await used.read((state) => [...state.keys()])).toEqual(["ann"]);
+  });
+});

@@ -1,0 +1,125 @@
+// Passkeys are listed, renamed and removed; a page may not remove the last one that works.
+import { SoftAuthenticator } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { ANN, ANNS_PAGE, openHouse, OPEN, OPERATOR, refusal, STRANGER } from "./house.ts";
+
+const remove = (id: string, userId = "") =>
+  ({ method: "DELETE", path: `/api/webauthn/credentials/${id}${userId && `?user_id=${userId}`}` }) as const;
+
+describe("the last passkey of a user_id", () => {
+  test("is removed with the token or by an operator, not by a page", async () => {
+    const house = await openHouse();
+    for (const caller of [ANN, OPERATOR]) {
+      const { id } = await house.add(ANN, new SoftAuthenticator());
+      expect(await refusal(house.call({ ...remove(id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
+      expect(await house.list(ANN)).toHaveLength(1);
+      expect(await house.call({ ...remove(id, "ann"), caller })).toMatchObject({ body: { id, removed: true } });
+      expect(await house.list(ANN)).toEqual([]);
+    }
+  });
+
+  test("is so for each user_id", async () => {
+    const house = await openHouse();
+    await house.add(ANN, new SoftAuthenticator(), "ann");
+    const { id } = await house.add(ANN, new SoftAuthenticator(), "ann at work");
+    expect(await refusal(house.call({ ...remove(id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
+  });
+
+  test("is the last one that works: one that may be a copy counts for nothing", async () => {
+    const house = await openHouse({ section: OPEN });
+    const [good, bad] = [new SoftAuthenticator(), new SoftAuthenticator()];
+    const [first, second] = [await house.add(ANN, good), await house.add(ANN, bad)];
+    await house.signIn(STRANGER, bad, { counter: 5 });
+    await refusal(house.signIn(STRANGER, bad, { counter: 5 }));
+    expect(await refusal(house.call({ ...remove(first.id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
+    await house.call({ ...remove(second.id), caller: ANNS_PAGE });
+    expect((await house.list(ANN)).map(({ id }) => id)).toEqual([first.id]);
+  });
+
+  test("of two pages that remove one of two each, one is refused", async () => {
+    const house = await openHouse();
+    const [first, second] = [
+      await house.add(ANN, new SoftAuthenticator()),
+      await house.add(ANN, new SoftAuthenticator()),
+    ];
+    const ends = await Promise.all(
+      [first, second].map(({ id }) => refusal(house.call({ ...remove(id), caller: ANNS_PAGE }))),
+    );
+    expect(ends.toSorted()).toEqual(["PASSKEY_LAST", "taken"]);
+  });
+});
+
+test("a page may do the rest of what its device may", async () => {
+  const house = await openHouse();
+  const { id } = await house.add(ANNS_PAGE, new SoftAuthenticator());
+  const second = await house.add(ANNS_PAGE, new SoftAuthenticator());
+  await house.call({
+    method: "PUT",
+    path: `/api/webauthn/credentials/${id}/name`,
+    caller: ANNS_PAGE,
+    body: { name: "  the phone " },
+  });
+  await house.call({ ...remove(second.id), caller: ANNS_PAGE });
+  expect(await house.list(ANNS_PAGE)).toMatchObject([{ id, name: "the phone" }]);
+});
+
+test("strangers may do none of it, whatever is open", async () => {
+  const house = await openHouse({ section: OPEN });
+  const { id } = await house.add(ANN, new SoftAuthenticator());
+  expect(await refusal(house.list(STRANGER))).toBe("UNAUTHORIZED");
+  expect(await refusal(house.call({ ...remove(id), caller: STRANGER }))).toBe("UNAUTHORIZED");
+  expect(await refusal(house.begin(STRANGER, "ann"))).toBe("UNAUTHORIZED");
+});
+
+describe("words of people's own", () => {
+  const user = (userId: string) => ({
+    path: "/api/webauthn/register/start",
+    body: { user_id: userId, user_name: "x" },
+  });
+
+  test.each([
+    "a",
+    "x".repeat(128),
+    "ann@example.org",
+    "Ann & Söhne, 東京 🔑",
+    "__proto__",
+    "constructor",
+    "../../etc/passwd",
+    "a/b?c=d#e%2f",
+    "'; DROP TABLE vault; --",
+    " ann",
+  ])("a user_id may be %j, and is compared exactly", async (userId) => {
+    const house = await openHouse({ section: OPEN });
+    const key = new SoftAuthenticator();
+    const { id } = await house.add(ANN, key, userId);
+    expect(await house.signIn(STRANGER, key)).toMatchObject({ body: { user_id: userId } });
+    expect(await house.list(ANN, userId)).toHaveLength(1);
+    expect(await refusal(house.list(ANN, `${userId.slice(0, 100)}!`))).toBe("PASSKEY_UNKNOWN");
+    const query = `?user_id=${encodeURIComponent(userId)}`;
+    await house.call({ method: "DELETE", path: `/api/webauthn/credentials/${id}${query}`, caller: ANN });
+    expect(await house.secrets.list()).toEqual([]);
+  });
+
+  test.each(["", " ", "x".repeat(129), "a\nb", "\u001b[2J", "\u202eann", "\ud800", "\u0000", 5, null, ["ann"], {}])(
+    "a user_id is not %j",
+    async (userId) => {
+      const house = await openHouse();
+      expect(await refusal(house.call({ ...user(userId as string), caller: ANN }))).toBe("BAD_REQUEST");
+    },
+  );
+
+  test.each(["", " ", "x".repeat(65), "a\nb", "\u001b[31m"])("a passkey's name is not %j", async (name) => {
+    const house = await openHouse();
+    const { id } = await house.add(ANN, new SoftAuthenticator());
+    const path = `/api/webauthn/credentials/${id}/name`;
+    expect(await refusal(house.call({ method: "PUT", path, caller: ANN, body: { name } }))).toBe("BAD_REQUEST");
+  });
+
+  test("one user_id is not another that looks alike", async () => {
+    const house = await openHouse();
+    // An o with two dots, as one letter and as two.
+    await house.add(ANN, new SoftAuthenticator(), "bj\u00f6rn");
+    expect(await refusal(house.list(ANN, "bjo\u0308rn"))).toBe("PASSKEY_UNKNOWN");
+    expect(await refusal(house.list(ANN, "BJ\u00d6RN"))).toBe("PASSKEY_UNKNOWN");
+  });
+});
