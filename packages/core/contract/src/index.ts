@@ -2,6 +2,7 @@
 export * from "./channel.ts";
 export * from "./clock.ts";
 export * from "./device-name.ts";
+export * from "./display-key.ts";
 export * from "./drafts.ts";
 export * from "./error-codes.ts";
 export * from "./error.ts";
