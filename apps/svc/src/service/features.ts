@@ -2,7 +2,7 @@
 import type { Inbound, Kept, Readings, Speech } from "@svc/contract";
 import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
-import type { Store } from "@svc/store";
+import { ownerOfClient, type Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
 import { featureSecrets } from "./feature-secrets.ts";
 import { featureState } from "./feature-state.ts";
@@ -41,6 +41,7 @@ export function enabledFeatures(
         ...(doors.readings && { readings: () => doors.readings!() }),
         isPaired: (clientId) => store().devices.ofClient(clientId) !== undefined,
         secrets: featureSecrets(definition.id, home, store),
+        secretsOf: (clientId) => featureSecrets(ownerOfClient(definition.id, clientId), home, store),
         state: featureState(definition.id, store),
         receive: (messages) => doors.receive(channelIdOf(definition), messages),
       };

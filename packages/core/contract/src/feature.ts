@@ -17,6 +17,7 @@ import type { SandboxBackend } from "./sandbox.ts";
 import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
 import type { Ingress } from "./ingress.ts";
+import type { PerClient, PerClientOptions, SharedHandle } from "./shared.ts";
 import type { Speech } from "./speech.ts";
 
 export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema> {
@@ -72,8 +73,20 @@ export interface FeatureContext<Config = unknown> {
   readings(): Readings;
   /** Whether the client is a paired device: one that was revoked is nobody any more. Not before the Registration phase. */
   isPaired(clientId: ClientId): boolean;
+  /**
+   * State for as long as this construction of the feature is in force, whose first value is `initial`. Names are the feature's
+   * own: a-z, then a-z 0-9 _ -, at most 64, each once. Only in `create`. Throws TypeError.
+   */
+  shared<T>(name: string, initial: T): SharedHandle<T>;
+  /** The same for what belongs to one client each. What a client that is gone for good had is forgotten. Throws TypeError. */
+  perClient<T>(name: string, initial: () => T, options?: PerClientOptions): PerClient<T>;
   /** What this feature keeps encrypted over restarts. Not before the Registration phase. */
   readonly secrets: SecretStore;
+  /**
+   * What it keeps encrypted of one client: seen by nobody who has not that client's id, and not by way of `secrets`. Those of
+   * a device are deleted when it is revoked.
+   */
+  secretsOf(clientId: ClientId): SecretStore;
   /** The same for what is no secret: a cursor, a date. */
   readonly state: StateStore;
   /**

@@ -36,6 +36,8 @@ export * from "./registry/frozen-map.ts";
 export * from "./registry/registry.ts";
 export { isRoutePath, pathsMeet } from "./registry/route-paths.ts";
 export * from "./scope.ts";
+export { ClientStates } from "./shared/client-states.ts";
+export { FeatureStates } from "./shared/feature-states.ts";
 export * from "./config/default-config.ts";
 export { type ConfigChange, setConfigValues } from "./config/edit-config.ts";
 export { type KeySet, setConfigKey, type SetKeyOptions } from "./config/set-key.ts";

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { GroupCommit } from "./group-commit.ts";
+import { DELETE_OF_CLIENT } from "./vault.ts";
 import type { Device, Scope } from "./types.ts";
 
 /** How stale `last_seen_at` may get before it is written again. */
@@ -14,6 +15,7 @@ export class DeviceStore {
   readonly #touch;
   readonly #rename;
   readonly #delete;
+  readonly #deleteSecrets;
 
   constructor(db: DatabaseSync, commits: GroupCommit) {
     this.#commits = commits;
@@ -21,6 +23,7 @@ export class DeviceStore {
     this.#touch = db.prepare("UPDATE devices SET last_seen_at = ? WHERE id = ?");
     this.#rename = db.prepare("UPDATE devices SET name = ? WHERE id = ?");
     this.#delete = db.prepare("DELETE FROM devices WHERE id = ?");
+    this.#deleteSecrets = db.prepare(DELETE_OF_CLIENT);
     for (const row of db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[]) {
       this.#devices.set(row.id, deviceOf(row));
     }
@@ -72,9 +75,13 @@ export class DeviceStore {
     return Number(changes) > 0;
   }
 
-  /** Resolves with whether there was such a device, once it is gone from disk. */
+  /** Resolves with whether there was such a device, once it is gone from disk with all that features keep of it. */
   async remove(id: string): Promise<boolean> {
-    const { changes } = await this.#commits.write(() => this.#delete.run(id));
+    const { changes } = await this.#commits.write(() => {
+      const device = this.#devices.get(id);
+      if (device) this.#deleteSecrets.run(device.clientId);
+      return this.#delete.run(id);
+    });
     this.#devices.delete(id);
     return Number(changes) > 0;
   }

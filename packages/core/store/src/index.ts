@@ -29,4 +29,4 @@ export type { SessionStore } from "./sessions.ts";
 export type { StateTexts } from "./state.ts";
 export type { JournalledCall, ToolCallStore, ToolCallRecord } from "./tool-calls.ts";
 export type { UsageStore } from "./usage.ts";
-export type { SealedText, VaultStore } from "./vault.ts";
+export { ownerOfClient, type SealedText, type VaultStore } from "./vault.ts";

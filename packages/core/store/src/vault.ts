@@ -1,6 +1,6 @@
 /** Sealed texts by owner and name. What they say is never known here; whoever keeps one seals and opens it. */
 import type { DatabaseSync } from "node:sqlite";
-import { SvcError } from "@svc/contract";
+import { type ClientId, SvcError } from "@svc/contract";
 import type { GroupCommit } from "./group-commit.ts";
 
 export interface SealedText {
@@ -8,6 +8,13 @@ export interface SealedText {
   readonly name: string;
   readonly sealed: string;
 }
+
+/** Who owns what a feature keeps of one client. A feature's id has no `/`, so that nobody can be called to be another. */
+export const ownerOfClient = (feature: string, clientId: ClientId): string => `${feature}/${clientId}`;
+
+/** All that any feature keeps of a client. */
+export const DELETE_OF_CLIENT =
+  "DELETE FROM vault WHERE instr(owner, '/') > 0 AND substr(owner, instr(owner, '/') + 1) = ?";
 
 export class VaultStore {
   readonly #commits: GroupCommit;

@@ -2,11 +2,21 @@
 import type { ClientId } from "@svc/contract";
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import type { Device, SessionPlace, TurnUsage } from "../src/index.ts";
+import { type Device, ownerOfClient, type SessionPlace, type TurnUsage } from "../src/index.ts";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
 import { session, speak, turn } from "./house.ts";
 
 storeForEachTest();
+
+const device = (id: string, clientId = `client-${id}`): Device => ({
+  id,
+  tokenHash: `hash-${id}`,
+  clientId: clientId as ClientId,
+  name: id,
+  scope: "operator",
+  createdAt: 1,
+  lastSeenAt: undefined,
+});
 
 const ids = (turns: readonly { id: string }[]): string[] => turns.map(({ id }) => id);
 
@@ -132,6 +142,32 @@ describe("the vault", () => {
     expect(store.vault.get("b", "x")).toBe("4");
   });
 
+  test("what it keeps of a device goes with the device, of every feature, and nothing else does", async () => {
+    const [mine, other] = ["client-1", "client-2"].map((id) => id as ClientId) as [ClientId, ClientId];
+    await store.devices.add(device("mine", mine));
+    const owners = [ownerOfClient("a", mine), ownerOfClient("b", mine), ownerOfClient("a", other), "a", mine];
+    for (const owner of owners) await store.vault.set(owner, "x", () => `of ${owner}`);
+    expect(await store.devices.remove("mine")).toBe(true);
+    reopen();
+    expect(owners.map((owner) => store.vault.get(owner, "x"))).toEqual([
+      undefined,
+      undefined,
+      "of a/client-2",
+      "of a",
+      "of client-1",
+    ]);
+  });
+
+  test("a client whose id looks like another's owner is nobody but itself", async () => {
+    const odd = "a/client-2" as ClientId;
+    const other = "client-2" as ClientId;
+    await store.devices.add(device("odd", odd));
+    for (const id of [odd, other]) await store.vault.set(ownerOfClient("a", id), "x", () => "kept");
+    await store.devices.remove("odd");
+    expect(store.vault.get(ownerOfClient("a", odd), "x")).toBeUndefined();
+    expect(store.vault.get(ownerOfClient("a", other), "x")).toBe("kept");
+  });
+
   test("is sealed anew all or nothing", async () => {
     for (const name of ["one", "two", "three"]) await store.vault.set("a", name, () => `old ${name}`);
     const open = (sealed: string): string => {
@@ -186,16 +222,6 @@ test("state is plain text by owner and name, and is there after a kill", async (
 });
 
 describe("devices", () => {
-  const device = (id: string): Device => ({
-    id,
-    tokenHash: `hash-${id}`,
-    clientId: `client-${id}` as ClientId,
-    name: id,
-    scope: "operator",
-    createdAt: 1,
-    lastSeenAt: undefined,
-  });
-
   test("a new name survives a restart; nobody gets one who is not there", async () => {
     await store.devices.add(device("a"));
     expect(await store.devices.rename("a", "phone")).toBe(true);

@@ -1,9 +1,10 @@
 /** What a feature is handed, in this process: a clock that stands still, a log that is read, no network unless given one. */
 import { type FeatureContext, type Inbound, type Readings, SvcError } from "@svc/contract";
+import { FeatureStates } from "@svc/kernel";
 import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
 import { fakeClock, type FakeClock } from "./fake-clock.ts";
 import { fakeSpeech } from "./fake-speech.ts";
-import { memorySecrets } from "./memory-secrets.ts";
+import { memorySecrets, memorySecretsOf } from "./memory-secrets.ts";
 
 export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
   readonly log: CapturedLogger;
@@ -14,15 +15,11 @@ export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
 
 export function fakeFeatureContext<Config>(
   config: Config,
-  given: Partial<
-    Pick<
-      FakeFeatureContext<Config>,
-      "fetch" | "resolve" | "publicUrl" | "speech" | "readings" | "isPaired" | "clock" | "secrets" | "state" | "receive"
-    >
-  > = {},
+  given: Partial<Omit<FakeFeatureContext<Config>, "config" | "log" | "received" | "shared" | "perClient">> = {},
 ): FakeFeatureContext<Config> {
   const received: Inbound[] = [];
   const seen = new Set<string>();
+  const { shared, perClient } = new FeatureStates();
   const noNetwork = () => Promise.reject(new SvcError("ADDRESS_REFUSED", "This test has no network."));
   return Object.freeze({
     config,
@@ -34,7 +31,10 @@ export function fakeFeatureContext<Config>(
     speech: fakeSpeech(),
     readings: () => NO_READINGS,
     isPaired: () => true,
+    shared,
+    perClient,
     secrets: memorySecrets(),
+    secretsOf: memorySecretsOf(),
     state: memorySecrets(),
     received,
     receive: async (messages: readonly Inbound[]) =>

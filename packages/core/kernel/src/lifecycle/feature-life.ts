@@ -1,12 +1,13 @@
 /** One feature on its way through the phases. What it throws ends here: its own parts go, the others stay. */
-import { SvcError, type FeatureDefinition, type Logger } from "@svc/contract";
+import { type ClientId, SvcError, type FeatureDefinition, type Logger } from "@svc/contract";
 import { withFields } from "../log.ts";
 import { redactPatterns } from "../redact.ts";
 import type { RegistryPart } from "../registry/registry.ts";
-import { construct, type ConstructedFeature, type EnabledFeature } from "./construct.ts";
+import { construct, type EnabledFeature } from "./construct.ts";
 import type { LifecycleLimits, LifecycleOptions } from "./options.ts";
 import { Health, reasonOf } from "./status.ts";
 import { supervise } from "./supervise.ts";
+import type { ConstructedFeature } from "./take-down.ts";
 import { withTimeLimit } from "./time-limit.ts";
 
 export class FeatureLife {
@@ -95,6 +96,11 @@ export class FeatureLife {
   /** Calls its shutdown, once in its life. Never rejects. */
   end(): Promise<void> {
     return (this.#ended ??= this.#end());
+  }
+
+  /** The client is gone for good, and its state with it. */
+  forget(clientId: ClientId): void {
+    this.#feature?.forget(clientId);
   }
 
   observerThrew(error: unknown): void {

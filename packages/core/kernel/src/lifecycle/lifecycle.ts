@@ -10,7 +10,7 @@
  *
  *   prepare()     a reload: features whose config changed are made anew beside the old ones; `commit` swaps them in
  */
-import { SvcError, type SvcEvent } from "@svc/contract";
+import { type ClientId, SvcError, type SvcEvent } from "@svc/contract";
 import { coreSections } from "../config/core-schema.ts";
 import { buildRegistry, type Registry, type RegistryPart } from "../registry/registry.ts";
 import { conflict, contributionProblems } from "./contribution-problems.ts";
@@ -146,6 +146,11 @@ export class Lifecycle {
   /** Whether a feature that should be in service is not. */
   degraded(): boolean {
     return this.#lives.some(({ health }) => health.state === "failed" || health.state === "waiting");
+  }
+
+  /** The client is gone for good: what features hold of it is forgotten, also by those that a reload replaced. */
+  forget(clientId: ClientId): void {
+    for (const life of [...this.#retiring, ...this.#lives]) life.forget(clientId);
   }
 
   /** Tells every observer. One that throws is counted and the others are told all the same. */

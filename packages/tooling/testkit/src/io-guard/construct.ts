@@ -4,6 +4,7 @@
  */
 import type { FeatureDefinition } from "@svc/contract";
 import { writeSync } from "node:fs";
+import { FeatureStates } from "@svc/kernel";
 import * as v from "valibot";
 import { GUARD, type IoGuard, type Violation } from "./guard.ts";
 
@@ -34,7 +35,9 @@ try {
   const module = await definition.load();
   const own = definition.config;
   const config: unknown = own ? v.parse(own, request.config) : definition.when && request.config;
-  const store = { secrets: lockedStore("secrets"), state: lockedStore("state") };
+  const { shared, perClient } = new FeatureStates();
+  const secretsOf = refused("secretsOf");
+  const store = { secrets: lockedStore("secrets"), secretsOf, state: lockedStore("state"), shared, perClient };
   const doors = { fetch: refused("fetch"), resolve: refused("resolve"), receive: refused("receive") };
   const about = { readings: refused("readings"), isPaired: refused("isPaired") };
   const surrounding = { publicUrl: undefined, speech: lockedSpeech(), ...about };

@@ -1,7 +1,10 @@
-// Shared state: a reader beside a writer, a writer starved by readers, a lock that a failure leaves shut.
+// Shared state: a reader beside a writer, a writer starved by readers, a lock that a failure or one who gave up leaves shut.
+import type { SharedHandle } from "@svc/contract";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SharedHandle } from "../src/index.ts";
+import { FeatureStates } from "../src/index.ts";
+
+const handleOf = <T>(name: string, initial: T): SharedHandle<T> => new FeatureStates().shared(name, initial);
 
 interface Job {
   readonly kind: "read" | "write";
@@ -10,6 +13,8 @@ interface Job {
   /** Times it waits while inside. */
   readonly waits: number;
   readonly end: "normal" | "throws" | "rejects";
+  /** Gives up waiting at some time, before or after its turn has come. */
+  readonly givesUp: boolean;
 }
 
 const job = fc.record<Job>({
@@ -17,17 +22,19 @@ const job = fc.record<Job>({
   handle: fc.nat(2),
   waits: fc.nat(3),
   end: fc.constantFrom("normal", "normal", "throws", "rejects"),
+  givesUp: fc.boolean(),
 });
+const GAVE_UP = new Error("gave up");
 
 describe("any mix of readers and writers, in any interleaving", () => {
   /** Runs the jobs on clones of one handle; the scheduler decides when each arrives and how long it stays. */
   async function play(scheduler: fc.Scheduler, jobs: readonly Job[]) {
-    const first = new SharedHandle<readonly number[]>("numbers", []);
+    const first = handleOf<readonly number[]>("numbers", []);
     const handles = [first, first.clone(), first.clone("again").clone()];
     const inside = { readers: 0, writers: 0, mostReaders: 0 };
     const arrived: number[] = [];
     const entered: number[] = [];
-    const outcomes = new Map<number, "ok" | "failed">();
+    const outcomes = new Map<number, "ok" | "failed" | "gave up">();
     const seen = new Map<number, readonly number[]>();
 
     const stay = async (index: number, { kind, waits, end }: Job, state: readonly number[]): Promise<void> => {
@@ -46,18 +53,20 @@ describe("any mix of readers and writers, in any interleaving", () => {
       arrived.push(index);
       const handle = handles[job.handle]!;
       const throwing = job.end === "throws";
+      const controller = new AbortController();
+      if (job.givesUp) void scheduler.schedule(Promise.resolve()).then(() => controller.abort(GAVE_UP));
       const enter = (state: readonly number[]): void => {
         entered.push(index);
         seen.set(index, state);
         throw new Error("thrown");
       };
       if (job.kind === "read") {
-        return handle.read((state) => (throwing ? enter(state) : stay(index, job, state)));
+        return handle.read((state) => (throwing ? enter(state) : stay(index, job, state)), controller.signal);
       }
       return handle.write((state) => {
         if (throwing) enter(state);
         return stay(index, job, state).then(() => [...state, index]);
-      });
+      }, controller.signal);
     };
 
     const all = jobs.map((job, index) =>
@@ -66,7 +75,7 @@ describe("any mix of readers and writers, in any interleaving", () => {
         .then(() => start(index, job))
         .then(
           () => outcomes.set(index, "ok"),
-          () => outcomes.set(index, "failed"),
+          (error: unknown) => outcomes.set(index, error === GAVE_UP ? "gave up" : "failed"),
         ),
     );
     await scheduler.waitIdle();
@@ -81,12 +90,14 @@ describe("any mix of readers and writers, in any interleaving", () => {
         expect(outcomes.size).toBe(jobs.length);
         await Promise.all(all);
         expect(inside).toMatchObject({ readers: 0, writers: 0 });
-        for (const [index, { end }] of jobs.entries())
-          expect(outcomes.get(index)).toBe(end === "normal" ? "ok" : "failed");
-        expect(entered).toEqual(arrived);
+        for (const [index, { end, givesUp }] of jobs.entries()) {
+          const gaveUp = givesUp && !entered.includes(index);
+          expect(outcomes.get(index)).toBe(gaveUp ? "gave up" : end === "normal" ? "ok" : "failed");
+        }
+        expect(entered).toEqual(arrived.filter((index) => outcomes.get(index) !== "gave up"));
 
         const state: number[] = [];
-        for (const index of arrived) {
+        for (const index of entered) {
           expect(seen.get(index)).toEqual(state);
           const { kind, end } = jobs[index]!;
           if (kind === "write" && end === "normal") state.push(index);
@@ -100,7 +111,7 @@ describe("any mix of readers and writers, in any interleaving", () => {
   test("readers alone are all inside together", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 10 }), async (scheduler, count) => {
-        const handle = new SharedHandle("n", 1);
+        const handle = handleOf("n", 1);
         const gate = Promise.withResolvers<void>();
         let inside = 0;
         const all = Array.from({ length: count }, () =>
@@ -117,7 +128,7 @@ describe("any mix of readers and writers, in any interleaving", () => {
 
 describe("a handle", () => {
   test("lets a waiting writer go before readers that come later, though readers are inside", async () => {
-    const handle = new SharedHandle("n", 0);
+    const handle = handleOf("n", 0);
     const gate = Promise.withResolvers<void>();
     const order: string[] = [];
     const inside = handle.read(() => gate.promise);
@@ -131,7 +142,7 @@ describe("a handle", () => {
   });
 
   test("lets all readers in together that waited for the same writer", async () => {
-    const handle = new SharedHandle("n", 0);
+    const handle = handleOf("n", 0);
     const [writing, reading] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
     let inside = 0;
     const writer = handle.write(() => writing.promise);
@@ -145,7 +156,7 @@ describe("a handle", () => {
   });
 
   test("gives back what a reader returns, and rejects with what it throws", async () => {
-    const handle = new SharedHandle("n", { count: 2 });
+    const handle = handleOf("n", { count: 2 });
     const boom = new Error("boom");
     expect(await handle.read(({ count }) => count * 2)).toBe(4);
     expect(await handle.read(async ({ count }) => count + 1)).toBe(3);
@@ -159,7 +170,7 @@ describe("a handle", () => {
   });
 
   test("keeps its name; a clone may have another, and shares the state both ways", async () => {
-    const first = new SharedHandle<string>("first", "a");
+    const first = handleOf<string>("first", "a");
     const second = first.clone("second");
     expect([first.name, second.name, second.clone().name]).toEqual(["first", "second", "second"]);
     await first.write((state) => `${state}b`);
@@ -168,7 +179,7 @@ describe("a handle", () => {
   });
 
   test("holds undefined like any other state", async () => {
-    const handle = new SharedHandle<number | undefined>("n", undefined);
+    const handle = handleOf<number | undefined>("n", undefined);
     expect(await handle.read((state) => state)).toBeUndefined();
     await handle.write(() => 1);
     await handle.clone().write(() => undefined);
@@ -176,7 +187,7 @@ describe("a handle", () => {
   });
 
   test("shows its state to nobody who only looks at it", () => {
-    const handle = new SharedHandle("n", { token: "hidden" });
+    const handle = handleOf("n", { token: "hidden" });
     expect(JSON.stringify(handle)).toBe('{"name":"n"}');
     expect(Object.values(handle)).toEqual(["n"]);
   });
