@@ -117,7 +117,16 @@ const OPENINGS: readonly (readonly [
     MAIL_ENV,
   ],
   ["an approver who may not write", { [B]: { approvers: ["+15550000000"] } }, ["approve/approvers warning"]],
-  ["an agent that asks nobody", { "security.policy": { autonomy: "full" } }, ["act/autonomy error"]],
+  [
+    "an agent that asks nobody",
+    { "security.policy": { autonomy: "full" } },
+    ["act/autonomy error", "approve/agent-approves warning"],
+  ],
+  [
+    "the same, which answers for nobody",
+    { "security.policy": { autonomy: "full" }, tools: { disabled: ["shell", "http_get", "sop_approve"] } },
+    ["act/autonomy error"],
+  ],
   ["every command", { "security.policy": { allowed_commands: ["*"] } }, ["act/allowed-commands error"]],
   ["files anywhere", { "security.policy": { workspace_only: false } }, ["act/workspace-only warning"]],
   [
@@ -133,7 +142,11 @@ const OPENINGS: readonly (readonly [
   ["a sandbox that is required and is not there", { "security.sandbox": { required: true } }, ["act/sandbox error"]],
   ["a workspace in the home itself", { workspace: { path: "state" } }, ["act/workspace error"]],
   ["anybody to write to", { [B]: { allowed_targets: ["*"] } }, ["act/agent-targets note"]],
-  ["a second agent that is freer", { "agents.ops.policy": { autonomy: "full" } }, ["act/autonomy error"]],
+  [
+    "a second agent that is freer",
+    { "agents.ops.policy": { autonomy: "full" } },
+    ["act/autonomy error", "approve/agent-approves warning"],
+  ],
   ["a model elsewhere", { model: { base_url: "https://llm.example.org/v1" } }, ["leaves/model-host note"]],
   ["a model elsewhere, in the clear", { model: { base_url: "http://10.1.2.3/v1" } }, ["leaves/model-host warning"]],
   ["recordings elsewhere", { transcription: { enabled: true } }, ["leaves/transcription-host note"]],
@@ -241,7 +254,7 @@ describe("with a daemon", () => {
       env: { ...STRICT_ENV, SVC__SECURITY__POLICY__AUTONOMY: "full" },
     });
     await daemon.pair();
-    expect(openLines(await posture(home.path))).toEqual(["act/autonomy error"]);
+    expect(openLines(await posture(home.path))).toEqual(["act/autonomy error", "approve/agent-approves warning"]);
     await daemon.stop();
     expect(openLines(await posture(home.path))).toEqual([]);
   });

@@ -32,7 +32,7 @@ export const GROUPS: readonly Group[] = [
     findings: ["require-pairing", "webhook-secret", "channel-signatures", "sender-proof"],
   },
   { id: "write", title: "Who may write to the agent", findings: ["allowlists"] },
-  { id: "approve", title: "Who may approve", findings: ["approvers", "approver-proof"] },
+  { id: "approve", title: "Who may approve", findings: ["approvers", "approver-proof", "agent-approves"] },
   {
     id: "act",
     title: "What may act",

@@ -8,7 +8,7 @@ import { leavingFindings } from "./leaving.ts";
 import { observingFindings } from "./observing.ts";
 import { outgoingWebhookFindings } from "./outgoing-webhook.ts";
 import { passkeyFindings } from "./passkeys.ts";
-import { policyFindings } from "./policy.ts";
+import { agentApprovalFindings, policyFindings } from "./policy.ts";
 import { proxyFindings } from "./proxies.ts";
 import { publicUrlFindings } from "./public-url.ts";
 import { sandboxFindings, sandboxNetworkFindings } from "./sandbox.ts";
@@ -38,6 +38,7 @@ const POSTURE: typeof GENERAL = [
   senderFindings,
   writerFindings,
   approverProofFindings,
+  agentApprovalFindings,
   policyFindings,
   sandboxNetworkFindings,
   workspaceFindings,

@@ -24,6 +24,19 @@ function autonomy(agent: ResolvedAgent, confined: boolean): Finding {
   return error("autonomy", message, `set ${key} = "supervised"`);
 }
 
+/** Gates of runs that it has started itself are people's, whatever the policy says. */
+export function agentApprovalFindings(settings: Settings): Finding[] {
+  const id = "agent-approves";
+  return agentsOf(settings).map((agent) => {
+    const { name, policy } = agent;
+    if (policy.autonomy !== "full" || !mayUse(settings, agent, "sop_approve")) {
+      return ok(id, `The agent ${name} lets no run of a procedure go on without being asked about it.`);
+    }
+    const message = `The agent ${name} may answer for runs of procedures that others have started, and asks nobody.`;
+    return warning(id, message, 'add "sop_approve" to tools.disabled');
+  });
+}
+
 function allowedCommands(agent: ResolvedAgent, confined: boolean): Finding {
   const { name, policy } = agent;
   if (!policy.allowed_commands.includes("*")) {
@@ -43,7 +56,7 @@ function workspaceOnly(agent: ResolvedAgent, holdsCommands: boolean): Finding {
     return warning(id, `The agent ${name} may read and write files outside of its workspace.`, `set ${key} = true`);
   }
   if (holdsCommands) return ok(id, `The agent ${name} stays in its workspace.`);
-  const message = `The file tools of the agent ${name} stay in its workspace; its commands do not, for no sandbox holds them.`;
+  const message = `The file tools of the agent ${name} stay in its workspace, its commands do not: one that you allow can read this service's key, and answer in your place.`;
   const fix = `add "shell" to tools.disabled, or look at each command that asks for your yes`;
   return note(id, message, fix);
 }
