@@ -45,6 +45,7 @@ export const site: UserConfig = {
         text: "The house",
         items: [
           { text: "Architecture", link: "/architecture" },
+          { text: "Security", link: "/security" },
           { text: "Decisions", link: "/decisions/", collapsed: true, items: decisionItems() },
         ],
       },
