@@ -132,8 +132,9 @@ class Handler(BaseHTTPRequestHandler):
             taken = {"headers": {name.lower(): value for name, value in self.headers.items()}, "bytes": len(body)}
             taken["spans"] = list(spans_of(decode(body, content_type)))
         except Broken as error:
-            print(f"refused: {error}", file=sys.stderr, flush=True)
-            return self.answer(400, "text/plain", str(error).encode())
+            reason = ascii(str(error))
+            print(f"refused: {reason}", file=sys.stderr, flush=True)
+            return self.answer(400, "text/plain", reason.encode())
         received.append(taken)
         self.answer(200, content_type, b"" if content_type == PROTOBUF else b"{}")
 

@@ -1,0 +1,170 @@
+/**
+ * Spans on their way to the collector: a bounded queue that is sent off in batches, one after the other, and never by whoever
+ * ends a span. A collector that fails is left alone for longer and longer, and as long as it asks for; what does not fit
+ * into the queue meanwhile is dropped and counted.
+ */
+import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace";
+import type { Clock, Logger } from "@svc/contract";
+import { type Collector, EXPORT_MS } from "./collector.ts";
+import type { Outcome, Reason } from "./outcome.ts";
+import { Trouble } from "./trouble.ts";
+import { within } from "./within.ts";
+
+export interface SpanQueueOptions {
+  readonly collector: Collector;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** Characters are those that spans tell, of two bytes at most: 32 MB. */
+export const QUEUE = { spans: 2_048, characters: 16_777_216 } as const;
+/** Of one request: it is written in one go, which must not keep the event loop, and collectors take only so much. */
+export const BATCH = { spans: 256, characters: 1_048_576 } as const;
+/** How long a span waits for others. */
+const DELAY_MS = 1_000;
+const REST = { firstMs: 2_000, longestMs: 60_000 } as const;
+/** A batch that fails so often may be what it fails by. */
+const MOST_TRIES = 5;
+/** A service that stops does not wait any longer for a collector that failed last time. */
+const HOPELESS_MS = 1_000;
+
+export class SpanQueue implements SpanProcessor {
+  readonly #collector: Collector;
+  readonly #clock: Clock;
+  readonly #trouble: Trouble;
+  readonly #spans: ReadableSpan[] = [];
+  #characters = 0;
+  /** In a row. */
+  #failures = 0;
+  /** Of the batch that is next. */
+  #tries = 0;
+  /** Nothing is sent before; monotonic. */
+  #restsUntilMs = 0;
+  #sending: Promise<void> | undefined;
+  #timer: { readonly isSoon: boolean; readonly cancel: () => void } | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor({ collector, log, clock }: SpanQueueOptions) {
+    this.#collector = collector;
+    this.#clock = clock;
+    this.#trouble = new Trouble(log, clock);
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    if (this.#closing !== undefined) return;
+    const characters = charactersIn(span);
+    if (this.#spans.length >= QUEUE.spans || this.#characters + characters > QUEUE.characters) {
+      this.#trouble.dropped(1, "the queue is full");
+      return;
+    }
+    this.#spans.push(span);
+    this.#characters += characters;
+    this.#schedule();
+  }
+
+  /** Sends until nothing is queued, or something fails. */
+  async forceFlush(): Promise<void> {
+    await this.#sending;
+    while (this.#spans.length > 0 && this.#failures === 0) await this.#send();
+  }
+
+  /** Sends what it can within EXPORT_MS, and drops the rest. */
+  shutdown(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#timer?.cancel();
+    await within(this.#clock, this.#failures === 0 ? EXPORT_MS : HOPELESS_MS, this.#sendLast());
+    this.#collector.close();
+    if (this.#spans.length > 0) this.#trouble.dropped(this.#spans.length, "the service stops");
+    this.#remove(this.#spans.length);
+    this.#trouble.close();
+  }
+
+  async #sendLast(): Promise<void> {
+    const hasFailed = this.#failures > 0;
+    await this.#sending;
+    if (!hasFailed) return this.forceFlush();
+    if (this.#clock.monotonic() < this.#restsUntilMs) return;
+    this.#failures = 0;
+    return this.forceFlush();
+  }
+
+  /** Soon when a batch is full, else DELAY_MS after its first span; never at once, as whoever ends a span does not wait. */
+  #schedule(): void {
+    if (this.#sending !== undefined || this.#closing !== undefined || this.#spans.length === 0) return;
+    const isSoon = this.#spans.length >= BATCH.spans || this.#characters >= BATCH.characters;
+    if (this.#timer !== undefined && (this.#timer.isSoon || !isSoon)) return;
+    this.#timer?.cancel();
+    const restMs = this.#restsUntilMs - this.#clock.monotonic();
+    const cancel = this.#clock.after(Math.max(isSoon ? 0 : DELAY_MS, restMs), () => {
+      this.#timer = undefined;
+      void this.#send();
+    });
+    this.#timer = { isSoon, cancel };
+  }
+
+  #send(): Promise<void> {
+    const batch = this.#nextBatch();
+    this.#sending = this.#collector.send(batch).then((outcome) => {
+      this.#sending = undefined;
+      this.#settle(outcome, batch.length);
+      this.#schedule();
+    });
+    return this.#sending;
+  }
+
+  /** At least one. It stays in the queue until it is settled. */
+  #nextBatch(): ReadableSpan[] {
+    let characters = 0;
+    const end = this.#spans.findIndex((span, index) => {
+      characters += charactersIn(span);
+      return index >= BATCH.spans || (index > 0 && characters > BATCH.characters);
+    });
+    return this.#spans.slice(0, end === -1 ? undefined : end);
+  }
+
+  #settle(outcome: Outcome, count: number): void {
+    if (outcome.kind === "taken") {
+      this.#remove(count);
+      this.#failures = 0;
+      this.#restsUntilMs = 0;
+      if (outcome.rejected > 0) this.#trouble.dropped(outcome.rejected, "the collector rejects them");
+      else this.#trouble.over();
+      return;
+    }
+    this.#tries += 1;
+    const isGivenUp = outcome.kind === "refused" || this.#tries >= MOST_TRIES;
+    if (isGivenUp) this.#remove(count);
+    this.#rest(outcome.kind === "failed" ? outcome.retryAfterMs : undefined);
+    this.#tell(outcome.reason, isGivenUp ? count : 0);
+  }
+
+  #rest(askedMs = 0): void {
+    const ownMs = Math.min(REST.firstMs * 2 ** this.#failures, REST.longestMs);
+    this.#failures += 1;
+    this.#restsUntilMs = this.#clock.monotonic() + Math.max(ownMs, askedMs);
+  }
+
+  #tell(reason: Reason, dropped: number): void {
+    this.#trouble.dropped(dropped, reason);
+  }
+
+  #remove(count: number): void {
+    for (const span of this.#spans.splice(0, count)) this.#characters -= charactersIn(span);
+    this.#tries = 0;
+  }
+}
+
+/** What a span has beside its texts counts as this many. */
+const FRAME = 256;
+
+function charactersIn({ attributes }: ReadableSpan): number {
+  let characters = FRAME;
+  for (const value of Object.values(attributes)) if (typeof value === "string") characters += value.length;
+  return characters;
+}
