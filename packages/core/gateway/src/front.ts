@@ -3,7 +3,7 @@
  * in the front it came in by. What must outlive a change (lockouts, slots, codes, seen ids, turns) is handed in.
  */
 import type { RequestListener } from "node:http";
-import { SvcError } from "@svc/contract";
+import { type ClientId, SvcError } from "@svc/contract";
 import { Ongoing } from "@svc/kernel";
 import { featureRoutes } from "./api/feature-routes.ts";
 import { ChannelEventsRoute } from "./channel-events/route.ts";
@@ -56,7 +56,8 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     isUp,
   });
   const rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
-  const layers = new WebhookLayers({ ...lasting, ...settings, clientOf, clock: deps.clock });
+  const onClientGone = (clientId: ClientId): void => deps.onClientGone(clientId);
+  const layers = new WebhookLayers({ ...lasting, ...settings, clientOf, clock: deps.clock, onClientGone });
   const events = new RequestEvents(deps);
   const pair = new PairRoute({
     pairing: lasting.pairing,

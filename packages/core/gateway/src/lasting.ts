@@ -77,6 +77,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
       pageSessions.endOf(id);
       running.abortOf(id, new SvcError("UNAUTHORIZED", "This device was revoked."));
       void deps.inbox.shutOut(clientId);
+      deps.onClientGone(clientId);
     },
   });
   const pageSessions = new PageSessions({

@@ -1,5 +1,5 @@
 /** What the gateway is given, and what it gives back. */
-import type { Clock, Exposition, Logger } from "@svc/contract";
+import type { ClientId, Clock, Exposition, Logger } from "@svc/contract";
 import type { Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
@@ -100,6 +100,8 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly pageSessions: PageSessionStore;
   /** By path, `/` included. */
   readonly page: ReadonlyMap<string, PageFile>;
+  /** Nobody is this client any more: its device was revoked, or the connection that it was is closed. Must not throw. */
+  onClientGone(clientId: ClientId): void;
   /** False: the channel's feature is on and gave up. Its path answers CHANNEL_DOWN then, so that the platform tries again. */
   isUp(feature: string): boolean;
   /** Whether there is a channel of this id, and messages go out by it. */

@@ -1,7 +1,7 @@
 // gateway.require_pairing = false: what it lifts (the bearer of POST /webhook), and all that it does not.
 import { describe, expect, test } from "vitest";
 import { Harness, type HarnessOptions } from "./harness.ts";
-import { call, post, Wire } from "./http.ts";
+import { call, post, until, Wire } from "./http.ts";
 
 const OPEN = { require_pairing: false };
 
@@ -32,6 +32,20 @@ describe("callers without a token", () => {
     await wire.responses(2);
     wire.socket.destroy();
     expect(gateway.turns[0]?.clientId).toBe(gateway.turns[1]?.clientId);
+  });
+
+  test("are somebody until their connection is closed, each once", async () => {
+    const gateway = await started();
+    const wire = new Wire(gateway);
+    const request =
+      'POST /webhook HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{"message":"hi"}';
+    wire.write(request);
+    wire.write(request);
+    await wire.responses(2);
+    expect(gateway.gone).toEqual([]);
+    wire.socket.destroy();
+    await until(() => gateway.gone.length > 0);
+    expect(gateway.gone).toEqual([gateway.turns[0]?.clientId]);
   });
 
   test("are let in with a token that is none of ours: nothing is asked of them", async () => {

@@ -47,6 +47,7 @@ describe("a revoked device", () => {
     ]);
     expect((await list()).map(({ id }: { id: string }) => id)).toEqual(["dev-operator", "dev-read"]);
     expect(gateway.devices).toHaveLength(2);
+    expect(gateway.gone).toEqual(["client-lost"]);
     expect(await revoke("dev-lost")).toMatchObject({ status: 404, json: { code: "DEVICE_UNKNOWN" } });
   });
 

@@ -97,6 +97,8 @@ export class Harness {
   failWrite: Error | undefined;
   /** Channels by which messages go out. */
   readonly channelsUp = new Set<string>();
+  /** Clients that nobody is any more. */
+  readonly gone: ClientId[] = [];
   /** Who was shut out, as the inbox was told. */
   readonly shutOut: ClientId[] = [];
   /** Features that gave up. */
@@ -203,6 +205,7 @@ export class Harness {
       page: this.page,
       sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
+      onClientGone: (clientId) => this.gone.push(clientId),
       isChannelUp: (channel) => (this.#check(), this.channelsUp.has(channel)),
       inbox: {
         shutOut: async (owner) => void this.shutOut.push(owner),

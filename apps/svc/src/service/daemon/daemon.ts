@@ -128,6 +128,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
       return owner !== undefined && lifecycle.stateOf(owner) !== "failed";
     },
     isUp: (feature) => lifecycle.stateOf(feature) !== "failed",
+    onClientGone: (clientId) => lifecycle.forget(clientId),
     store: service.store,
     turns: service.agent,
     sessions: service.agent.sessions,

@@ -40,6 +40,7 @@ export interface LayersDeps {
   readonly clientOf: ClientResolver;
   readonly seenIds: SeenIds;
   readonly clock: Clock;
+  readonly onClientGone: (clientId: ClientId) => void;
 }
 
 export class WebhookLayers {
@@ -57,7 +58,8 @@ export class WebhookLayers {
     const signingSecret = deps.webhook.signing_secret?.trim() ?? "";
     this.#signature = signingSecret === "" ? undefined : new SignatureCheck(signingSecret, deps.seenIds);
     const isSecured = this.#hasSecret !== undefined || this.#signature !== undefined;
-    this.#anonymous = deps.config.require_pairing ? undefined : anonymousCallers(deps.config, isSecured);
+    const { config, onClientGone } = deps;
+    this.#anonymous = config.require_pairing ? undefined : anonymousCallers(config, isSecured, onClientGone);
     this.warning = this.#anonymous && !isSecured ? openWebhookWarning(deps.config) : undefined;
   }
 
