@@ -24,6 +24,8 @@ export function enabledFeatures(
   config: LoadedConfig,
   doors: FeatureDoors,
 ): EnabledFeature[] {
+  const { version, commit, profile } = composition;
+  const build = Object.freeze({ version, commit, profile });
   const store = (): Store => doors.store();
   const allowPrivate = config.core["security.net"].allow_private;
   const traceparent = (): string | undefined => currentScope().traceparent;
@@ -36,6 +38,7 @@ export function enabledFeatures(
         config: section,
         fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), traceparent, log, clock: systemClock }),
         resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
+        build,
         publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
         ...(doors.speech && { speech: doors.speech }),
         ...(doors.readings && { readings: () => doors.readings!() }),

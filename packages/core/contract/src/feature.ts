@@ -12,6 +12,7 @@ import type { Clock } from "./clock.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
+import type { Build } from "./manifest.ts";
 import type { Observer, Readings } from "./observe.ts";
 import type { SandboxBackend } from "./sandbox.ts";
 import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
@@ -65,6 +66,8 @@ export interface FeatureContext<Config = unknown> {
    * its own. Throws ADDRESS_REFUSED, REMOTE_UNREACHABLE.
    */
   resolve(url: string): Promise<readonly string[]>;
+  /** Which build it is in. */
+  readonly build: Build;
   /** `gateway.public_url` without a slash at the end; a change of it makes the feature anew. */
   readonly publicUrl: string | undefined;
   /** `[transcription]` and `[tts]`, as the config in force says. Not before the Execution phase. */

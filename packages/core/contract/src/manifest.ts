@@ -43,11 +43,15 @@ export interface CatalogueEntry extends FeatureManifest {
   readonly profiles: readonly string[];
 }
 
-/** What one build consists of; written by the composer. */
-export interface Composition {
+/** Which build it is. */
+export interface Build {
   readonly version: string;
   readonly commit: string;
   readonly profile: string;
+}
+
+/** What one build consists of; written by the composer. */
+export interface Composition extends Build {
   readonly features: readonly import("./feature.ts").FeatureDefinition[];
   readonly catalogue: readonly CatalogueEntry[];
 }

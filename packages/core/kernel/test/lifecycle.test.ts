@@ -30,6 +30,15 @@ describe("construction", () => {
     ]);
   });
 
+  test("told which build it is in, where anybody knows", async () => {
+    const builds: FeatureContext["build"][] = [];
+    const definitions = ["one", "two"].map((id) => feature(id, ({ build }) => (builds.push(build), {})));
+    const build = { version: "1.2.3", commit: "0123abc", profile: "full" };
+    const enabled = definitions.map((definition, index) => ({ definition, config: 0, ...(index === 0 && { build }) }));
+    await lifecycleOf(definitions, { enabled }).lifecycle.construct();
+    expect(builds).toEqual([build, { version: "unknown", commit: "unknown", profile: "unknown" }]);
+  });
+
   test("with the outgoing client made for it, or one that refuses", async () => {
     const clients: unknown[] = [];
     const definitions = ["one", "two"].map((id) => feature(id, ({ fetch }) => (clients.push(fetch), {})));

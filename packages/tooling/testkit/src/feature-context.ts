@@ -27,6 +27,7 @@ export function fakeFeatureContext<Config>(
     clock: fakeClock(),
     fetch: noNetwork,
     resolve: noNetwork,
+    build: { version: "1.2.3", commit: "0123abc", profile: "test" },
     publicUrl: undefined,
     speech: fakeSpeech(),
     readings: () => NO_READINGS,

@@ -12,6 +12,8 @@ export interface EnabledFeature {
   readonly fetch?: FeatureContext["fetch"];
   /** Where names lead to. Default: nowhere. */
   readonly resolve?: FeatureContext["resolve"];
+  /** Default: nobody knows. */
+  readonly build?: FeatureContext["build"];
   /** Default: there is none. */
   readonly publicUrl?: string | undefined;
   /** Default: there is none. */
@@ -40,6 +42,7 @@ export async function construct(
     config,
     fetch = refuse,
     resolve = refuse,
+    build = NO_BUILD,
     publicUrl,
     speech = NO_SPEECH,
     readings = noReadings,
@@ -58,6 +61,7 @@ export async function construct(
         config,
         fetch,
         resolve,
+        build,
         publicUrl,
         speech,
         readings,
@@ -87,6 +91,8 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
 
 const refuse = (): Promise<never> =>
   Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
+
+const NO_BUILD: FeatureContext["build"] = Object.freeze({ version: "unknown", commit: "unknown", profile: "unknown" });
 
 const noSpeech = (): Promise<never> => Promise.reject(new SvcError("CHANNEL_CANNOT", "This process has no speech."));
 const NO_SPEECH: FeatureContext["speech"] = Object.freeze({

@@ -40,7 +40,8 @@ try {
   const store = { secrets: lockedStore("secrets"), secretsOf, state: lockedStore("state"), shared, perClient };
   const doors = { fetch: refused("fetch"), resolve: refused("resolve"), receive: refused("receive") };
   const about = { readings: refused("readings"), isPaired: refused("isPaired") };
-  const surrounding = { publicUrl: undefined, speech: lockedSpeech(), ...about };
+  const build = { version: "1.2.3", commit: "0123abc", profile: "test" };
+  const surrounding = { build, publicUrl: undefined, speech: lockedSpeech(), ...about };
   const surroundings = { log: silentLog(), clock: stoppedClock(), ...surrounding, ...doors, ...store };
   module.create(Object.freeze({ config, ...surroundings }));
   // What construction left for later (a promise, a next tick) is its doing too.
