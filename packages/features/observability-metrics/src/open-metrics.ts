@@ -1,6 +1,6 @@
 /** The series of one service, and who fills them. Evaluated when the feature registers: prom-client takes its time to load. */
 import type { FeatureContext, Observer } from "@svc/contract";
-import { Registry } from "prom-client";
+import { Gauge, Registry } from "prom-client";
 import { expositionOf } from "./exposition.ts";
 import { openCounted } from "./series/counted.ts";
 import { openProcess } from "./series/process.ts";
@@ -12,9 +12,16 @@ export interface Metrics extends Required<Observer> {
   close(): void;
 }
 
-export function openMetrics({ readings, log, clock }: Pick<FeatureContext, "readings" | "log" | "clock">): Metrics {
+export function openMetrics(context: Pick<FeatureContext, "build" | "readings" | "log" | "clock">): Metrics {
+  const { build, readings, log, clock } = context;
   const counted = openCounted();
   const asked = new Registry();
+  new Gauge({
+    name: "svc_build_info",
+    help: "The build that runs: always 1.",
+    labelNames: ["version", "commit", "profile"],
+    registers: [asked],
+  }).set({ ...build }, 1);
   const stand = openReadings(asked, readings, log);
   const own = openProcess(asked, clock);
   return {

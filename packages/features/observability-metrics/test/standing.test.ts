@@ -71,3 +71,8 @@ test("where nobody can tell, the gauges say nothing, the rest goes on, and the l
   expect(await metrics.series("svc_inbox_messages")).toEqual({});
   expect(metrics.log.lines).toHaveLength(2);
 });
+
+test("the build is told", async () => {
+  await using metrics = await openMetrics();
+  expect(await metrics.series("svc_build_info")).toEqual({ "version=1.2.3 commit=0123abc profile=test": 1 });
+});
