@@ -38,14 +38,14 @@ export interface Tracing {
 
 /** Throws CONFIG_INVALID. */
 export async function openTracing(
-  context: Pick<FeatureContext<ObservabilityConfig>, "config" | "log" | "clock">,
+  context: Pick<FeatureContext<ObservabilityConfig>, "config" | "build" | "log" | "clock">,
 ): Promise<Tracing> {
-  const { config, log, clock } = context;
+  const { config, build, log, clock } = context;
   const collector = await openCollector(config, clock);
   const queue = new SpanQueue({ collector, log, clock });
   const share = new TraceIdRatioBasedSampler(config.otel_sampling);
   const provider = new TracerProvider({
-    resource: resourceOf(config.otel_service_name),
+    resource: resourceOf(config.otel_service_name, build.version),
     sampler: new ParentBasedSampler({ root: share, remoteParentNotSampled: share }),
     spanProcessors: [queue],
   });

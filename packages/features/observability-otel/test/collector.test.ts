@@ -45,13 +45,15 @@ function oneSpan(): ReadableSpan[] {
 
 /** The exporter waits by the runtime's timers before it tries again; here they run as fast as the sockets do. */
 async function hurried(sending: Promise<Outcome>): Promise<Outcome> {
-  let outcome: Outcome | undefined;
-  void sending.then((come) => (outcome = come));
-  while (outcome === undefined) {
+  const pending = Symbol("pending");
+  const tick = async (): Promise<typeof pending> => {
     await vi.advanceTimersByTimeAsync(100);
-    await new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => setImmediate(resolve, pending));
+  };
+  for (;;) {
+    const outcome = await Promise.race([sending, tick()]);
+    if (outcome !== pending) return outcome;
   }
-  return outcome;
 }
 const hurry = (): unknown => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
 

@@ -137,10 +137,10 @@ test("a span lasts as long as its work, to the millisecond and below, also where
   const work = { kind: "tool-call", facts: FACTS["tool-call"], parent: undefined } as const;
   feature.observer.begin!({ ...work, startedAtMs: 1_767_225_600_000.25 })?.end(
     { error: undefined },
-    1_767_225_600_999.9999999,
+    1_767_225_600_999.999_8,
   );
   feature.observer.begin!({ ...work, startedAtMs: 1_767_225_600_000 })?.end({ error: undefined }, 1_767_225_599_000);
   const [span, backwards] = (await feature.told()) as unknown as Record<string, string>[];
-  expect(span).toMatchObject({ startTimeUnixNano: "1767225600000250000", endTimeUnixNano: "1767225601000000000" });
+  expect(span).toMatchObject({ startTimeUnixNano: "1767225600000250000", endTimeUnixNano: "1767225600999999756" });
   expect(backwards!["endTimeUnixNano"]).toBe(backwards!["startTimeUnixNano"]);
 });

@@ -94,10 +94,11 @@ describe.each(["http/protobuf", "http/json"] as const)("%s", (otel_protocol) => 
     for (const { resource } of spans) {
       expect(resource).toMatchObject({
         "service.name": { type: "string_value", value: "house" },
+        "service.version": { value: feature.context.build.version },
         "service.instance.id": { value: expect.stringMatching(/^[0-9a-f-]{36}$/) },
         "telemetry.sdk.language": { value: "nodejs" },
       });
-      expect(Object.keys(resource)).toHaveLength(5);
+      expect(Object.keys(resource)).toHaveLength(6);
     }
   });
 
