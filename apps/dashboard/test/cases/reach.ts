@@ -1,7 +1,6 @@
 /** Whether everybody can use it: by keyboard, by a screen reader, in the dark, on a phone. */
-import axe from "axe-core";
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { seriousFindings } from "../house/axe.ts";
 import { signedIn } from "../house/person.ts";
 import type { Scene } from "../house/scene.ts";
 import { VIEWS } from "../house/views.ts";
@@ -86,14 +85,4 @@ export function reachCases(scene: () => Scene): void {
       expect(await ground()).toBe(light);
     });
   });
-}
-
-/** @param colorsAlone What else there is was looked at in the light. */
-async function seriousFindings(page: Page, colorsAlone = false): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const rules = colorsAlone ? JSON.stringify({ runOnly: ["color-contrast"] }) : "";
-  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${rules})`);
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
 }

@@ -3,6 +3,9 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playw
 import { expect } from "vitest";
 import type { House } from "./house.ts";
 
+/** What of a house a person comes into contact with. */
+export type Door = Pick<House, "url" | "token" | "pairingCode">;
+
 export interface Person extends AsyncDisposable {
   readonly page: Page;
   readonly context: BrowserContext;
@@ -18,7 +21,7 @@ export interface Person extends AsyncDisposable {
 const WATCH_POLICY = `document.addEventListener("securitypolicyviolation", (event) =>
   console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI));`;
 
-export async function meet(browser: Browser, house: House, options: BrowserContextOptions = {}): Promise<Person> {
+export async function meet(browser: Browser, house: Door, options: BrowserContextOptions = {}): Promise<Person> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   context.setDefaultTimeout(15_000);
   const troubles: string[] = [];
@@ -55,7 +58,7 @@ export async function meet(browser: Browser, house: House, options: BrowserConte
 }
 
 /** Comes in by the page's own form: with a code, as a device that is made for it. */
-export async function signIn(person: Person, house: House, ...options: readonly string[]): Promise<void> {
+export async function signIn(person: Person, house: Door, ...options: readonly string[]): Promise<void> {
   const { page } = person;
   await page.getByLabel("Pairing code").fill(await house.pairingCode(...options));
   await page.keyboard.press("Enter");
@@ -63,7 +66,7 @@ export async function signIn(person: Person, house: House, ...options: readonly 
 }
 
 /** With the token of the house's own device: codes are limited to ten a minute. */
-export async function signInByToken({ page }: Person, house: House): Promise<void> {
+export async function signInByToken({ page }: Person, house: Door): Promise<void> {
   await page.getByText("Use a token instead").click();
   await page.getByLabel("Token").fill(house.token);
   await page.keyboard.press("Enter");
@@ -76,7 +79,7 @@ export interface As extends BrowserContextOptions {
   readonly scope?: string;
 }
 
-export async function signedIn(browser: Browser, house: House, as: As = {}): Promise<Person> {
+export async function signedIn(browser: Browser, house: Door, as: As = {}): Promise<Person> {
   const { name, scope = "operator", ...options } = as;
   const person = await meet(browser, house, options);
   if (name === undefined) await signInByToken(person, house);

@@ -1,8 +1,11 @@
 import type { Browser } from "playwright-core";
 import type { House } from "./house.ts";
 
-/** What all cases share. */
-export interface Scene {
+export interface BrowserScene {
   readonly browser: Browser;
+}
+
+/** What all cases share. */
+export interface Scene extends BrowserScene {
   readonly house: House;
 }

@@ -1,0 +1,185 @@
+/** Passkeys in the list: added, renamed, removed; what the page says where there can be none; and whether everybody can use it. */
+import { describe, expect, test } from "vitest";
+import { seriousFindings } from "../house/axe.ts";
+import { Authenticator } from "../house/authenticator.ts";
+import { addPasskey, passkeyButton, passkeysOf, rowOf, signInByPasskey, signOut } from "../house/passkey-acts.ts";
+import { openPasskeyHouse } from "../house/passkey-house.ts";
+import { meet, signedIn } from "../house/person.ts";
+import type { BrowserScene } from "../house/scene.ts";
+
+export function passkeyCareCases(scene: () => BrowserScene): void {
+  describe("passkeys of a device", () => {
+    test("are listed with when they were added and used, renamed, and removed but for the last", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house);
+      const { page } = person;
+      const first = await Authenticator.plugInto(page);
+      await person.go("passkeys", "Passkeys");
+      await page.getByText("This device has no passkey.").waitFor();
+      await addPasskey(person, "Laptop");
+      const { device } = await house.get<{ device: { id: string; name: string } }>("/api/session");
+      expect(await passkeysOf(house)).toMatchObject([
+        { name: "Laptop", user_id: device.id, user_name: device.name, last_used_at: null, suspect: false },
+      ]);
+      await rowOf(page, "Laptop").getByText("never").waitFor();
+
+      // The same authenticator makes no second one; another one does, and without a name it is given one.
+      await page.getByRole("button", { name: "Add a passkey" }).click();
+      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByText("There is a passkey of this device on it already.").waitFor();
+      await page.getByRole("button", { name: "Not now" }).click();
+      const [credential] = await first.stored();
+      await first.forget(credential!);
+      await addPasskey(person, "");
+      await rowOf(page, "Passkey 1").waitFor();
+
+      await page.getByRole("button", { name: "Rename Passkey 1" }).click();
+      await page.getByRole("textbox", { name: "Name" }).fill("Key ring");
+      await page.keyboard.press("Enter");
+      await rowOf(page, "Key ring").waitFor();
+      await signOut(person);
+      await signInByPasskey(person);
+      await rowOf(page, "Key ring").getByText("just now").nth(1).waitFor();
+
+      await page.getByRole("button", { name: "Remove Laptop" }).click();
+      expect(await page.getByLabel("Token of this device").count()).toBe(0);
+      await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+      await rowOf(page, "Laptop").waitFor({ state: "detached" });
+      expect((await passkeysOf(house)).map(({ name }) => name)).toEqual(["Key ring"]);
+      person.expectCalm();
+    });
+
+    test("the last one goes only with the token of the device; a wrong one ends no sign-in", async () => {
+      await using house = await openPasskeyHouse();
+      const other = await house.tokenOf("other");
+      await using person = await signedIn(scene().browser, house);
+      const { page } = person;
+      await Authenticator.plugInto(page);
+      await addPasskey(person, "Laptop");
+      await page.getByRole("button", { name: "Remove Laptop" }).click();
+      const dialog = page.getByRole("dialog");
+      const [passkey] = await passkeysOf(house);
+      await dialog.getByText(`svc passkeys remove ${passkey?.id}`).waitFor();
+      const token = dialog.getByLabel("Token of this device");
+      for (const [typed, code] of [
+        ["", "PASSKEY_LAST"],
+        [`svc_${"0".repeat(64)}`, "UNAUTHORIZED"],
+        [other, "PASSKEY_UNKNOWN"],
+      ] as const) {
+        await token.fill(typed);
+        await dialog.getByRole("button", { name: "Remove" }).click();
+        await dialog.getByRole("alert").filter({ hasText: code }).waitFor();
+        expect(await token.inputValue()).toBe("");
+        expect(await passkeysOf(house)).toHaveLength(1);
+      }
+      await token.fill(house.token);
+      await page.keyboard.press("Enter");
+      await page.getByText("This device has no passkey.").waitFor();
+      expect(await passkeysOf(house)).toEqual([]);
+      expect(await page.content()).not.toContain(house.token);
+      await person.go("devices", "Devices");
+      person.expectCalm();
+    });
+
+    test("that was called off, or of a person who was not recognised, is not there; the dialog stays", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house);
+      const { page } = person;
+      await Authenticator.plugInto(page, { isVerified: false });
+      await person.go("passkeys", "Passkeys");
+      await page.getByRole("button", { name: "Add a passkey" }).click();
+      await page.getByRole("button", { name: "Go on" }).click();
+      await page.locator("dialog button[aria-busy=false]", { hasText: "Go on" }).waitFor();
+      expect(await page.getByRole("alert").count()).toBe(0);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await passkeysOf(house)).toEqual([]);
+      person.expectCalm();
+    });
+
+    test("by keyboard alone, with a name that is somebody's word, and in a page nobody complains of", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { reducedMotion: "reduce" });
+      const { page } = person;
+      await Authenticator.plugInto(page);
+      const hostile = `<img src=x onerror="window.hacked=1">`;
+      await person.go("passkeys", "Passkeys");
+      const found: string[] = [];
+      const look = async (where: string): Promise<void> => {
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme });
+          found.push(...(await seriousFindings(page)).map((one) => `${where}, ${colorScheme}: ${one}`));
+        }
+      };
+      await page.getByRole("button", { name: "Add a passkey" }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor();
+      await look("add");
+      await page.keyboard.press("Tab");
+      await page.getByRole("textbox", { name: "Name" }).focus();
+      await page.keyboard.type(hostile);
+      await page.keyboard.press("Enter");
+      await rowOf(page, hostile).waitFor();
+      await look("list");
+      const remove = page.getByRole("button", { name: `Remove ${hostile}` });
+      await remove.focus();
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Token of this device").waitFor();
+      await look("remove");
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      expect(await page.locator(":focus").getAttribute("aria-label")).toBe(`Remove ${hostile}`);
+      await signOut(person);
+      await passkeyButton(page).waitFor();
+      await look("sign-in");
+      await passkeyButton(page).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Sign out" }).waitFor();
+      expect(found).toEqual([]);
+      expect(await page.evaluate("window.hacked")).toBeUndefined();
+      person.expectCalm();
+    });
+
+    test("on a phone nothing scrolls sideways", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { viewport: { width: 360, height: 740 } });
+      const { page } = person;
+      await Authenticator.plugInto(page);
+      await addPasskey(person, "A key with a rather long name, on the ring of the front door");
+      const width = (): Promise<number> => page.evaluate("document.documentElement.scrollWidth");
+      expect(await width()).toBe(360);
+      await page.getByRole("button", { name: /^Remove/ }).click();
+      await page.getByLabel("Token of this device").waitFor();
+      expect(await width()).toBe(360);
+    });
+  });
+
+  describe("where browsers use no passkeys", () => {
+    test("on an IP address it says so, and where to go", async () => {
+      await using house = await openPasskeyHouse();
+      const there = { ...house, url: house.daemon.url };
+      await using person = await meet(scene().browser, there);
+      const { page } = person;
+      const link = page.getByRole("link", { name: `${house.url}/` });
+      await link.waitFor();
+      expect(await passkeyButton(page).count()).toBe(0);
+      await page.getByText("Use a token instead").click();
+      await page.getByLabel("Token").fill(house.token);
+      await page.keyboard.press("Enter");
+      await person.go("passkeys", "Passkeys");
+      await link.waitFor();
+      expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
+      person.expectCalm();
+    });
+
+    test("in a browser that has none it says so", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await meet(scene().browser, house);
+      const { page } = person;
+      await page.addInitScript("delete window.PublicKeyCredential");
+      await page.reload();
+      await page.getByText("This browser has no passkeys.").waitFor();
+      expect(await passkeyButton(page).count()).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,133 @@
+/** Coming in by a passkey: whose session that is, and what ends it. */
+import { describe, expect, test } from "vitest";
+import { Authenticator } from "../house/authenticator.ts";
+import { addPasskey, passkeyButton, passkeysOf, signInByPasskey, signOut, trySignIn } from "../house/passkey-acts.ts";
+import { openPasskeyHouse } from "../house/passkey-house.ts";
+import { meet, signedIn, signIn } from "../house/person.ts";
+import type { BrowserScene } from "../house/scene.ts";
+
+interface Session {
+  readonly device: { readonly id: string; readonly name: string; readonly scope: string };
+}
+
+export function passkeySignInCases(scene: () => BrowserScene): void {
+  describe("signing in by a passkey", () => {
+    test("as the device that added it: its name, its rights, over a reload and in a second tab, until it signs out", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      const { page, context } = person;
+      const authenticator = await Authenticator.plugInto(page);
+      await addPasskey(person, "Laptop's own");
+      expect(await authenticator.stored()).toMatchObject([{ rpId: "localhost", isResidentCredential: true }]);
+      await signOut(person);
+      expect(await context.cookies()).toEqual([]);
+
+      await signInByPasskey(person);
+      expect(await context.cookies()).toMatchObject([{ name: "svc_session", httpOnly: true, sameSite: "Strict" }]);
+      expect(await page.getByText("desk, operator").count()).toBe(1);
+      const { devices } = await house.get<{ devices: Session["device"][] }>("/api/devices");
+      expect(devices.map(({ name }) => name).toSorted()).toEqual(["desk", expect.any(String)]);
+      await person.go("config", "Config");
+      await page.reload();
+      await page.getByRole("heading", { level: 1, name: "Config" }).waitFor();
+      const tab = await person.tab();
+      await tab.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await signOut(person);
+      await passkeyButton(tab).waitFor();
+      const stored = await page.evaluate<string>("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])");
+      expect(stored).toBe("[{},{}]");
+      person.expectCalm();
+    });
+
+    test("as a reader: it may read and no more, and its passkey is its own to add and to keep", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { name: "wall display", scope: "read" });
+      await Authenticator.plugInto(person.page);
+      await addPasskey(person, "Wall");
+      await signOut(person);
+      await signInByPasskey(person);
+      expect(await person.page.getByText("wall display, read").count()).toBe(1);
+      await person.go("config", "Not for this device");
+      // The house's own device has none, and sees none of others.
+      expect(await passkeysOf(house)).toEqual([]);
+      person.expectCalm();
+    });
+
+    test("in another browser with the same authenticator, whose session is the same device's", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      const authenticator = await Authenticator.plugInto(person.page);
+      await addPasskey(person, "Key");
+      await using elsewhere = await meet(scene().browser, house);
+      const plugged = await Authenticator.plugInto(elsewhere.page, { kind: "usb" });
+      for (const credential of await authenticator.stored()) await plugged.hold(credential);
+      await signInByPasskey(elsewhere);
+      await elsewhere.page.getByText("desk, operator").waitFor();
+      await signOut(elsewhere);
+      // That was another sign-in: this one goes on.
+      await person.go("devices", "Devices");
+    });
+
+    test("until the device is revoked: then its sessions end and its passkey is nobody's", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { name: "lost phone" });
+      const { page } = person;
+      await Authenticator.plugInto(page);
+      await addPasskey(person, "Phone");
+      await signOut(person);
+      await signInByPasskey(person);
+      const { devices } = await house.get<{ devices: Session["device"][] }>("/api/devices");
+      const id = devices.find(({ name }) => name === "lost phone")?.id;
+      await house.daemon.request(`/api/devices/${id}`, { method: "DELETE", token: house.token });
+      await page.getByText("Your sign-in has ended").waitFor();
+      await trySignIn(person);
+      await page.getByRole("alert").filter({ hasText: "PASSKEY_UNKNOWN" }).waitFor();
+      await page.getByText("it was removed, or its device was revoked").waitFor();
+      // A code is a way in all the same.
+      await page.getByLabel("Pairing code").fill(await house.pairingCode());
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Sign out" }).waitFor();
+    });
+
+    test("is not there for a browser whose person calls it off, or is not recognised: quietly back", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      const { page, context } = person;
+      const authenticator = await Authenticator.plugInto(page);
+      await addPasskey(person, "Key");
+      await signOut(person);
+      const isQuiet = async (): Promise<void> => {
+        expect(await page.getByRole("alert").count()).toBe(0);
+        expect(await context.cookies()).toEqual([]);
+        expect(await passkeyButton(page).isEnabled()).toBe(true);
+      };
+      await authenticator.recognises(false);
+      await trySignIn(person);
+      await isQuiet();
+      await page.evaluate(`navigator.credentials.get = () => {
+        delete navigator.credentials.get;
+        return Promise.reject(new DOMException("The operation either timed out or was not allowed.", "NotAllowedError"));
+      }`);
+      await trySignIn(person);
+      await isQuiet();
+      await authenticator.recognises(true);
+      await signInByPasskey(person);
+      person.expectCalm();
+    });
+
+    test("is offered only where a passkey opens something, and only once it is known", async () => {
+      await using house = await openPasskeyHouse({ section: "[security.webauthn]\nenabled = true\n" });
+      await using person = await meet(scene().browser, house);
+      const { page } = person;
+      await page.getByLabel("Pairing code").waitFor();
+      await signIn(person, house, "--name", "desk");
+      await Authenticator.plugInto(page);
+      await addPasskey(person, "Key");
+      await page.getByText("The sign-in page takes none yet").waitFor();
+      await signOut(person);
+      await page.getByLabel("Pairing code").waitFor();
+      expect(await passkeyButton(page).count()).toBe(0);
+      expect((await house.post("/api/webauthn/auth/start", {})).status).toBe(401);
+    });
+  });
+}

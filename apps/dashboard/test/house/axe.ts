@@ -1,0 +1,13 @@
+/** What a screen reader's user, and who sees little, would stumble over. */
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+
+/** @param colorsAlone What else there is was looked at in the light. */
+export async function seriousFindings(page: Page, colorsAlone = false): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const rules = colorsAlone ? JSON.stringify({ runOnly: ["color-contrast"] }) : "";
+  const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${rules})`);
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+}

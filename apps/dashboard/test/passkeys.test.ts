@@ -1,0 +1,24 @@
+// Passkeys as people have them: the built binary, a real browser, its own virtual authenticator. Each test has a daemon of its own, since
+// strangers may knock thirty times a minute.
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { passkeyCareCases } from "./cases/passkey-care.ts";
+import { passkeySignInCases } from "./cases/passkey-sign-in.ts";
+import { hasChromium, launch, needChromium } from "./house/browser.ts";
+import type { BrowserScene } from "./house/scene.ts";
+
+let scene: BrowserScene | undefined;
+const here = (): BrowserScene => {
+  if (scene === undefined) throw new Error("The scene is not set.");
+  return scene;
+};
+
+beforeAll(async () => {
+  if (hasChromium()) scene = { browser: await launch() };
+});
+
+beforeEach(needChromium);
+
+afterAll(() => scene?.browser.close());
+
+passkeySignInCases(here);
+passkeyCareCases(here);
