@@ -7,7 +7,7 @@ import { homeOf, systemClock } from "@svc/kernel";
 import { openStore } from "@svc/store";
 import { fullestBinaryPath, runBinary, startBinary } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
-import { of, type Report } from "./doctor-report.ts";
+import { doctor, of, type Report } from "./doctor-report.ts";
 import { type Config, openLines, posture, STRICT_ENV, strictHome, writeProcedure } from "./strict-house.ts";
 
 const PUBLIC = { gateway: { public_url: "https://svc.example.org" } };
@@ -207,6 +207,10 @@ describe("without a daemon", () => {
     sound(report);
     const groups = [...new Set(report.findings.map(({ group }) => group))];
     for (const group of GROUPS) expect(groups).toContain(group);
+    // Whatever it looks at beyond a plain svc doctor is the answer to one of its questions.
+    const plain = new Set((await doctor(home.path, [], STRICT_ENV)).findings.map(({ id }) => id));
+    const astray = report.findings.filter(({ group, id }) => group === "health" && !plain.has(id));
+    expect(astray).toEqual([]);
   });
 
   test.each(OPENINGS)("%s", async (_, changes, open, env = {}) => {
@@ -269,11 +273,16 @@ describe("without a daemon, who holds a key", () => {
     const createdAt = Date.now() - 91 * 86_400_000;
     await store.devices.add({ ...device, id: "d1", name: "laptop", tokenHash: "1", scope: "operator", createdAt });
     await store.devices.add({ ...device, id: "d2", name: "bell", tokenHash: "2", scope: "webhook", createdAt });
+    await store.vault.set("webauthn", "user/passkey", () => "sealed");
     store.close();
     chmodSync(file, 0o600);
     const report = await posture(home.path);
     expect(openLines(report)).toEqual(["devices/idle-tokens warning"]);
     expect(of(report, "idle-tokens")).toMatchObject([{ fix: "svc devices revoke d1" }]);
+    expect(of(report, "passkeys").map(({ message }) => message)).toEqual([
+      "Passkeys are off.",
+      "1 passkey is registered.",
+    ]);
     const paired = new Date(createdAt).toISOString().slice(0, 10);
     expect(of(report, "devices").map(({ message }) => message)).toEqual([
       `laptop (d1) is operator, never used, paired ${paired}.`,

@@ -13,15 +13,13 @@ export const devices: Check = {
     const paired = await machine.paired();
     if (paired === undefined) return [warning("devices", "It could not be read who is paired.", "svc devices list")];
     const { pageSessions, kept } = paired;
-    // One secret each.
+    // One line each in its index; the keys themselves are kept with their devices.
     const passkeys = kept.get("webauthn") ?? 0;
     return [
       ...(paired.devices.length === 0 ? [ok("devices", "No device is paired.")] : paired.devices.map(deviceLine)),
       ...idleTokens(paired.devices, machine.clock.now()),
-      ok(
-        "page-sessions",
-        pageSessions === 0 ? "No page is signed in." : `${counted(pageSessions, "sign-in")} of pages.`,
-      ),
+      ok("page-sessions", `${counted(pageSessions, "page is", "pages are")} signed in.`),
+      ...(passkeys > 0 ? [ok("passkeys", `${counted(passkeys, "passkey is", "passkeys are")} registered.`)] : []),
     ];
   },
 };
