@@ -1,7 +1,10 @@
 // Passkeys as people have them: the built binary, a real browser, its own virtual authenticator. Each test has a daemon of its own, since
 // strangers may knock thirty times a minute.
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { passkeyAbsenceCases } from "./cases/passkey-absence.ts";
+import { passkeyAttackCases } from "./cases/passkey-attacks.ts";
 import { passkeyCareCases } from "./cases/passkey-care.ts";
+import { passkeyLibraryCases } from "./cases/passkey-library.ts";
 import { passkeySignInCases } from "./cases/passkey-sign-in.ts";
 import { hasChromium, launch, needChromium } from "./house/browser.ts";
 import type { BrowserScene } from "./house/scene.ts";
@@ -22,3 +25,6 @@ afterAll(() => scene?.browser.close());
 
 passkeySignInCases(here);
 passkeyCareCases(here);
+passkeyAttackCases(here);
+passkeyLibraryCases(here);
+passkeyAbsenceCases(here);

@@ -12,6 +12,8 @@ export interface PasskeyHouse extends Door, AsyncDisposable {
   /** As a program asks that says it is on this origin; default: the page's. */
   post(path: string, body: unknown, options?: { readonly token?: string; readonly origin?: string }): Promise<Response>;
   get<Answer>(path: string, token?: string): Promise<Answer>;
+  /** In place of its config. */
+  write(section: string): void;
   run(...args: readonly string[]): Promise<string>;
 }
 
@@ -27,7 +29,8 @@ export const PASSKEYS_ON = "[security.webauthn]\nenabled = true\nsign_in = true\
 export async function openPasskeyHouse(options: PasskeyHouseOptions = {}): Promise<PasskeyHouse> {
   const { section = PASSKEYS_ON, binary = fullestBinaryPath() } = options;
   const home = temporaryHome();
-  writeFileSync(join(home.path, "config.toml"), section, { mode: 0o600 });
+  const write = (text: string): void => writeFileSync(join(home.path, "config.toml"), text, { mode: 0o600 });
+  write(section);
   const daemon = await startBinary({ home: home.path, binary });
   const token = await daemon.pair();
   const url = daemon.url.replace("127.0.0.1", "localhost");
@@ -43,6 +46,7 @@ export async function openPasskeyHouse(options: PasskeyHouseOptions = {}): Promi
     home: home.path,
     daemon,
     token,
+    write,
     run,
     pairingCode,
     tokenOf: async (name, scope = "operator") => daemon.pair(await pairingCode("--name", name, "--scope", scope)),

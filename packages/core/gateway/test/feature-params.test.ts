@@ -136,19 +136,17 @@ describe("what is asked besides", () => {
   });
 });
 
-test("a path that meets one of core's, in whatever words, stops the start", async () => {
-  for (const path of [
-    "/api/{any}",
-    "/api/{any}/{id}",
-    "/api/sessions/{name}",
-    "/api/sessions/{id}/{what}",
-    "/api/devices/mine",
-    "/api/{id",
-    "/api/x{id}",
-    "/api/{ID}",
-    "/api/x/",
-  ]) {
-    const start = new Harness().start({ routes: [route("GET", path)] });
-    await expect(start, path).rejects.toMatchObject({ code: "FEATURE_CONFLICT" });
-  }
+test.each([
+  "/api/{any}",
+  "/api/{any}/{id}",
+  "/api/sessions/{name}",
+  "/api/sessions/{id}/{what}",
+  "/api/devices/mine",
+  "/api/{id",
+  "/api/x{id}",
+  "/api/{ID}",
+  "/api/x/",
+])("the path %s meets one of core's, or is none, and stops the start", async (path) => {
+  const start = new Harness().start({ routes: [route("GET", path)] });
+  await expect(start).rejects.toMatchObject({ code: "FEATURE_CONFLICT" });
 });

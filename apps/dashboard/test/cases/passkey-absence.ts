@@ -1,0 +1,87 @@
+/** Services without passkeys: what the paths say, and that the page does not speak of them. */
+import { describe, expect, test } from "vitest";
+import { binaryPath } from "@svc/testkit";
+import { passkeyButton } from "../house/passkey-acts.ts";
+import { openPasskeyHouse, type PasskeyHouseOptions } from "../house/passkey-house.ts";
+import { meet, signInByToken } from "../house/person.ts";
+import type { BrowserScene } from "../house/scene.ts";
+
+const OFF = "the feature webauthn is off; set [security.webauthn] enabled = true in the config, then run: svc reload";
+const ABSENT =
+  "the feature webauthn is not in this build; build it in with: pnpm build minimal --with webauthn, " +
+  "then set [security.webauthn] enabled = true in the config";
+
+const PATHS = [
+  ["POST", "/api/webauthn/register/start"],
+  ["POST", "/api/webauthn/register/finish"],
+  ["POST", "/api/webauthn/auth/start"],
+  ["POST", "/api/webauthn/auth/finish"],
+  ["GET", "/api/webauthn/credentials?user_id=x"],
+  ["DELETE", "/api/webauthn/credentials/abc?user_id=x"],
+  ["PUT", "/api/webauthn/credentials/abc/name"],
+] as const;
+
+export function passkeyAbsenceCases(scene: () => BrowserScene): void {
+  describe("a service without passkeys", () => {
+    const houses: readonly (readonly [string, PasskeyHouseOptions, string])[] = [
+      ["that leaves them off", { section: "" }, OFF],
+      ["that turns them off", { section: "[security.webauthn]\nenabled = false\nsign_in = true\n" }, OFF],
+      ["of a build that has none", { section: "", binary: binaryPath({}) }, ABSENT],
+    ];
+
+    test.each(houses)("%s says so to everybody who asks, and what to do", async (_name, options, error) => {
+      await using house = await openPasskeyHouse(options);
+      for (const [method, path] of PATHS) {
+        for (const token of [undefined, house.token, "wrong"]) {
+          const response = await house.daemon.request(path, { method, ...(token !== undefined && { token }) });
+          expect([response.status, await response.json()]).toEqual([404, { error, code: "NOT_CONFIGURED" }]);
+        }
+      }
+      expect((await house.daemon.request("/api/webauthn")).status).toBe(404);
+      expect(await (await house.daemon.request("/api/session/ways")).json()).toEqual({ features: [] });
+    });
+
+    test.each(houses)(
+      "%s has a page that does not speak of them, not even in its console",
+      async (_name, options, error) => {
+        await using house = await openPasskeyHouse(options);
+        await using person = await meet(scene().browser, house);
+        const { page } = person;
+        const noise: string[] = [];
+        page.on("console", (message) => noise.push(message.text()));
+        await page.reload();
+        await page.getByLabel("Pairing code").waitFor();
+        await page.waitForLoadState("networkidle");
+        expect([await passkeyButton(page).count(), await page.getByText(/passkey/i).count()]).toEqual([0, 0]);
+        await signInByToken(person, house);
+        await page.getByRole("link", { name: "Devices" }).waitFor();
+        await page.waitForLoadState("networkidle");
+        expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
+        expect(noise).toEqual([]);
+        // Whoever types the address is told what the service says.
+        await person.go("passkeys", "Passkeys");
+        await page.getByText(error).waitFor();
+        expect(await page.getByRole("button", { name: "Add a passkey" }).count()).toBe(0);
+        person.expectCalm();
+      },
+    );
+  });
+
+  test("passkeys that are turned on by a reload are offered, and are gone again with the next", async () => {
+    await using house = await openPasskeyHouse({ section: "" });
+    await using person = await meet(scene().browser, house);
+    const { page } = person;
+    await page.getByLabel("Pairing code").waitFor();
+    const configure = async (section: string): Promise<void> => {
+      house.write(section);
+      await house.run("reload");
+      await page.reload();
+      await page.getByLabel("Pairing code").waitFor();
+      await page.waitForLoadState("networkidle");
+    };
+    await configure("[security.webauthn]\nenabled = true\nsign_in = true\n");
+    expect(await passkeyButton(page).count()).toBe(1);
+    await configure("");
+    expect(await passkeyButton(page).count()).toBe(0);
+  });
+}
