@@ -1,5 +1,6 @@
 /** Takes one run from where it stands on disk to where it waits or ends. */
 import { isPostponed, SvcError } from "@svc/contract";
+import { inScope } from "@svc/kernel";
 import type { SopRun } from "@svc/store";
 import { commit } from "./after-commit.ts";
 import { doCall } from "./call-step.ts";
@@ -33,7 +34,7 @@ export async function drive(parts: RunParts, { runId, signal, stopping }: Drive)
       const run = parts.store.sopRuns.read(runId);
       if (run?.status !== "pending" && run?.status !== "running") return;
       if (run.step !== at) [at, failures] = [run.step, 0];
-      await advance(parts, run, signal);
+      await inScope({ traceparent: run.traceparent }, () => advance(parts, run, signal));
     } catch (error) {
       // Cancelled: the run has its end. Stopping, which a turn that waits for a person may hear of first: it goes on in the
       // next process.

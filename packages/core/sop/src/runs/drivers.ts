@@ -1,6 +1,6 @@
 /** The runs that somebody is at, each once. */
 import { type Clock, postponed, SvcError } from "@svc/contract";
-import { Ongoing } from "@svc/kernel";
+import { inScope, Ongoing } from "@svc/kernel";
 import type { Drive } from "./drive.ts";
 
 interface Driver {
@@ -40,7 +40,8 @@ export class Drivers {
     if (!this.#isStarted || this.#stopping.signal.aborted) return;
     const driver = this.#drivers.get(runId);
     if (driver) driver.again = true;
-    else void this.#ongoing.during(() => this.#run(runId));
+    // A run outlives whoever has started it, or said yes to its next step.
+    else void inScope({}, () => this.#ongoing.during(() => this.#run(runId)));
   }
 
   /** Its end is on disk: what still runs of it is called off. */

@@ -1,6 +1,7 @@
 /** Runs as a process has them: a store on disk, the real approvals, an agent that does what a test says. */
 import { join } from "node:path";
 import { type Conversation, type Json, type SvcEvent } from "@svc/contract";
+import { currentScope } from "@svc/kernel";
 import { openStore, type SopRun, type Store } from "@svc/store";
 import { type CapturedLogger, captureLogger, type FakeClock, fakeClock, settled, temporaryHome } from "@svc/testkit";
 import {
@@ -105,7 +106,12 @@ export function house(options: HouseOptions): House {
   const { clock = fakeClock(), redact = (text) => text, wrap = (opened) => opened } = options;
   const home = options.folder === undefined ? temporaryHome() : undefined;
   const folder = options.folder ?? home!.path;
-  const opened = openStore({ file: join(folder, "svc.db"), clock, idempotency: { ttlMs: 1000, maxKeys: 10 } });
+  const opened = openStore({
+    file: join(folder, "svc.db"),
+    clock,
+    idempotency: { ttlMs: 1000, maxKeys: 10 },
+    traceparent: () => currentScope().traceparent,
+  });
   const store = wrap(opened);
   const log = captureLogger();
   const events: SvcEvent[] = [];
