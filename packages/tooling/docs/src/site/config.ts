@@ -1,5 +1,5 @@
 /** The site of docs/: VitePress's own look, everything it needs in its own files. */
-import { readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { UserConfig } from "vitepress";
@@ -30,7 +30,8 @@ export const site: UserConfig = {
     ],
     sidebar: [
       { text: "Guide", items: GUIDE.map(({ page, title }) => ({ text: title, link: `/guide/${page}` })) },
-      { text: "Channels", items: channelItems() },
+      { text: "Channels", items: pagesOf("channels") },
+      { text: "Operations", items: pagesOf("operations") },
       {
         text: "Reference",
         items: [
@@ -51,6 +52,12 @@ export const site: UserConfig = {
       },
     ],
   },
+  // What a page of operations links to is fetched from beside it.
+  buildEnd: ({ outDir }) => {
+    for (const file of readdirSync(join(DOCS, "operations")).filter((name) => !name.endsWith(".md"))) {
+      copyFileSync(join(DOCS, "operations", file), join(outDir, "operations", file));
+    }
+  },
   vite: {
     // The pages are outside of any package, so nothing is found from where they are.
     resolve: { alias: { "vitepress/theme-without-fonts": theme() } },
@@ -62,12 +69,12 @@ function theme(): string {
   return createRequire(import.meta.url).resolve("vitepress/theme-without-fonts");
 }
 
-/** One page for each platform, by its own heading. */
-function channelItems(): { text: string; link: string }[] {
-  const folder = join(DOCS, "channels");
-  return readdirSync(folder).map((name) => {
-    const [, title = name] = /^# (.+)$/m.exec(readFileSync(join(folder, name), "utf8")) ?? [];
-    return { text: title, link: `/channels/${name.replace(/\.md$/, "")}` };
+/** Every page of a folder, by its own heading. */
+function pagesOf(folder: string): { text: string; link: string }[] {
+  const pages = readdirSync(join(DOCS, folder)).filter((name) => name.endsWith(".md"));
+  return pages.map((name) => {
+    const [, title = name] = /^# (.+)$/m.exec(readFileSync(join(DOCS, folder, name), "utf8")) ?? [];
+    return { text: title, link: `/${folder}/${name.replace(/\.md$/, "")}` };
   });
 }
 
