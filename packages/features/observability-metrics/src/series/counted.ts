@@ -30,7 +30,7 @@ export function openCounted() {
     ]),
     requestSeconds: time(
       "svc_http_request_duration_seconds",
-      "Seconds from a request's arrival to the end of its answer.",
+      "Seconds from a request's arrival to its answer; of a stream, to its beginning.",
       ["method", "route", "status_class"],
       REQUEST,
     ),

@@ -48,7 +48,12 @@ export function openProcess(registry: Registry, clock: Clock): ProcessSeries {
   gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.").set(
     clock.now() / 1000 - process.uptime(),
   );
-  const version = new Gauge({ name: "nodejs_version_info", help: "Node.js.", labelNames: ["version"], registers });
+  const version = new Gauge({
+    name: "nodejs_version_info",
+    help: "The version of Node.js: always 1.",
+    labelNames: ["version"],
+    registers,
+  });
   version.set({ version: process.version }, 1);
 
   const monitor = monitorEventLoopDelay({ resolution: LOOK_MS });
