@@ -17,7 +17,7 @@ export interface Parsed {
 /** Reads what follows the command's word. Throws USAGE for what the command does not know. */
 export function parseWords(entry: CommandEntry, words: readonly string[]): Parsed {
   try {
-    const args = words.map(hidden);
+    const args = words.map((word) => (isLikeAnOption(word, entry) ? `\0${word}` : word));
     const { values, positionals } = parseArgs({ args, options: optionsOf(entry), allowPositionals: true });
     return {
       args: positionals.map(shown),
@@ -38,8 +38,13 @@ export function parseWords(entry: CommandEntry, words: readonly string[]): Parse
   }
 }
 
-/** `-100123` is a chat, not options: behind a mark that no shell can hand over, the parser takes it for a word. */
-const hidden = (word: string): string => (/^-\d/.test(word) ? `\0${word}` : word);
+/**
+ * `-100123` is a chat, `-kZ3vQ9w_0aXb` a passkey, and neither is options: behind a mark that no shell can hand over, the parser
+ * takes it for a word.
+ */
+const isLikeAnOption = (word: string, { options }: CommandEntry): boolean =>
+  /^-\d/.test(word) ||
+  (/^-[A-Za-z0-9_][\w-]{10,}$/.test(word) && !options.some(([flags]) => flags.startsWith(word.slice(0, 2))));
 const shown = (word: string): string => word.replace(/^\0/, "");
 
 /** Throws USAGE when an argument is missing, unknown, or there is one too many. */

@@ -23,6 +23,18 @@ export const people: readonly CommandEntry[] = [
     load: () => import("../../commands/devices.ts"),
   },
   {
+    usage: "passkeys <action>",
+    summary: "list, rename or remove the passkeys of the paired devices",
+    options: [["--user-id <id>", "Only those of this user_id"], YES_OPTION, JSON_OPTION],
+    examples: [
+      "svc passkeys list --user-id ann",
+      'svc passkeys rename Wj0DkL "the blue key"',
+      "svc passkeys remove Wj0DkL --yes",
+    ],
+    actions: ["list", "rename <id> <name>", "remove <id>"],
+    load: () => import("../../commands/passkeys.ts"),
+  },
+  {
     usage: "sessions <action>",
     summary: "list, show, cancel or delete conversations",
     options: [

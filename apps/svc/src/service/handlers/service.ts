@@ -10,6 +10,7 @@ import { channelHandlers } from "./channels.ts";
 import { text } from "./fields.ts";
 import { mailHandlers } from "./mail.ts";
 import { modelHandlers } from "./model.ts";
+import { passkeyHandlers } from "./passkeys.ts";
 import { secretHandlers } from "./secrets.ts";
 import { sendHandlers } from "./send.ts";
 import { sessionHandlers } from "./sessions.ts";
@@ -44,6 +45,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       events: service.isDaemon ? service.events.hub : undefined,
     }),
     ...auditHandlers(sops.audit),
+    ...passkeyHandlers(service),
     ping: () => ({ ok: true }),
     features: () => featureList(service),
     tools: () => toolList(service),

@@ -1,0 +1,46 @@
+/** A route of a feature, asked by an operator: whoever has the control socket. */
+import { type Json, type Route, SvcError } from "@svc/contract";
+import * as v from "valibot";
+import { featurePathsOf } from "../feature-paths.ts";
+import type { Service } from "../service.ts";
+
+export interface RouteQuestion {
+  readonly method: Route["method"];
+  /** As the feature writes it, with its `{name}` segments. */
+  readonly path: string;
+  /** By `{name}`. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What it answers. Throws what it throws; NOT_CONFIGURED, saying what to do, where the feature is not in the build or is off;
+ * FEATURE_DOWN where it failed; USAGE for what does not fit the route's schemas.
+ */
+export async function askRoute(service: Service, question: RouteQuestion): Promise<Json> {
+  const { method, path, params = {}, query = {}, body = null, signal } = question;
+  const { route } = findRoute(service, method, path);
+  const fits =
+    (route.doc.body === undefined || v.is(route.doc.body, body)) &&
+    Object.entries(route.doc.query ?? {}).every(([name, schema]) => v.is(schema, query[name]));
+  if (!fits) throw new SvcError("USAGE", "The feature does not take this.");
+  const answer = await route.handle({
+    caller: { kind: "operator" },
+    params,
+    query: new URLSearchParams(query),
+    body: route.doc.body === undefined ? body : (v.parse(route.doc.body, body) as Json),
+    origin: undefined,
+    signal,
+  });
+  return answer.body;
+}
+
+function findRoute({ context, config, generation }: Service, method: Route["method"], path: string) {
+  const found = generation.registry.routes.find(({ route }) => route.method === method && route.path === path);
+  if (found !== undefined) return found;
+  const missing = featurePathsOf(context.composition, config).get(path)?.missing;
+  if (missing === undefined) throw new SvcError("FEATURE_DOWN");
+  throw new SvcError("NOT_CONFIGURED", `${missing.charAt(0).toUpperCase()}${missing.slice(1)}.`);
+}

@@ -1,0 +1,73 @@
+/** What `svc passkeys` asks for: every device's, as an operator sees and changes them. */
+import { type ClientId, DEVICE_NAME_PATTERN, type Json, SvcError } from "@svc/contract";
+import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
+import type { Service } from "../service.ts";
+import { byPrefix } from "./by-prefix.ts";
+import { askRoute, type RouteQuestion } from "./feature-route.ts";
+import { text } from "./fields.ts";
+
+const CREDENTIALS = "/api/webauthn/credentials";
+const CREDENTIAL = "/api/webauthn/credentials/{id}";
+
+export function passkeyHandlers(service: Service): ControlHandlers {
+  const ask = (question: RouteQuestion): Promise<Json> => askRoute(service, question);
+
+  const list = async ({ body, signal }: ControlRequest): Promise<readonly Passkey[]> => {
+    const userId = text(body["user_id"]);
+    const query = userId === undefined ? {} : { user_id: userId };
+    const told = await ask({ method: "GET", path: CREDENTIALS, query, signal });
+    return (told as unknown as { credentials: readonly Told[] }).credentials.map((one) => shown(service, one));
+  };
+  const find = async (request: ControlRequest): Promise<Passkey> =>
+    byPrefix(await list(request), text(request.body["id"]) ?? "", "PASSKEY_UNKNOWN");
+
+  return {
+    passkeys: async (request) => ({ passkeys: (await list(request)) as unknown as Json }),
+    "passkey-rename": async (request) => {
+      const name = passkeyName(request.body["name"]);
+      const { id, device } = await find(request);
+      const params = { id };
+      const renamed = await ask({
+        method: "PUT",
+        path: `${CREDENTIAL}/name`,
+        params,
+        body: { name },
+        signal: request.signal,
+      });
+      return { ...(renamed as { readonly [key: string]: Json }), device };
+    },
+    "passkey-remove": async (request) => {
+      const passkey = await find(request);
+      const { id, user_id: userId } = passkey;
+      await ask({ method: "DELETE", path: CREDENTIAL, params: { id }, signal: request.signal });
+      const left = (await list({ ...request, body: {} })).filter((other) => other.user_id === userId).length;
+      return { ...passkey, left_of_user: left };
+    },
+  };
+}
+
+interface Told {
+  readonly id: string;
+  readonly user_id: string;
+  readonly client_id: string;
+  readonly [key: string]: Json;
+}
+
+interface Passkey {
+  readonly id: string;
+  readonly user_id: string;
+  readonly device: { readonly id: string; readonly name: string } | null;
+  readonly [key: string]: Json;
+}
+
+/** With the device in place of its ClientId, which stays inside. */
+function shown({ store }: Service, { client_id: clientId, ...passkey }: Told): Passkey {
+  const device = store.devices.ofClient(clientId as ClientId);
+  return { ...passkey, device: device === undefined ? null : { id: device.id, name: device.name } } as Passkey;
+}
+
+/** Throws USAGE. */
+function passkeyName(name: Json | undefined): string {
+  if (typeof name === "string" && DEVICE_NAME_PATTERN.test(name)) return name.trim();
+  throw new SvcError("USAGE", "A passkey's name is 1 to 64 printable characters.");
+}

@@ -1,0 +1,319 @@
+// A passkey is as good as a token, in the real binary: it signs in, over kills, and is gone when it is removed or its device is.
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  binaryPath,
+  evaluatedInto,
+  fullestBinaryPath,
+  readEvaluated,
+  runBinary,
+  type RunningBinary,
+  SoftAuthenticator,
+  startBinary,
+  temporaryHome,
+} from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { homeWith } from "./daemon.ts";
+import { addPasskey, ask, BEARER_ONLY, originOf, proofOf, prove, SIGN_IN, startAll, svc } from "./passkey-house.ts";
+
+const LIBRARY = "@simplewebauthn/server";
+
+describe("signing in", () => {
+  test("a page becomes the passkey's device, over a kill, until the passkey is removed", async () => {
+    using home = homeWith(SIGN_IN);
+    const first = await startAll(home.path);
+    const token = await first.pair();
+    const phone = new SoftAuthenticator();
+    const added = await addPasskey(first, { token }, phone);
+    expect(added).toMatchObject({ status: 201, body: { user_id: "ann", name: "Passkey 1", suspect: false } });
+    const early = await proofOf(first, phone);
+    await first.kill9();
+
+    await using daemon = await startAll(home.path);
+    // Begun before the kill: it says to begin again.
+    expect(await prove(daemon, early)).toMatchObject({
+      status: 410,
+      body: { code: "PASSKEY_EXPIRED" },
+      page: undefined,
+    });
+    const { status, body, page } = await prove(daemon, await proofOf(daemon, phone));
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        verified: true,
+        credential_id: added.body["id"],
+        user_id: "ann",
+        csrf: expect.any(String) as string,
+        device: { id: expect.any(String) as string, name: expect.any(String) as string, scope: "operator" },
+      },
+    });
+    const devices = await ask(daemon, "GET", "devices", { page: page! });
+    expect(devices.body["devices"]).toMatchObject([{ current: true }]);
+    expect((await ask(daemon, "GET", "webauthn/credentials", { page: page! })).body["credentials"]).toHaveLength(1);
+
+    const path = `webauthn/credentials/${String(added.body["id"])}?user_id=ann`;
+    expect(await ask(daemon, "DELETE", path, { page: page! })).toMatchObject({
+      status: 403,
+      body: { code: "PASSKEY_LAST" },
+    });
+    expect(await ask(daemon, "DELETE", path, { token })).toMatchObject({ status: 200, body: { removed: true } });
+    expect(await prove(daemon, await proofOf(daemon, phone))).toMatchObject({
+      status: 404,
+      body: { code: "PASSKEY_UNKNOWN" },
+      page: undefined,
+    });
+  });
+
+  test("a proof that comes again, is odd or comes from elsewhere signs nobody in", async () => {
+    using home = homeWith(SIGN_IN);
+    await using daemon = await startAll(home.path);
+    const token = await daemon.pair();
+    const phone = new SoftAuthenticator();
+    await addPasskey(daemon, { token }, phone);
+    const proof = await proofOf(daemon, phone);
+    const both = await Promise.all([prove(daemon, proof), prove(daemon, proof)]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 410]);
+    expect((await prove(daemon, proof)).status).toBe(410);
+    const tampered = await proofOf(daemon, phone);
+    tampered.response.signature = `${tampered.response.signature.slice(0, -8)}AAAAAAAA`;
+    expect(await prove(daemon, tampered)).toMatchObject({ status: 403, body: { code: "PASSKEY_REFUSED" } });
+    for (const body of [{}, { ...proof, id: 5 }, { ...proof, response: null }, { ...proof, type: "password" }]) {
+      expect((await ask(daemon, "POST", "webauthn/auth/finish", {}, body)).status).toBe(400);
+    }
+    const deep = `${'{"a":'.repeat(500)}1${"}".repeat(500)}`;
+    for (const [body, status] of [
+      ["{", 400],
+      [deep, 400],
+      [JSON.stringify({ ...proof, id: "A".repeat(70_000) }), 413],
+    ] as const) {
+      const headers = { origin: originOf(daemon), "content-type": "application/json" };
+      const answer = await daemon.request("/api/webauthn/auth/finish", { method: "POST", headers, body });
+      expect(answer.status).toBe(status);
+    }
+    const elsewhere = await daemon.request("/api/webauthn/auth/start", {
+      method: "POST",
+      headers: { origin: "https://evil.example" },
+      body: {},
+    });
+    expect(elsewhere.status).toBe(403);
+  });
+
+  test("a revoked device's passkey is nobody's, and its user_id is free", async () => {
+    using home = homeWith(SIGN_IN);
+    await using daemon = await startAll(home.path);
+    const [old, token] = [await daemon.pair(), await pairAnother(daemon, home.path)];
+    const phone = new SoftAuthenticator();
+    await addPasskey(daemon, { token: old }, phone, "boss");
+    const taken = await ask(daemon, "POST", "webauthn/register/start", { token }, { user_id: "boss", user_name: "B" });
+    expect(taken).toMatchObject({ status: 404, body: { code: "PASSKEY_UNKNOWN" } });
+    const { page } = await prove(daemon, await proofOf(daemon, phone));
+    const { body } = await ask(daemon, "GET", "devices", { page: page! });
+    const mine = (body["devices"] as { id: string; current: boolean }[]).find(({ current }) => current);
+    await ask(daemon, "DELETE", `devices/${mine!.id}`, { token });
+    expect((await prove(daemon, await proofOf(daemon, phone))).status).toBe(404);
+    expect((await addPasskey(daemon, { token }, new SoftAuthenticator(), "boss")).status).toBe(201);
+    expect((await listed(home.path)).map(({ user_id }) => user_id)).toEqual(["boss"]);
+  });
+});
+
+describe("without sign_in", () => {
+  test("every path wants a bearer that may read", async () => {
+    using home = homeWith(BEARER_ONLY);
+    await using daemon = await startAll(home.path);
+    const [token, program] = [await daemon.pair(), await pairAnother(daemon, home.path, "webhook")];
+    const paths = [
+      ["POST", "register/start"],
+      ["POST", "register/finish"],
+      ["POST", "auth/start"],
+      ["POST", "auth/finish"],
+      ["GET", "credentials?user_id=ann"],
+      ["PUT", "credentials/AAAA/name"],
+      ["DELETE", "credentials/AAAA?user_id=ann"],
+    ] as const;
+    for (const [as, status] of [
+      [{}, 401],
+      [{ token: "svc_made_up" }, 401],
+      [{ token: program }, 403],
+    ] as const) {
+      const answers = await Promise.all(paths.map(([method, path]) => ask(daemon, method, `webauthn/${path}`, as)));
+      expect(answers.map((answer) => answer.status)).toEqual(paths.map(() => status));
+    }
+    const phone = new SoftAuthenticator();
+    const { body } = await addPasskey(daemon, { token }, phone);
+    const answer = await prove(daemon, await proofOf(daemon, phone, { token }), { token });
+    expect(answer).toEqual({
+      status: 200,
+      body: { verified: true, credential_id: body["id"], user_id: "ann" },
+      page: undefined,
+    });
+  });
+});
+
+describe("what is kept", () => {
+  test("is sealed, and stands in no line of the log", async () => {
+    using home = homeWith(SIGN_IN);
+    const daemon = await startAll(home.path);
+    const token = await daemon.pair();
+    const phone = new SoftAuthenticator();
+    await addPasskey(daemon, { token }, phone, "ann.author@example.org");
+    const proof = await proofOf(daemon, phone);
+    const { page } = await prove(daemon, proof);
+    await prove(daemon, proof);
+    await daemon.stop();
+    const { cose } = phone.credentials[0]!.key;
+    const files = ["state", "logs"].flatMap((folder) =>
+      readdirSync(join(home.path, folder)).map((name) => readFileSync(join(home.path, folder, name), "latin1")),
+    );
+    const texts = [...files, daemon.output()].join("\n");
+    expect(texts).toContain("a passkey was added");
+    const secrets = [
+      cose.toString("base64url"),
+      cose.toString("latin1"),
+      proof.response.signature,
+      page!["x-svc-csrf"]!,
+    ];
+    for (const secret of [...secrets, "ann.author"]) expect(texts).not.toContain(secret);
+  });
+
+  test("survives a new key, and goes with a backup into another home", async () => {
+    using home = homeWith(SIGN_IN);
+    using other = temporaryHome();
+    const first = await startAll(home.path);
+    const phone = new SoftAuthenticator();
+    await addPasskey(first, { token: await first.pair() }, phone);
+    expect((await svc(home.path, "secrets", "rotate")).code).toBe(0);
+    const file = join(other.path, "backup.tar.gz");
+    expect((await svc(home.path, "backup", file)).code).toBe(0);
+    await first.stop();
+    const restored = join(other.path, "home");
+    mkdirSync(restored);
+    expect(await svc(restored, "restore", file, "--yes")).toMatchObject({ code: 0 });
+    for (const folder of [home.path, restored]) {
+      await using daemon = await startAll(folder);
+      expect((await prove(daemon, await proofOf(daemon, phone))).status).toBe(200);
+    }
+  });
+});
+
+describe("the library", () => {
+  test("is loaded by the first passkey, not by the start, and says nothing of its own", async () => {
+    using home = homeWith(SIGN_IN);
+    const run = async (folder: string, work: (daemon: RunningBinary) => Promise<unknown>) => {
+      mkdirSync(join(home.path, folder));
+      const daemon = await startAll(home.path, evaluatedInto(join(home.path, folder)));
+      await work(daemon);
+      await daemon.stop();
+      expect(daemon.output()).not.toMatch(/warning/i);
+      return readEvaluated(join(home.path, folder), fullestBinaryPath());
+    };
+    const idle = await run("idle", async (daemon) => ask(daemon, "POST", "webauthn/auth/start", {}, {}));
+    expect(idle.features).toContain("webauthn");
+    expect(idle.packages).not.toContain(LIBRARY);
+    const used = await run("used", async (daemon) => {
+      const token = await pairAnother(daemon, home.path);
+      await addPasskey(daemon, { token }, new SoftAuthenticator());
+    });
+    expect(used.packages).toContain(LIBRARY);
+  });
+});
+
+interface Line {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly device: { readonly id: string; readonly name: string };
+  readonly [key: string]: unknown;
+}
+
+async function listed(home: string, ...words: string[]): Promise<Line[]> {
+  const { stdout } = await svc(home, "passkeys", "list", "--json", ...words);
+  return (JSON.parse(stdout) as { passkeys: Line[] }).passkeys;
+}
+
+async function pairAnother(daemon: RunningBinary, home: string, scope = "operator"): Promise<string> {
+  const { stdout } = await svc(home, "pair", "--scope", scope, "--name", `another ${scope}`, "--json");
+  return daemon.pair(/\d{6}/.exec(stdout)![0]);
+}
+
+describe("svc passkeys", () => {
+  test("lists, renames and removes what every device has, with a daemon and without", async () => {
+    using home = homeWith(SIGN_IN);
+    const daemon = await startAll(home.path);
+    const [token, other] = [await daemon.pair(), await pairAnother(daemon, home.path)];
+    expect((await svc(home.path, "passkeys", "list")).stdout).toContain("nobody has a passkey");
+    const phone = new SoftAuthenticator();
+    await addPasskey(daemon, { token }, phone, "ann");
+    await addPasskey(daemon, { token: other }, new SoftAuthenticator(), "ben");
+    const lines = await listed(home.path);
+    expect(lines.map(({ user_id, device }) => [user_id, device.name])).toEqual([
+      ["ann", expect.any(String)],
+      ["ben", "another operator"],
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/client_id|public/i);
+    expect(await listed(home.path, "--user-id", "ben")).toEqual([lines[1]]);
+    const [{ id }] = lines as [Line, Line];
+    const start = id.slice(0, 12);
+    expect((await svc(home.path, "passkeys", "rename", start, "the blue key")).stdout).toContain("the blue key");
+    expect((await svc(home.path, "passkeys", "list")).stdout).toMatch(/the blue key +ann +of .* never used/);
+    const removed = await svc(home.path, "passkeys", "remove", start, "--yes");
+    expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("ann has no passkey any more")]);
+    expect((await prove(daemon, await proofOf(daemon, phone))).status).toBe(404);
+    await daemon.stop();
+    expect((await svc(home.path, "passkeys", "remove", lines[1]!.id, "--yes")).code).toBe(0);
+    expect(await listed(home.path)).toEqual([]);
+  });
+
+  test("takes an id that begins like an option", async () => {
+    using home = homeWith(SIGN_IN);
+    await using daemon = await startAll(home.path);
+    const token = await daemon.pair();
+    for (let tries = 0; tries < 500; tries += 1) {
+      const key = new SoftAuthenticator();
+      const options = (
+        await ask(daemon, "POST", "webauthn/register/start", { token }, { user_id: "ann", user_name: "a" })
+      ).body;
+      const made = key.create(options as never, originOf(daemon));
+      if (!made.id.startsWith("-") || made.id.startsWith("--")) continue;
+      expect((await ask(daemon, "POST", "webauthn/register/finish", { token }, made)).status).toBe(201);
+      const done = await svc(home.path, "passkeys", "remove", made.id.slice(0, 12), "--yes");
+      expect([done.stderr, done.code]).toEqual(["", 0]);
+      return;
+    }
+    throw new Error("no id began with a dash");
+  });
+
+  test("says what is wrong, and what to do about it", async () => {
+    using on = homeWith(SIGN_IN);
+    const said = async (home: string, binary: string, ...words: string[]) => {
+      const { code, stderr } = await runBinary(["passkeys", ...words, "--json"], { home, binary });
+      return [code, stderr];
+    };
+    const all = fullestBinaryPath();
+    expect(await said(on.path, all, "remove", "AAAA")).toEqual([64, expect.stringContaining("PASSKEY_UNKNOWN")]);
+    expect(await said(on.path, all, "list", "--user-id", "nobody")).toEqual([
+      64,
+      expect.stringContaining("PASSKEY_UNKNOWN"),
+    ]);
+    expect(await said(on.path, all, "list", "--user-id", "x".repeat(200))).toEqual([
+      64,
+      expect.stringContaining("USAGE"),
+    ]);
+    expect(await said(on.path, all, "rename", "AAAA")).toEqual([64, expect.stringContaining("needs <name>")]);
+    using off = homeWith("[security.webauthn]\nenabled = false\n");
+    expect(await said(off.path, all, "list")).toEqual([
+      64,
+      expect.stringMatching(/NOT_CONFIGURED|set \[security.webauthn\] enabled = true/),
+    ]);
+    using plain = homeWith("");
+    await using daemon = await startBinary({ home: plain.path });
+    expect(await said(daemon.home, binaryPath(), "list")).toEqual([64, expect.stringContaining("--with webauthn")]);
+  });
+});
+
+test("a config that no browser would take stops nothing else, and says why", async () => {
+  using home = homeWith(`[gateway]\npublic_url = "https://203.0.113.5"\n\n${SIGN_IN}`);
+  await using daemon = await startAll(home.path);
+  expect(await ask(daemon, "POST", "webauthn/auth/start", {}, {})).toMatchObject({ body: { code: "FEATURE_DOWN" } });
+  expect((await svc(home.path, "status")).stdout).toMatch(/webauthn: failed .*public_url.*rp_origin/);
+  expect((await svc(home.path, "passkeys", "list", "--json")).stderr).toContain("FEATURE_DOWN");
+});
