@@ -59,7 +59,9 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       await page.getByRole("button", { name: "Remove Laptop" }).click();
       const dialog = page.getByRole("dialog");
       const [passkey] = await passkeysOf(house);
-      await dialog.getByText(`svc passkeys remove ${passkey?.id}`).waitFor();
+      const command = (await dialog.locator(".command").textContent()) ?? "";
+      expect(command).toMatch(/^svc passkeys remove (?:-- )?[\w-]{12}$/);
+      expect(passkey?.id.startsWith(command.split(" ").at(-1) ?? "")).toBe(true);
       const token = dialog.getByLabel("Token of this device");
       for (const [typed, code] of [
         ["", "PASSKEY_LAST"],
@@ -79,6 +81,23 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       expect(await page.content()).not.toContain(house.token);
       await person.go("devices", "Devices");
       person.expectCalm();
+    });
+
+    test("the last one goes at the machine, by the command that the page shows", async () => {
+      await using house = await openPasskeyHouse();
+      await using person = await signedIn(scene().browser, house, { name: "desk" });
+      const { page } = person;
+      await Authenticator.plugInto(page);
+      await addPasskey(person, "Laptop");
+      await page.getByRole("button", { name: "Remove Laptop" }).click();
+      const command = (await page.getByRole("dialog").locator(".command").textContent()) ?? "";
+      await house.run(...command.replace(/^svc passkeys remove/, "passkeys remove --yes").split(" "));
+      await page.reload();
+      await page.getByText("This device has no passkey.").waitFor();
+      await signOut(person);
+      await passkeyButton(page).click();
+      await expect.poll(() => page.getByRole("alert").count()).toBe(1);
+      expect(await page.getByRole("alert").textContent()).toContain("PASSKEY_UNKNOWN");
     });
 
     test("that was called off, or of a person who was not recognised, is not there; the dialog stays", async () => {
@@ -140,17 +159,20 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       person.expectCalm();
     });
 
-    test("on a phone nothing scrolls sideways", async () => {
+    test.each([360, 1280])("in %i pixels nothing scrolls sideways, and no dialog is cut off", async (pixels) => {
       await using house = await openPasskeyHouse();
-      await using person = await signedIn(scene().browser, house, { viewport: { width: 360, height: 740 } });
+      await using person = await signedIn(scene().browser, house, { viewport: { width: pixels, height: 740 } });
       const { page } = person;
       await Authenticator.plugInto(page);
       await addPasskey(person, "A key with a rather long name, on the ring of the front door");
-      const width = (): Promise<number> => page.evaluate("document.documentElement.scrollWidth");
-      expect(await width()).toBe(360);
+      const hidden = (selector: string): Promise<number> =>
+        page.evaluate(
+          `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector("${selector}"))`,
+        );
+      expect(await hidden("html")).toBe(0);
       await page.getByRole("button", { name: /^Remove/ }).click();
       await page.getByLabel("Token of this device").waitFor();
-      expect(await width()).toBe(360);
+      expect([await hidden("html"), await hidden("dialog")]).toEqual([0, 0]);
     });
   });
 

@@ -44,6 +44,9 @@ export function RemovePasskey({ passkey: { id, name }, isLast, onClose }: Props)
   );
 }
 
+/** As it is typed: enough of the id, which may begin as an option does. */
+const removalOf = (id: string): string => `svc passkeys remove ${id.startsWith("-") ? "-- " : ""}${id.slice(0, 12)}`;
+
 interface FieldProps {
   readonly id: string;
   readonly token: string;
@@ -69,7 +72,7 @@ function TokenField({ id, token, onInput, onEnter }: FieldProps) {
       />
       <p class="hint" id={`${field}-hint`}>
         It is the last one that works: being signed in is not enough to remove it. A browser that was paired by a code
-        has no token that anybody knows; where the service runs: <Command>{`svc passkeys remove ${id}`}</Command>
+        has no token that anybody knows; where the service runs: <Command>{removalOf(id)}</Command>
       </p>
     </>
   );
