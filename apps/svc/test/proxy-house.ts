@@ -43,11 +43,15 @@ export function installed(kind: Kind): boolean {
   }
 }
 
-/** `target`: host:port that the page's `127.0.0.1:42617` stands for. */
-export async function startProxy(kind: Kind, target: string): Promise<Proxy> {
+/** `target`: host:port that the page's `127.0.0.1:42617` stands for. `change`: what another page makes of the block. */
+export async function startProxy(
+  kind: Kind,
+  target: string,
+  change: (block: string) => string = (block) => block,
+): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), `svc-${kind}-`));
   const port = await freePort();
-  const page = blockOf(kind).replaceAll("127.0.0.1:42617", target);
+  const page = change(blockOf(kind)).replaceAll("127.0.0.1:42617", target);
   const { args, authority } = kind === "caddy" ? caddy(folder, page, port) : nginx(folder, page, port);
   const child = spawn(kind, args, { stdio: "ignore", env: { PATH: process.env["PATH"], HOME: folder } });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
