@@ -1,11 +1,14 @@
 /**
  * `pnpm screenshots`: pictures of every view, for docs/guide/dashboard.md, from a daemon with a plausible day behind it. Run
- * `pnpm build` before it.
+ * `pnpm build` before it, and `pnpm build all`, which has passkeys.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContextOptions, Page, Route } from "playwright-core";
+import { Authenticator } from "./house/authenticator.ts";
 import { launch } from "./house/browser.ts";
+import { addPasskey } from "./house/passkey-acts.ts";
+import { openPasskeyHouse } from "./house/passkey-house.ts";
 import { openHouse } from "./house/house.ts";
 import { type Person, signedIn } from "./house/person.ts";
 import { seedProcedures } from "./house/procedures.ts";
@@ -24,6 +27,7 @@ try {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const colorScheme of ["light", "dark"] as const) {
+    await picturePasskeys(colorScheme);
     await pictures(`${colorScheme}`, { colorScheme, viewport: DESK }, () => true);
     await pictures(`phone-${colorScheme}`, { colorScheme, viewport: PHONE, deviceScaleFactor: 2 }, (view) =>
       ON_PHONE.has(view),
@@ -72,6 +76,21 @@ async function takeDetails(person: Person, suffix: string): Promise<void> {
   await take(page, `conversation-${suffix}`);
   await page.getByRole("button", { name: /^Reject #/ }).click();
   await page.waitForURL(/#\/sessions\//);
+}
+
+/** On a daemon of the build that has them, and by its name. */
+async function picturePasskeys(colorScheme: "light" | "dark"): Promise<void> {
+  await using withPasskeys = await openPasskeyHouse();
+  const options = { reducedMotion: "reduce", colorScheme, viewport: { ...DESK, height: 420 } } as const;
+  await using person = await signedIn(browser, withPasskeys, { name: "Laptop", ...options });
+  const authenticator = await Authenticator.plugInto(person.page);
+  for (const name of ["This laptop", "Key on the ring"]) {
+    await addPasskey(person, name);
+    // Of several, each is on an authenticator of its own.
+    for (const credential of await authenticator.stored()) await authenticator.forget(credential);
+  }
+  await person.page.locator(".announcements p").waitFor({ state: "detached" });
+  await take(person.page, `passkeys-${colorScheme}`);
 }
 
 async function take(page: Page, name: string): Promise<void> {
