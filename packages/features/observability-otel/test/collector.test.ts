@@ -89,12 +89,20 @@ describe("statuses", () => {
   });
 
   test("what one collector asks for is not another's", async () => {
-    await using other = await startSink(answers(503, { "retry-after": "77" }));
-    const [here, there] = [await open(), await open({ otel_endpoint: other.url })];
-    sink.answer = answers(503, { "retry-after": "66" });
-    const outcomes = await Promise.all([here.send(oneSpan()), there.send(oneSpan())]);
-    expect(outcomes).toMatchObject([{ retryAfterMs: 66_000 }, { retryAfterMs: 77_000 }]);
-    await here.send(oneSpan());
+    let breakOff = (): void => {};
+    const asked = Promise.withResolvers<void>();
+    await using broken = await startRaw((socket) =>
+      socket.once("data", () => {
+        breakOff = () => socket.write("no HTTP\r\n");
+        asked.resolve();
+      }),
+    );
+    const here = (await open({ otel_endpoint: broken.url })).send(oneSpan());
+    await asked.promise;
+    sink.answer = answers(503, { "retry-after": "77" });
+    expect(await (await open()).send(oneSpan())).toMatchObject({ retryAfterMs: 77_000 });
+    breakOff();
+    expect(await here).toMatchObject({ kind: "failed", retryAfterMs: undefined });
   });
 
   test.each([429, 502, 503, 504])("%s is tried again before it is a failure", async (status) => {
@@ -203,6 +211,7 @@ describe("spans it says it did not take", () => {
 
 describe("its end", () => {
   test("leaves no connection, in use or idle", async () => {
+    hurry();
     const idle = await open();
     await idle.send(oneSpan());
     sink.answer = () => {};
@@ -212,7 +221,10 @@ describe("its end", () => {
     expect(sink.connections).toBe(2);
     idle.close();
     busy.close();
+    // At once: it is not tried again, and no timer of the exporter's keeps the process.
     expect(await sending).toMatchObject({ kind: "failed" });
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
     await vi.waitFor(() => expect(sink.connections).toBe(0));
   });
 
@@ -221,7 +233,7 @@ describe("its end", () => {
     sink.answer = answers(503);
     const collector = await open();
     const sending = collector.send(oneSpan());
-    await sink.came(1);
+    while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
     collector.close();
     await hurried(sending);
     expect(sink.requests).toHaveLength(1);

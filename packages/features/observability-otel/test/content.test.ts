@@ -124,6 +124,12 @@ test("a long text is cut", async () => {
   expect(text).toHaveLength(16_384);
 });
 
+test("half a character, sent so or left by the cut, does not cost the whole request", async () => {
+  for (const said of [`${"x".repeat(16_383)}🦊`, `${"x".repeat(16_383)}\ud83e`]) {
+    expect((await attributeOf("tool-call", "output", said)).text.at(-1)).toBe("\ufffd");
+  }
+});
+
 test("kinds of work in which nothing is said take what is said to them, and record nothing", async () => {
   await using feature = await openFeature({ otel_record_content: true });
   const watch = feature.begin("delivery", FACTS.delivery)!;

@@ -1,7 +1,9 @@
 // A collector that fails costs bounded memory, no time of anybody's, and a line a minute; and it is found again by itself.
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import type { Clock } from "@svc/contract";
 import { captureLogger, fakeClock, settled } from "@svc/testkit";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Outcome } from "../src/export/outcome.ts";
 import { BATCH, QUEUE, SpanQueue } from "../src/export/queue.ts";
 
@@ -24,7 +26,9 @@ function house() {
       isClosed = true;
     },
   };
-  const queue = new SpanQueue({ collector, log, clock });
+  // As the runtime's timers do: what was the scope when they were set is it when they fire.
+  const after: Clock["after"] = (delayMs, run) => clock.after(delayMs, AsyncLocalStorage.bind(run));
+  const queue = new SpanQueue({ collector, log, clock: { ...clock, after } });
   return {
     clock,
     log,
@@ -183,10 +187,12 @@ describe("a collector that fails", () => {
     const at = house();
     at.answer = () => failed();
     at.add(BATCH.spans + 1);
-    await at.clock.advance(600_000);
+    // Five tries: with the first, 1 + 2 + 4 + 8 + 16 seconds.
+    await at.clock.advance(31_000);
+    const before = at.batches.length;
     at.answer = () => TAKEN;
-    await at.clock.advance(120_000);
-    expect(at.batches.at(-1)).toBe(1);
+    await at.clock.advance(60_000);
+    expect([before, ...at.batches.slice(before)]).toEqual([5, 1]);
   });
 
   test("does not get what it refused again", async () => {
@@ -218,6 +224,17 @@ describe("the log", () => {
     expect(lines.reduce((sum, { fields }) => sum + Number(fields["dropped"]), 0)).toBe(added);
   });
 
+  test("says no more of what is over, where nothing was dropped", async () => {
+    const at = house();
+    at.answer = () => failed();
+    at.add(1);
+    await at.clock.advance(5_000);
+    at.answer = () => TAKEN;
+    await at.clock.advance(120_000);
+    expect(at.log.lines.map(({ level }) => level)).toEqual(["warn", "info"]);
+    expect(at.clock.waiting).toBe(0);
+  });
+
   test("says how many a collector rejects that takes the others", async () => {
     const at = house();
     at.answer = () => ({ kind: "taken", rejected: 2 });
@@ -227,6 +244,23 @@ describe("the log", () => {
     at.add(1);
     await at.clock.advance(1_000);
     expect(at.batches).toEqual([3, 1]);
+  });
+
+  test("does not say it of the turn whose span came last", async () => {
+    const scope = new AsyncLocalStorage<string>();
+    const at = house();
+    const scopes: (string | undefined)[] = [];
+    at.answer = () => {
+      scopes.push(scope.getStore());
+      return REFUSED;
+    };
+    scope.run("a turn", () => at.add(BATCH.spans));
+    await at.clock.advance(0);
+    const said = vi.spyOn(at.log, "warn").mockImplementation(() => void scopes.push(scope.getStore()));
+    await at.clock.advance(60_000);
+    scope.run("a turn", () => at.add(QUEUE.spans + 1));
+    expect(said).toHaveBeenCalled();
+    expect(scopes).toEqual([undefined, undefined]);
   });
 
   test("says nothing of a collector that takes everything", async () => {

@@ -3,10 +3,11 @@
  * ends a span. A collector that fails is left alone for longer and longer, and as long as it asks for; what does not fit
  * into the queue meanwhile is dropped and counted.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace";
 import type { Clock, Logger } from "@svc/contract";
 import { type Collector, EXPORT_MS } from "./collector.ts";
-import type { Outcome, Reason } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
 import { Trouble } from "./trouble.ts";
 import { within } from "./within.ts";
 
@@ -32,6 +33,8 @@ export class SpanQueue implements SpanProcessor {
   readonly #collector: Collector;
   readonly #clock: Clock;
   readonly #trouble: Trouble;
+  /** What is done here is nobody's work: its lines in the log must not be told as those of the turn whose span came last. */
+  readonly #asNobody = AsyncLocalStorage.snapshot();
   readonly #spans: ReadableSpan[] = [];
   #characters = 0;
   /** In a row. */
@@ -56,7 +59,7 @@ export class SpanQueue implements SpanProcessor {
     if (this.#closing !== undefined) return;
     const characters = charactersIn(span);
     if (this.#spans.length >= QUEUE.spans || this.#characters + characters > QUEUE.characters) {
-      this.#trouble.dropped(1, "the queue is full");
+      this.#asNobody(() => this.#trouble.dropped(1, "the queue is full"));
       return;
     }
     this.#spans.push(span);
@@ -101,11 +104,12 @@ export class SpanQueue implements SpanProcessor {
     if (this.#timer !== undefined && (this.#timer.isSoon || !isSoon)) return;
     this.#timer?.cancel();
     const restMs = this.#restsUntilMs - this.#clock.monotonic();
-    const cancel = this.#clock.after(Math.max(isSoon ? 0 : DELAY_MS, restMs), () => {
+    const send = (): void => {
       this.#timer = undefined;
       void this.#send();
-    });
-    this.#timer = { isSoon, cancel };
+    };
+    const delayMs = Math.max(isSoon ? 0 : DELAY_MS, restMs);
+    this.#timer = { isSoon, cancel: this.#asNobody(() => this.#clock.after(delayMs, send)) };
   }
 
   #send(): Promise<void> {
@@ -132,7 +136,6 @@ export class SpanQueue implements SpanProcessor {
     if (outcome.kind === "taken") {
       this.#remove(count);
       this.#failures = 0;
-      this.#restsUntilMs = 0;
       if (outcome.rejected > 0) this.#trouble.dropped(outcome.rejected, "the collector rejects them");
       else this.#trouble.over();
       return;
@@ -141,17 +144,13 @@ export class SpanQueue implements SpanProcessor {
     const isGivenUp = outcome.kind === "refused" || this.#tries >= MOST_TRIES;
     if (isGivenUp) this.#remove(count);
     this.#rest(outcome.kind === "failed" ? outcome.retryAfterMs : undefined);
-    this.#tell(outcome.reason, isGivenUp ? count : 0);
+    this.#trouble.dropped(isGivenUp ? count : 0, outcome.reason);
   }
 
   #rest(askedMs = 0): void {
     const ownMs = Math.min(REST.firstMs * 2 ** this.#failures, REST.longestMs);
     this.#failures += 1;
     this.#restsUntilMs = this.#clock.monotonic() + Math.max(ownMs, askedMs);
-  }
-
-  #tell(reason: Reason, dropped: number): void {
-    this.#trouble.dropped(dropped, reason);
   }
 
   #remove(count: number): void {
