@@ -10,6 +10,7 @@ export const PLANTED: Readonly<Record<string, string>> = {
   "channels_config.webhook.signing_secret": "planted-signing-secret-4c3f",
   "channels_config.webhook.url_secret": "planted-url-secret-5d40",
   "channels_config.webhook.authorization": "planted-authorization-6e51",
+  "observability.otel_headers": "x-collector-key=planted-collector-key-7c62",
   "transcription.api_key": "planted-transcription-key-6a51",
   "tts.api_key": "planted-speech-key-5e29",
   "channels_config.provider_a.access_token": "planted-a-access-token-7b62",

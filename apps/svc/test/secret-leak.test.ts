@@ -52,6 +52,10 @@ workspace_only = false
 backend = "none"
 [log]
 level = "debug"
+[observability]
+backend = "otel"
+otel_endpoint = "${platform}"
+otel_headers = "${PLANTED["observability.otel_headers"]}"
 [transcription]
 enabled = true
 base_url = "${platform}/v1"

@@ -16,7 +16,7 @@ export const STRICT_ENV = {
   SVC__CHANNELS_CONFIG__PROVIDER_B__SIGNING_SECRET: `${SECRET}-s`,
 } as const;
 
-export const STRICT: Config = {
+const STRICT: Config = {
   gateway: { port: 0 },
   // Nobody listens there, and nobody is asked.
   model: { provider: "openai-compatible", name: "m", base_url: "http://127.0.0.1:9/v1" },
@@ -36,7 +36,7 @@ export function strictHome(changes: Config = {}): TemporaryHome {
   return home;
 }
 
-export function writeConfig(home: string, changes: Config): void {
+function writeConfig(home: string, changes: Config): void {
   const names = new Set([...Object.keys(STRICT), ...Object.keys(changes)]);
   const sections = [...names].map((name) => sectionText(name, { ...STRICT[name], ...changes[name] }));
   writeFileSync(join(home, "config.toml"), sections.join("\n"), { mode: 0o600 });

@@ -9,7 +9,7 @@ export interface Group {
   readonly findings: readonly string[];
 }
 
-export const GROUPS: readonly Group[] = [
+const GROUPS: readonly Group[] = [
   {
     id: "reach",
     title: "Who can reach it",
