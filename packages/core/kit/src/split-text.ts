@@ -56,8 +56,8 @@ function closed(piece: string, opening: string): string {
 function cutOf(text: string, room: number): number {
   // One more: a space right behind a full part is a fine place.
   const window = text.slice(0, room + 1);
-  for (const pattern of [SENTENCE_END, LINE_END, WORD_END]) {
-    const at = lastEnd(window, pattern, room);
+  for (const endsOf of [sentenceEnds, lineEnds, wordEnds]) {
+    const at = lastEnd(endsOf(window), room);
     // A cut near the beginning would make many tiny messages of one text.
     if (at >= room / 4) return at;
   }
@@ -65,14 +65,15 @@ function cutOf(text: string, room: number): number {
 }
 
 /** Latin punctuation is an end only before white space: "3.5" and "example.org" hold none. A blank line always is one. */
-const SENTENCE_END = /[.!?…]["'”’»)\]*_]*(?=\s)|[。！？]["'”’»）」』]*|(?=\n[^\S\n]*\n)/g;
-const LINE_END = /(?=\n)/g;
-const WORD_END = /(?=\s)/g;
+const sentenceEnds = (text: string): Iterable<RegExpExecArray> =>
+  text.matchAll(/[.!?…]["'”’»)\]*_]*(?=\s)|[。！？]["'”’»）」』]*|(?=\n[^\S\n]*\n)/g);
+const lineEnds = (text: string): Iterable<RegExpExecArray> => text.matchAll(/(?=\n)/g);
+const wordEnds = (text: string): Iterable<RegExpExecArray> => text.matchAll(/(?=\s)/g);
 
 /** End of the last match that is not behind `room`; 0 without one. */
-function lastEnd(window: string, pattern: RegExp, room: number): number {
+function lastEnd(matches: Iterable<RegExpExecArray>, room: number): number {
   let last = 0;
-  for (const match of window.matchAll(pattern)) {
+  for (const match of matches) {
     const end = match.index + match[0].length;
     if (end <= room) last = end;
   }
