@@ -1,0 +1,17 @@
+/** What is known of a file, worked out once. */
+import type { Source } from "../source.ts";
+import { type Change, changesOf, reassignmentsOf } from "./changes.ts";
+import { type Scopes, scopesOf } from "./scopes.ts";
+
+export interface Facts {
+  readonly source: Source;
+  readonly scopes: Scopes;
+  readonly changes: readonly Change[];
+  readonly reassignments: readonly Change[];
+}
+
+export function factsOf(source: Source): Facts {
+  const scopes = scopesOf(source.program);
+  const changes = changesOf(source.program, scopes);
+  return { source, scopes, changes, reassignments: reassignmentsOf(source.program, scopes) };
+}

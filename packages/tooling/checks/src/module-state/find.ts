@@ -1,0 +1,63 @@
+/** All that some files keep, or change, beyond the life of what they make. */
+import type { Node } from "oxc-parser";
+import type { Finding } from "../check.ts";
+import type { Source } from "../source.ts";
+import { changedThings } from "./changed-things.ts";
+import type { Facts } from "./facts.ts";
+import { type Initial, isSideTable, problemsOf } from "./initial.ts";
+import { initialsOf, titleOf } from "./initials.ts";
+import { Modules } from "./modules.ts";
+import { regexProblems } from "./regexes.ts";
+import { staticProblems } from "./statics.ts";
+
+export interface ModuleStateOptions {
+  /** Whether the file is a feature's, which may keep nothing at all. Default: every one is. */
+  readonly isStrict?: (file: string) => boolean;
+  /** What a file may keep or change all the same, by name. */
+  readonly isExcepted?: (file: string, name: string) => boolean;
+}
+
+const FIX = "Keep it in what create() returns, or ask for it at construction: context.shared, context.perClient.";
+
+/** The sources are judged together: what one makes, another may change. */
+export function findModuleState(sources: readonly Source[], options: ModuleStateOptions = {}): Finding[] {
+  const { isStrict = () => true, isExcepted = () => false } = options;
+  const modules = new Modules(sources);
+  return sources.flatMap((source) => {
+    const { file, lineOf } = source;
+    const all = stateIn(modules.facts(source), modules, isStrict(file));
+    return all
+      .filter(({ name }) => !isExcepted(file, name))
+      .map(({ node, message }) => ({ file, line: lineOf(node.start), message, fix: FIX }));
+  });
+}
+
+export interface State {
+  /** Of what is kept or changed; empty where it has none. */
+  readonly name: string;
+  readonly node: Node;
+  readonly message: string;
+}
+
+function stateIn(facts: Facts, modules: Modules, isStrict: boolean): State[] {
+  const initials = initialsOf(facts, isStrict);
+  const tables = new Set<unknown>(initials.filter(isSideTable).map(({ declarator }) => declarator));
+  const told = [...variables(facts), ...changedThings(facts)].filter(({ node }) => !tables.has(node));
+  const known = new Set(told.map(({ node }) => node));
+  // What changes is told once, whatever it began with.
+  const kept = initials
+    .filter(({ declarator }) => declarator === undefined || !known.has(declarator))
+    .flatMap((initial) => madeAt(initial, facts, modules));
+  return [...told, ...kept, ...staticProblems(facts, modules, isStrict)];
+}
+
+const madeAt = (initial: Initial, facts: Facts, modules: Modules): State[] =>
+  [...problemsOf(initial, facts, modules), ...regexProblems(initial, facts)].map(({ node, message }) => {
+    const name = titleOf(initial);
+    return { name, node, message: `${name} ${message}` };
+  });
+
+const variables = ({ scopes }: Facts): State[] =>
+  scopes.module
+    .filter(({ kind }) => kind === "let" || kind === "var" || kind === "using")
+    .map(({ name, kind, node }) => ({ name, node, message: `${name} is a module-level ${kind}.` }));
