@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { bearer, SocketReader } from "./event-stream.ts";
 import { channelWith, delivery } from "./channel.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
-import { call, raw, tick } from "./http.ts";
+import { type Answer, call, tick } from "./http.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -35,18 +35,19 @@ class Logging extends Harness {
 const ID = /^boot-1-\d+$/;
 
 describe("X-Request-Id", () => {
-  test("of each answer is another, and none that a client sent", async () => {
-    const gateway = await new Logging().start();
-    const sent = { ...gateway.headers, "x-request-id": "mine" };
-    const answers = [
-      await call(gateway, { path: "/health", headers: sent }),
-      await call(gateway, { path: "/nowhere", headers: sent }),
-      await call(gateway, { path: "/api/status", headers: sent }),
-      await call(gateway, { method: "POST", path: "/webhook", headers: sent, body: '{"message":"hi"}' }),
+  test("of each answer of 500 and more is another, and none that a client sent; other answers have none", async () => {
+    const gateway = await new Logging().start({ run: () => Promise.reject(new SvcError("TURN_FAILED")) });
+    const headers = { ...gateway.headers, "x-request-id": "mine" };
+    const ask = (method: string, path: string): Promise<Answer> =>
+      call(gateway, { method, path, headers, ...(method === "POST" && { body: '{"message":"hi"}' }) });
+    const ids = [
+      (await ask("POST", "/webhook")).headers["x-request-id"],
+      (await ask("POST", "/webhook")).headers["x-request-id"],
     ];
-    const ids = answers.map(({ headers }) => headers["x-request-id"]);
     for (const id of ids) expect(id).toMatch(ID);
-    expect(new Set(ids).size).toBe(4);
+    expect(new Set(ids).size).toBe(2);
+    for (const path of ["/health", "/nowhere", "/api/status"])
+      expect((await ask("GET", path)).headers["x-request-id"]).toBeUndefined();
   });
 
   test.each<[string, HarnessOptions, (gateway: Logging) => Promise<unknown>]>([
@@ -93,10 +94,12 @@ describe("X-Request-Id", () => {
     for (const line of gateway.written) expect([undefined, id]).toContain(line["request"]);
   });
 
-  test("is told with what is no upgrade, too", async () => {
-    const gateway = await new Logging().start();
-    const bytes = `GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString("base64")}\r\n\r\n`;
-    expect(await raw(gateway, bytes)).toMatch(/^HTTP\/1\.1 401[^]*\r\nx-request-id: boot-1-\d+\r\n/);
+  test("of a WebSocket that can't be opened leads to its lines", async () => {
+    const gateway = new Logging();
+    await gateway.start();
+    gateway.gateway.drain();
+    const answer = (await SocketReader.open(gateway, { headers: gateway.headers })) as Answer;
+    expect([answer.status, answer.headers["x-request-id"]]).toEqual([503, expect.stringMatching(ID)]);
   });
 });
 
@@ -119,12 +122,13 @@ describe("lines", () => {
       Array.from({ length: 300 }, async (_, number) => ({ number, ...(await posted(gateway, agent, number)) })),
     );
     agent.destroy();
-    expect(new Set(answers.map(({ id }) => id)).size).toBe(300);
     expect(new Set(scopes).size).toBe(300);
     for (const { number, id, status } of answers) {
-      const lines = gateway.linesOf(id);
-      expect(lines[0]).toMatchObject({ message: "in the turn", text: String(number) });
-      expect([status, lines.length]).toEqual(number % 3 === 0 ? [500, 2] : [200, 1]);
+      const [own, ...others] = gateway.written.filter(({ text }) => text === String(number));
+      expect([own!["message"], others]).toEqual(["in the turn", []]);
+      const isRefused = number % 3 === 0;
+      expect([status, id]).toEqual(isRefused ? [500, own!["request"]] : [200, undefined]);
+      expect(gateway.linesOf(own!["request"])).toHaveLength(isRefused ? 2 : 1);
     }
   });
 

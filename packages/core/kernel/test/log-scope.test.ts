@@ -1,7 +1,8 @@
 // A line says for which request, turn and trace it was written, whoever writes it, so that all lines of one are found by its
 // id; and the line of somebody else's work never has it.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
-import { createLogger, inScope, keepScope, within } from "../src/index.ts";
+import { createLogger, currentScope, fromOutside, inScope, keepScope, within } from "../src/index.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -96,5 +97,39 @@ describe("ids", () => {
     );
     expect(lines[0]).toMatchObject({ request: "b-1", turn: "t-1" });
     expect(Object.keys(lines[1]!)).toEqual(["time", "level", "message", "turn"]);
+  });
+});
+
+describe("what comes in from outside", () => {
+  test("works for its own scope alone, and nothing of it is left behind", () => {
+    const library = new AsyncLocalStorage<string>();
+    library.run("somebody's", () =>
+      inScope({ request: "b-1", turn: "t-1" }, () => {
+        const inside = fromOutside({ request: "b-2" }, () => [currentScope(), library.getStore()]);
+        expect(inside).toEqual([{ request: "b-2" }, undefined]);
+        expect([currentScope(), library.getStore()]).toEqual([{ request: "b-1", turn: "t-1" }, "somebody's"]);
+      }),
+    );
+    expect(currentScope()).toEqual({});
+  });
+
+  test("the same when it throws", () => {
+    const broken = (): never => {
+      throw new Error("unforeseen");
+    };
+    expect(() => fromOutside({ request: "b-1" }, broken)).toThrow("unforeseen");
+    expect(currentScope()).toEqual({});
+  });
+
+  test("keeps its scope over everything it waits for", async () => {
+    const told = await Promise.all(
+      Array.from({ length: 50 }, (_, number) =>
+        fromOutside({ request: `b-${number}` }, async () => {
+          for (let left = number % 5; left >= 0; left -= 1) await new Promise((passed) => setImmediate(passed));
+          return [number, currentScope().request] as const;
+        }),
+      ),
+    );
+    for (const [number, request] of told) expect(request).toBe(`b-${number}`);
   });
 });

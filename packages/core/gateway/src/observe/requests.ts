@@ -4,9 +4,9 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isTraceparent } from "@svc/contract";
-import { inScope, type Instruments, type OpenWork } from "@svc/kernel";
+import { fromOutside, type Instruments, type OpenWork } from "@svc/kernel";
 
-/** The header of an answer that says which lines of the log are about it. A client's own is not taken. */
+/** The header of an answer of 500 and more that says which lines of the log are about it. A client's own is not taken. */
 export const REQUEST_ID = "x-request-id";
 /** The route of whatever is none's. */
 export const OTHER = "other";
@@ -34,7 +34,7 @@ export class Requests {
     return (incoming, outgoing) => {
       const request = this.open();
       (outgoing as Tagged)[REQUEST] = request;
-      inScope({ request: request.id }, () => listener(incoming, outgoing));
+      fromOutside({ request: request.id }, () => listener(incoming, outgoing));
     };
   }
 }

@@ -115,7 +115,7 @@ function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Hands
 const SWITCHED = 101;
 
 function refuse({ socket, request }: Handshake, reply: Reply): void {
-  replyAndLinger(socket, reply, [REQUEST_ID, request.id]);
+  replyAndLinger(socket, reply, reply.status >= 500 ? [REQUEST_ID, request.id] : []);
   request.end(reply.status);
 }
 
