@@ -1,8 +1,9 @@
 // A run goes on after whoever began it, and is part of that all the same: over its gates, and over a restart.
+import { SvcError } from "@svc/contract";
 import { currentScope, inScope, type Scope } from "@svc/kernel";
 import { temporaryHome } from "@svc/testkit";
 import { expect, test } from "vitest";
-import { calling, house, type HouseOptions, quiet, sop, step } from "./house.ts";
+import { calling, house, type HouseOptions, quiet, sop, STARTER, step, webhook } from "./house.ts";
 
 const traceparent = (digit: string): string => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 const BEGAN: Scope = { request: "r-1", turn: "t-1", traceparent: traceparent("1") };
@@ -31,6 +32,18 @@ test("its steps are part of what began it, and of nobody's turn; who says yes to
   await inScope(ANSWERED, () => made.answerAll());
   await quiet();
   expect(made.seen).toEqual([OF_THE_RUN, OF_THE_RUN]);
+});
+
+test("what goes wrong between its steps is told of nobody's request", async () => {
+  using made = noting({ sops: [sop("tidy")] });
+  const { seen } = made;
+  Object.assign(made.log, { warn: () => seen.push(currentScope()) });
+  made.store.sopRuns.read = () => {
+    throw new SvcError("BUSY");
+  };
+  const { runs } = await inScope(BEGAN, () => made.sops.dispatch(webhook("tidy"), STARTER));
+  await quiet();
+  expect([runs.length, seen]).toEqual([1, [{}]]);
 });
 
 test("the next process goes on as part of the same", async () => {
