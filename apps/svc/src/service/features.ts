@@ -42,7 +42,10 @@ export function enabledFeatures(
         publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
         ...(doors.speech && { speech: doors.speech }),
         ...(doors.readings && { readings: () => doors.readings!() }),
-        isPaired: (clientId) => store().devices.ofClient(clientId) !== undefined,
+        pairedClient: (kept) =>
+          store()
+            .devices.all()
+            .find(({ clientId }) => clientId === kept)?.clientId,
         secrets: featureSecrets(definition.id, home, store),
         secretsOf: (clientId) => featureSecrets(ownerOfClient(definition.id, clientId), home, store),
         state: featureState(definition.id, store),

@@ -18,6 +18,7 @@ import type { SandboxBackend } from "./sandbox.ts";
 import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
 import type { Ingress } from "./ingress.ts";
+import type { SecretStore, StateStore } from "./kept.ts";
 import type { PerClient, PerClientOptions, SharedHandle } from "./shared.ts";
 import type { Speech } from "./speech.ts";
 
@@ -74,8 +75,11 @@ export interface FeatureContext<Config = unknown> {
   readonly speech: Speech;
   /** How the service stands. Not before the Execution phase. */
   readings(): Readings;
-  /** Whether the client is a paired device: one that was revoked is nobody any more. Not before the Registration phase. */
-  isPaired(clientId: ClientId): boolean;
+  /**
+   * The ClientId of a paired device that a feature has kept as text; undefined where there is no such device, or it was revoked
+   * since. Not before the Registration phase.
+   */
+  pairedClient(kept: string): ClientId | undefined;
   /**
    * State for as long as this construction of the feature is in force, whose first value is `initial`. Names are the feature's
    * own: a-z, then a-z 0-9 _ -, at most 64, each once. Only in `create`. Throws TypeError.
@@ -102,24 +106,6 @@ export interface FeatureContext<Config = unknown> {
 
 /** `duplicate`: its id was seen before, and it was dropped. */
 export type Kept = "kept" | "duplicate";
-
-/**
- * Small secrets a feature is given at run time (a login session, a credential): encrypted at rest with the home's key
- * file, seen by no other feature. Names are the feature's own, 1 to 200 characters. Rejects with STORE_* and
- * SECRET_UNREADABLE.
- */
-export interface SecretStore {
-  get(name: string): Promise<string | undefined>;
-  /** Resolves once it is on disk. */
-  set(name: string, value: string): Promise<void>;
-  /** Whether there was one. */
-  delete(name: string): Promise<boolean>;
-  /** Names in order, those that begin with `prefix`. */
-  list(prefix?: string): Promise<string[]>;
-}
-
-/** Small texts that a feature keeps over restarts, seen by no other feature. As `SecretStore`. */
-export type StateStore = SecretStore;
 
 /** Plain data plus one lifecycle. */
 export interface Contributions {

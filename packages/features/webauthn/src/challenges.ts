@@ -22,6 +22,11 @@ export interface Ceremony {
   readonly handle?: string;
 }
 
+export interface Begun extends Ceremony {
+  /** By the wall clock. */
+  readonly begunAtMs: number;
+}
+
 /** How many of one caller may come back within `CHALLENGE_LIFE_MS`. All strangers are one caller. */
 export interface ChallengeLimits {
   readonly device: number;
@@ -65,7 +70,7 @@ export class Challenges {
    * Uses it up, whatever becomes of the ceremony. Rejects with PASSKEY_EXPIRED for one that is not ours, was used, is too
    * old, or is another caller's or purpose's: nobody learns which. Rejects with RATE_LIMITED when too many came back.
    */
-  async redeem(challenge: string, purpose: Ceremony["purpose"], client: ClientId | undefined): Promise<Ceremony> {
+  async redeem(challenge: string, purpose: Ceremony["purpose"], client: ClientId | undefined): Promise<Begun> {
     const opened = this.#open(challenge);
     if (opened === undefined) throw over();
     const { nonce, issued } = opened;
@@ -74,7 +79,7 @@ export class Challenges {
     // By both clocks: one can be set back, the other stands still while the machine sleeps.
     const ageMs = Math.max(this.#clock.monotonic() - atMs, this.#clock.now() - atWallMs);
     if (ageMs >= CHALLENGE_LIFE_MS || ceremony.purpose !== purpose || ceremony.client !== client) throw over();
-    return ceremony;
+    return { ...ceremony, begunAtMs: atWallMs };
   }
 
   #useUp(used: UsedChallenges, nonce: string, client: ClientId | undefined): UsedChallenges {

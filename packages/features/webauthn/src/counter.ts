@@ -1,13 +1,19 @@
 /** The signature counter, by which a copy of an authenticator shows (https://www.w3.org/TR/webauthn-3/#sctn-sign-counter). */
 import type { Passkey } from "./passkey.ts";
 
-/** The passkey after a use of it; suspect, when the counter did not go up although one of the two counts. */
-export function used(
-  passkey: Passkey,
-  { counter, isSynced }: { readonly counter: number; readonly isSynced: boolean },
-  nowMs: number,
-): Passkey {
-  const counts = counter !== 0 || passkey.counter !== 0;
-  if (counts && counter <= passkey.counter) return { ...passkey, suspectSinceMs: nowMs };
-  return { ...passkey, counter, isSynced, lastUsedAtMs: nowMs };
+export interface Use {
+  /** What the authenticator signed; 0: it does not count. */
+  readonly counter: number;
+  readonly isSynced: boolean;
+  /** When its challenge was issued, by the wall clock. */
+  readonly begunAtMs: number;
+}
+
+/** `overtaken`: a later use came in first, as happens on slow lines; it is refused all the same. */
+export type Verdict = "in-order" | "overtaken" | "copied";
+
+export function verdictOn({ counter: known, lastUsedAtMs }: Passkey, { counter, begunAtMs }: Use): Verdict {
+  const counts = counter !== 0 || known !== 0;
+  if (!counts || counter > known) return "in-order";
+  return lastUsedAtMs !== null && begunAtMs <= lastUsedAtMs ? "overtaken" : "copied";
 }

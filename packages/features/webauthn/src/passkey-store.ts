@@ -14,7 +14,7 @@ export interface Which {
   readonly id?: string | undefined;
 }
 
-export type StoreContext = Pick<FeatureContext, "isPaired" | "log" | "secrets" | "secretsOf">;
+export type StoreContext = Pick<FeatureContext, "log" | "pairedClient" | "secrets" | "secretsOf">;
 
 export class PasskeyStore {
   readonly #context: StoreContext;
@@ -28,7 +28,7 @@ export class PasskeyStore {
     const found: Passkey[] = [];
     for (const { name, owner } of await this.#places(which)) {
       const text = await this.#context.secretsOf(owner).get(name);
-      if (text !== undefined) found.push(read(text));
+      if (text !== undefined) found.push(read(text, owner));
     }
     return found.toSorted(byAge);
   }
@@ -71,11 +71,11 @@ export class PasskeyStore {
   }
 
   async #places({ owner, userId, id }: Which): Promise<{ readonly name: string; readonly owner: ClientId }[]> {
-    const { isPaired, secrets, secretsOf } = this.#context;
+    const { pairedClient, secrets, secretsOf } = this.#context;
     const isMeant = (name: string): boolean => id === undefined || name.endsWith(`/${digest(id)}`);
     const start = userId && `${digest(userId)}/`;
     if (owner !== undefined) {
-      const names = isPaired(owner) ? await secretsOf(owner).list(start) : [];
+      const names = pairedClient(owner) === undefined ? [] : await secretsOf(owner).list(start);
       return names.filter(isMeant).map((name) => ({ name, owner }));
     }
     const places: { name: string; owner: ClientId }[] = [];
@@ -86,15 +86,13 @@ export class PasskeyStore {
     return places;
   }
 
-  /** Whose it is, as long as that device is paired and has it. */
+  /** Whose it is, as long as that device is paired and has it. What a revoked one had is gone with it, but for this line. */
   async #holder(name: string): Promise<ClientId | undefined> {
-    const { isPaired, secrets, secretsOf, log } = this.#context;
-    const owner = (await secrets.get(name)) as ClientId | undefined;
-    if (owner === undefined) return undefined;
-    const own = secretsOf(owner);
-    const isKept = (await own.list(name)).includes(name);
-    if (isKept && isPaired(owner)) return owner;
-    await own.delete(name);
+    const { pairedClient, secrets, secretsOf, log } = this.#context;
+    const kept = await secrets.get(name);
+    if (kept === undefined) return undefined;
+    const owner = pairedClient(kept);
+    if (owner !== undefined && (await secretsOf(owner).list(name)).includes(name)) return owner;
     await secrets.delete(name);
     log.info("a passkey that belongs to nobody any more was dropped");
     return undefined;

@@ -7,11 +7,6 @@ const RECORD = v.object({
   id: v.string(),
   userId: v.string(),
   userName: v.string(),
-  /** The device that it belongs to, and that it signs in as. */
-  owner: v.pipe(
-    v.string(),
-    v.transform((id) => id as ClientId),
-  ),
   /** What the authenticator keeps as `user.id`, in base64url. Random: it says nothing of the person. */
   handle: v.string(),
   name: v.string(),
@@ -30,14 +25,17 @@ const RECORD = v.object({
   suspectSinceMs: v.nullable(v.number()),
 });
 
-export type Passkey = Readonly<v.InferOutput<typeof RECORD>>;
+export interface Passkey extends Readonly<v.InferOutput<typeof RECORD>> {
+  /** The device that it belongs to, and that it signs in as. It is kept among that one's own secrets, which says it. */
+  readonly owner: ClientId;
+}
 
-export const written = (passkey: Passkey): string => JSON.stringify(passkey);
+export const written = ({ owner: _, ...record }: Passkey): string => JSON.stringify(record);
 
 /** Throws SECRET_UNREADABLE. */
-export function read(text: string): Passkey {
+export function read(text: string, owner: ClientId): Passkey {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), RECORD), text);
-  if (parsed.success) return parsed.output;
+  if (parsed.success) return { ...parsed.output, owner };
   throw new SvcError("SECRET_UNREADABLE", "What is kept of a passkey can't be read.");
 }
 

@@ -45,7 +45,7 @@ export class Passkeys {
       const { size } = await this.#store.ownersOf({ id: passkey.id });
       if (size > 0) throw new SvcError("PASSKEY_REFUSED", "This passkey is added already.");
       await this.#checkRoom(passkey);
-      if (!this.#context.isPaired(passkey.owner)) throw new SvcError("UNAUTHORIZED");
+      if (this.#context.pairedClient(passkey.owner) === undefined) throw new SvcError("UNAUTHORIZED");
       await this.#store.put(passkey);
     });
   }

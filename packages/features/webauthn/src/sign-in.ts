@@ -6,11 +6,12 @@ import { type Json, type Route, type RouteCaller, SvcError } from "@svc/contract
 import * as v from "valibot";
 import type { Ceremony } from "./challenges.ts";
 import { checkClientData, clientDataOf } from "./client-data.ts";
-import { used } from "./counter.ts";
+import { type Use, type Verdict, verdictOn } from "./counter.ts";
 import { ASSERTION, type Assertion, USER_ID } from "./fields.ts";
 import type { House } from "./house.ts";
 import { REQUEST_OPTIONS, requestOptions } from "./options.ts";
 import { briefly, isUsable, type Passkey } from "./passkey.ts";
+import type { Which } from "./passkey-store.ts";
 
 const START = v.object({ user_id: v.optional(USER_ID) });
 
@@ -74,15 +75,15 @@ export function authFinish(house: House): Route {
       const signsPageIn = signsIn && (asked !== undefined || client === undefined);
       const data = clientDataOf(answer.response.clientDataJSON);
       const { challenge } = data;
-      const { origin, userId } = await challenges.redeem(challenge, "auth", client);
+      const { origin, userId, begunAtMs } = await challenges.redeem(challenge, "auth", client);
       checkClientData(data, { type: "webauthn.get", origin });
       const which = { id: answer.id, userId, owner: signsPageIn ? undefined : client };
       const [passkey] = await passkeys.list(which);
       if (passkey === undefined) throw new SvcError("PASSKEY_UNKNOWN");
       checkHandle(answer, passkey, userId !== undefined);
       const { verifiedAssertion } = await import("./verify.ts");
-      const use = await verifiedAssertion(answer, passkey, { challenge, origin, rpId: party().id });
-      await note(house, which, use);
+      const signed = await verifiedAssertion(answer, passkey, { challenge, origin, rpId: party().id });
+      await note(house, which, { ...signed, begunAtMs });
       const { id, owner } = passkey;
       return {
         status: 200,
@@ -106,24 +107,28 @@ function checkHandle({ response: { userHandle } }: Assertion, { handle }: Passke
   throw new SvcError("PASSKEY_REFUSED", "This passkey was made for another user.");
 }
 
-/** Keeps what the use told of it. Throws PASSKEY_REFUSED for one that may be a copy, PASSKEY_UNKNOWN for one that went meanwhile. */
-async function note(
-  { passkeys, clock, log }: House,
-  which: { readonly id: string },
-  use: { readonly counter: number; readonly isSynced: boolean },
-): Promise<void> {
-  let before: Passkey | undefined;
-  const after = await passkeys.change(which, (passkey) => {
-    before = passkey;
-    return isUsable(passkey) ? used(passkey, use, clock.now()) : passkey;
+/**
+ * Keeps what the use told of it. Throws PASSKEY_REFUSED for one that may be a copy, PASSKEY_EXPIRED for one that was overtaken by
+ * another use, PASSKEY_UNKNOWN for one that was removed meanwhile.
+ */
+async function note({ passkeys, clock, log }: House, which: Which, use: Use): Promise<void> {
+  let verdict: Verdict | undefined;
+  const passkey = await passkeys.change(which, (known) => {
+    if (!isUsable(known)) return known;
+    verdict = verdictOn(known, use);
+    if (verdict === "overtaken") return known;
+    const nowMs = clock.now();
+    if (verdict === "copied") return { ...known, suspectSinceMs: nowMs };
+    return { ...known, counter: use.counter, isSynced: use.isSynced, lastUsedAtMs: nowMs };
   });
-  if (before === undefined || after === undefined) throw new SvcError("PASSKEY_UNKNOWN");
-  if (isUsable(after)) return;
-  if (isUsable(before)) {
+  if (passkey === undefined) throw new SvcError("PASSKEY_UNKNOWN");
+  if (verdict === "overtaken") throw new SvcError("PASSKEY_EXPIRED");
+  if (verdict === "copied") {
     log.warn("a passkey's counter went back: it may have been copied, and is refused from now on", {
-      passkey: briefly(after),
+      passkey: briefly(passkey),
     });
   }
+  if (isUsable(passkey)) return;
   throw new SvcError(
     "PASSKEY_REFUSED",
     "This passkey may have been copied: its counter went back. Remove it, and add another one.",

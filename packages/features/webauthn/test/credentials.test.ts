@@ -30,6 +30,7 @@ describe("the last passkey of a user_id", () => {
     const [good, bad] = [new SoftAuthenticator(), new SoftAuthenticator()];
     const [first, second] = [await house.add(ANN, good), await house.add(ANN, bad)];
     await house.signIn(STRANGER, bad, { counter: 5 });
+    await house.clock.advance(1000);
     await refusal(house.signIn(STRANGER, bad, { counter: 5 }));
     expect(await refusal(house.call({ ...remove(first.id), caller: ANNS_PAGE }))).toBe("PASSKEY_LAST");
     await house.call({ ...remove(second.id), caller: ANNS_PAGE });

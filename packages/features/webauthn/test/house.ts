@@ -34,15 +34,20 @@ export interface World {
   readonly clock: ReturnType<typeof fakeClock>;
   readonly secrets: ReturnType<typeof memorySecrets>;
   readonly own: ClientSecrets;
-  readonly revoked: Set<string>;
+  readonly revoked: ReadonlySet<string>;
+  /** The device is nobody any more. */
+  revoke(clientId: string): void;
 }
 
-export const newWorld = (): World => ({
-  clock: fakeClock(),
-  secrets: memorySecrets(),
-  own: memorySecretsByClient(),
-  revoked: new Set(),
-});
+export function newWorld(): World {
+  const own = memorySecretsByClient();
+  const revoked = new Set<string>();
+  const revoke = (clientId: string): void => {
+    revoked.add(clientId);
+    own.forget(clientId as ClientId);
+  };
+  return { clock: fakeClock(), secrets: memorySecrets(), own, revoked, revoke };
+}
 
 export interface House extends World {
   readonly call: CallRoute;
@@ -87,9 +92,9 @@ export async function openHouse(
   world: World = newWorld(),
 ): Promise<House> {
   const { clock, secrets, own, revoked } = world;
-  const isPaired = (clientId: ClientId): boolean => !revoked.has(clientId);
+  const pairedClient = (kept: string) => (revoked.has(kept) ? undefined : (kept as ClientId));
   const config = v.parse(definition.config!, section);
-  const context = { ...fakeFeatureContext(config, { clock, secrets, isPaired, publicUrl }), secretsOf: own.of };
+  const context = fakeFeatureContext(config, { clock, secrets, secretsOf: own.of, pairedClient, publicUrl });
   const made = (await definition.load()).create(context);
   await made.register?.(new AbortController().signal);
   const door = routeDoor(made);

@@ -156,6 +156,7 @@ describe("a copy of an authenticator", () => {
     await house.signIn(STRANGER, key);
     const stolen = key.clone();
     await house.signIn(STRANGER, key);
+    await house.clock.advance(1000);
     expect(house.log.lines.filter(({ level }) => level === "warn")).toEqual([]);
     expect(await refusal(house.signIn(STRANGER, stolen))).toBe("PASSKEY_REFUSED");
     expect(house.log.lines.filter(({ level }) => level === "warn")).toMatchObject([
@@ -182,9 +183,30 @@ describe("a copy of an authenticator", () => {
     const key = new SoftAuthenticator();
     await house.add(ANN, key);
     for (const [index, counter] of counters.entries()) {
+      await house.clock.advance(1000);
       const end = await refusal(house.signIn(STRANGER, key, { counter }));
       expect(end).toBe(taken[index] ? "taken" : "PASSKEY_REFUSED");
     }
+  });
+
+  test("is not taken for one where two uses came in the wrong order: the later one counts", async () => {
+    const house = await openHouse({ section: OPEN });
+    const key = new SoftAuthenticator();
+    await house.add(ANN, key);
+    const first = key.get(await house.ask(STRANGER), ORIGIN);
+    await house.clock.advance(1000);
+    const second = key.get(await house.ask(STRANGER), ORIGIN);
+    await house.clock.advance(1000);
+    expect(await house.answer(STRANGER, second)).toMatchObject({ as: "client-ann" });
+    expect(await refusal(house.answer(STRANGER, first))).toBe("PASSKEY_EXPIRED");
+    expect((await house.list(ANN))[0]).toMatchObject({ suspect: false });
+    // Whoever has a copy gains nothing by having begun early: it is refused, and what begins later shows.
+    const early = key.clone().get(await house.ask(STRANGER), ORIGIN, { counter: 1 });
+    await house.clock.advance(1000);
+    await house.signIn(STRANGER, key);
+    expect(await refusal(house.answer(STRANGER, early))).toBe("PASSKEY_EXPIRED");
+    await house.clock.advance(1000);
+    expect(await refusal(house.signIn(STRANGER, key.clone(), { counter: 3 }))).toBe("PASSKEY_REFUSED");
   });
 
   test("nobody makes a passkey suspect without its key", async () => {

@@ -1,10 +1,10 @@
 /** What a feature is handed, in this process: a clock that stands still, a log that is read, no network unless given one. */
-import { type FeatureContext, type Inbound, type Readings, SvcError } from "@svc/contract";
+import { type ClientId, type FeatureContext, type Inbound, type Readings, SvcError } from "@svc/contract";
 import { FeatureStates } from "@svc/kernel";
 import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
 import { fakeClock, type FakeClock } from "./fake-clock.ts";
 import { fakeSpeech } from "./fake-speech.ts";
-import { memorySecrets, memorySecretsOf } from "./memory-secrets.ts";
+import { memorySecrets, memorySecretsByClient } from "./memory-secrets.ts";
 
 export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
   readonly log: CapturedLogger;
@@ -31,11 +31,11 @@ export function fakeFeatureContext<Config>(
     publicUrl: undefined,
     speech: fakeSpeech(),
     readings: () => NO_READINGS,
-    isPaired: () => true,
+    pairedClient: (kept: string) => kept as ClientId,
     shared,
     perClient,
     secrets: memorySecrets(),
-    secretsOf: memorySecretsOf(),
+    secretsOf: memorySecretsByClient().of,
     state: memorySecrets(),
     received,
     receive: async (messages: readonly Inbound[]) =>

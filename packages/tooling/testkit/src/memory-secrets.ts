@@ -15,6 +15,8 @@ export interface ClientSecrets {
   of(clientId: ClientId): SecretStore;
   /** Of those that were asked for. */
   readonly all: ReadonlyMap<ClientId, SecretStore>;
+  /** As when its device is revoked. */
+  forget(clientId: ClientId): void;
 }
 
 /** The same, for each client one. */
@@ -22,20 +24,11 @@ export function memorySecretsByClient(): ClientSecrets {
   const all = new Map<ClientId, SecretStore>();
   return {
     all,
+    forget: (clientId) => void all.delete(clientId),
     of: (clientId) => {
       const own = all.get(clientId) ?? memorySecrets();
       all.set(clientId, own);
       return own;
     },
-  };
-}
-
-/** One for each client. */
-export function memorySecretsOf(): (clientId: ClientId) => SecretStore {
-  const byClient = new Map<ClientId, SecretStore>();
-  return (clientId) => {
-    const own = byClient.get(clientId) ?? memorySecrets();
-    byClient.set(clientId, own);
-    return own;
   };
 }

@@ -1,5 +1,5 @@
 /** What `svc passkeys` asks for: every device's, as an operator sees and changes them. */
-import { type ClientId, DEVICE_NAME_PATTERN, type Json, SvcError } from "@svc/contract";
+import { DEVICE_NAME_PATTERN, type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import type { Service } from "../service.ts";
 import { byPrefix } from "./by-prefix.ts";
@@ -62,7 +62,7 @@ interface Passkey {
 
 /** With the device in place of its ClientId, which stays inside. */
 function shown({ store }: Service, { client_id: clientId, ...passkey }: Told): Passkey {
-  const device = store.devices.ofClient(clientId as ClientId);
+  const device = store.devices.all().find((one) => one.clientId === clientId);
   return { ...passkey, device: device === undefined ? null : { id: device.id, name: device.name } } as Passkey;
 }
 

@@ -21,7 +21,7 @@ export interface EnabledFeature {
   /** How the service stands. Default: nobody knows. */
   readonly readings?: FeatureContext["readings"];
   /** Default: nobody is. */
-  readonly isPaired?: FeatureContext["isPaired"];
+  readonly pairedClient?: FeatureContext["pairedClient"];
   /** Its encrypted store. Default: one that is not there. */
   readonly secrets?: FeatureContext["secrets"];
   /** That of one client. Default: one that is not there. */
@@ -46,7 +46,7 @@ export async function construct(
     publicUrl,
     speech = NO_SPEECH,
     readings = noReadings,
-    isPaired = () => false,
+    pairedClient = () => undefined,
     secrets = NO_STORE,
     secretsOf = () => NO_STORE,
     state = NO_STORE,
@@ -65,7 +65,7 @@ export async function construct(
         publicUrl,
         speech,
         readings,
-        isPaired,
+        pairedClient,
         shared,
         perClient,
         secrets,

@@ -39,7 +39,7 @@ try {
   const secretsOf = refused("secretsOf");
   const store = { secrets: lockedStore("secrets"), secretsOf, state: lockedStore("state"), shared, perClient };
   const doors = { fetch: refused("fetch"), resolve: refused("resolve"), receive: refused("receive") };
-  const about = { readings: refused("readings"), isPaired: refused("isPaired") };
+  const about = { readings: refused("readings"), pairedClient: refused("pairedClient") };
   const build = { version: "1.2.3", commit: "0123abc", profile: "test" };
   const surrounding = { build, publicUrl: undefined, speech: lockedSpeech(), ...about };
   const surroundings = { log: silentLog(), clock: stoppedClock(), ...surrounding, ...doors, ...store };

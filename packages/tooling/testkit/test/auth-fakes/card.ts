@@ -74,7 +74,8 @@ export const fakeAuth = (flaw?: Flaw): FeatureDefinition =>
   }) as FeatureDefinition;
 
 function create(context: FeatureContext<Config>, flaw: Flaw | undefined): Contributions {
-  const { config, clock, log, isPaired } = context;
+  const { config, clock, log, pairedClient } = context;
+  const isPaired = (owner: ClientId): boolean => pairedClient(owner) !== undefined;
   const has = (which: Flaw): boolean => flaw === which;
   const inMemory = new Map<string, string>();
   const kept = has("keeps cards in memory")

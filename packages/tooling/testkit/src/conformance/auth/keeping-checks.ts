@@ -31,7 +31,7 @@ export const keepingChecks = (bench: AuthBench): Check[] => {
         const before = await world.kept();
         await house.through(enrol, ben, BEN);
         const body = signIn.finish.body(ben, await house.start(signIn, ben, STRANGER));
-        world.revoked.add("client-ben" as never);
+        world.revoke("client-ben");
         await demandRefused(() => house.send(signIn, body, STRANGER), "a revoked device's sign-in");
         await demandRefused(() => house.through(signIn, ben, STRANGER), "a revoked device's sign-in");
         const restarted = await openHouse(bench, true, world);

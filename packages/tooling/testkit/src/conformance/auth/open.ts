@@ -23,7 +23,9 @@ export interface World {
   readonly secrets: SecretStore;
   readonly secretsOf: (clientId: ClientId) => SecretStore;
   readonly state: SecretStore;
-  readonly revoked: Set<ClientId>;
+  /** The device is nobody any more. */
+  revoke(clientId: string): void;
+  readonly revoked: ReadonlySet<string>;
   /** Names of all that is kept. */
   kept(): Promise<string>;
 }
@@ -31,12 +33,17 @@ export interface World {
 export function newWorld(): World {
   const [secrets, state] = [memorySecrets(), memorySecrets()];
   const own = memorySecretsByClient();
+  const revoked = new Set<string>();
   return {
     clock: fakeClock(),
     secrets,
     secretsOf: own.of,
     state,
-    revoked: new Set(),
+    revoked,
+    revoke: (clientId) => {
+      revoked.add(clientId);
+      own.forget(clientId as ClientId);
+    },
     kept: async () => {
       const stores = [["secrets", secrets] as const, ["state", state] as const, ...own.all];
       const lines = await Promise.all(stores.map(async ([owner, store]) => [owner, ...(await store.list())]));
@@ -65,8 +72,8 @@ export async function openHouse({ definition, subject }: AuthBench, open: boolea
   const { config, openConfig, publicUrl, origin } = subject;
   const section: unknown = v.parse(definition.config ?? v.any(), open ? openConfig : config);
   const { clock, secrets, secretsOf, state, revoked } = world;
-  const isPaired = (clientId: ClientId): boolean => !revoked.has(clientId);
-  const context = { ...fakeFeatureContext(section, { clock, secrets, state, isPaired, publicUrl }), secretsOf };
+  const pairedClient = (kept: string) => (revoked.has(kept) ? undefined : (kept as ClientId));
+  const context = fakeFeatureContext(section, { clock, secrets, secretsOf, state, pairedClient, publicUrl });
   const made = (await definition.load()).create(context);
   await made.register?.(new AbortController().signal);
   const call = routeDoor(made);
