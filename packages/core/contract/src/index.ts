@@ -11,6 +11,7 @@ export * from "./feature.ts";
 export * from "./identity.ts";
 export * from "./ingress.ts";
 export * from "./json.ts";
+export * from "./kept.ts";
 export * from "./log.ts";
 export * from "./manifest.ts";
 export * from "./observe.ts";
