@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { binaryPath } from "@svc/testkit";
 import { passkeyButton } from "../house/passkey-acts.ts";
-import { openPasskeyHouse, type PasskeyHouseOptions } from "../house/passkey-house.ts";
+import { openPasskeyHouse, type PasskeyHouseOptions, PASSKEYS_ON } from "../house/passkey-house.ts";
 import { meet, signInByToken } from "../house/person.ts";
 import type { BrowserScene } from "../house/scene.ts";
 
@@ -67,6 +67,23 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
     );
   });
 
+  test("a service whose passkeys failed says so, and its page does not offer them", async () => {
+    // What only shows together with the rest of the config: no page of this domain is known.
+    await using house = await openPasskeyHouse({ section: `${PASSKEYS_ON}rp_id = "example.org"\n` });
+    for (const [method, path] of PATHS) {
+      const response = await house.daemon.request(path, { method });
+      expect([response.status, await response.json()]).toMatchObject([503, { code: "FEATURE_DOWN" }]);
+    }
+    await using person = await meet(scene().browser, house);
+    const { page } = person;
+    await page.getByLabel("Pairing code").waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(await passkeyButton(page).count()).toBe(0);
+    await signInByToken(person, house);
+    await page.getByText("rp_id").waitFor();
+    expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
+  });
+
   test("passkeys that are turned on by a reload are offered, and are gone again with the next", async () => {
     await using house = await openPasskeyHouse({ section: "" });
     await using person = await meet(scene().browser, house);
@@ -79,7 +96,7 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
       await page.getByLabel("Pairing code").waitFor();
       await page.waitForLoadState("networkidle");
     };
-    await configure("[security.webauthn]\nenabled = true\nsign_in = true\n");
+    await configure(PASSKEYS_ON);
     expect(await passkeyButton(page).count()).toBe(1);
     await configure("");
     expect(await passkeyButton(page).count()).toBe(0);

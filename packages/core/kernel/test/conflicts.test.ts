@@ -171,6 +171,11 @@ describe("contributions", () => {
     });
   });
 
+  test("methods of one path are found by one pattern, in one feature too", async () => {
+    const routes = [route("GET", "/api/a/{id}"), route("DELETE", "/api/a/{key}")];
+    expect(await problemsOf([feature("one", { routes })])).toHaveLength(1);
+  });
+
   test("a path is one feature's, with all its methods", async () => {
     const both = ["GET", "DELETE"].map((method) => route(method, "/api/x/{id}"));
     expect(await problemsOf([feature("one", { routes: both })])).toEqual([]);
