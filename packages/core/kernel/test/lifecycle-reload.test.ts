@@ -1,7 +1,7 @@
 // A reload makes changed features beside the running ones: all of them or none, and two loops of one feature never meet.
 import type { Contributions } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import type { EnabledFeature } from "../src/index.ts";
+import { currentScope, type EnabledFeature, inScope } from "../src/index.ts";
 import { settled } from "./fake-clock.ts";
 import { feature, lifecycleOf, neverAborted, tool } from "./fake-features.ts";
 
@@ -71,6 +71,18 @@ describe("a changed feature", () => {
     expect(heard()).toEqual([]);
     await clock.advance(5000);
     expect(heard()).toEqual(["runs 2"]);
+  });
+
+  test("its loop works for nobody, whoever asked for the reload", async () => {
+    const seen: unknown[] = [];
+    const looking = feature("looking", () => ({ run: async () => void seen.push(currentScope()) }));
+    const { lifecycle } = await running(on([looking, "1"]));
+    await inScope({ request: "r-1", turn: "t-1" }, async () => {
+      const change = await lifecycle.prepare(on([looking, "2"]), all, neverAborted());
+      change.commit();
+      await settled();
+    });
+    expect(seen).toEqual([{}, {}]);
   });
 
   test("the registry is another one; the old stays as it was for whoever holds it", async () => {

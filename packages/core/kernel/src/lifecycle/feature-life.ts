@@ -3,6 +3,7 @@ import { type ClientId, SvcError, type FeatureDefinition, type Logger } from "@s
 import { withFields } from "../log.ts";
 import { redactPatterns } from "../redact.ts";
 import type { RegistryPart } from "../registry/registry.ts";
+import { inScope } from "../scope.ts";
 import { construct, type EnabledFeature } from "./construct.ts";
 import type { LifecycleLimits, LifecycleOptions } from "./options.ts";
 import { Health, reasonOf } from "./status.ts";
@@ -81,7 +82,8 @@ export class FeatureLife {
     const { health } = this;
     const { signal } = this.#stop;
     const watch = { run, signal, health, backoff: this.#limits, clock, random, log: this.#log, redact: this.#redact };
-    this.#loop = after ? after.then(() => supervise(watch)) : supervise(watch);
+    // What it brings for weeks is not of the request that had it started anew.
+    this.#loop = inScope({}, () => (after ? after.then(() => supervise(watch)) : supervise(watch)));
   }
 
   /** Tells the loop to end; resolves when it has, or when its time is up. Never rejects. */
