@@ -30,7 +30,7 @@ export interface Passkey extends Readonly<v.InferOutput<typeof RECORD>> {
   readonly owner: ClientId;
 }
 
-export const written = ({ owner: _, ...record }: Passkey): string => JSON.stringify(record);
+export const written = (passkey: Passkey): string => JSON.stringify(passkey, Object.keys(RECORD.entries));
 
 /** Throws SECRET_UNREADABLE. */
 export function read(text: string, owner: ClientId): Passkey {

@@ -6,10 +6,10 @@ import { type ClientId, type SharedHandle, SvcError } from "@svc/contract";
 import type { Passkey } from "./passkey.ts";
 import { PasskeyStore, type StoreContext, type Which } from "./passkey-store.ts";
 
-export const MAX_PER_USER = 20;
-export const MAX_USERS = 10;
+const MAX_PER_USER = 20;
+const MAX_USERS = 10;
 
-export interface Place {
+interface Place {
   readonly owner: ClientId;
   readonly userId: string;
 }
