@@ -10,6 +10,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "agents", title: "Agents and budgets" },
   { page: "reload", title: "Reload and restart" },
   { page: "public", title: "Going public" },
+  { page: "passkeys", title: "Passkeys" },
   { page: "channels", title: "Channels" },
   { page: "inbox", title: "The inbox" },
   { page: "procedures", title: "Procedures" },

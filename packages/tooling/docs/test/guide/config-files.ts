@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binaryPath, requireReal, runBinary } from "@svc/testkit";
+import { fullestBinaryPath, requireReal, runBinary } from "@svc/testkit";
 import type { TestContext } from "vitest";
 
 interface Surroundings {
@@ -22,7 +22,8 @@ export const CONFIG_FILES: Readonly<Record<string, FileCheck>> = {
     writeFileSync(file, text, { mode: 0o600 });
     const { code, stdout, stderr } = await runBinary(["config", "check", "--config", file], {
       home,
-      binary: binaryPath(),
+      // A page may be about any feature.
+      binary: fullestBinaryPath(),
     });
     return code === 0 ? undefined : stdout + stderr;
   },
