@@ -295,7 +295,8 @@ describe("shutdown", () => {
       await at.clock.advance(1_000);
       await at.clock.advance(1_999);
     }
-    at.answer = () => new Promise(() => {});
+    let fail = (): void => {};
+    at.answer = () => new Promise((resolve) => (fail = () => resolve(failed())));
     if (hasFailed) await at.clock.advance(1);
     let isDown = false;
     void at.queue.shutdown().then(() => (isDown = true));
@@ -305,6 +306,10 @@ describe("shutdown", () => {
     expect(isDown).toBe(true);
     expect(at.isClosed).toBe(true);
     expect(warnings(at.log).at(-1)).toMatchObject({ fields: { reason: "the service stops" } });
+    const said = at.log.lines.length;
+    fail();
+    await settled();
+    expect(at.log.lines).toHaveLength(said);
     expect(at.clock.waiting).toBe(0);
   });
 

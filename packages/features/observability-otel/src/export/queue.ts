@@ -29,13 +29,18 @@ const MOST_TRIES = 5;
 /** A service that stops does not wait any longer for a collector that failed last time. */
 const HOPELESS_MS = 1_000;
 
+interface Queued {
+  readonly span: ReadableSpan;
+  readonly characters: number;
+}
+
 export class SpanQueue implements SpanProcessor {
   readonly #collector: Collector;
   readonly #clock: Clock;
   readonly #trouble: Trouble;
   /** What is done here is nobody's work: its lines in the log must not be told as those of the turn whose span came last. */
   readonly #asNobody = AsyncLocalStorage.snapshot();
-  readonly #spans: ReadableSpan[] = [];
+  readonly #queue: Queued[] = [];
   #characters = 0;
   /** In a row. */
   #failures = 0;
@@ -46,6 +51,7 @@ export class SpanQueue implements SpanProcessor {
   #sending: Promise<void> | undefined;
   #timer: { readonly isSoon: boolean; readonly cancel: () => void } | undefined;
   #closing: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor({ collector, log, clock }: SpanQueueOptions) {
     this.#collector = collector;
@@ -58,11 +64,11 @@ export class SpanQueue implements SpanProcessor {
   onEnd(span: ReadableSpan): void {
     if (this.#closing !== undefined) return;
     const characters = charactersIn(span);
-    if (this.#spans.length >= QUEUE.spans || this.#characters + characters > QUEUE.characters) {
+    if (this.#queue.length >= QUEUE.spans || this.#characters + characters > QUEUE.characters) {
       this.#asNobody(() => this.#trouble.dropped(1, "the queue is full"));
       return;
     }
-    this.#spans.push(span);
+    this.#queue.push({ span, characters });
     this.#characters += characters;
     this.#schedule();
   }
@@ -70,7 +76,7 @@ export class SpanQueue implements SpanProcessor {
   /** Sends until nothing is queued, or something fails. */
   async forceFlush(): Promise<void> {
     await this.#sending;
-    while (this.#spans.length > 0 && this.#failures === 0) await this.#send();
+    while (this.#queue.length > 0 && this.#failures === 0) await this.#send();
   }
 
   /** Sends what it can within EXPORT_MS, and drops the rest. */
@@ -82,9 +88,10 @@ export class SpanQueue implements SpanProcessor {
   async #close(): Promise<void> {
     this.#timer?.cancel();
     await within(this.#clock, this.#failures === 0 ? EXPORT_MS : HOPELESS_MS, this.#sendLast());
+    this.#isClosed = true;
     this.#collector.close();
-    if (this.#spans.length > 0) this.#trouble.dropped(this.#spans.length, "the service stops");
-    this.#remove(this.#spans.length);
+    if (this.#queue.length > 0) this.#trouble.dropped(this.#queue.length, "the service stops");
+    this.#remove(this.#queue.length);
     this.#trouble.close();
   }
 
@@ -99,8 +106,8 @@ export class SpanQueue implements SpanProcessor {
 
   /** Soon when a batch is full, else DELAY_MS after its first span; never at once, as whoever ends a span does not wait. */
   #schedule(): void {
-    if (this.#sending !== undefined || this.#closing !== undefined || this.#spans.length === 0) return;
-    const isSoon = this.#spans.length >= BATCH.spans || this.#characters >= BATCH.characters;
+    if (this.#sending !== undefined || this.#closing !== undefined || this.#queue.length === 0) return;
+    const isSoon = this.#queue.length >= BATCH.spans || this.#characters >= BATCH.characters;
     if (this.#timer !== undefined && (this.#timer.isSoon || !isSoon)) return;
     this.#timer?.cancel();
     const restMs = this.#restsUntilMs - this.#clock.monotonic();
@@ -116,6 +123,7 @@ export class SpanQueue implements SpanProcessor {
     const batch = this.#nextBatch();
     this.#sending = this.#collector.send(batch).then((outcome) => {
       this.#sending = undefined;
+      if (this.#isClosed) return;
       this.#settle(outcome, batch.length);
       this.#schedule();
     });
@@ -124,12 +132,12 @@ export class SpanQueue implements SpanProcessor {
 
   /** At least one. It stays in the queue until it is settled. */
   #nextBatch(): ReadableSpan[] {
-    let characters = 0;
-    const end = this.#spans.findIndex((span, index) => {
-      characters += charactersIn(span);
-      return index >= BATCH.spans || (index > 0 && characters > BATCH.characters);
+    let sum = 0;
+    const end = this.#queue.findIndex(({ characters }, index) => {
+      sum += characters;
+      return index >= BATCH.spans || (index > 0 && sum > BATCH.characters);
     });
-    return this.#spans.slice(0, end === -1 ? undefined : end);
+    return this.#queue.slice(0, end === -1 ? undefined : end).map(({ span }) => span);
   }
 
   #settle(outcome: Outcome, count: number): void {
@@ -154,7 +162,7 @@ export class SpanQueue implements SpanProcessor {
   }
 
   #remove(count: number): void {
-    for (const span of this.#spans.splice(0, count)) this.#characters -= charactersIn(span);
+    for (const { characters } of this.#queue.splice(0, count)) this.#characters -= characters;
     this.#tries = 0;
   }
 }
