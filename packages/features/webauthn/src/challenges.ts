@@ -33,7 +33,7 @@ export interface ChallengeLimits {
   readonly strangers: number;
 }
 
-const LIMITS: ChallengeLimits = { device: 1000, strangers: 10_000 };
+const LIMITS: ChallengeLimits = Object.freeze({ device: 1000, strangers: 10_000 });
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
