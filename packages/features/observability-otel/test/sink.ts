@@ -32,7 +32,7 @@ export interface SinkSpan {
 
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
-export const takes: Answer = (response) => void response.writeHead(200).end("{}");
+const takes: Answer = (response) => void response.writeHead(200).end("{}");
 
 export const answers =
   (status: number, headers: Record<string, string> = {}): Answer =>

@@ -5,7 +5,7 @@
 import type { Attributes } from "@opentelemetry/api";
 
 /** UTF-16 code units of one text; longer ones are cut. */
-export const LONGEST_TEXT = 16_384;
+const LONGEST_TEXT = 16_384;
 
 /** Texts cut and well formed, numbers that fit; whatever else is left out. */
 export function cleaned(attributes: Attributes): Attributes {
