@@ -10,7 +10,6 @@ export function create(context: FeatureContext<unknown>): Contributions {
       exposition: { text: async () => (await metrics?.exposition.text()) ?? "" },
     },
     async register(signal) {
-      signal.throwIfAborted();
       const { openMetrics } = await import("./open-metrics.ts");
       signal.throwIfAborted();
       metrics = openMetrics(context);

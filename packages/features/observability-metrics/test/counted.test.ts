@@ -123,10 +123,12 @@ test("messages: received, waiting, tried, delivered or given up", async () => {
   metrics.work("delivery", { channel: "chat", messageId: "out-1", attempt: 2 }, { error: undefined }, 0.1);
   tell({ type: "message-delivered", messageId: "out-1", conversation, turnId: "t", attempts: 2 });
   tell({ type: "message-failed", messageId: "out-2", conversation, turnId: "t", code: "DELIVERY_REFUSED" });
-  tell({ type: "message-failed", messageId: "in-2", conversation, turnId: "t", code: "TURN_CRASHED" });
+  for (const messageId of ["in-2", "in-3"]) {
+    tell({ type: "message-failed", messageId, conversation, turnId: "t", code: "TURN_CRASHED" });
+  }
   expect(await metrics.series("svc_messages_received_total")).toEqual({ "channel=chat": 1 });
   expect(await metrics.series("svc_inbox_wait_seconds_sum")).toEqual({ "channel=chat": 0.05 });
-  expect(await metrics.series("svc_messages_unanswered_total")).toEqual({ "channel=chat": 1 });
+  expect(await metrics.series("svc_messages_unanswered_total")).toEqual({ "channel=chat": 2 });
   expect(await metrics.series("svc_deliveries_total")).toEqual({
     "channel=chat outcome=delivered": 1,
     "channel=chat outcome=given-up": 1,

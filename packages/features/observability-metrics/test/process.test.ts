@@ -48,6 +48,11 @@ test("the event loop's delay is seen, and told as that since the last scrape", a
   await after(50);
   await holdTheLoop();
   expect(await longest(metrics)).toBeGreaterThan(0.05);
+  // A busy machine may hold it again.
+  for (let tries = 0; (await longest(metrics)) > 0.05; tries += 1) {
+    expect(tries).toBeLessThan(100);
+    await after(50);
+  }
 });
 
 test("nothing looks at the event loop any more once the feature is shut down", async () => {

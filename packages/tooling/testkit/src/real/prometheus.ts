@@ -66,6 +66,8 @@ export async function startPrometheus({ target, job = "svc", rules = [] }: Prome
     if (answer.status !== "success") throw new Error(answer.error);
     return answer.data;
   };
+  // It listens before it knows what it has on its disk.
+  while (!(await fetch(`${url}/-/ready`)).ok) await new Promise((resolve) => setTimeout(resolve, 10));
   const query = async (expression: string): Promise<QueriedSample[]> =>
     samplesOf((await ask(`query?query=${encodeURIComponent(expression)}`)) as QueryData);
   return {
