@@ -124,7 +124,10 @@ export interface Contributions {
 /** A route below `/api/`. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** e.g. `/api/plugins`, with segments `{name}` that stand for any one. */
+  /**
+   * e.g. `/api/plugins`, with segments `{name}` that stand for any one. A path is one feature's, with all its methods, and is on
+   * no other pattern.
+   */
   readonly path: string;
   /**
    * Whose request it takes: a device's that may read, or one that may change things; `open` takes everybody's but that of
@@ -168,7 +171,7 @@ export interface RouteAnswer {
 
 export interface RouteRequest {
   readonly caller: RouteCaller;
-  /** By `{name}` of the path, decoded. */
+  /** By `{name}` of the path, decoded once: whatever text the caller meant, slashes and dots included. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** What the body schema makes of the JSON that came; null without a body. */
