@@ -7,7 +7,7 @@ import { constructed, opened, type OpenedObserver, tellAll } from "./opened.ts";
 import { parseExposition } from "./parse-exposition.ts";
 import { type Name, PLANTED } from "./samples.ts";
 
-const MANY = 2_000;
+const MANY = 1_200;
 
 const usual: Name = (kind) => `some_${kind}`;
 
