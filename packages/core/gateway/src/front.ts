@@ -110,6 +110,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     ),
     isDraining,
     send,
+    watch: lasting.requests.watch,
   });
   const upgrade = upgradeHandler({
     ...lasting,

@@ -10,7 +10,6 @@ import { checkListen, createHttpServer, listen } from "./http/server.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
 import { checkBind, checkRebind } from "./net/bind.ts";
 import { OTHER } from "./observe/requests.ts";
-import { watched } from "./observe/watched.ts";
 import { isUpgrade } from "./streams/routes.ts";
 import type { Gateway, GatewayDeps } from "./types.ts";
 
@@ -43,7 +42,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   front = makeFront(deps, lasting, config.port);
   const badExpectation = errorReply("BAD_REQUEST", { message: "Only Expect: 100-continue is understood." });
   const onUnknownExpectation: RequestListener = (incoming, outgoing) =>
-    watched(
+    requests.watch(
       incoming,
       outgoing,
       () => OTHER,

@@ -5,12 +5,11 @@
  */
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Socket } from "node:net";
-import { OTHER } from "../observe/requests.ts";
-import { watched } from "../observe/watched.ts";
+import { OTHER, type Watch } from "../observe/requests.ts";
 import { errorReply } from "./reply.ts";
 
 /** Such a request is answered 400, and its connection ends: nothing that follows on it is read as a request. */
-export function refuseAmbiguous(): (listener: RequestListener) => RequestListener {
+export function refuseAmbiguous(watch: Watch): (listener: RequestListener) => RequestListener {
   const { status, headers, body } = errorReply("BAD_REQUEST");
   const refused = new WeakSet<Socket>();
   return (listener) => (incoming, outgoing) => {
@@ -22,7 +21,7 @@ export function refuseAmbiguous(): (listener: RequestListener) => RequestListene
     }
     refused.add(incoming.socket);
     outgoing.shouldKeepAlive = false;
-    watched(
+    watch(
       incoming,
       outgoing,
       () => OTHER,

@@ -5,8 +5,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { HostRules } from "../net/host-rules.ts";
 import { type Peer, peerOf } from "../net/peer.ts";
-import { OTHER } from "../observe/requests.ts";
-import { watched } from "../observe/watched.ts";
+import { OTHER, type Watch } from "../observe/requests.ts";
 import type { RouteSpec } from "../routes/spec.ts";
 import { enter } from "./door.ts";
 import { errorReply, optionsReply, Reply } from "./reply.ts";
@@ -45,6 +44,7 @@ export interface ListenerDeps {
   readonly otherwise: RequestListener;
   readonly isDraining: () => boolean;
   readonly send: Send;
+  readonly watch: Watch;
 }
 
 /** Where a request goes. */
@@ -55,7 +55,7 @@ interface Way {
 }
 
 export function requestListener(deps: ListenerDeps): RequestListener {
-  const { rules, channels, late, isDraining, send } = deps;
+  const { rules, channels, late, isDraining, send, watch } = deps;
   const byPath = Map.groupBy(deps.routes, ({ path }) => path);
   const handled = (routes: readonly OwnRoute[]): Handle =>
     handlerOf(new Map(routes.map(({ method, handle }) => [method, handle])), isDraining);
@@ -74,7 +74,7 @@ export function requestListener(deps: ListenerDeps): RequestListener {
     const entered = enter(incoming, rules, channels);
     const { route, handle } = entered instanceof Reply ? refusal(entered) : wayTo(entered.path);
     const path = entered instanceof Reply ? "" : entered.path;
-    watched(
+    watch(
       incoming,
       outgoing,
       () => route(path),

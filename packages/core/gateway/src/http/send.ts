@@ -1,7 +1,7 @@
 /** Writes a reply, and decides what becomes of the connection when the request's body was not read to its end. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
-import { REQUEST_ID, requestOf } from "../observe/requests.ts";
+import { answered, requestIdHeader } from "../observe/requests.ts";
 import { declaredBytes } from "./body.ts";
 import type { Reply } from "./reply.ts";
 import { endIfUnread } from "./unread.ts";
@@ -19,20 +19,18 @@ export function sender(clock: Clock, isDraining: () => boolean): Send {
     if (outgoing.headersSent || outgoing.destroyed) return;
     const body = declaredBytes(incoming);
     const isLast = isDraining() || !outgoing.shouldKeepAlive;
-    const request = requestOf(outgoing);
-    // Looked for by whoever has trouble; on every answer it would cost POST /webhook half a percent.
-    const isOurFault = request !== undefined && reply.status >= 500;
-    const headers = isOurFault ? [...reply.headers, REQUEST_ID, request.id] : reply.headers;
+    const { status } = reply;
+    const headers = status < 500 ? reply.headers : [...reply.headers, ...requestIdHeader(status)];
     if (body > (isLast ? 0 : DROPPABLE_BYTES) && !incoming.complete) {
       sendAndLinger(incoming, outgoing, reply, headers, clock);
-      request?.end(reply.status);
+      answered(outgoing, status);
       return;
     }
     // A client that keeps its connection through a shutdown would find it closed under its next request.
-    outgoing.writeHead(reply.status, (isLast ? closing(headers) : headers) as string[]);
+    outgoing.writeHead(status, (isLast ? closing(headers) : headers) as string[]);
     outgoing.end(reply.body);
     endIfUnread(outgoing, clock);
-    request?.end(reply.status);
+    answered(outgoing, status);
   };
 }
 

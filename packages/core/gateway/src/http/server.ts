@@ -24,9 +24,9 @@ export interface Listeners {
 
 export function createHttpServer(
   { serve, onUnknownExpectation, isUpgrade }: Listeners,
-  requests: Pick<Requests, "each">,
+  requests: Pick<Requests, "each" | "watch">,
 ): Server {
-  const guarded = refuseAmbiguous();
+  const guarded = refuseAmbiguous(requests.watch);
   const each = (listener: RequestListener): RequestListener => requests.each(guarded(listener));
   const server = createServer(
     {

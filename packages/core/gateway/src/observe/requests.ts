@@ -1,92 +1,81 @@
 /**
- * What is known of a request beside its bytes: the id that its answer and its lines of the log have, and, where somebody
- * watches, the piece of work that it is.
+ * Requests as others see them: each has an id, which its lines of the log have and its answer where that is an error of ours;
+ * and where somebody watches it is a piece of work. Where nobody does, all of this costs a request an id and a scope.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isTraceparent } from "@svc/contract";
-import { fromOutside, type Instruments, type OpenWork } from "@svc/kernel";
+import { currentScope, fromOutside, type Instruments, type OpenWork } from "@svc/kernel";
 
-/** The header of an answer of 500 and more that says which lines of the log are about it. A client's own is not taken. */
-export const REQUEST_ID = "x-request-id";
 /** The route of whatever is none's. */
 export const OTHER = "other";
 
-/** Of one process. Ids are `<boot>-<n>`, so that those of two starts in one log are different. */
+/** Runs what serves a request. `route`: asked for only where somebody watches. */
+export type Watch = (incoming: IncomingMessage, outgoing: ServerResponse, route: () => string, run: () => void) => void;
+
 export class Requests {
   readonly #boot: string;
   readonly #instruments: Instruments;
   #count = 0;
 
-  /** `instance`: random per start. */
+  /** `instance`: random per start. Ids are `<its beginning>-<n>`, so that those of two starts in one log differ. */
   constructor(instance: string, instruments: Instruments) {
     this.#boot = instance.slice(0, 8);
     this.#instruments = instruments;
   }
 
-  /** The next one. */
-  open(): OpenRequest {
+  /** Runs what serves one request, with an id of its own. */
+  alone<T>(run: () => T): T {
     this.#count += 1;
-    return new OpenRequest(`${this.#boot}-${this.#count}`, this.#instruments);
+    return fromOutside({ request: `${this.#boot}-${this.#count}` }, run);
   }
 
-  /** Serves each with an id of its own, which is kept on its response: whoever answers it, wherever, answers with that. */
+  /** Serves each request alone. */
   each(listener: RequestListener): RequestListener {
-    return (incoming, outgoing) => {
-      const request = this.open();
-      (outgoing as Tagged)[REQUEST] = request;
-      fromOutside({ request: request.id }, () => listener(incoming, outgoing));
-    };
-  }
-}
-
-export class OpenRequest {
-  readonly id: string;
-  readonly #instruments: Instruments;
-  #work: OpenWork<"request"> | undefined;
-
-  constructor(id: string, instruments: Instruments) {
-    this.id = id;
-    this.#instruments = instruments;
+    return (incoming, outgoing) => this.alone(() => listener(incoming, outgoing));
   }
 
   get isWatched(): boolean {
     return this.#instruments.isWatched;
   }
 
-  /** Runs what serves it as a piece of work; not twice, where it is served anew. Call where `isWatched` only. */
-  during(incoming: IncomingMessage, route: string, run: () => void): void {
-    if (this.#work !== undefined) {
-      run();
-      return;
-    }
-    this.#work = this.#instruments.begin(
-      "request",
-      { method: METHODS.has(incoming.method) ? incoming.method! : OTHER, route },
-      { parent: parentOf(incoming) },
-    );
-    this.#work.during(run);
+  begin({ method, headers }: IncomingMessage, route: string): OpenWork<"request"> {
+    const sent = headers["traceparent"];
+    // Two of them Node joins with a comma, and then it is none.
+    const parent = typeof sent === "string" && isTraceparent(sent) ? sent : undefined;
+    const facts = { method: METHODS.has(method) ? method! : OTHER, route };
+    return this.#instruments.begin("request", facts, { parent });
   }
 
-  /** Its answer is handed over, or its client gone. Only the first time counts. */
-  end(status: number | undefined): void {
-    this.#work?.end({ status });
-  }
+  /**
+   * Where somebody watches, a request is a piece of work until its answer is handed over (`answered`), or the head of one
+   * that goes on, as of a stream, or until its client is gone. One that is served anew is the same piece.
+   */
+  readonly watch: Watch = (incoming, outgoing, route, run) => {
+    if (!this.#instruments.isWatched || (outgoing as Watched)[WORK]) return run();
+    const work = this.begin(incoming, route());
+    (outgoing as Watched)[WORK] = work;
+    const end = (): void => work.end({ status: outgoing.headersSent ? outgoing.statusCode : undefined });
+    outgoing.on("close", end);
+    work.during(run);
+    if (outgoing.headersSent) end();
+  };
 }
 
-const REQUEST = Symbol("request");
+const WORK = Symbol("work");
 
-interface Tagged extends ServerResponse {
-  [REQUEST]?: OpenRequest;
+interface Watched extends ServerResponse {
+  [WORK]?: OpenWork<"request">;
 }
 
-/** Undefined: of a response that is nobody's, as in a test. */
-export const requestOf = (outgoing: ServerResponse): OpenRequest | undefined => (outgoing as Tagged)[REQUEST];
+/** All of an answer is handed over, however long its client takes to take it. */
+export const answered = (outgoing: ServerResponse, status: number): void =>
+  (outgoing as Watched)[WORK]?.end({ status });
+
+/** The header that says which lines of the log are about an answer, where it is an error of ours; no client can choose it. */
+export function requestIdHeader(status: number): readonly string[] {
+  const { request } = currentScope();
+  return status >= 500 && request !== undefined ? ["x-request-id", request] : [];
+}
 
 /** There are dozens that the parser takes, and anybody may send them. */
 const METHODS: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-
-/** Two of them Node joins with a comma, and then it is none. */
-function parentOf({ headers }: IncomingMessage): string | undefined {
-  const sent = headers["traceparent"];
-  return typeof sent === "string" && isTraceparent(sent) ? sent : undefined;
-}

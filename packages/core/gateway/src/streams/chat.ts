@@ -4,7 +4,6 @@
  */
 import type { Clock, Logger, TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
-import { inScope } from "@svc/kernel";
 import type { Device } from "@svc/store";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
@@ -21,7 +20,7 @@ export interface ChatDeps {
   /** Those in force: a connection may outlive many. */
   readonly settings: () => Pick<GatewaySettings, "webhook">;
   readonly isDraining: () => boolean;
-  readonly requests: Pick<Requests, "open">;
+  readonly requests: Pick<Requests, "alone">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -90,7 +89,7 @@ export class Chat {
 
   /** Never rejects. A message is a request of its own, however long the connection is open. */
   answer(message: ChatMessage): Promise<Answer> {
-    return inScope({ request: this.#deps.requests.open().id }, () => this.#answer(message));
+    return this.#deps.requests.alone(() => this.#answer(message));
   }
 
   async #answer(message: ChatMessage): Promise<Answer> {

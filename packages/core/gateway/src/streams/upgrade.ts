@@ -6,7 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
-import { inScope } from "@svc/kernel";
+import type { OpenWork } from "@svc/kernel";
 import type { Authenticator } from "../auth/authenticator.ts";
 import { upgradeCredentials } from "../auth/credentials.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -17,7 +17,7 @@ import { replyAndLinger } from "../http/parser-errors.ts";
 import type { ClientResolver } from "../net/client.ts";
 import type { HostRules } from "../net/host-rules.ts";
 import { peerOf } from "../net/peer.ts";
-import { type OpenRequest, REQUEST_ID } from "../observe/requests.ts";
+import { requestIdHeader, type Requests } from "../observe/requests.ts";
 import { Chat, type ChatDeps } from "./chat.ts";
 import type { Crowd } from "./crowd.ts";
 import { serveSocket } from "./socket.ts";
@@ -28,6 +28,7 @@ import { type SocketLibrary, SUBPROTOCOL } from "./socket-library.ts";
 export type Upgrade = (incoming: IncomingMessage, socket: Socket, head: Buffer) => void;
 
 export interface UpgradeDeps extends ChatDeps {
+  readonly requests: Requests;
   readonly rules: HostRules;
   readonly crowd: Crowd;
   readonly library: SocketLibrary;
@@ -45,13 +46,13 @@ export function upgradeHandler(deps: UpgradeDeps): Upgrade {
   return (incoming, socket, head) => {
     // Node has let go of the socket; what the client does to it from now on must not end the process.
     socket.on("error", () => socket.destroy());
-    const request = deps.requests.open();
-    inScope({ request: request.id }, () => {
-      const run = (): void => take(deps, { incoming, socket, head, request });
-      if (!request.isWatched) return run();
+    const { requests } = deps;
+    requests.alone(() => {
+      if (!requests.isWatched) return take(deps, { incoming, socket, head });
       // Its end is the handshake's: a connection may be open for days.
-      socket.on("close", () => request.end(undefined));
-      request.during(incoming, SOCKET.path, run);
+      const work = requests.begin(incoming, SOCKET.path);
+      socket.on("close", () => work.end({ status: undefined }));
+      work.during(() => take(deps, { incoming, socket, head, work }));
     });
   };
 }
@@ -60,7 +61,8 @@ interface Handshake {
   readonly incoming: IncomingMessage;
   readonly socket: Socket;
   readonly head: Buffer;
-  readonly request: OpenRequest;
+  /** Where somebody watches. */
+  readonly work?: OpenWork<"request">;
 }
 
 function take(deps: UpgradeDeps, handshake: Handshake): void {
@@ -97,14 +99,14 @@ const offersOurs = (offered: string | undefined): boolean =>
 
 function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Handshake): void {
   const { library, crowd, streams, clock, log } = deps;
-  const { incoming, socket, head, request } = handshake;
+  const { incoming, socket, head, work } = handshake;
   const after = lastEventId(incoming.headers);
   library
     .handshake(incoming, socket, head)
     .then(
       (opened) => {
         if (opened instanceof Reply) return refuse(handshake, opened);
-        request.end(SWITCHED);
+        work?.end({ status: SWITCHED });
         serveSocket(opened, socket, { crowd, streams, clock, chat, principal, after });
       },
       (error: unknown) => failed(log, handshake, error),
@@ -114,9 +116,9 @@ function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Hands
 
 const SWITCHED = 101;
 
-function refuse({ socket, request }: Handshake, reply: Reply): void {
-  replyAndLinger(socket, reply, reply.status >= 500 ? [REQUEST_ID, request.id] : []);
-  request.end(reply.status);
+function refuse({ socket, work }: Handshake, reply: Reply): void {
+  replyAndLinger(socket, reply, requestIdHeader(reply.status));
+  work?.end({ status: reply.status });
 }
 
 /** Uncaught it would end the process, and every other client's turn with it. */
