@@ -65,7 +65,8 @@ export function resolveProfile(catalogue: Catalogue, request: Request): Selectio
     added: added.sort(),
     removed: removed.sort(),
     skipped: skipped.sort(),
-    budget,
+    // It was set for what the profile has: whoever adds to that decides what it may weigh.
+    budget: added.length > 0 ? {} : budget,
     notes,
   };
 }

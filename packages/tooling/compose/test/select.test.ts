@@ -67,6 +67,8 @@ describe("resolveProfile", () => {
   test("adding or taking away makes it custom; asking for what is in already does not", () => {
     expect(select({ with: ["tool-a"] })).toMatchObject({ name: "minimal", added: [] });
     expect(select({ without: ["tool-a"] })).toMatchObject({ name: "custom", removed: ["tool-a"] });
+    expect(select({ without: ["tool-a"] }).budget).toEqual({ js_kb: 10, binary_mb: 1 });
+    expect(select({ with: ["board-one"] }).budget).toEqual({});
     expect(ids(select({ with: ["board-one"], without: ["tool-a"] }))).toEqual(["board-one", "tool-b"]);
   });
 
