@@ -5,7 +5,7 @@ import { NO_READINGS } from "@svc/testkit";
 import { openMetrics, type OpenedMetrics } from "./open-metrics.ts";
 import { makeTraffic } from "./traffic.ts";
 
-export const OPERATIONS = join(import.meta.dirname, "../../../../docs/operations");
+const OPERATIONS = join(import.meta.dirname, "../../../../docs/operations");
 export const ALERTS = join(OPERATIONS, "svc-alerts.yml");
 export const ALERT_TESTS = join(import.meta.dirname, "svc-alerts.test.yml");
 

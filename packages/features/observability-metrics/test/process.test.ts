@@ -21,7 +21,8 @@ test("CPU, memory and start are those of this process, in base units", async () 
   expect(startSeconds).toBeGreaterThan(openedSeconds - process.uptime() - 1);
 });
 
-test.runIf(process.platform === "linux")("file descriptors are counted, where the system tells", async () => {
+test("file descriptors are counted, where the system tells", async (context) => {
+  context.skip(process.platform !== "linux", "there is no /proc");
   await using metrics = await openMetrics();
   expect(await sampleOf(metrics, "process_open_fds")).toBeGreaterThan(2);
   expect(await sampleOf(metrics, "process_max_fds")).toBeGreaterThan(100);

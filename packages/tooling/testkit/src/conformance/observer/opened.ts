@@ -12,7 +12,7 @@ export interface OpenedObserver {
 }
 
 /** A collector that is gone may be waited for. */
-export const LONGEST_SHUTDOWN_MS = 8_000;
+const LONGEST_SHUTDOWN_MS = 8_000;
 
 export const constructed = async (
   definition: FeatureDefinition,
