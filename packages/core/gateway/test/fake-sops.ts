@@ -163,6 +163,7 @@ const runOf = (id: string, n: number, sop: string, status: SopRun["status"]): So
   payload: '{"ref":"main"}',
   startedBy: "webhook /sop/deploy",
   startedByAgent: undefined,
+  traceparent: undefined,
   startedAtMs: 1_000,
   endedAtMs: status === "completed" ? 3_000 : undefined,
   error: undefined,
