@@ -7,35 +7,11 @@
  * process), nor what a function does to a table that it is handed.
  */
 import type { Check } from "../check.ts";
+import { isExcepted } from "../module-state/exceptions.ts";
 import { findModuleState } from "../module-state/find.ts";
 import { isTest } from "../source.ts";
 
 const SHIPS = /^(?:packages\/(?:features|core)|apps)\/[^/]+\/src\//;
-
-interface Exception {
-  readonly file: RegExp;
-  readonly names: readonly string[];
-  readonly why: string;
-}
-
-/** What may be kept or changed for the whole process. */
-const EXCEPTIONS: readonly Exception[] = [
-  {
-    file: /^apps\/dashboard\/src\//,
-    names: ["document", "location", "services"],
-    why: "The page is one person's, for as long as it is open.",
-  },
-  {
-    file: /^apps\/svc\/src\/(?:main|cli\/prompts)\.ts$/,
-    names: ["process"],
-    why: "What the process ends with, and the size of its terminal.",
-  },
-  {
-    file: /^packages\/features\/observability-otel\/src\/export\/without-environment\.ts$/,
-    names: ["process"],
-    why: "It is put back before anybody else runs.",
-  },
-];
 
 export const moduleState: Check = {
   id: "module-state",
@@ -45,7 +21,7 @@ export const moduleState: Check = {
       workspace.sources((file) => SHIPS.test(file) && !isTest(file)),
       {
         isStrict: (file) => file.startsWith("packages/features/"),
-        isExcepted: (file, name) => EXCEPTIONS.some((each) => each.file.test(file) && each.names.includes(name)),
+        isExcepted,
       },
     ),
 };

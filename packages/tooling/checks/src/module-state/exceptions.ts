@@ -1,0 +1,28 @@
+/** What may be kept or changed for the whole process. */
+
+interface Exception {
+  readonly file: RegExp;
+  readonly names: readonly string[];
+  readonly why: string;
+}
+
+const EXCEPTIONS: readonly Exception[] = [
+  {
+    file: /^apps\/dashboard\/src\//,
+    names: ["document", "location", "services"],
+    why: "The page is one person's, for as long as it is open.",
+  },
+  {
+    file: /^apps\/svc\/src\/(?:main|cli\/prompts)\.ts$/,
+    names: ["process"],
+    why: "What the process ends with, and the size of its terminal.",
+  },
+  {
+    file: /^packages\/features\/observability-otel\/src\/export\/without-environment\.ts$/,
+    names: ["process"],
+    why: "It is put back before anybody else runs.",
+  },
+];
+
+export const isExcepted = (file: string, name: string): boolean =>
+  EXCEPTIONS.some((each) => each.file.test(file) && each.names.includes(name));
