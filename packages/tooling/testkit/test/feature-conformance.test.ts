@@ -13,8 +13,11 @@ import { featureChecks, temporaryHome, type FeatureSubject, type TemporaryHome }
 import { brokenRules } from "./broken-names.ts";
 import { writePackage, type PackageText } from "./feature-package.ts";
 
-/** The one check that needs a process of its own; io-guard.e2e.test.ts has its fakes. */
-const IN_A_PROCESS = "importing and constructing does no I/O, starts no timer and reads no environment";
+/** Checks that need a process of their own; io-guard.e2e.test.ts and shared-state.e2e.test.ts have their fakes. */
+const IN_A_PROCESS = new Set([
+  "importing and constructing does no I/O, starts no timer and reads no environment",
+  "nor out of sight, in private fields and in what functions close over",
+]);
 
 let home: TemporaryHome;
 let folders = 0;
@@ -75,11 +78,14 @@ function checksOf(fake: Fake) {
   const example = "config" in fake ? fake.config : config;
   const subject = { root, ...(example && { config: example }) };
   const checks = featureChecks(fake.frozen === false ? definition : defineFeature(definition), subject);
-  return checks.filter(({ name }) => name !== IN_A_PROCESS);
+  return checks.filter(({ name }) => !IN_A_PROCESS.has(name));
 }
 
 const never = () => new Promise<never>(() => undefined);
 const shared = { sockets: new Map<string, string>() };
+const counted = Object.assign(() => Promise.resolve({}), { calls: 0 });
+const rows: string[] = [];
+const since = new Date(0);
 
 const BROKEN: [fake: string, Fake, rules: string[]][] = [
   ["another package name", { package: { name: "@svc/other" } }, ["id, folder, package name and manifest say one name"]],
@@ -206,6 +212,44 @@ const BROKEN: [fake: string, Fake, rules: string[]][] = [
         observer: { record: () => undefined, seen: Object.freeze(shared.sockets) } as never,
       }),
     },
+    ["two instances share nothing that can change"],
+  ],
+  ["a table at module level", { package: { imports: "const seen = new Map();" } }, ["its modules keep no state"]],
+  [
+    "a variable in the entry",
+    { package: { entry: "let loads = 0; export const load = () => (loads += 1);" } },
+    ["its modules keep no state"],
+  ],
+  [
+    "a shared function with a property",
+    { create: () => ({ ...sound(), channel: { send: counted } }) },
+    ["two instances share nothing that can change"],
+  ],
+  [
+    "a list that a getter gives",
+    {
+      create: () =>
+        Object.defineProperty(sound(), "observer", {
+          get: () => ({ record: () => undefined, rows }),
+          enumerable: true,
+        }),
+    },
+    ["two instances share nothing that can change"],
+  ],
+  [
+    "a Map deep down, below what is frozen, under a symbol",
+    {
+      create: () => {
+        let deep: object = Object.freeze({ [Symbol("kept")]: shared.sockets });
+        for (let depth = 0; depth < 20; depth += 1) deep = Object.freeze([deep]);
+        return { ...sound(), observer: { record: () => undefined, deep } as never };
+      },
+    },
+    ["two instances share nothing that can change"],
+  ],
+  [
+    "a Date that both hold",
+    { create: () => ({ ...sound(), observer: { record: () => undefined, since } as never }) },
     ["two instances share nothing that can change"],
   ],
   [

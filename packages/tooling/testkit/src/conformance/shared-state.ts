@@ -1,46 +1,118 @@
-/** Finds an object that two separately made object graphs both hold and that something could change. */
+/**
+ * Finds an object that two separately made object graphs both hold and that something could change. It looks wherever a program
+ * could: into properties of every kind, what getters give, the entries of collections, and the properties of functions. What is
+ * out of reach of any program is looked into by whoever can (`Hidden`).
+ */
 
-/** Deep enough for a client inside a connection inside a channel. */
-const DEEPEST = 6;
+import type { Contributions } from "@svc/contract";
 
-/** The path to the first one, or undefined. Schemas are constants by nature and not looked into. */
-export function sharedState(first: object, second: object): string | undefined {
-  const known = new Set<object>();
-  walk(first, "", 0, new Set(), (value) => {
-    known.add(value);
-    return false;
-  });
-  return walk(second, "", 0, new Set(), (value) => known.has(value) && canChange(value));
-}
+/** What is out of sight in an object: private fields, variables that a function closes over. */
+export type Hidden = (value: object) => readonly (readonly [name: string, member: unknown])[];
 
-function walk(
-  value: unknown,
-  path: string,
-  depth: number,
-  seen: Set<object>,
-  found: (value: object) => boolean,
-): string | undefined {
-  if (typeof value !== "object" || value === null || seen.has(value) || isSchema(value)) return undefined;
-  seen.add(value);
-  if (found(value)) return path;
-  if (depth >= DEEPEST) return undefined;
-  for (const [key, member] of members(value)) {
-    const hit = walk(member, `${path}.${key}`, depth + 1, seen, found);
-    if (hit !== undefined) return hit;
+/** The same of what two constructions of a feature gave. */
+export const sharedByConstructions = (
+  first: Contributions,
+  second: Contributions,
+  hidden?: Hidden,
+): string | undefined => sharedState(parts(first), parts(second), hidden);
+
+/** Tools may be one constant for all instances: they are stateless by contract, and the kernel takes them down as they are. */
+const parts = ({ tools, ...rest }: Contributions): object => ({ ...rest, tools: tools?.map((tool) => ({ ...tool })) });
+
+/**
+ * The path to the first one, or undefined. Both are walked side by side, layer by layer: what both have and nobody can change is
+ * code or a constant, and what that leads to is nobody's of the two.
+ */
+export function sharedState(first: object, second: object, hidden: Hidden = () => []): string | undefined {
+  const walks = [first, second].map((root) => ({ seen: new Set([root]), layer: new Map([[root, ROOT]]) })) as [
+    Walk,
+    Walk,
+  ];
+  const isShared = (value: object): boolean => walks.every(({ seen }) => seen.has(value));
+  while (walks.some(({ layer }) => layer.size > 0)) {
+    for (const walk of walks) walk.layer = layerBelow(walk, hidden);
+    const below = walks.flatMap(({ layer }) => [...layer]).filter(([value]) => isShared(value));
+    for (const [value, place] of below) {
+      if (canChange(value, place)) return place.path;
+      if (typeof value === "function") for (const { layer } of walks) layer.delete(value);
+    }
   }
   return undefined;
 }
 
-function members(value: object): [string, unknown][] {
-  if (value instanceof Map) return [...value].map(([key, member]) => [String(key), member]);
-  if (value instanceof Set) return [...value].map((member, index) => [String(index), member]);
-  return Object.entries(Object.getOwnPropertyDescriptors(value)).flatMap(([key, { value: member }]) =>
-    member === undefined ? [] : [[key, member] as [string, unknown]],
-  );
+interface Walk {
+  readonly seen: Set<object>;
+  layer: Map<object, Place>;
 }
 
-/** Freezing a Map or Set does not keep it from changing. */
-const canChange = (value: object): boolean =>
-  value instanceof Map || value instanceof Set || value instanceof WeakMap || !Object.isFrozen(value);
+interface Place {
+  readonly path: string;
+  /** Below something that no program can reach. */
+  readonly isOutOfSight: boolean;
+}
+
+const ROOT: Place = Object.freeze({ path: "", isOutOfSight: false });
+
+function layerBelow({ seen, layer }: Walk, hidden: Hidden): Map<object, Place> {
+  const below = new Map<object, Place>();
+  const add = ({ path }: Place, name: string, member: unknown, isOutOfSight: boolean): void => {
+    if (!isObject(member) || isSchema(member) || seen.has(member)) return;
+    seen.add(member);
+    below.set(member, { path: `${path}.${name}`, isOutOfSight });
+  };
+  for (const [value, place] of layer) {
+    for (const [name, member] of members(value)) add(place, name, member, place.isOutOfSight);
+    for (const [name, member] of hidden(value)) add(place, name, member, true);
+  }
+  return below;
+}
+
+function members(value: object): [string, unknown][] {
+  const own: [string, unknown][] = namesOf(value).map((name) => [String(name), valueOf(value, name)]);
+  if (value instanceof Map) return [...value].flatMap(([key, member]) => [...own, ["key", key], [String(key), member]]);
+  if (value instanceof Set) return [...own, ...[...value].map((member): [string, unknown] => ["item", member])];
+  return own;
+}
+
+/** Of an array of bytes they would be its bytes. */
+const namesOf = (value: object): (string | symbol)[] =>
+  ArrayBuffer.isView(value)
+    ? []
+    : Reflect.ownKeys(value).filter((name) => !(typeof value === "function" && name === "prototype"));
+
+/** What a getter gives as well. */
+function valueOf(value: object, name: string | symbol): unknown {
+  try {
+    return Reflect.get(value, name) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function canChange(value: object, { isOutOfSight }: Place): boolean {
+  if (CHANGES_INSIDE.some((kind) => value instanceof kind) || ArrayBuffer.isView(value)) return true;
+  if (value instanceof RegExp) return value.global || value.sticky;
+  if (Object.isFrozen(value)) return false;
+  // Nobody keeps anything in these, but for what they add to one.
+  if (typeof value === "function" || STATELESS.some((kind) => value instanceof kind)) return addedTo(value);
+  // A constant of a module, whose changes would be written in its file.
+  return !(isOutOfSight && isPlain(value));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === null || prototype === Object.prototype;
+}
+
+/** Freezing one does not keep it from changing. */
+const CHANGES_INSIDE = [Map, Set, WeakMap, WeakSet, Date, ArrayBuffer, SharedArrayBuffer];
+const STATELESS = [TextEncoder, TextDecoder, Intl.Collator, Intl.DateTimeFormat, Intl.NumberFormat, Intl.Segmenter];
+
+/** A property that no function, and no such object, comes with. */
+const addedTo = (value: object): boolean =>
+  Reflect.ownKeys(value).some((name) => Object.getOwnPropertyDescriptor(value, name)?.enumerable === true);
+
+const isObject = (value: unknown): value is object =>
+  (typeof value === "object" && value !== null) || typeof value === "function";
 
 const isSchema = (value: object): boolean => "~standard" in value || ("kind" in value && value.kind === "schema");
