@@ -1,6 +1,7 @@
 // A scrape of thousands of series must not be what people wait for: the text is written in slices, and once for all who ask.
 import type { Exposition } from "@svc/contract";
 import { parseExposition } from "@svc/testkit";
+import { register as globalRegistry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { expositionOf } from "../src/exposition.ts";
 import { openMetrics, type OpenedMetrics } from "./open-metrics.ts";
@@ -38,6 +39,15 @@ test("thousands of series are written in slices of some hundred lines", async ()
   const lines = text.split("\n").length;
   expect(lines).toBeGreaterThan(LINES);
   expect(turns).toBeGreaterThan(lines / 700);
+});
+
+test("one feature knows nothing of another, and prom-client's global registry of neither", async () => {
+  await using before = await openMetrics();
+  before.work("tool-call", { tool: "shell", callId: "c" }, { error: undefined });
+  await using afterwards = await openMetrics();
+  expect(await afterwards.series("svc_tool_calls_total")).toEqual({});
+  expect(await before.series("svc_tool_calls_total")).toEqual({ "tool=shell outcome=ok": 1 });
+  expect(globalRegistry.getMetricsAsArray()).toEqual([]);
 });
 
 test("what is counted while a text is written leaves every histogram in itself consistent", async () => {
