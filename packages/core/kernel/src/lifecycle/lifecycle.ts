@@ -46,7 +46,7 @@ export class Lifecycle {
     this.#livesById = byId(this.#lives);
     this.instruments = createInstruments({
       clock: options.clock,
-      observers: () => this.#registry?.observers ?? [],
+      observers: () => this.#registry?.observers ?? NO_OBSERVERS,
       threw: (feature, error) => this.#livesById.get(feature)?.observerThrew(error),
     });
   }
@@ -211,3 +211,5 @@ const NONE_OPEN: ReadonlyMap<string, readonly string[]> = new Map();
 
 const byId = (lives: readonly FeatureLife[]): ReadonlyMap<string, FeatureLife> =>
   new Map(lives.map((life) => [life.definition.id, life]));
+
+const NO_OBSERVERS: Registry["observers"] = [];

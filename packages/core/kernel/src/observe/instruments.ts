@@ -34,7 +34,7 @@ export interface OpenWork<Kind extends WorkKind = WorkKind> {
 
 export interface InstrumentsOptions {
   readonly clock: Clock;
-  /** Those in force now. */
+  /** Those in force now; the same list as long as they are. */
   readonly observers: () => readonly WatchingObserver[];
   readonly threw: (feature: string, error: unknown) => void;
 }
@@ -65,21 +65,36 @@ export function createInstruments({ clock, observers, threw }: InstrumentsOption
       return undefined;
     }
   };
+  const watching = watchingOf(observers);
   return {
     get isWatched() {
-      return observers().some(({ observer }) => observer.begin !== undefined);
+      return watching().length > 0;
     },
     begin<Kind extends WorkKind>(kind: Kind, facts: WorkFacts[Kind], options: BeginOptions = {}): OpenWork<Kind> {
-      const watching = observers().filter(({ observer }) => observer.begin !== undefined);
-      if (watching.length === 0) return UNWATCHED;
+      const inForce = watching();
+      if (inForce.length === 0) return UNWATCHED;
       const parent = "parent" in options ? options.parent : currentScope().traceparent;
       const work: Work<Kind> = { kind, facts, parent, startedAtMs: options.startedAtMs ?? now() };
-      const watches = watching.flatMap(({ feature, observer }) => {
+      const watches = inForce.flatMap(({ feature, observer }) => {
         const watch = guarded(feature, () => observer.begin?.(work));
         return watch ? [{ feature, watch }] : [];
       });
       return watches.length === 0 ? UNWATCHED : new Watched(watches, now, guarded);
     },
+  };
+}
+
+/** Those that want to know of work. Asked several times a message, and another list only after a reload. */
+function watchingOf(observers: InstrumentsOptions["observers"]): () => readonly WatchingObserver[] {
+  let all: readonly WatchingObserver[] | undefined;
+  let watching: readonly WatchingObserver[] = [];
+  return () => {
+    const now = observers();
+    if (now !== all) {
+      all = now;
+      watching = now.filter(({ observer }) => observer.begin !== undefined);
+    }
+    return watching;
   };
 }
 
