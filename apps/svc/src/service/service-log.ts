@@ -34,7 +34,19 @@ const logAt = (level: LoadedConfig["core"]["log"]["level"]): KernelLogger =>
     write: (line) => process.stderr.write(`${line}\n`),
     json: !process.stderr.isTTY,
     clock: systemClock,
+    later: soon,
   });
+
+/** Once what runs now is through; with the process where that ends first, however it does, but by SIGKILL. */
+function soon(flush: () => void): void {
+  const run = (): void => {
+    clearImmediate(waiting);
+    process.off("exit", run);
+    flush();
+  };
+  const waiting = setImmediate(run);
+  process.on("exit", run);
+}
 
 const limitsOf = ({ core: { log } }: LoadedConfig): { maxBytes: number; maxFiles: number } => ({
   maxBytes: log.max_file_mb * 1024 * 1024,

@@ -19,7 +19,7 @@ import {
 import { dirname } from "node:path";
 import type { Clock } from "@svc/contract";
 import type { Home } from "./home.ts";
-import type { LineSink } from "./log.ts";
+import type { LineSink } from "./log-output.ts";
 import { logFilePath, putAside } from "./log-rotation.ts";
 
 export interface LogFileLimits {
@@ -34,7 +34,7 @@ export interface LogFile extends LineSink {
    * Throws when it fails for the first time in a row: "… can't be written (ENOSPC) …". From then on lines are dropped in
    * silence, and it tries again every ten seconds.
    */
-  write(line: string): void;
+  write(lines: string): void;
   /** Holds from the next line on. */
   setLimits(limits: LogFileLimits): void;
   /** Lets go of the file. A later line opens it again. */
@@ -71,17 +71,18 @@ class RotatedFile implements LogFile {
     this.#clock = clock;
   }
 
-  write(line: string): void {
+  write(lines: string): void {
     if (this.#failedAtMs !== undefined && this.#clock.monotonic() - this.#failedAtMs < RETRY_AFTER_MS) {
-      this.#dropped += 1;
+      this.#dropped += countOf(lines);
       return;
     }
     try {
       if (this.#dropped > 0) this.#append(this.#gapLine());
-      this.#append(line);
+      this.#append(lines);
       this.#failedAtMs = undefined;
       this.#dropped = 0;
     } catch (error) {
+      this.#dropped += countOf(lines);
       this.#fail(error);
     }
   }
@@ -101,8 +102,8 @@ class RotatedFile implements LogFile {
     }
   }
 
-  #append(line: string): void {
-    const bytes = Buffer.from(`${line}\n`);
+  #append(lines: string): void {
+    const bytes = Buffer.from(`${lines}\n`);
     const size = this.#ready();
     if (size > 0 && size + bytes.length > this.#limits.maxBytes) {
       // Closed first: Windows renames no open file.
@@ -143,7 +144,6 @@ class RotatedFile implements LogFile {
   #fail(error: unknown): void {
     const first = this.#failedAtMs === undefined;
     this.#failedAtMs = this.#clock.monotonic();
-    this.#dropped += 1;
     this.close();
     const why = (error as NodeJS.ErrnoException).code ?? "unknown";
     if (first) {
@@ -158,6 +158,8 @@ class RotatedFile implements LogFile {
     return JSON.stringify({ time, level: "warn", message: "the log file could not be written", lost: this.#dropped });
   }
 }
+
+const countOf = (lines: string): number => lines.split("\n").length;
 
 const NEWLINE = Buffer.from("\n");
 

@@ -4,27 +4,17 @@
  * by itself for which request, turn and trace it was written.
  */
 import type { Clock, LogFields, Logger } from "@svc/contract";
-import { jsonLine, LOG_LEVELS, type LogEntry, type LogLevel, type LogPair, readableLine } from "./log-line.ts";
+import { LOG_LEVELS, type LogEntry, type LogLevel, type LogPair } from "./log-line.ts";
+import { type LineSink, LogOutput, type LogOutputOptions } from "./log-output.ts";
 import { createRedactor } from "./redact.ts";
 import { currentScope } from "./scope.ts";
 
-export interface LoggerOptions {
+export interface LoggerOptions extends LogOutputOptions {
   /** Least severe level written. */
   readonly level: LogLevel;
-  /** Takes one line, without its line break. What it throws (a closed pipe) is swallowed. */
-  readonly write: (line: string) => void;
-  /** True where nobody reads along: standard error is not a terminal. */
-  readonly json: boolean;
   readonly clock: Clock;
-  /** Takes every line as JSON. What it throws is said by `write`, as a warning. */
-  readonly file?: LineSink;
   /** Secrets known at start; `setSecrets` replaces them. */
   readonly redact?: () => readonly string[];
-}
-
-export interface LineSink {
-  /** One line, without its line break. */
-  write(line: string): void;
 }
 
 export interface KernelLogger extends Logger {
@@ -45,7 +35,7 @@ export interface KernelLogger extends Logger {
 
 export function createLogger(options: LoggerOptions): KernelLogger {
   const redactor = createRedactor(options.redact?.());
-  const output = new Output(options);
+  const output = new LogOutput(options);
   let least = LOG_LEVELS.indexOf(options.level);
 
   const loggerWith = (bound: LogFields): KernelLogger => {
@@ -54,8 +44,8 @@ export function createLogger(options: LoggerOptions): KernelLogger {
       (message, fields) => {
         if (rank < least) return;
         const time = new Date(options.clock.now()).toISOString();
-        const all = redactFields({ ...bound, ...scopeFields(), ...fields }, redactor.redact);
-        output.write({ time, level, message: redactor.redact(message), fields: all });
+        const said = redacted(message, { ...bound, ...scopeFields(), ...fields }, redactor.redact);
+        output.write({ time, level, ...said });
       };
     return Object.freeze({
       debug: at("debug", 0),
@@ -65,7 +55,7 @@ export function createLogger(options: LoggerOptions): KernelLogger {
       child: (fields: LogFields) => loggerWith({ ...bound, ...fields }),
       setSecrets: redactor.setSecrets,
       setLevel: (level: LogLevel) => void (least = LOG_LEVELS.indexOf(level)),
-      setFile: (file: LineSink | undefined) => void (output.file = file),
+      setFile: output.setFile,
       redact: redactor.redact,
       partialSecret: redactor.partial,
       enabled: (level: LogLevel) => LOG_LEVELS.indexOf(level) >= least,
@@ -86,39 +76,6 @@ export function withFields(log: Logger, fields: LogFields): Logger {
   };
 }
 
-/** Both places a line goes to. Neither is ever the reason why the other, or the caller, fails. */
-class Output {
-  file: LineSink | undefined;
-  readonly #write: (line: string) => void;
-  readonly #json: boolean;
-
-  constructor({ write, json, file }: LoggerOptions) {
-    this.#write = write;
-    this.#json = json;
-    this.file = file;
-  }
-
-  write(entry: LogEntry): void {
-    const json = this.#json || this.file !== undefined ? jsonLine(entry) : "";
-    this.#say(this.#json ? json : readableLine(entry));
-    try {
-      this.file?.write(json);
-    } catch (error) {
-      const { message } = error as Error;
-      const trouble: LogEntry = { time: entry.time, level: "warn", message, fields: [] };
-      this.#say(this.#json ? jsonLine(trouble) : readableLine(trouble));
-    }
-  }
-
-  #say(line: string): void {
-    try {
-      this.#write(line);
-    } catch {
-      // A closed pipe. Nobody is left to be told.
-    }
-  }
-}
-
 /** Whose line it is that is written now. `trace` is the id under which a tracing backend shows it. */
 function scopeFields(): LogFields {
   const { request, turn, traceparent } = currentScope();
@@ -134,13 +91,21 @@ const TRACE_AT = 3;
 const TRACE_LENGTH = 32;
 
 /** Names and values both: a secret used as a name, or a number that is one, is as readable as any other. */
-function redactFields(fields: LogFields, redact: (text: string) => string): LogPair[] {
-  const pairs: LogPair[] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    if (value === undefined) continue;
-    const text = String(value);
-    const clean = redact(text);
-    pairs.push([redact(name), clean === text ? value : clean]);
-  }
-  return pairs;
+function redacted(
+  message: string,
+  fields: LogFields,
+  redact: (text: string) => string,
+): Pick<LogEntry, "message" | "fields"> {
+  const pairs = Object.entries(fields).filter((pair): pair is [string, LogPair[1]] => pair[1] !== undefined);
+  // Nearly every line has no secret in it, and is looked through once, not by a dozen of its parts.
+  let whole = message;
+  for (const [name, value] of pairs) whole += `\n${name}\n${value}`;
+  if (redact(whole) === whole) return { message, fields: pairs };
+  return { message: redact(message), fields: pairs.map(([name, value]) => [redact(name), cleanValue(value, redact)]) };
+}
+
+function cleanValue(value: LogPair[1], redact: (text: string) => string): LogPair[1] {
+  const text = String(value);
+  const clean = redact(text);
+  return clean === text ? value : clean;
 }

@@ -158,11 +158,11 @@ describe("when it can't be written", () => {
       await clock.advance(10_000);
       log.write("still lost, and not said again");
       rmSync(logsDir, { recursive: true });
-      log.write("lost: it is not tried at every line");
+      log.write("lost: it is not tried at every line\nand neither is a second one");
       await clock.advance(10_000);
       log.write("kept");
       const [gap, ...rest] = text().split("\n");
-      expect(JSON.parse(gap!)).toMatchObject({ level: "warn", lost: 1003 });
+      expect(JSON.parse(gap!)).toMatchObject({ level: "warn", lost: 1004 });
       expect(rest).toEqual(["kept", ""]);
       rmSync(logsDir, { recursive: true });
       writeFileSync(logsDir, "");
