@@ -1,7 +1,7 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
 import { ActionHistories, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { currentScope, Lifecycle, systemClock } from "@svc/kernel";
+import { currentScope, Lifecycle, logBackend, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext } from "./context.ts";
@@ -35,6 +35,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     definitions: opened.composition.features,
     enabled: enabledFeatures(opened, config, doors),
     core: {
+      observers: [logBackend({ log, isOn: () => (service?.config ?? config).backend === "log" })],
       sandboxes: [noneBackend],
       tools: [channelSendTool(() => doors.messaging().channelSend), ...sopTools(doors)],
     },

@@ -19,6 +19,7 @@ export * from "./make-folder.ts";
 export * from "./log.ts";
 export * from "./log-file.ts";
 export * from "./log-line.ts";
+export type { LineSink } from "./log-output.ts";
 export { asideNumbers, logFilePath } from "./log-rotation.ts";
 export { type Link, LinkedList } from "./linked-list.ts";
 export {
@@ -30,6 +31,8 @@ export {
   type OpenWork,
   type WatchingObserver,
 } from "./observe/instruments.ts";
+export type { Backend } from "./observe/backend.ts";
+export { logBackend } from "./observe/log-backend.ts";
 export { Ongoing } from "./ongoing.ts";
 export * from "./redact.ts";
 export * from "./registry/frozen-map.ts";

@@ -2,6 +2,7 @@
 import type { Finding } from "../finding.ts";
 import { agentFindings } from "./agents.ts";
 import { approverFindings, approverProofFindings } from "./approvers.ts";
+import { backendFindings } from "./backend.ts";
 import { channelFindings } from "./channels.ts";
 import { exposureFindings } from "./exposure.ts";
 import { leavingFindings } from "./leaving.ts";
@@ -28,6 +29,7 @@ const GENERAL: readonly ((settings: Settings) => Finding[])[] = [
   outgoingWebhookFindings,
   approverFindings,
   shortSecretFindings,
+  backendFindings,
 ];
 
 /** What is open, whether or not that is a mistake. */

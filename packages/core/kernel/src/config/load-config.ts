@@ -8,6 +8,7 @@
 import { resolve } from "node:path";
 import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 import type { Home } from "../home.ts";
+import { backendInForce, backendWarnings } from "../observe/backend.ts";
 import { openKeyRing } from "../secrets/key-ring.ts";
 import { type ParsedConfig, parseConfig, readConfigFile } from "./config-file.ts";
 import { channelAgentRules } from "./agent-rules.ts";
@@ -82,13 +83,16 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
   const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
 
+  const { observability } = core as CoreConfig;
+  const backend = backendInForce(observability, features);
   const short = shortSecrets(table, all);
   const warnings = [
     ...fileWarnings(file, mode, plainInFile, home),
     ...variableWarnings(env, all),
     ...shortSecretWarnings(short),
+    ...backendWarnings(observability, backend, catalogue),
   ];
-  return new LoadedConfig({ file, sections: values, secrets, shortSecrets: short, origins, warnings });
+  return new LoadedConfig({ file, sections: values, secrets, shortSecrets: short, origins, warnings, backend });
 }
 
 /** Of core's sections those that are valid. */

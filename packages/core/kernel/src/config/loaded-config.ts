@@ -1,5 +1,6 @@
 /** The configuration in force, as the rest of the house sees it. Nothing in it changes; a reload makes another. */
 import type { FeatureDefinition, Json } from "@svc/contract";
+import type { Backend } from "../observe/backend.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { redactedTable, withDefaults } from "./redacted.ts";
 import { isImplicit, type Section, type SectionPart } from "./sections.ts";
@@ -24,6 +25,7 @@ interface Content {
   readonly shortSecrets: readonly string[];
   readonly origins: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
+  readonly backend: Backend;
 }
 
 export class LoadedConfig {
@@ -32,12 +34,15 @@ export class LoadedConfig {
   readonly core: CoreConfig;
   /** Sentences for the log; none holds a value. */
   readonly warnings: readonly string[];
+  /** Who watches: the one of `[observability]`, or `log` where this build is without it. */
+  readonly backend: Backend;
   readonly #content: Content;
 
   /** @internal made by loadConfig */
   constructor(content: Content) {
     this.#content = content;
     this.file = content.file;
+    this.backend = content.backend;
     this.warnings = Object.freeze([...content.warnings]);
     for (const { value, parts } of content.sections.values()) {
       freeze(value);
