@@ -13,7 +13,9 @@ export function watchedCall(
   { callId, redact = asItIs }: CallRequest,
   run: () => Promise<EndedCall>,
 ): Promise<EndedCall> {
-  const work = instrumentsOf(environment).begin("tool-call", { tool: tool.name, callId });
+  const instruments = instrumentsOf(environment);
+  if (!instruments.isWatched) return run();
+  const work = instruments.begin("tool-call", { tool: tool.name, callId });
   const whole = async (): Promise<EndedCall> => {
     if (work.wantsContent) work.content("input", redactJson(input as Json, redact));
     const ended = await run();

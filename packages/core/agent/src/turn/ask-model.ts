@@ -12,11 +12,15 @@ import { kept } from "./messages.ts";
 import type { TurnRun } from "./turn.ts";
 
 /** `step`: from 0. Throws COST_LIMIT, MODEL_*; an abort with the signal's reason. */
-export async function askModel(run: TurnRun, step: number): Promise<ModelAnswer> {
+export function askModel(run: TurnRun, step: number): Promise<ModelAnswer> {
   run.checkBudget();
+  const options = optionsOf(run);
+  return run.instruments.isWatched ? toldCall(run, options, step) : call(run, options, step);
+}
+
+function toldCall(run: TurnRun, options: LanguageModelV4CallOptions, step: number): Promise<ModelAnswer> {
   const { instruments, settings, turn, progress, redaction } = run;
   const { meter } = progress;
-  const options = optionsOf(run);
   const { provider, modelName: model } = settings;
   const work = instruments.begin("model-call", { agent: turn.agent, provider, model, step });
   const say = (direction: "input" | "output", said: unknown): void => {

@@ -16,19 +16,21 @@ export interface WatchedTurn {
 }
 
 export function watchedTurn(of: WatchedTurn, run: () => Promise<TurnResult>): Promise<TurnResult> {
+  return within({ turn: of.turn.id }, of.instruments.isWatched ? () => toldTurn(of, run) : run);
+}
+
+function toldTurn(of: WatchedTurn, run: () => Promise<TurnResult>): Promise<TurnResult> {
   const { instruments, turn, model, sessionId, meter, redact } = of;
   const { id: turnId, agent, request } = turn;
-  return within({ turn: turnId }, () => {
-    const work = instruments.begin("turn", { turnId, sessionId, agent, model, channel: request.channel });
-    const say = (direction: "input" | "output", text: string): void => {
-      if (work.wantsContent) work.content(direction, redact(text));
-    };
-    const whole = async (): Promise<TurnResult> => {
-      say("input", request.text);
-      const result = await run();
-      say("output", result.response);
-      return result;
-    };
-    return watched(work, whole, (error) => ({ error, ...meter.since() }));
-  });
+  const work = instruments.begin("turn", { turnId, sessionId, agent, model, channel: request.channel });
+  const say = (direction: "input" | "output", text: string): void => {
+    if (work.wantsContent) work.content(direction, redact(text));
+  };
+  const whole = async (): Promise<TurnResult> => {
+    say("input", request.text);
+    const result = await run();
+    say("output", result.response);
+    return result;
+  };
+  return watched(work, whole, (error) => ({ error, ...meter.since() }));
 }
