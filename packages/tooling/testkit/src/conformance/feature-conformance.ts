@@ -6,7 +6,7 @@
  *
  *     featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { url: "https://example.org" } });
  */
-import type { FeatureDefinition } from "@svc/contract";
+import type { FeatureDefinition, FetchOptions, FetchResult } from "@svc/contract";
 import { pathToFileURL } from "node:url";
 import { describeChecks, type Check } from "../check.ts";
 import { configChecks } from "./config-checks.ts";
@@ -21,6 +21,10 @@ export interface FeatureSubject {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Module whose default export is the definition. Default: `src/index.ts` below `root`. */
   readonly entry?: string;
+  /** What answers its requests while it registers and works. Default: 200 without a body. */
+  readonly fetch?: (url: string, options: FetchOptions) => Partial<FetchResult>;
+  /** An input of each of its tools, by name: needed of a feature that registers. */
+  readonly inputs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 export function featureConformance(definition: FeatureDefinition, subject: FeatureSubject): void {
@@ -33,6 +37,6 @@ export function featureChecks(definition: FeatureDefinition, subject: FeatureSub
     ...definitionChecks(definition, subject.root),
     ...configChecks(definition, subject.config),
     ...constructionChecks(definition, { ...subject, entry }),
-    ...phaseChecks(definition, subject.config),
+    ...phaseChecks(definition, subject),
   ];
 }

@@ -45,6 +45,19 @@ export const BROKEN_SENDING: readonly Broken[] = [
     ),
   ],
   [
+    "it validates its credential for each message",
+    "messages go out without asking again what registration asked",
+    (parts) => {
+      const { channel } = parts;
+      const validate = async (signal: AbortSignal): Promise<void> => void (await channel.check?.(signal));
+      const send: typeof channel.send = async (message, signal) => (
+        await validate(signal),
+        channel.send(message, signal)
+      );
+      return { ...parts, channel: { ...channel, send }, register: validate };
+    },
+  ],
+  [
     "markup of its own",
     "a text arrives as it is: white space, markup, other scripts",
     inSend((send) => (message, signal) => send({ ...message, text: message.text.replaceAll("&", "&amp;") }, signal)),

@@ -36,6 +36,8 @@ export interface OpenChannel {
   readonly log: CapturedLogger;
   /** How often it used what it may keep, and the clock. */
   touched(): number;
+  /** `METHOD url` of every request that it sent by the client it was handed, in order. */
+  readonly asked: readonly string[];
   message(text?: string, more?: Partial<OutgoingMessage>): OutgoingMessage;
   shutdown(): Promise<void>;
 }
@@ -84,7 +86,12 @@ export async function open(
   // A clock that outlives the channel is moved on while requests are under way: they keep the real time.
   const fetch = createGuardedFetch({ ...net, log, ...(given.clock === undefined && { clock }) });
   const { publicUrl } = subject;
-  const reach = { fetch, resolve: createGuardedResolve(net), publicUrl };
+  const asked: string[] = [];
+  const recorded: FeatureContext["fetch"] = (url, options) => {
+    asked.push(`${options?.method ?? "GET"} ${url}`);
+    return fetch(url, options);
+  };
+  const reach = { fetch: recorded, resolve: createGuardedResolve(net), publicUrl };
   const context = { ...fakeFeatureContext(config, reach), ...given, log };
   let touched = 0;
   const counted = <T extends object>(target: T): T =>
@@ -110,6 +117,7 @@ export async function open(
     channel: made.channel,
     log,
     touched: () => touched,
+    asked,
     message: (text = "Hello", more = {}) => ({
       conversation,
       text,

@@ -34,6 +34,15 @@ export function sendChecks(bench: Bench): Check[] {
         `people see ${texts.length} messages, or another text`,
       );
     }),
+    check("messages go out without asking again what registration asked", async (opened) => {
+      const before = opened.asked.length;
+      const validation = new Set(opened.asked);
+      for (const text of ["one", "two"]) {
+        await worksOut(opened, "send", () => opened.channel.send(opened.message(text), NEVER), promptMs);
+      }
+      const again = opened.asked.slice(before).filter((request) => validation.has(request));
+      demand(again.length === 0, `send asked again: ${again.join(", ")}`);
+    }),
     check("a text arrives as it is: white space, markup, other scripts", async (opened) => {
       const text = 'a <b> & "c" \\ {d} %20 _e_\n\n  f \u{1F44B}\u{1F3FD} \u05E9\u05DC\u05D5\u05DD e\u0301 \u0130 ';
       await worksOut(opened, "send", () => opened.channel.send(opened.message(text), NEVER), promptMs);
