@@ -36,6 +36,7 @@ export interface KernelLogger extends Logger {
 export function createLogger(options: LoggerOptions): KernelLogger {
   const redactor = createRedactor(options.redact?.());
   const output = new LogOutput(options);
+  const timeOf = isoTime();
   let least = LOG_LEVELS.indexOf(options.level);
 
   const loggerWith = (bound: LogFields): KernelLogger => {
@@ -43,7 +44,7 @@ export function createLogger(options: LoggerOptions): KernelLogger {
       (level: LogLevel, rank: number): Logger["info"] =>
       (message, fields) => {
         if (rank < least) return;
-        const time = new Date(options.clock.now()).toISOString();
+        const time = timeOf(options.clock.now());
         const said = redacted(message, { ...bound, ...scopeFields(), ...fields }, redactor.redact);
         output.write({ time, level, ...said });
       };
@@ -73,6 +74,17 @@ export function withFields(log: Logger, fields: LogFields): Logger {
     info: (message, own) => log.info(message, merged(own)),
     warn: (message, own) => log.warn(message, merged(own)),
     error: (message, own) => log.error(message, merged(own)),
+  };
+}
+
+/** ISO 8601, UTC. Lines come in bunches: a millisecond is spelled out once. */
+function isoTime(): (atMs: number) => string {
+  let lastMs = NaN;
+  let last = "";
+  return (atMs) => {
+    if (atMs === lastMs) return last;
+    lastMs = atMs;
+    return (last = new Date(atMs).toISOString());
   };
 }
 
