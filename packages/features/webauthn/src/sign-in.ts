@@ -85,6 +85,7 @@ export function authFinish(house: House): Route {
       const signed = await verifiedAssertion(answer, passkey, { challenge, origin, rpId: party().id });
       await note(house, which, { ...signed, begunAtMs });
       const { id, owner } = passkey;
+      house.log.info("a passkey was used", { passkey: briefly(passkey), signs_in: signsPageIn });
       return {
         status: 200,
         body: { verified: true, credential_id: id, user_id: passkey.userId },

@@ -1,5 +1,5 @@
 /**
- * The library's word on an authenticator's answer. A quarter of a second and 30 MB to load: only ever imported on demand.
+ * The library's word on an authenticator's answer. It takes a quarter of a second to load: only ever imported on demand.
  * What it says of a failure quotes what came, and is never passed on.
  */
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";

@@ -48,6 +48,17 @@ test("one that fails is used up", async () => {
   expect(await refusal(house.answer(STRANGER, key.get(asked, ORIGIN)))).toBe("PASSKEY_EXPIRED");
 });
 
+test("one of a registration signs nobody in, and one of a sign-in registers nothing", async () => {
+  const house = await openHouse({ section: OPEN });
+  const key = new SoftAuthenticator();
+  await house.add(ANN, key);
+  const { challenge } = await house.begin(ANN, "ann");
+  const proof = key.get({ challenge, rpId: "agent.example.org" }, ORIGIN);
+  expect(await refusal(house.answer(ANN, proof))).toBe("PASSKEY_EXPIRED");
+  const creation = { ...(await house.begin(ANN, "ann")), challenge: (await house.ask(ANN)).challenge };
+  expect(await refusal(house.finish(ANN, new SoftAuthenticator().create(creation, ORIGIN)))).toBe("PASSKEY_EXPIRED");
+});
+
 test("a restart ends what was begun before it, and says to begin again", async () => {
   const world = newWorld();
   const house = await openHouse({ section: OPEN }, world);

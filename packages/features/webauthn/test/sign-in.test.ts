@@ -102,6 +102,21 @@ describe("refused", () => {
     ["authenticator data with more behind", { authData: (bytes) => Buffer.concat([bytes, Buffer.alloc(1)]) }],
   ];
 
+  test("in words that a person can do something with", async () => {
+    const house = await openHouse({ section: OPEN });
+    const phone = new SoftAuthenticator();
+    await house.add(ANN, phone);
+    for (const [lies, words] of [
+      [{ origin: "https://evil.example" }, "another address"],
+      [{ type: "webauthn.create" }, "another ceremony"],
+      [{ crossOrigin: true }, "another site"],
+      [{ isVerified: false }, "a PIN, a finger or a face"],
+      [{ rpId: "evil.example" }, "does not hold"],
+    ] as const) {
+      await expect(house.signIn(STRANGER, phone, lies)).rejects.toThrow(words);
+    }
+  });
+
   test.each(cases)("%s", async (_, lies) => {
     const house = await openHouse({ section: OPEN });
     const phone = new SoftAuthenticator();
@@ -165,6 +180,8 @@ describe("a copy of an authenticator", () => {
     expect((await house.list(ANN))[0]).toMatchObject({ suspect: true });
     expect(await refusal(house.signIn(STRANGER, key))).toBe("PASSKEY_REFUSED");
     expect((await house.ask(ANN, "ann")).allowCredentials).toEqual([]);
+    await house.clock.advance(1000);
+    expect(await refusal(house.signIn(STRANGER, stolen, { counter: 1 }))).toBe("PASSKEY_REFUSED");
     // Told once, however often it is tried.
     expect(house.log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
     await house.call({ method: "DELETE", path: `/api/webauthn/credentials/${id}`, caller: ANN });
