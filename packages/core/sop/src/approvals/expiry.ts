@@ -1,4 +1,5 @@
 /** Nobody has to answer, and nothing waits for ever: when its time is over, it is over, and somebody should know. */
+import { inScope } from "@svc/kernel";
 import type { Approval } from "@svc/store";
 import type { ApprovalOptions } from "./options.ts";
 import type { Settler } from "./settler.ts";
@@ -38,7 +39,9 @@ export class Expiry {
     this.#cancel?.();
     const nextMs = store.approvals.nextExpiryMs();
     if (nextMs === Infinity) return;
-    this.#cancel = clock.after(Math.min(Math.max(0, nextMs - clock.now()), LOOK_AGAIN_MS), () => void this.#sweep());
+    // Whoever asked last has made the timer; it is for all of them.
+    const sweep = (): void => void inScope({}, () => this.#sweep());
+    this.#cancel = clock.after(Math.min(Math.max(0, nextMs - clock.now()), LOOK_AGAIN_MS), sweep);
   }
 
   /** Inside a transaction. Undefined: it waits no longer. */

@@ -1,5 +1,6 @@
 // An approval that waits for ever, ends too early, or is given by a clock.
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { currentScope, inScope } from "@svc/kernel";
 import { describe, expect, test } from "vitest";
 import {
   approvals,
@@ -35,6 +36,19 @@ describe("time", () => {
     );
     await expect(approvals.resolve(key("r-1"), yes)).rejects.toMatchObject({ code: "APPROVAL_EXPIRED" });
     expect(clock.waiting).toBe(0);
+  });
+
+  test("that is over is the work of no request and no turn, whoever asked last", async () => {
+    const scopes: unknown[] = [];
+    having({
+      publish: () => {
+        scopes.push(currentScope());
+        return { id: "boot-1" };
+      },
+    });
+    await ask("r-1", { expireMs: 90_000 });
+    await inScope({ request: "b-1", turn: "t-1" }, () => clock.advance(90_000));
+    expect([statusOf("r-1"), scopes.at(-1)]).toEqual(["expired", {}]);
   });
 
   test("that is over counts before anybody has noticed", async () => {
