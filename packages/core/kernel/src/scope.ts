@@ -37,7 +37,16 @@ function entered<T>(scope: Scope, run: () => T): T {
 export const inScope = <T>(scope: Scope, run: () => T): T => storage.run(scope, run);
 
 /** Runs for what it ran for already, and for `part` of it. */
-export const within = <T>(part: Scope, run: () => T): T => storage.run({ ...currentScope(), ...part }, run);
+export function within<T>(part: Scope, run: () => T): T {
+  const { request, turn, traceparent } = currentScope();
+  // Field by field: to spread them costs a third of it all.
+  const scope = {
+    request: part.request ?? request,
+    turn: part.turn ?? turn,
+    traceparent: part.traceparent ?? traceparent,
+  };
+  return storage.run(scope, run);
+}
 
 /** `run`, for what is worked for now, whenever and by whomever it is called: an emitter, say. */
 export const keepScope = <Arguments extends unknown[], T>(

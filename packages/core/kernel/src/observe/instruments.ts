@@ -56,15 +56,7 @@ const UNWATCHED: OpenWork<never> = Object.freeze({
 export const NO_INSTRUMENTS: Instruments = Object.freeze({ isWatched: false, begin: () => UNWATCHED });
 
 export function createInstruments({ clock, observers, threw }: InstrumentsOptions): Instruments {
-  const now = fineTime(clock);
-  const guarded = <T>(feature: string, tell: () => T): T | undefined => {
-    try {
-      return tell();
-    } catch (error) {
-      threw(feature, error);
-      return undefined;
-    }
-  };
+  const telling: Telling = { now: fineTime(clock), threw };
   const watching = watchingOf(observers);
   return {
     get isWatched() {
@@ -74,12 +66,17 @@ export function createInstruments({ clock, observers, threw }: InstrumentsOption
       const inForce = watching();
       if (inForce.length === 0) return UNWATCHED;
       const parent = "parent" in options ? options.parent : currentScope().traceparent;
-      const work: Work<Kind> = { kind, facts, parent, startedAtMs: options.startedAtMs ?? now() };
-      const watches = inForce.flatMap(({ feature, observer }) => {
-        const watch = guarded(feature, () => observer.begin?.(work));
-        return watch ? [{ feature, watch }] : [];
-      });
-      return watches.length === 0 ? UNWATCHED : new Watched(watches, now, guarded);
+      const work: Work<Kind> = { kind, facts, parent, startedAtMs: options.startedAtMs ?? telling.now() };
+      const watches: FeatureWatch<Kind>[] = [];
+      for (const { feature, observer } of inForce) {
+        try {
+          const watch = observer.begin?.(work);
+          if (watch) watches.push({ feature, watch });
+        } catch (error) {
+          threw(feature, error);
+        }
+      }
+      return watches.length === 0 ? UNWATCHED : new Watched(watches, telling);
     },
   };
 }
@@ -103,26 +100,40 @@ interface FeatureWatch<Kind extends WorkKind> {
   readonly watch: WorkWatch<Kind>;
 }
 
-type Guarded = <T>(feature: string, tell: () => T) => T | undefined;
+interface Telling {
+  /** Milliseconds since the epoch, with fractions. */
+  readonly now: () => number;
+  readonly threw: InstrumentsOptions["threw"];
+}
 
 class Watched<Kind extends WorkKind> implements OpenWork<Kind> {
   readonly traceparent: string | undefined;
   readonly wantsContent: boolean;
   readonly #watches: readonly FeatureWatch<Kind>[];
-  readonly #now: () => number;
-  readonly #guarded: Guarded;
+  readonly #telling: Telling;
   #isOver = false;
 
-  constructor(watches: readonly FeatureWatch<Kind>[], now: () => number, guarded: Guarded) {
+  constructor(watches: readonly FeatureWatch<Kind>[], telling: Telling) {
     this.#watches = watches;
-    this.#now = now;
-    this.#guarded = guarded;
-    this.traceparent = watches.find(({ watch }) => watch.traceparent !== undefined)?.watch.traceparent;
-    this.wantsContent = watches.some(({ watch }) => watch.content !== undefined);
+    this.#telling = telling;
+    let traceparent: string | undefined;
+    let wantsContent = false;
+    for (const { watch } of watches) {
+      traceparent ??= watch.traceparent;
+      wantsContent ||= watch.content !== undefined;
+    }
+    this.traceparent = traceparent;
+    this.wantsContent = wantsContent;
   }
 
   content(direction: "input" | "output", said: Json): void {
-    for (const { feature, watch } of this.#watches) this.#guarded(feature, () => watch.content?.(direction, said));
+    for (const { feature, watch } of this.#watches) {
+      try {
+        watch.content?.(direction, said);
+      } catch (error) {
+        this.#telling.threw(feature, error);
+      }
+    }
   }
 
   during<T>(run: () => T): T {
@@ -132,7 +143,14 @@ class Watched<Kind extends WorkKind> implements OpenWork<Kind> {
   end(result: WorkResults[Kind]): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const endedAtMs = this.#now();
-    for (const { feature, watch } of this.#watches) this.#guarded(feature, () => watch.end(result, endedAtMs));
+    const { now, threw } = this.#telling;
+    const endedAtMs = now();
+    for (const { feature, watch } of this.#watches) {
+      try {
+        watch.end(result, endedAtMs);
+      } catch (error) {
+        threw(feature, error);
+      }
+    }
   }
 }
