@@ -16,13 +16,13 @@ export function watchedCall(
   const instruments = instrumentsOf(environment);
   if (!instruments.isWatched) return run();
   const work = instruments.begin("tool-call", { tool: tool.name, callId });
-  const whole = async (): Promise<EndedCall> => {
-    if (work.wantsContent) work.content("input", redactJson(input as Json, redact));
+  const toldRun = async (): Promise<EndedCall> => {
+    work.content("input", redactJson(input as Json, redact));
     const ended = await run();
-    if (work.wantsContent) work.content("output", ended.output);
+    work.content("output", ended.output);
     return ended;
   };
-  return watched(work, whole, (error, ended) => ({
+  return watched(work, work.wantsContent ? toldRun : run, (error, ended) => ({
     error: ended && ended.state !== "finished" ? codeOf(ended.error, "TOOL_FAILED") : error,
   }));
 }

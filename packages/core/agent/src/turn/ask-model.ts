@@ -23,18 +23,17 @@ function toldCall(run: TurnRun, options: LanguageModelV4CallOptions, step: numbe
   const { meter } = progress;
   const { provider, modelName: model } = settings;
   const work = instruments.begin("model-call", { agent: turn.agent, provider, model, step });
-  const say = (direction: "input" | "output", said: unknown): void => {
-    // It was JSON before the library typed it.
-    if (work.wantsContent) work.content(direction, redactJson(said as Json, redaction.redact));
-  };
   const before = meter.mark();
-  const ask = async (): Promise<ModelAnswer> => {
-    say("input", options.prompt);
-    const answer = await call(run, options, step);
-    say("output", kept(answer.content));
+  const ask = (): Promise<ModelAnswer> => call(run, options, step);
+  // It was JSON before the library typed it.
+  const clean = (said: unknown): Json => redactJson(said as Json, redaction.redact);
+  const toldAsk = async (): Promise<ModelAnswer> => {
+    work.content("input", clean(options.prompt));
+    const answer = await ask();
+    work.content("output", clean(kept(answer.content)));
     return answer;
   };
-  return watched(work, ask, (error) => ({ error, ...meter.since(before) }));
+  return watched(work, work.wantsContent ? toldAsk : ask, (error) => ({ error, ...meter.since(before) }));
 }
 
 async function call(run: TurnRun, options: LanguageModelV4CallOptions, step: number): Promise<ModelAnswer> {

@@ -23,14 +23,11 @@ function toldTurn(of: WatchedTurn, run: () => Promise<TurnResult>): Promise<Turn
   const { instruments, turn, model, sessionId, meter, redact } = of;
   const { id: turnId, agent, request } = turn;
   const work = instruments.begin("turn", { turnId, sessionId, agent, model, channel: request.channel });
-  const say = (direction: "input" | "output", text: string): void => {
-    if (work.wantsContent) work.content(direction, redact(text));
-  };
-  const whole = async (): Promise<TurnResult> => {
-    say("input", request.text);
+  const toldRun = async (): Promise<TurnResult> => {
+    work.content("input", redact(request.text));
     const result = await run();
-    say("output", result.response);
+    work.content("output", redact(result.response));
     return result;
   };
-  return watched(work, whole, (error) => ({ error, ...meter.since() }));
+  return watched(work, work.wantsContent ? toldRun : run, (error) => ({ error, ...meter.since() }));
 }
