@@ -1,5 +1,5 @@
 // A reload makes changed features beside the running ones: all of them or none, and two loops of one feature never meet.
-import type { Contributions } from "@svc/contract";
+import { type Contributions, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { currentScope, type EnabledFeature, inScope } from "../src/index.ts";
 import { settled } from "./fake-clock.ts";
@@ -115,6 +115,55 @@ describe("all or nothing", () => {
     expect(heard()).toEqual(["a(2) registers", "b(bad) ends", "a(2) ends"]);
     expect(lifecycle.registry).toBe(before);
     expect(lifecycle.features().map(({ state }) => state)).toEqual(["running", "running"]);
+  });
+
+  describe("a credential that the platform refuses", () => {
+    const refusal = new SvcError("CHANNEL_UNAUTHORIZED", "The platform refuses the token.");
+    const away = new SvcError("REMOTE_UNREACHABLE", "The platform is away.");
+    const checks: Partial<Record<string, () => Promise<string>>> = {
+      good: () => Promise.resolve("me"),
+      bad: () => Promise.reject(refusal),
+      away: () => Promise.reject(away),
+    };
+    const channel = (id: string, more: Contributions = {}) =>
+      part(id, (config) => {
+        const check = checks[config];
+        return { channel: { send: () => Promise.resolve({}), ...(check && { check }) }, ...more };
+      });
+
+    test("leaves the old one in force, whose loop never stops; what was made for it is ended", async () => {
+      const [a, b] = [channel("channel-a"), part("b")];
+      const { lifecycle, lines } = await running(on([a, "good"], [b, "1"]));
+      const before = lifecycle.registry;
+      const attempt = lifecycle.prepare(on([a, "bad"], [b, "2"]), all, neverAborted());
+      await expect(attempt).rejects.toMatchObject({
+        code: "FEATURE_FAILED",
+        message: expect.stringContaining("channel-a: The platform refuses the token."),
+      });
+      expect(heard()).toEqual(["channel-a(bad) registers", "b(2) registers", "b(2) ends", "channel-a(bad) ends"]);
+      expect(lifecycle.registry).toBe(before);
+      expect(lifecycle.features().map(({ state }) => state)).toEqual(["running", "running"]);
+      expect(lines).toContainEqual(expect.objectContaining({ level: "error", feature: "channel-a" }));
+    });
+
+    test("of a channel that is new keeps it out, too", async () => {
+      const [a, b] = [channel("channel-a"), part("b")];
+      const { lifecycle } = await running(on([b, "1"]), [a, b]);
+      await expect(lifecycle.prepare(on([a, "bad"], [b, "1"]), none, neverAborted())).rejects.toThrow("channel-a");
+    });
+
+    test("is nobody's matter where the platform does not answer, the channel has no loop, or it did not work before", async () => {
+      const deaf = { channel: { send: () => Promise.resolve({}), check: () => new Promise<string>(() => undefined) } };
+      const [a, b] = [channel("channel-a"), channel("channel-b", { run: undefined as never })];
+      const gaveUp = { run: () => Promise.reject(new SvcError("FEATURE_FAILED", "Revoked.")) };
+      const [c, d] = [channel("channel-c", gaveUp), part("channel-d", () => deaf)];
+      const { lifecycle, clock } = await running(on([a, "good"], [b, "good"], [c, "bad"], [d, "1"]), [a, b, c, d]);
+      expect(lifecycle.stateOf("channel-c")).toBe("failed");
+      const attempt = lifecycle.prepare(on([a, "away"], [b, "bad"], [c, "bad"], [d, "2"]), all, neverAborted());
+      await settled();
+      await clock.advance(30_000);
+      expect((await attempt).features).toEqual(["channel-a", "channel-b", "channel-c", "channel-d"]);
+    });
   });
 
   test("a conflict is found before anything registers", async () => {

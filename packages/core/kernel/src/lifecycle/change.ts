@@ -39,6 +39,7 @@ export async function prepareLives(preparation: Preparation): Promise<PreparedLi
   const { current, enabled, isChanged, make, check, signal } = preparation;
   const fresh: FeatureLife[] = [];
   const mustWork: FeatureLife[] = [];
+  const mustBeProved: FeatureLife[] = [];
   const lives = enabled.map((feature) => {
     const old = current.find((life) => life.definition === feature.definition);
     if (old && old.health.state !== "failed" && !isChanged(feature)) return old;
@@ -46,6 +47,8 @@ export async function prepareLives(preparation: Preparation): Promise<PreparedLi
     if (old) life.health.succeed(old.health.snapshot());
     fresh.push(life);
     if (!old || isChanged(feature)) mustWork.push(life);
+    // One that does not work must not be in the way of what has nothing to do with it.
+    if (!old || (isChanged(feature) && old.health.state === "running")) mustBeProved.push(life);
     return life;
   });
   const abandon = async (): Promise<void> => {
@@ -60,6 +63,9 @@ export async function prepareLives(preparation: Preparation): Promise<PreparedLi
     await Promise.all(fresh.map((life) => life.register(signal)));
     signal.throwIfAborted();
     refuseFailed(mustWork);
+    await Promise.all(mustBeProved.map((life) => life.prove(signal)));
+    signal.throwIfAborted();
+    refuseFailed(mustBeProved);
   } catch (error) {
     await abandon();
     throw error;

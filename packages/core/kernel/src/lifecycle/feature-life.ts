@@ -74,6 +74,23 @@ export class FeatureLife {
     }
   }
 
+  /**
+   * Has its channel ask the platform whether it takes the credentials, where its loop would ask that first and give up. Only a
+   * clear no counts, and it fails then: a platform that is away is back some day. Never rejects.
+   */
+  async prove(signal: AbortSignal): Promise<void> {
+    const { part, run } = this.#feature ?? {};
+    const check = run && part?.channels[0]?.[1].check;
+    if (check === undefined) return;
+    try {
+      const limit = { clock: this.#options.clock, limitMs: this.#limits.registerMs, signal, what: "the check" };
+      await withTimeLimit(limit, check);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof SvcError) || error.code !== "CHANNEL_UNAUTHORIZED") return;
+      this.#disable("registration", error);
+    }
+  }
+
   /** Starts its loop, if it has one; once `after` has settled, where two loops of one feature must not meet. */
   start(after?: Promise<void>): void {
     const run = this.#feature?.run;
