@@ -21,9 +21,8 @@ import { FeatureLife } from "./feature-life.ts";
 import { createInstruments, type Instruments } from "../observe/instruments.ts";
 import { tellObservers } from "./observers.ts";
 import { LIFECYCLE_LIMITS, type LifecycleLimits, type LifecycleOptions } from "./options.ts";
+import { Phases } from "./phases.ts";
 import type { FeatureState, FeatureStatus } from "./status.ts";
-
-type Phase = "new" | "constructing" | "constructed" | "registering" | "registered" | "executing" | "shut-down";
 
 export class Lifecycle {
   /** What the house tells the observers in force of its work. */
@@ -35,7 +34,7 @@ export class Lifecycle {
   /** Replaced by a reload, and perhaps still in use by a call. */
   readonly #retiring = new Set<FeatureLife>();
   readonly #stop = new AbortController();
-  #phase: Phase = "new";
+  readonly #phases = new Phases(this.#stop.signal);
   #registry: Registry | undefined;
   #down: Promise<void> | undefined;
 
@@ -53,7 +52,7 @@ export class Lifecycle {
 
   /** Throws FEATURE_CONFLICT, listing every conflict; nothing has done I/O then. */
   construct(): Promise<void> {
-    return this.#during("new", "constructing", "constructed", async () => {
+    return this.#phases.during("new", "constructing", "constructed", async () => {
       // Modules are read side by side and created one after the other: the order of construction is the order given.
       const creates = await Promise.all(this.#lives.map((life) => life.load(this.#stop.signal)));
       this.#stop.signal.throwIfAborted();
@@ -67,7 +66,7 @@ export class Lifecycle {
    * signal's reason when it is aborted; the caller calls `shutdown` then, as after any start that was called off.
    */
   register(signal: AbortSignal): Promise<Registry> {
-    return this.#during("constructed", "registering", "registered", async () => {
+    return this.#phases.during("constructed", "registering", "registered", async () => {
       const either = AbortSignal.any([signal, this.#stop.signal]);
       await Promise.all(this.#lives.map((life) => life.register(either)));
       either.throwIfAborted();
@@ -78,7 +77,7 @@ export class Lifecycle {
 
   /** Starts the loops and returns. */
   execute(): void {
-    this.#enter("registered", "executing");
+    this.#phases.enter("registered", "executing");
     for (const life of this.#lives) life.start();
   }
 
@@ -113,7 +112,7 @@ export class Lifecycle {
     for (const life of fresh) this.#tellState(life);
     for (const life of gone) this.#retiring.add(life);
     const stopped = new Map(gone.map((life) => [life.definition.id, life.stop()]));
-    if (this.#phase === "executing") for (const life of fresh) life.start(stopped.get(life.definition.id));
+    if (this.#phases.now === "executing") for (const life of fresh) life.start(stopped.get(life.definition.id));
     return async () => {
       await Promise.all(stopped.values());
       for (const life of gone.toReversed()) await life.end();
@@ -171,7 +170,7 @@ export class Lifecycle {
   }
 
   async #shutDown(): Promise<void> {
-    this.#phase = "shut-down";
+    this.#phases.end();
     this.#stop.abort(new SvcError("DRAINING"));
     const all = [...this.#retiring, ...this.#lives];
     await Promise.all(all.map((life) => life.stop()));
@@ -189,21 +188,6 @@ export class Lifecycle {
     const none = { tools: [], sandboxes: [], channels: [], ingress: [], observers: [], routes: [] };
     const core: RegistryPart = { ...none, ...this.#options.core, feature: "core" };
     return [core, ...lives.flatMap((life) => life.part ?? [])];
-  }
-
-  async #during<T>(from: Phase, during: Phase, to: Phase, work: () => Promise<T>): Promise<T> {
-    this.#enter(from, during);
-    const result = await work();
-    // A shutdown meanwhile has ended, or is ending, everything: the phase must not come after it.
-    this.#stop.signal.throwIfAborted();
-    this.#phase = to;
-    return result;
-  }
-
-  #enter(from: Phase, to: Phase): void {
-    this.#stop.signal.throwIfAborted();
-    if (this.#phase !== from) throw new SvcError("INTERNAL", `The lifecycle is ${this.#phase}, not ${from}.`);
-    this.#phase = to;
   }
 }
 
