@@ -12,6 +12,7 @@ import {
   visible,
 } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
+import { fieldOf, matcher, traceIdOf } from "../logs/filters.ts";
 import { type LogLine, type Pause, readLog, type Wanted } from "../logs/read-log.ts";
 import { parseSince } from "../logs/since.ts";
 
@@ -33,18 +34,28 @@ export async function run({ env, options, print }: CommandContext): Promise<numb
 }
 
 function wantedBy(options: CommandContext["options"]): Wanted {
-  const level = levelOf(options.text("level"));
   const sinceMs = sinceOf(options.text("since"));
   const count = countOf(options.text("lines"));
+  const trace = options.text("trace");
+  const ids = [
+    ["turn", options.text("turn")],
+    ["request", options.text("request")],
+    ["trace", trace && traceIdOf(trace)],
+    ["feature", options.text("feature")],
+  ] as const;
   return {
     count: count ?? (sinceMs === undefined ? LINES_BY_DEFAULT : undefined),
     sinceMs,
-    // What is no line of ours has neither level nor time: shown only to who asks for everything.
-    matches: ({ entry }) =>
-      entry === undefined
-        ? level === undefined && sinceMs === undefined
-        : (level === undefined || LOG_LEVELS.indexOf(entry.level) >= LOG_LEVELS.indexOf(level)) &&
-          (sinceMs === undefined || Date.parse(entry.time) >= sinceMs),
+    matches: matcher({
+      level: levelOf(options.text("level")),
+      sinceMs,
+      fields: [
+        ...ids.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+        ...options.texts("field").map(fieldOf),
+      ],
+      channel: options.text("channel"),
+      grep: options.text("grep"),
+    }),
   };
 }
 
