@@ -83,3 +83,22 @@ export async function proofOf(
 
 export const prove = (daemon: RunningBinary, proof: AssertionJson, as: As = {}): Promise<Answered> =>
   post(daemon, "auth/finish", as, proof);
+
+/** As `svc passkeys` lists it. */
+export interface Line {
+  readonly id: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly device: { readonly id: string; readonly name: string };
+  readonly [key: string]: unknown;
+}
+
+export async function listed(home: string, ...words: string[]): Promise<Line[]> {
+  const { stdout } = await svc(home, "passkeys", "list", "--json", ...words);
+  return (JSON.parse(stdout) as { passkeys: Line[] }).passkeys;
+}
+
+export async function pairAnother(daemon: RunningBinary, home: string, scope = "operator"): Promise<string> {
+  const { stdout } = await svc(home, "pair", "--scope", scope, "--name", `another ${scope}`, "--json");
+  return daemon.pair(/\d{6}/.exec(stdout)![0]);
+}

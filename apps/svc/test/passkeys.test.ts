@@ -2,19 +2,28 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  binaryPath,
   evaluatedInto,
   fullestBinaryPath,
   readEvaluated,
-  runBinary,
   type RunningBinary,
   SoftAuthenticator,
-  startBinary,
   temporaryHome,
 } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
-import { addPasskey, ask, BEARER_ONLY, originOf, proofOf, prove, SIGN_IN, startAll, svc } from "./passkey-house.ts";
+import {
+  addPasskey,
+  ask,
+  BEARER_ONLY,
+  listed,
+  originOf,
+  pairAnother,
+  proofOf,
+  prove,
+  SIGN_IN,
+  startAll,
+  svc,
+} from "./passkey-house.ts";
 
 const LIBRARY = "@simplewebauthn/server";
 
@@ -96,6 +105,45 @@ describe("signing in", () => {
       body: {},
     });
     expect(elsewhere.status).toBe(403);
+  });
+
+  test("a stranger who begins again and again is told to wait; a device is not held up", async () => {
+    using home = homeWith(SIGN_IN);
+    await using daemon = await startAll(home.path);
+    const token = await daemon.pair();
+    const phone = new SoftAuthenticator();
+    await addPasskey(daemon, { token }, phone);
+    const begun = await proofOf(daemon, phone);
+    const flood = await Promise.all(
+      Array.from({ length: 200 }, () => ask(daemon, "POST", "webauthn/auth/start", {}, {})),
+    );
+    const statuses = new Set(flood.map(({ status }) => status));
+    expect([...statuses].toSorted()).toEqual([200, 429]);
+    expect(flood.filter(({ status }) => status === 200).length).toBeLessThan(31);
+    // What this client may ask for without a token is used up for the moment.
+    expect((await prove(daemon, begun)).status).toBe(429);
+    expect((await ask(daemon, "GET", "webauthn/credentials", { token })).body["credentials"]).toHaveLength(1);
+  });
+
+  test("a reload that makes passkeys anew ends what was begun, and keeps the passkeys", async () => {
+    using home = homeWith(SIGN_IN);
+    await using daemon = await startAll(home.path);
+    const token = await daemon.pair();
+    const phone = new SoftAuthenticator();
+    await addPasskey(daemon, { token }, phone);
+    const begun = await proofOf(daemon, phone);
+    expect((await svc(home.path, "config", "set", "security.webauthn.rp_name", "The agent")).stdout).toContain(
+      "webauthn",
+    );
+    expect(await prove(daemon, begun)).toMatchObject({ status: 410, body: { code: "PASSKEY_EXPIRED" } });
+    expect((await prove(daemon, await proofOf(daemon, phone))).status).toBe(200);
+    expect((await svc(home.path, "config", "set", "security.webauthn.sign_in", "false")).code).toBe(0);
+    expect((await ask(daemon, "POST", "webauthn/auth/start", {}, {})).status).toBe(401);
+    expect((await svc(home.path, "config", "set", "security.webauthn.enabled", "false")).code).toBe(0);
+    expect(await ask(daemon, "POST", "webauthn/auth/start", { token }, {})).toMatchObject({
+      status: 404,
+      body: { code: "NOT_CONFIGURED", error: expect.stringContaining("enabled = true") as string },
+    });
   });
 
   test("a revoked device's passkey is nobody's, and its user_id is free", async () => {
@@ -214,99 +262,6 @@ describe("the library", () => {
       await addPasskey(daemon, { token }, new SoftAuthenticator());
     });
     expect(used.packages).toContain(LIBRARY);
-  });
-});
-
-interface Line {
-  readonly id: string;
-  readonly user_id: string;
-  readonly name: string;
-  readonly device: { readonly id: string; readonly name: string };
-  readonly [key: string]: unknown;
-}
-
-async function listed(home: string, ...words: string[]): Promise<Line[]> {
-  const { stdout } = await svc(home, "passkeys", "list", "--json", ...words);
-  return (JSON.parse(stdout) as { passkeys: Line[] }).passkeys;
-}
-
-async function pairAnother(daemon: RunningBinary, home: string, scope = "operator"): Promise<string> {
-  const { stdout } = await svc(home, "pair", "--scope", scope, "--name", `another ${scope}`, "--json");
-  return daemon.pair(/\d{6}/.exec(stdout)![0]);
-}
-
-describe("svc passkeys", () => {
-  test("lists, renames and removes what every device has, with a daemon and without", async () => {
-    using home = homeWith(SIGN_IN);
-    const daemon = await startAll(home.path);
-    const [token, other] = [await daemon.pair(), await pairAnother(daemon, home.path)];
-    expect((await svc(home.path, "passkeys", "list")).stdout).toContain("nobody has a passkey");
-    const phone = new SoftAuthenticator();
-    await addPasskey(daemon, { token }, phone, "ann");
-    await addPasskey(daemon, { token: other }, new SoftAuthenticator(), "ben");
-    const lines = await listed(home.path);
-    expect(lines.map(({ user_id, device }) => [user_id, device.name])).toEqual([
-      ["ann", expect.any(String)],
-      ["ben", "another operator"],
-    ]);
-    expect(JSON.stringify(lines)).not.toMatch(/client_id|public/i);
-    expect(await listed(home.path, "--user-id", "ben")).toEqual([lines[1]]);
-    const [{ id }] = lines as [Line, Line];
-    const start = id.slice(0, 12);
-    expect((await svc(home.path, "passkeys", "rename", start, "the blue key")).stdout).toContain("the blue key");
-    expect((await svc(home.path, "passkeys", "list")).stdout).toMatch(/the blue key +ann +of .* never used/);
-    const removed = await svc(home.path, "passkeys", "remove", start, "--yes");
-    expect([removed.code, removed.stdout]).toEqual([0, expect.stringContaining("ann has no passkey any more")]);
-    expect((await prove(daemon, await proofOf(daemon, phone))).status).toBe(404);
-    await daemon.stop();
-    expect((await svc(home.path, "passkeys", "remove", lines[1]!.id, "--yes")).code).toBe(0);
-    expect(await listed(home.path)).toEqual([]);
-  });
-
-  test("takes an id that begins like an option", async () => {
-    using home = homeWith(SIGN_IN);
-    await using daemon = await startAll(home.path);
-    const token = await daemon.pair();
-    for (let tries = 0; tries < 500; tries += 1) {
-      const key = new SoftAuthenticator();
-      const options = (
-        await ask(daemon, "POST", "webauthn/register/start", { token }, { user_id: "ann", user_name: "a" })
-      ).body;
-      const made = key.create(options as never, originOf(daemon));
-      if (!made.id.startsWith("-") || made.id.startsWith("--")) continue;
-      expect((await ask(daemon, "POST", "webauthn/register/finish", { token }, made)).status).toBe(201);
-      const done = await svc(home.path, "passkeys", "remove", made.id.slice(0, 12), "--yes");
-      expect([done.stderr, done.code]).toEqual(["", 0]);
-      return;
-    }
-    throw new Error("no id began with a dash");
-  });
-
-  test("says what is wrong, and what to do about it", async () => {
-    using on = homeWith(SIGN_IN);
-    const said = async (home: string, binary: string, ...words: string[]) => {
-      const { code, stderr } = await runBinary(["passkeys", ...words, "--json"], { home, binary });
-      return [code, stderr];
-    };
-    const all = fullestBinaryPath();
-    expect(await said(on.path, all, "remove", "AAAA")).toEqual([64, expect.stringContaining("PASSKEY_UNKNOWN")]);
-    expect(await said(on.path, all, "list", "--user-id", "nobody")).toEqual([
-      64,
-      expect.stringContaining("PASSKEY_UNKNOWN"),
-    ]);
-    expect(await said(on.path, all, "list", "--user-id", "x".repeat(200))).toEqual([
-      64,
-      expect.stringContaining("USAGE"),
-    ]);
-    expect(await said(on.path, all, "rename", "AAAA")).toEqual([64, expect.stringContaining("needs <name>")]);
-    using off = homeWith("[security.webauthn]\nenabled = false\n");
-    expect(await said(off.path, all, "list")).toEqual([
-      64,
-      expect.stringMatching(/NOT_CONFIGURED|set \[security.webauthn\] enabled = true/),
-    ]);
-    using plain = homeWith("");
-    await using daemon = await startBinary({ home: plain.path });
-    expect(await said(daemon.home, binaryPath(), "list")).toEqual([64, expect.stringContaining("--with webauthn")]);
   });
 });
 

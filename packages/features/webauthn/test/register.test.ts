@@ -97,6 +97,15 @@ describe("refused", () => {
     expect(await refusal(house.finish(ANN, new SoftAuthenticator().create(options, ORIGIN)))).toBe("PASSKEY_EXPIRED");
   });
 
+  test("certificates, before anything of them is read", async () => {
+    const house = await openHouse();
+    for (const fmt of ["packed", "fido-u2f", "tpm", "apple", "android-key", "android-safetynet"]) {
+      const lies = { attestation: { fmt, attStmt: certified() } };
+      const answer = new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN, lies);
+      await expect(house.finish(ANN, answer)).rejects.toThrow("an attestation that was not asked for");
+    }
+  });
+
   test("an algorithm that was not asked for", async () => {
     const house = await openHouse();
     const answer = new SoftAuthenticator().create(await house.begin(ANN, "ann"), ORIGIN, {
