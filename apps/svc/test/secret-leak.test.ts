@@ -18,6 +18,8 @@ import { channelSections, filesBelow, leaksIn, PLANTED, type Told } from "./leak
 const CHANNELS = "provider_a provider_b provider_c provider_d mailpush voice_call telegram discord slack email".split(
   " ",
 );
+/** What of the collector's headers a library would quote. */
+const COLLECTOR_KEY = PLANTED["observability.otel_headers"]!.replace("x-collector-key=", "");
 const OLD_SECRET = "planted-and-rotated-5b40";
 
 interface Around {
@@ -113,6 +115,11 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
   await ask("/webhook", { message: "read the config" }, webhook);
   await ask("/webhook", { message: "tell me" }, { ...webhook, "X-Webhook-Secret": `${OLD_SECRET}x` });
   await ask("/webhook", { message: 5 }, webhook);
+  // What a client calls its request, or its trace, is nobody's to repeat.
+  const named = { "X-Request-Id": OLD_SECRET, traceparent: `00-${OLD_SECRET}`, tracestate: `svc=${OLD_SECRET}` };
+  await ask("/webhook", { message: "tell me" }, { ...webhook, ...named });
+  await ask("/webhook", { message: "tell me" }, { ...webhook, ...named, "X-Webhook-Secret": "wrong" });
+  await ask("/metrics", undefined, named);
   await reloadWith(daemon, configText(around, AFTER));
   known.push(...Object.values(PLANTED));
   await ask("/webhook", { message: "tell me" }, webhook);
@@ -148,8 +155,12 @@ test("no configured secret is told or written anywhere", { timeout: 120_000 }, a
   for (const folder of ["logs", "state", "run", "workspace"]) told.push(...filesBelow(home.path, folder));
   told.push({ where: "the model provider", text: JSON.stringify(model.requests.map(({ body }) => body)) });
 
-  const secrets = [...Object.values(PLANTED), OLD_SECRET, token];
+  const secrets = [...Object.values(PLANTED), COLLECTOR_KEY, OLD_SECRET, token];
   expect(leaksIn(told, secrets)).toEqual([]);
+  // The turns are in the log, each line with what it is about: what is not written can't tell anything.
+  const turns = told.filter(({ where }) => where.startsWith("logs/")).flatMap(({ text }) => text.split("\n"));
+  for (const line of [/"message":"a turn ended"/, /"request":"[0-9a-f]{8}-\d+"/, /"turn":"t-/, /"model":"fake"/])
+    expect(turns.filter((each) => line.test(each)).length, String(line)).toBeGreaterThan(2);
   expect(told.filter(({ where }) => where.startsWith("logs/")).some(({ text }) => text.includes(code))).toBe(false);
 });
 

@@ -16,6 +16,7 @@ import { coreRules } from "./core-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment } from "./environment.ts";
 import { type Finding, withoutVague } from "./finding.ts";
+import { headerSecrets } from "./header-secrets.ts";
 import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
 import { neededFeatures } from "./needed-features.ts";
 import { ConfigError } from "./problem.ts";
@@ -79,7 +80,8 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
   findings.push(...neededFeatures(values, features, catalogue));
   const core = coreValues(values);
   findings.push(...coreRules(core), ...channelAgentRules(core, values.values()));
-  const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all)])];
+  const headers = headerSecrets(valueAt(table, ["observability", "otel_headers"]));
+  const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all), ...headers])];
   const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
 
