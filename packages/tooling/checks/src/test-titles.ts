@@ -1,6 +1,6 @@
 /** The tests of a source file by their titles, as its text has them: `%s` of test.each, and `${…}`, stand as they are written. */
 import type { Node } from "oxc-parser";
-import { type Source, walk } from "./source.ts";
+import { type Source, walk } from "@svc/source";
 
 /** Titles from the outermost `describe` to the test itself. */
 export type TestTitles = readonly string[];

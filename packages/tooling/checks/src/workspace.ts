@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseSource, type Source } from "./source.ts";
+import { parseSource, type Source } from "@svc/source";
 
 export interface Workspace {
   /** Text by path from the root, with `/`; sorted by path. A binary file has an empty text. */

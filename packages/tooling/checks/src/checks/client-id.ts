@@ -1,7 +1,7 @@
 /** Whoever can make a ClientId can be anybody. Only the gateway mints one; the store reads back what the gateway made. */
 import type { Node } from "oxc-parser";
 import type { Check } from "../check.ts";
-import { isTest, walk } from "../source.ts";
+import { isTest, walk } from "@svc/source";
 
 const MINTS: Readonly<Record<string, string>> = {
   "packages/core/gateway/src/identity.ts": "the one place that mints",

@@ -1,7 +1,7 @@
 /** The suite of a feature's kind is not a choice: every feature's tests call it, and one that has no suite yet joins it the day it exists. */
 import type { Check, Finding } from "../check.ts";
 import { type PackageFile, packagesOf } from "../package-files.ts";
-import { isTest, type Source, walk } from "../source.ts";
+import { isTest, type Source, walk } from "@svc/source";
 import type { Workspace } from "../workspace.ts";
 
 const TESTKIT = "packages/tooling/testkit/src/";

@@ -2,7 +2,7 @@
 import { isBuiltin } from "node:module";
 import type { Check, Finding } from "../check.ts";
 import { lineWith, type PackageFile, packageName, packagesOf, rootTools } from "../package-files.ts";
-import { isTest, type Source, walk } from "../source.ts";
+import { isTest, type Source, walk } from "@svc/source";
 import type { Workspace } from "../workspace.ts";
 
 export const dependencies: Check = {

@@ -2,7 +2,7 @@
 import type { ObjectExpression } from "oxc-parser";
 import type { Check, Finding } from "../check.ts";
 import { markdownLines } from "@svc/docs/markdown";
-import { type Source, walk } from "../source.ts";
+import { type Source, walk } from "@svc/source";
 import type { Workspace } from "../workspace.ts";
 
 export const docCommands: Check = {

@@ -1,7 +1,7 @@
 /** Every error code is thrown or answered somewhere; a page full of codes that nothing uses explains nothing. */
 import type { Check, Finding } from "../check.ts";
 import { lineWith } from "../package-files.ts";
-import { isTest, walk } from "../source.ts";
+import { isTest, walk } from "@svc/source";
 import type { Workspace } from "../workspace.ts";
 
 const TABLE = "packages/core/contract/src/error-codes.ts";

@@ -1,6 +1,6 @@
 /** A file one can read on a few screens. Past that, it has a second subject that wants a name of its own. */
 import type { Check } from "../check.ts";
-import { isTest } from "../source.ts";
+import { isTest } from "@svc/source";
 
 const SOURCE = /\.(?:ts|tsx|mts|js|mjs|css|html|sh|ps1|bat)$/;
 /** Lines from which a file is told about, and from which it fails. A test file is a list of cases: it may be longer. */

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { Check, Finding } from "../check.ts";
 import { packageName, packagesOf } from "../package-files.ts";
 import { OUTSIDE, type Room, ROOMS, roomOf } from "../rooms.ts";
-import { type Import, isTest, type Source } from "../source.ts";
+import { type Import, isTest, type Source } from "@svc/source";
 
 export const layers: Check = {
   id: "layers",

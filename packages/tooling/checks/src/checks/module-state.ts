@@ -7,9 +7,8 @@
  * process), nor what a function does to a table that it is handed.
  */
 import type { Check } from "../check.ts";
-import { isExcepted } from "../module-state/exceptions.ts";
-import { findModuleState } from "../module-state/find.ts";
-import { isTest } from "../source.ts";
+import { findModuleState, isExcepted } from "@svc/source/module-state";
+import { isTest } from "@svc/source";
 
 const SHIPS = /^(?:packages\/(?:features|core)|apps)\/[^/]+\/src\//;
 

@@ -2,7 +2,7 @@
 import type { Node, Program } from "oxc-parser";
 import type { Check, Finding } from "../check.ts";
 import { packageName } from "../package-files.ts";
-import { isTest, type Source, walk } from "../source.ts";
+import { isTest, type Source, walk } from "@svc/source";
 
 const MODULES = new Set(
   `node:http node:https node:http2 node:net node:tls node:dgram node:dns node:dns/promises

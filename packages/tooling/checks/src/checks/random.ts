@@ -1,6 +1,6 @@
 /** Math.random is guessable: a token, a code or an id made of it is anybody's. Jitter takes an injected source. */
 import type { Check } from "../check.ts";
-import { isTest, walk } from "../source.ts";
+import { isTest, walk } from "@svc/source";
 
 export const random: Check = {
   id: "random",

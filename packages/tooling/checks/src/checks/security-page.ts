@@ -2,7 +2,7 @@
 import { markdownLines } from "@svc/docs/markdown";
 import type { Check, Finding } from "../check.ts";
 import { packagesOf } from "../package-files.ts";
-import { walk } from "../source.ts";
+import { walk } from "@svc/source";
 import { type TestTitles, testTitles } from "../test-titles.ts";
 import type { Workspace } from "../workspace.ts";
 

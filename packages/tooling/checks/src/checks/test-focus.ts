@@ -1,7 +1,7 @@
 /** `.only` silences every other test; a skip without a reason silences one for ever. */
 import type { Node } from "oxc-parser";
 import type { Check, Finding } from "../check.ts";
-import { type Source, walk } from "../source.ts";
+import { type Source, walk } from "@svc/source";
 
 export const testFocus: Check = {
   id: "test-focus",

@@ -1,5 +1,5 @@
 /** State at module level, in the sources of one package. */
-import { findModuleState, isExcepted, parseSource } from "@svc/checks/module-state";
+import { findModuleState, isExcepted, parseSource } from "@svc/source/module-state";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 

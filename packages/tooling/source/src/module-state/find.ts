@@ -1,6 +1,5 @@
 /** All that some files keep, or change, beyond the life of what they make. */
 import type { Node } from "oxc-parser";
-import type { Finding } from "../check.ts";
 import type { Source } from "../source.ts";
 import { changedThings } from "./changed-things.ts";
 import type { Facts } from "./facts.ts";
@@ -9,6 +8,15 @@ import { initialsOf, titleOf } from "./initials.ts";
 import { Modules } from "./modules.ts";
 import { regexProblems } from "./regexes.ts";
 import { staticProblems } from "./statics.ts";
+
+export interface FoundState {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly message: string;
+  /** What to do now. */
+  readonly fix: string;
+}
 
 export interface ModuleStateOptions {
   /** Whether the file is a feature's, which may keep nothing at all. Default: every one is. */
@@ -20,7 +28,7 @@ export interface ModuleStateOptions {
 const FIX = "Keep it in what create() returns, or ask for it at construction: context.shared, context.perClient.";
 
 /** The sources are judged together: what one makes, another may change. */
-export function findModuleState(sources: readonly Source[], options: ModuleStateOptions = {}): Finding[] {
+export function findModuleState(sources: readonly Source[], options: ModuleStateOptions = {}): FoundState[] {
   const { isStrict = () => true, isExcepted = () => false } = options;
   const modules = new Modules(sources);
   return sources.flatMap((source) => {

@@ -1,4 +1,4 @@
-/** One parsed source file: its syntax tree, what it imports, and where in it a position is. */
+/** `@svc/source`: one parsed source file: its syntax tree, what it imports, and where in it a position is. */
 import { type Comment, type Node, parseSync, type Program, visitorKeys } from "oxc-parser";
 
 export interface Source {

@@ -18,6 +18,11 @@ const EXCEPTIONS: readonly Exception[] = [
     why: "What the process ends with, and the size of its terminal.",
   },
   {
+    file: /^packages\/core\/kernel\/src\/scope\.ts$/,
+    names: ["outside"],
+    why: "It holds nothing: it is the place where nobody works for anything.",
+  },
+  {
     file: /^packages\/features\/observability-otel\/src\/export\/without-environment\.ts$/,
     names: ["process"],
     why: "It is put back before anybody else runs.",
