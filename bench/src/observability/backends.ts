@@ -6,7 +6,7 @@ import type { LoadResult } from "../load.ts";
 import { median } from "../measure.ts";
 import { load, type Server, startServer } from "../server.ts";
 
-export const FULLEST_BINARY = resolve(import.meta.dirname, "../../../dist/all/svc");
+const FULLEST_BINARY = resolve(import.meta.dirname, "../../../dist/all/svc");
 
 export interface BackendCost {
   readonly name: string;
