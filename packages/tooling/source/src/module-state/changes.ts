@@ -105,7 +105,7 @@ function membersIn(target: Node): Node[] {
 }
 
 /** What an expression's value is kept by: `a` of `a`, `a.b[0]`, `a.get(x)!`, `b ?? a`; nothing for what is made there. */
-export function rootsOf(expression: Node, parents: readonly Node[], scopes: Scopes, depth = 0): Root[] {
+function rootsOf(expression: Node, parents: readonly Node[], scopes: Scopes, depth = 0): Root[] {
   const at = bare(expression);
   const further = (...nodes: Node[]): Root[] => nodes.flatMap((node) => rootsOf(node, parents, scopes, depth));
   switch (at.type) {

@@ -23,7 +23,7 @@ const parts = ({ tools, ...rest }: Contributions): object => ({ ...rest, tools: 
  * The path to the first one, or undefined. Both are walked side by side, layer by layer: what both have and nobody can change is
  * code or a constant, and what that leads to is nobody's of the two.
  */
-export function sharedState(first: object, second: object, hidden: Hidden = () => []): string | undefined {
+function sharedState(first: object, second: object, hidden: Hidden = () => []): string | undefined {
   const walks = [first, second].map((root) => ({ seen: new Set([root]), layer: new Map([[root, ROOT]]) })) as [
     Walk,
     Walk,
