@@ -75,8 +75,8 @@ export interface ParcelsHouse extends AsyncDisposable {
   readonly home: string;
   readonly daemon: RunningBinary;
   readonly carrier: Carrier;
-  /** The config from here on; the carrier's key. */
-  config(key: string, more?: string): void;
+  /** The config from here on; `section`: in place of the carrier's. */
+  config(key: string, more?: string, section?: string): void;
   svc(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
   /** `svc secrets set`, which tells the daemon by itself. */
   setSecret(key: string, value: string): Promise<{ code: number | null; stdout: string; stderr: string }>;
@@ -111,10 +111,12 @@ export async function startParcels(binary: string, options: ParcelsOptions = {})
   const { more = "", isPaired = true } = options;
   const home = temporaryHome();
   const carrier = await startCarrier("first-key");
-  const config = (key: string, text = more): void =>
+  const sectionOf = (key: string): string => `[parcels]\napi_url = "${carrier.url}"\napi_key = "${key}"\n`;
+  const config = (key: string, text = more, section = sectionOf(key)): void =>
     writeFileSync(
       join(home.path, "config.toml"),
-      `${text}\n[gateway]\nwebhook_rate_limit_per_minute = 0\nrequire_pairing = ${isPaired}\n${UNGUARDED}\n[secrets]\nencrypt = false\n[parcels]\napi_url = "${carrier.url}"\napi_key = "${key}"\n`,
+      `${text}\n[gateway]\nwebhook_rate_limit_per_minute = 0\nrequire_pairing = ${isPaired}\n${UNGUARDED}
+[secrets]\nencrypt = false\n${section}`,
       { mode: 0o600 },
     );
   config("first-key");
