@@ -1,6 +1,6 @@
 /**
- * Work as spans. What a span is part of is said by a `traceparent` and by nothing else: the library's implicit contexts are
- * not used.
+ * Work as spans. What a span is part of is said by a `traceparent` and by nothing else: there are no implicit contexts, and
+ * nothing is global.
  *
  * Which work is recorded:
  *
@@ -17,18 +17,16 @@
  * bound them, the queue bounds the memory, and `otel_sampling` is no promise about them. They can also take part in a trace
  * whose id they know; all they put there is what any request of theirs leaves.
  */
-import { ROOT_CONTEXT, type Span, trace, type Tracer } from "@opentelemetry/api";
-import { ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from "@opentelemetry/sdk-trace";
+import { ROOT_CONTEXT, type SpanContext } from "@opentelemetry/api";
+import { RandomIdGenerator, SamplingDecision, TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
 import type { FeatureContext, Work, WorkKind, WorkWatch } from "@svc/contract";
 import type { ObservabilityConfig } from "./config.ts";
 import { openCollector } from "./export/collector.ts";
 import { SpanQueue } from "./export/queue.ts";
 import { resourceOf } from "./resource.ts";
-import { cleaned, cleanText } from "./spans/clean.ts";
-import { SHAPES } from "./spans/shapes.ts";
-import { hrTimeOf } from "./spans/time.ts";
+import type { RecordedWork } from "./spans/span.ts";
 import { isSampled, readTraceparent, writeTraceparent } from "./spans/traceparent.ts";
-import { RequestWatch, SpanWatch } from "./spans/watch.ts";
+import { RequestWatch, type SpanMaker, SpanWatch } from "./spans/watch.ts";
 
 export interface Tracing {
   begin<Kind extends WorkKind>(work: Work<Kind>): WorkWatch<Kind> | undefined;
@@ -43,64 +41,64 @@ export async function openTracing(
   const { config, build, log, clock } = context;
   const collector = await openCollector(config, clock);
   const queue = new SpanQueue({ collector, log, clock });
-  const share = new TraceIdRatioBasedSampler(config.otel_sampling);
-  const provider = new TracerProvider({
-    resource: resourceOf(config.otel_service_name, build.version),
-    sampler: new ParentBasedSampler({ root: share, remoteParentNotSampled: share }),
-    spanProcessors: [queue],
-  });
-  const spans = new Spans(provider.getTracer("svc"), config.otel_record_content);
+  const origin = { resource: resourceOf(config.otel_service_name, build.version), scope: { name: "svc" } };
+  const works = new Works({ origin, add: (span) => queue.add(span) }, config);
   return {
-    begin: (work) => spans.begin(work),
-    close: () => queue.shutdown(),
+    begin: (work) => works.begin(work),
+    close: () => queue.close(),
   };
 }
 
-class Spans {
-  readonly #tracer: Tracer;
+class Works {
+  readonly #maker: SpanMaker;
   readonly #recordsContent: boolean;
+  readonly #share: TraceIdRatioBasedSampler;
+  readonly #ids = new RandomIdGenerator();
   /** Requests that run and are recorded, by their traceparent. */
   readonly #requests = new Map<string, RequestWatch>();
 
-  constructor(tracer: Tracer, recordsContent: boolean) {
-    this.#tracer = tracer;
-    this.#recordsContent = recordsContent;
+  constructor(maker: SpanMaker, config: Pick<ObservabilityConfig, "otel_sampling" | "otel_record_content">) {
+    this.#maker = maker;
+    this.#recordsContent = config.otel_record_content;
+    this.#share = new TraceIdRatioBasedSampler(config.otel_sampling);
   }
 
   begin<Kind extends WorkKind>(work: Work<Kind>): WorkWatch<Kind> | undefined {
-    const { kind, facts, parent } = work;
     if (isRequest(work)) return this.#beginRequest(work) as WorkWatch<Kind> | undefined;
-    if (parent !== undefined) {
-      if (!isSampled(parent)) return unrecorded(parent);
-      this.#requests.get(parent)?.hasParts();
-    }
-    const span = this.#start(work);
-    const traceparent = writeTraceparent(span.spanContext());
-    if (!span.isRecording()) return unrecorded(traceparent);
-    span.setAttributes(cleaned(SHAPES[kind].attributes(facts)));
-    return new SpanWatch({ kind, span, traceparent, recordsContent: this.#recordsContent });
+    const { parent } = work;
+    if (parent !== undefined && !isSampled(parent)) return unrecorded(parent);
+    if (parent !== undefined) this.#requests.get(parent)?.hasParts();
+    const recorded = this.#recorded(work, parent === undefined ? undefined : readTraceparent(parent));
+    if (typeof recorded === "string") return unrecorded(recorded);
+    return new SpanWatch(this.#maker, recorded, this.#recordsContent);
   }
 
   #beginRequest(work: Work<"request">): WorkWatch<"request"> | undefined {
     if (UNTOLD.has(work.facts.route)) return undefined;
-    const span = this.#start(work);
-    const traceparent = writeTraceparent(span.spanContext());
-    if (!span.isRecording()) return unrecorded(traceparent);
-    span.setAttributes(cleaned(SHAPES.request.attributes(work.facts)));
-    const watch = new RequestWatch({ span, traceparent, onEnd: () => this.#requests.delete(traceparent) });
-    this.#requests.set(traceparent, watch);
+    const { parent } = work;
+    const recorded = this.#recorded(
+      work,
+      parent === undefined ? undefined : { ...readTraceparent(parent), isRemote: true },
+    );
+    if (typeof recorded === "string") return unrecorded(recorded);
+    const watch = new RequestWatch(this.#maker, recorded, this.#forget);
+    this.#requests.set(watch.traceparent, watch);
     return watch;
   }
 
-  /** Its attributes come when it is known to be recorded. */
-  #start({ kind, facts, parent, startedAtMs }: Work): Span {
-    const shape = SHAPES[kind] as (typeof SHAPES)[WorkKind];
-    const options = { kind: shape.kind, startTime: hrTimeOf(startedAtMs) };
-    const context =
-      parent === undefined
-        ? ROOT_CONTEXT
-        : trace.setSpanContext(ROOT_CONTEXT, { ...readTraceparent(parent), isRemote: kind === "request" });
-    return this.#tracer.startSpan(cleanText(shape.name(facts as never)), options, context);
+  readonly #forget = (traceparent: string): void => void this.#requests.delete(traceparent);
+
+  /** Its traceparent, where it is not recorded. */
+  #recorded<Kind extends WorkKind>(work: Work<Kind>, parent: SpanContext | undefined): RecordedWork<Kind> | string {
+    const { kind, facts, startedAtMs } = work;
+    const traceId = parent?.traceId ?? this.#ids.generateTraceId();
+    const isRecorded = parent?.traceFlags === 1 || this.#isOfShare(traceId);
+    const context = { traceId, spanId: this.#ids.generateSpanId(), traceFlags: isRecorded ? 1 : 0 };
+    return isRecorded ? { kind, facts, context, parent, startedAtMs } : writeTraceparent(context);
+  }
+
+  #isOfShare(traceId: string): boolean {
+    return this.#share.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
   }
 }
 

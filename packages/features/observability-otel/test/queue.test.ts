@@ -41,7 +41,7 @@ function house() {
       answer = next;
     },
     add(count: number, text = "") {
-      for (let index = 0; index < count; index += 1) queue.onEnd(spanOf(text));
+      for (let index = 0; index < count; index += 1) queue.add(spanOf(text));
     },
   };
 }
@@ -60,7 +60,7 @@ describe("batches", () => {
     expect(batches).toEqual([]);
     await clock.advance(1);
     expect(batches).toEqual([3]);
-    await queue.shutdown();
+    await queue.close();
   });
 
   test("a full batch goes at once, but not while the span is ended", async () => {
@@ -91,7 +91,7 @@ describe("batches", () => {
     const { queue, batches, add } = house();
     add(3, "x".repeat(BATCH.characters / 2 - 300));
     add(1, "x".repeat(BATCH.characters * 2));
-    await queue.forceFlush();
+    await queue.flush();
     expect(batches).toEqual([2, 1, 1]);
   });
 });
@@ -116,9 +116,9 @@ describe("bounds", () => {
     const { queue, batches, log, add } = house();
     const text = "x".repeat(1_000_000);
     add(50, text);
-    await queue.forceFlush();
+    await queue.flush();
     expect(batches.reduce((sum, count) => sum + count)).toBe(Math.floor(QUEUE.characters / (text.length + 256)));
-    await queue.shutdown();
+    await queue.close();
     const dropped = warnings(log).reduce((sum, { fields }) => sum + Number(fields["dropped"]), 0);
     expect(dropped).toBe(50 - Math.floor(QUEUE.characters / (text.length + 256)));
   });
@@ -127,7 +127,7 @@ describe("bounds", () => {
     const { queue, log, add } = house();
     for (let round = 0; round < 5; round += 1) {
       add(QUEUE.spans, "x".repeat(5_000));
-      await queue.forceFlush();
+      await queue.flush();
     }
     expect(log.lines).toEqual([]);
   });
@@ -218,7 +218,7 @@ describe("the log", () => {
       added += 7;
       await at.clock.advance(1_000);
     }
-    await at.queue.shutdown();
+    await at.queue.close();
     const lines = warnings(at.log);
     expect(lines.length).toBeLessThanOrEqual(12);
     expect(lines.reduce((sum, { fields }) => sum + Number(fields["dropped"]), 0)).toBe(added);
@@ -266,7 +266,7 @@ describe("the log", () => {
   test("says nothing of a collector that takes everything", async () => {
     const { queue, log, add } = house();
     add(1_000);
-    await queue.shutdown();
+    await queue.close();
     expect(log.lines).toEqual([]);
   });
 });
@@ -275,7 +275,7 @@ describe("shutdown", () => {
   test("sends what is queued, closes, and takes nothing more", async () => {
     const at = house();
     at.add(BATCH.spans + 5);
-    await at.queue.shutdown();
+    await at.queue.close();
     expect(at.batches).toEqual([BATCH.spans, 5]);
     expect(at.isClosed).toBe(true);
     at.add(1);
@@ -299,7 +299,7 @@ describe("shutdown", () => {
     at.answer = () => new Promise((resolve) => (fail = () => resolve(failed())));
     if (hasFailed) await at.clock.advance(1);
     let isDown = false;
-    void at.queue.shutdown().then(() => (isDown = true));
+    void at.queue.close().then(() => (isDown = true));
     await at.clock.advance(limitMs - 1);
     expect(isDown).toBe(false);
     await at.clock.advance(1);
@@ -318,14 +318,14 @@ describe("shutdown", () => {
     at.answer = () => failed(600_000);
     at.add(3);
     await at.clock.advance(1_000);
-    await at.queue.shutdown();
+    await at.queue.close();
     expect(at.batches).toHaveLength(1);
   });
 
   test("is one, however often it is called", async () => {
     const at = house();
     at.add(1);
-    await Promise.all([at.queue.shutdown(), at.queue.shutdown()]);
+    await Promise.all([at.queue.close(), at.queue.close()]);
     await settled();
     expect(at.batches).toEqual([1]);
   });

@@ -4,7 +4,7 @@
  * into the queue meanwhile is dropped and counted.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Clock, Logger } from "@svc/contract";
 import { type Collector, EXPORT_MS } from "./collector.ts";
 import type { Outcome } from "./outcome.ts";
@@ -34,7 +34,7 @@ interface Queued {
   readonly characters: number;
 }
 
-export class SpanQueue implements SpanProcessor {
+export class SpanQueue {
   readonly #collector: Collector;
   readonly #clock: Clock;
   readonly #trouble: Trouble;
@@ -59,9 +59,7 @@ export class SpanQueue implements SpanProcessor {
     this.#trouble = new Trouble(log, clock);
   }
 
-  onStart(): void {}
-
-  onEnd(span: ReadableSpan): void {
+  add(span: ReadableSpan): void {
     if (this.#closing !== undefined) return;
     const characters = charactersIn(span);
     if (this.#queue.length >= QUEUE.spans || this.#characters + characters > QUEUE.characters) {
@@ -74,13 +72,13 @@ export class SpanQueue implements SpanProcessor {
   }
 
   /** Sends until nothing is queued, or something fails. */
-  async forceFlush(): Promise<void> {
+  async flush(): Promise<void> {
     await this.#sending;
     while (this.#queue.length > 0 && this.#failures === 0) await this.#send();
   }
 
   /** Sends what it can within EXPORT_MS, and drops the rest. */
-  shutdown(): Promise<void> {
+  close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -98,10 +96,10 @@ export class SpanQueue implements SpanProcessor {
   async #sendLast(): Promise<void> {
     const hasFailed = this.#failures > 0;
     await this.#sending;
-    if (!hasFailed) return this.forceFlush();
+    if (!hasFailed) return this.flush();
     if (this.#clock.monotonic() < this.#restsUntilMs) return;
     this.#failures = 0;
-    return this.forceFlush();
+    return this.flush();
   }
 
   /** Soon when a batch is full, else DELAY_MS after its first span; never at once, as whoever ends a span does not wait. */
@@ -172,6 +170,9 @@ const FRAME = 256;
 
 function charactersIn({ attributes }: ReadableSpan): number {
   let characters = FRAME;
-  for (const value of Object.values(attributes)) if (typeof value === "string") characters += value.length;
+  for (const key in attributes) {
+    const value = attributes[key];
+    if (typeof value === "string") characters += value.length;
+  }
   return characters;
 }

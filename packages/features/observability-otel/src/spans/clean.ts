@@ -7,15 +7,13 @@ import type { Attributes } from "@opentelemetry/api";
 /** UTF-16 code units of one text; longer ones are cut. */
 const LONGEST_TEXT = 16_384;
 
-/** Texts cut and well formed, numbers that fit; whatever else is left out. */
-export function cleaned(attributes: Attributes): Attributes {
-  const clean: Attributes = {};
-  for (const key in attributes) {
-    const value = attributes[key];
-    if (typeof value === "string") clean[key] = cleanText(value);
-    else if (typeof value === "number" && isTold(value)) clean[key] = value;
+/** Adds texts, cut and well formed, and numbers that fit; whatever else is left out. */
+export function addCleaned(attributes: Attributes, added: Attributes): void {
+  for (const key in added) {
+    const value = added[key];
+    if (typeof value === "string") attributes[key] = cleanText(value);
+    else if (typeof value === "number" && isTold(value)) attributes[key] = value;
   }
-  return clean;
 }
 
 /** Half a character, where the cut went through one or somebody sent it so, becomes U+FFFD. */
