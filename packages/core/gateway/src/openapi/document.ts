@@ -13,7 +13,8 @@ export interface OpenApiOptions {
 
 const INTRODUCTION =
   "HEAD comes with every GET, and OPTIONS tells the methods of a path. Every error has the body that the schema Error " +
-  "describes, also what is refused before there is a request: 400, 404, 405, 408 and 431. The paths of channels are not " +
+  "describes, also what is refused before there is a request: 400, 404, 405, 408 and 431. One of 500 or more has the header " +
+  "X-Request-Id, by which svc logs --request finds what was written about it. The paths of channels are not " +
   "here: what comes in by them is as their platforms have it. Nor are the paths that start procedures: they are as /webhook, " +
   "take any JSON, and are answered 202.";
 
