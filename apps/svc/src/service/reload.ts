@@ -3,7 +3,7 @@
  * nothing: whatever is wrong with the new config, the old one stays in force, and why is said.
  *
  *   load → compare hashes → features: construct, register → sandbox, workspaces, policies → gateway ┐ may fail, undone
- *   swap features, agents, log ─ old features end when no tool call uses them any more              ┘ can't fail
+ *   swap features, agents, log ─ old features end when no call and no delivery uses them any more   ┘ can't fail
  */
 import { SvcError } from "@svc/contract";
 import type { Gateway, RequestsBefore } from "@svc/gateway";
@@ -107,12 +107,12 @@ export class Reloader {
     const change = await lifecycle.prepare(enabled, dependsOn(new Set(changed), isMoved), this.#signal);
     const { next, requests } = await this.#prepared(config, before, change);
     const retire = change.commit();
-    service.adopt(next);
+    const sent = service.adopt(next);
     // Another workspace has other procedures.
     void service.governance.library.reload();
     if (config.core.gateway.require_pairing && !before.config.core.gateway.require_pairing) this.onPairingRequired();
     // Nothing waits for it: a tool call may take its time, and the service's end ends them all the same.
-    void Promise.all([before.calls.idle(), requests.idle()]).then(retire);
+    void Promise.all([before.calls.idle(), requests.idle(), sent]).then(retire);
     return {
       changed,
       features: change.features,

@@ -37,8 +37,8 @@ export interface Service {
   start(): void;
   /** Begins nothing more; what runs has `graceMs`. */
   stop(graceMs: number): Promise<void>;
-  /** From here on `next` is in force. Never throws. */
-  adopt(next: Generation): void;
+  /** From here on `next` is in force. Resolves when what was being sent by the old channels is. Neither throws nor rejects. */
+  adopt(next: Generation): Promise<void>;
   /** Stops the features, closes the store, calls `meanwhile`, and lets go of the home. */
   close(meanwhile?: () => void): Promise<void>;
 }
@@ -127,12 +127,12 @@ export class OpenService implements Service {
     return this.#generation.config;
   }
 
-  adopt(next: Generation): void {
+  adopt(next: Generation): Promise<void> {
     this.#generation = next;
     this.context.follow(next.config);
     this.agent.reconfigure(next.agents);
-    this.messaging.reconfigure(messagingSettings(next.config, next.registry, this.lifecycle));
     this.store.idempotency.configure(idempotencyOf(next.config));
+    return this.messaging.reconfigure(messagingSettings(next.config, next.registry, this.lifecycle));
   }
 
   start(): void {

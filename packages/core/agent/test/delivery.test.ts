@@ -258,4 +258,31 @@ describe("a channel that is not in service", () => {
     await quiet();
     expect(again.taken).toEqual(["1"]);
   });
+
+  test("what it was sending then ends by the old one, which is needed until then and no longer", async () => {
+    using house = deliveryHouse();
+    const { post, chat, dispatcher } = house;
+    const busy = gate();
+    chat.mood = ({ text }) => (text === "1" ? busy.opened : "take");
+    await post(say("a", "1"), say("a", "2"));
+    const again = platform();
+    again.mood = () => "deaf";
+    const told: string[] = [];
+    const reconfigured = dispatcher.reconfigure(house.settings({ channels: new Map([["chat", again]]) }));
+    void reconfigured.then(() => told.push("nobody uses it"));
+    await post(say("b", "other"));
+    await quiet();
+    expect([told, again.asked.length]).toEqual([[], 1]);
+    busy.open();
+    await quiet();
+    expect([told, chat.taken]).toEqual([["nobody uses it"], ["1"]]);
+    expect(again.asked.map(({ text }) => text)).toEqual(["other", "2"]);
+  });
+
+  test("that had nothing under way is needed no longer at once", async () => {
+    using house = deliveryHouse();
+    await house.dispatcher.reconfigure(house.settings());
+    await house.dispatcher.reconfigure(house.settings());
+    expect(house.chat.asked).toEqual([]);
+  });
 });

@@ -66,8 +66,9 @@ export function createMessaging(options: MessagingOptions): Messaging {
     shutOut: (owner) => dropOf(owner, { store, mailbox, log }),
     reconfigure(next) {
       settings = next;
-      dispatcher.reconfigure(next);
+      const sent = dispatcher.reconfigure(next);
       inbox.reconfigure();
+      return sent;
     },
     async stop(graceMs) {
       agent.drain();

@@ -39,8 +39,8 @@ export interface Messaging {
   closePrompt(posted: PostedPrompt, outcome: string): void;
   /** Nothing more is done for somebody who asked by HTTP and did not wait: he was shut out. Never rejects. */
   shutOut(owner: ClientId): Promise<void>;
-  /** From here on these channels and settings are in force. */
-  reconfigure(settings: MessagingSettings): void;
+  /** From here on these channels and settings are in force. Resolves when what was being sent with the old ones is. Never rejects. */
+  reconfigure(settings: MessagingSettings): Promise<void>;
   /**
    * Begins nothing new. Turns that wait for a person are called off at once (`Agent.drain`). Resolves when running turns and sends have ended, or after `graceMs` with them aborted.
    */

@@ -27,6 +27,8 @@ export class OutboxDispatcher {
   readonly #lanes = new Map<string, Lane>();
   readonly #queues = new Map<string, Queue>();
   readonly #sends = new Ongoing();
+  /** Those of them that began with the settings in force. */
+  #begun = new Ongoing();
   readonly #left: LeftBehind<Lane>;
   #settings: DeliverySettings;
   #isRunning = false;
@@ -75,14 +77,17 @@ export class OutboxDispatcher {
     }
   }
 
-  /** What runs ends as it began. A channel that was made anew is tried at once. */
-  reconfigure(settings: DeliverySettings): void {
+  /** What runs ends as it began: resolves when it has. A channel that was made anew is tried at once. */
+  reconfigure(settings: DeliverySettings): Promise<void> {
     const before = this.#settings.channels;
+    const begun = this.#begun;
+    this.#begun = new Ongoing();
     this.#settings = settings;
     for (const lane of this.#lanes.values()) {
       if (settings.channels.get(lane.channel) !== before.get(lane.channel)) this.#endRest(lane);
     }
     this.#fillSoon();
+    return begun.idle();
   }
 
   /** Begins nothing new; what is being sent may end within `graceMs` and is called off then. It stays waiting on disk. */
@@ -150,7 +155,7 @@ export class OutboxDispatcher {
       lane.isReady = false;
       // What it had may have been dropped.
       if (lane.isEmpty) this.#next(lane);
-      else void this.#sends.during(() => this.#deliver(lane, queue, channel));
+      else void this.#sends.during(() => this.#begun.during(() => this.#deliver(lane, queue, channel)));
     }
   }
 
