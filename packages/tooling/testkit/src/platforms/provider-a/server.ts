@@ -36,6 +36,8 @@ export interface ProviderASent {
 
 export interface ProviderA extends FakePlatform {
   readonly apiUrl: string;
+  /** Tokens that it takes, the option's first. */
+  readonly tokens: Set<string>;
   readonly sent: readonly ProviderASent[];
   /** `read <id>`, and `typing <id>` where that was asked for too; in order. */
   readonly marks: readonly string[];
@@ -54,6 +56,7 @@ export async function startProviderA(options: ProviderAOptions): Promise<Provide
   const sent: ProviderASent[] = [];
   const marks: string[] = [];
   const failures = new Map<string, number[]>();
+  const tokens = new Set([accessToken]);
 
   function send(body: Body): PlatformReply {
     const problem = messageProblem(body, files.find);
@@ -97,7 +100,8 @@ export async function startProviderA(options: ProviderAOptions): Promise<Provide
   function route(request: PlatformRequest): PlatformReply | Promise<PlatformReply> {
     const { method, path, headers } = request;
     const isLink = path === LINK_PATH;
-    if (headers["authorization"] !== `Bearer ${accessToken}`) {
+    const [, token = ""] = /^Bearer (\S+)$/.exec(headers["authorization"] ?? "") ?? [];
+    if (!tokens.has(token)) {
       return isLink ? { status: 401 } : graphError(190, "Invalid OAuth access token.");
     }
     if (isLink) return method === "GET" ? files.serve(request) : { status: 405 };
@@ -114,6 +118,7 @@ export async function startProviderA(options: ProviderAOptions): Promise<Provide
   const files = createFiles(base.url);
   return Object.assign(base, {
     apiUrl: `${base.url}${ROOT}`,
+    tokens,
     sent,
     marks,
     failNext: (to: string, codes: readonly number[]) => void failures.set(to, [...codes]),
