@@ -26,7 +26,7 @@ const LINES = [
     ["channel", "provider_a"],
   ]),
   line(
-    "a loop failed",
+    "A loop failed",
     [
       ["feature", "channel-provider-a"],
       ["code", "REMOTE_TIMEOUT"],
@@ -66,6 +66,7 @@ describe("filters", () => {
     ["a channel and its feature", { channel: "provider_a" }, [1, 2]],
     ["a text in capitals or not, also in half a line", { grep: "timeout" }, [2, 4]],
     ["a text of a value, not of a field's name", { grep: "duration" }, []],
+    ["a text of a message in capitals", { grep: "a LOOP" }, [2]],
     ["a text and a level", { grep: "TIMEOUT", level: "warn" }, [2]],
     ["a text of two words", { grep: "Turn Ended" }, [0, 3]],
     ["what no line has", { fields: [["nothing", ""]] }, []],

@@ -2,7 +2,7 @@
 // logger was made with; it is in neither of the two places that the line goes to, in no spelling that a reader would know.
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { createLogger, DOTS, inScope, loadConfig } from "../src/index.ts";
+import { createLogger, DOTS, inScope, type KernelLogger, loadConfig } from "../src/index.ts";
 import { makeFixture } from "./config-fixtures.ts";
 import { FakeClock } from "./fake-clock.ts";
 
@@ -63,6 +63,36 @@ test("a secret in any part of a line is not in the line", () => {
       },
     ),
     { numRuns: 300 },
+  );
+});
+
+/** What a line says, with `text` in one place of it. */
+const PLACES: Readonly<Record<string, (log: KernelLogger, text: string) => void>> = {
+  "the message": (log, text) => log.info(text),
+  "a field's name": (log, text) => log.info("x", { [text]: 1 }),
+  "a field's value": (log, text) => log.info("x", { a: text }),
+  "what the logger was made with": (log, text) => log.child({ a: text }).info("x"),
+  "a name it was made with": (log, text) => log.child({ [text]: true }).info("x"),
+  "the request": (log, text) => inScope({ request: text }, () => log.info("x")),
+  "the turn": (log, text) => inScope({ turn: text }, () => log.info("x")),
+};
+
+test.each(Object.entries(PLACES))("it is enough that it is in %s alone", (_, say) => {
+  fc.assert(
+    fc.property(secret, around, around, (one, before, after) => {
+      const lines: string[] = [];
+      const log = createLogger({
+        level: "info",
+        json: true,
+        clock: new FakeClock(),
+        write: (line) => lines.push(line),
+      });
+      log.setSecrets([one]);
+      say(log, `${before}${one}${after}`);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).not.toContain(one);
+      expect(lines[0]).not.toContain(JSON.stringify(one).slice(1, -1));
+    }),
   );
 });
 
