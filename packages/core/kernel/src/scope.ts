@@ -34,18 +34,20 @@ function entered<T>(scope: Scope, run: () => T): T {
 }
 
 /** Runs for `scope` alone: what takes up somebody else's work must not be told as its own. */
-export const inScope = <T>(scope: Scope, run: () => T): T => storage.run(scope, run);
+export function inScope<T>(scope: Scope, run: () => T): T {
+  const { request, turn, traceparent } = currentScope();
+  const isTheSame = scope.request === request && scope.turn === turn && scope.traceparent === traceparent;
+  return isTheSame ? run() : storage.run(scope, run);
+}
 
 /** Runs for what it ran for already, and for `part` of it. */
 export function within<T>(part: Scope, run: () => T): T {
-  const { request, turn, traceparent } = currentScope();
+  const now = currentScope();
   // Field by field: to spread them costs a third of it all.
-  const scope = {
-    request: part.request ?? request,
-    turn: part.turn ?? turn,
-    traceparent: part.traceparent ?? traceparent,
-  };
-  return storage.run(scope, run);
+  const request = part.request ?? now.request;
+  const turn = part.turn ?? now.turn;
+  const traceparent = part.traceparent ?? now.traceparent;
+  return inScope({ request, turn, traceparent }, run);
 }
 
 /** `run`, for what is worked for now, whenever and by whomever it is called: an emitter, say. */
