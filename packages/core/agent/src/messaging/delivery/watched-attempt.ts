@@ -18,8 +18,9 @@ export function watchedAttempt(
   const about = { messageId: mailIdOf(delivery), channel: delivery.conversation.channel };
   const onUnexpected = (error: unknown): void =>
     log.error("a channel failed unexpectedly", { ...about, error: nameOf(error) });
-  const work = instruments.begin("delivery", { ...about, attempt: delivery.attempts + 1 });
   const send = () => attempt({ ...options, onUnexpected }, channel, delivery, prompt, called);
+  if (!instruments.isWatched) return send();
+  const work = instruments.begin("delivery", { ...about, attempt: delivery.attempts + 1 });
   return watched(work, send, (error, outcome) => ({ error: outcome ? errorOf(outcome, called) : error }));
 }
 
