@@ -94,6 +94,13 @@ describe("blocks and the white space between them", () => {
     expect(read(markdown)).toBe(expected);
   });
 
+  test.each(["| a |\n|---|\nx|more", "a |\n-|\n| x | more |", "| a |\n|---|\n| x | y | more"])(
+    "of %j a cell without a column in the head is not lost",
+    (markdown) => {
+      expect(JSON.stringify(readMarkdown(markdown))).toContain("more");
+    },
+  );
+
   test("a table in columns", () => {
     const [table] = readMarkdown("| Name | n | mid |\n|--|-:|:-:|\n| 日本 **x** | 1 | a |\n| | 1000 | |");
     expect(columnsOf(table as Table)).toBe(

@@ -35,7 +35,8 @@ export class ChatTokenizer extends Tokenizer {
   override table(src: string): Tokens.Table | undefined {
     const [head = "", delimiters = "", ...rows] = rowsOf(src, (begin) => super.table(begin) !== undefined);
     if (delimiters === "") return undefined;
-    const more = Math.max(0, ...rows.map((row) => pipesOf(row) - pipesOf(head) + 1));
+    // A row may do without its outer two, and the head have both.
+    const more = Math.max(0, ...rows.map((row) => pipesOf(row) - pipesOf(head) + 2));
     const wide = [closed(head) + " |".repeat(more), closed(delimiters) + "-|".repeat(more), ...rows];
     const table = super.table(wide.join("\n"));
     const raw = [head, delimiters, ...rows].slice(0, table?.raw.split("\n").length).join("\n");
