@@ -77,26 +77,37 @@ describe("lines", () => {
     expect(JSON.stringify(turns)).not.toMatch(/one|two|three/);
   });
 
-  test("are found by the X-Request-Id of an answer, and by the turn that they name", async () => {
+  test("are found by the X-Request-Id of an answer, and by the turn that they name, however many run and wait for each other", async () => {
     await using model = await startPlatform(() => ({ json: {} }));
     model.mood = { refuses: 403 };
-    using home = homeWith(localModel(model));
+    using home = homeWith(`[gateway]\nwebhook_rate_limit_per_minute = 0\n${localModel(model)}`);
     const { daemon, token } = await startPaired({ home: home.path });
     await using _ = daemon;
-    const ask = async (): Promise<string> => {
-      const response = await daemon.request("/webhook", { token, body: { message: "hello" } });
-      expect(response.status).toBeGreaterThanOrEqual(500);
-      return response.headers.get("x-request-id")!;
-    };
-    const [first, second] = [await ask(), await ask()];
-    expect(first).not.toBe(second);
-    const lines = await logs(home.path, "--request", second);
-    expect(lines.map(({ message }) => message)).toContain("a request to /webhook failed");
-    for (const line of lines) expect(line["request"]).toBe(second);
+    const ids = await Promise.all(
+      Array.from({ length: 30 }, async (_, number) => {
+        const headers = { "X-Session-Id": `lane-${number % 3}` };
+        const response = await daemon.request("/webhook", { token, headers, body: { message: "hello" } });
+        expect(response.status).toBeGreaterThanOrEqual(500);
+        return response.headers.get("x-request-id")!;
+      }),
+    );
+    expect(new Set(ids).size).toBe(30);
+    const last = ids.at(-1)!;
+    const lines = await logs(home.path, "--request", last);
+    for (const line of lines) expect(line["request"]).toBe(last);
     const { turn } = lines.find(({ message }) => message === "a turn failed")!;
     const ofTurn = await logs(home.path, "--turn", String(turn));
     expect(ofTurn.length).toBeGreaterThan(0);
-    for (const line of ofTurn) expect(line).toMatchObject({ request: second, turn });
+    for (const line of ofTurn) expect(line).toMatchObject({ request: last, turn });
+    await ended(daemon);
+    const told = (message: string): Line[] => logOf(home.path).filter((line) => line["message"] === message);
+    for (const message of ["a turn failed", "a request to /webhook failed"])
+      expect(
+        told(message)
+          .map((line) => line["request"])
+          .toSorted(),
+      ).toEqual(ids.toSorted());
+    expect(new Set(told("a turn failed").map((line) => line["turn"])).size).toBe(30);
   });
 });
 
