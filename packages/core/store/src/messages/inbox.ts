@@ -17,6 +17,7 @@ import type {
 } from "../message-types.ts";
 import { newTurnId } from "../turn-id.ts";
 import type { PartOf } from "../part-of.ts";
+import { Attempts } from "./attempts.ts";
 import { Box } from "./box.ts";
 import type { Dedupe } from "./dedupe.ts";
 import { endedPage } from "./ended-page.ts";
@@ -44,11 +45,7 @@ export class InboxStore {
   readonly #insert;
   readonly #waiting;
   readonly #oldest;
-  readonly #begin;
-  readonly #beginTraced;
-  readonly #calledOff;
-  readonly #failed;
-  readonly #drafted;
+  readonly #attempts: Attempts;
   readonly #lost: LostMessages;
   readonly #sweep: OldMessageSweep;
   readonly #dropSteps;
@@ -68,11 +65,7 @@ export class InboxStore {
       "SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) ORDER BY n",
     );
     this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
-    this.#begin = db.prepare("UPDATE inbox_open SET begun = 1 WHERE n = ?");
-    this.#beginTraced = db.prepare("UPDATE inbox_open SET begun = 1, traceparent = ? WHERE n = ?");
-    this.#calledOff = db.prepare("UPDATE inbox_open SET begun = 0 WHERE n = ?");
-    this.#failed = db.prepare("UPDATE inbox_open SET begun = 0, attempts = attempts + 1, error = ? WHERE n = ?");
-    this.#drafted = db.prepare("UPDATE inbox_open SET draft = ? WHERE n = ?");
+    this.#attempts = new Attempts(db);
     this.#lost = new LostMessages(db);
     this.#sweep = new OldMessageSweep(db, INBOX, tally);
     this.#files = db.prepare(
@@ -128,23 +121,22 @@ export class InboxStore {
    * message with TURN_CRASHED when it is the fifth time. `waitTraceparent`: of its wait for its turn, where that is told.
    */
   begin(n: number, waitTraceparent?: string): void {
-    if (waitTraceparent === undefined) this.#begin.run(n);
-    else this.#beginTraced.run(waitTraceparent, n);
+    this.#attempts.begin(n, waitTraceparent);
   }
 
   /** Inside a transaction: the attempt was called off, as a shutdown does, and does not count. */
   calledOff(n: number): void {
-    this.#calledOff.run(n);
+    this.#attempts.calledOff(n);
   }
 
   /** Inside a transaction: the attempt failed, and the message waits for the next one. Tells whether it waits. */
   failed(n: number, code: ErrorCode): boolean {
-    return Number(this.#failed.run(code, n).changes) > 0;
+    return this.#attempts.failed(n, code);
   }
 
   /** Inside a transaction: the platform has the beginning of its answer, and knows it by this id. */
   drafted(n: number, platformId: string): void {
-    this.#drafted.run(platformId, n);
+    this.#attempts.drafted(n, platformId);
   }
 
   /** Inside a transaction. Tells whether it waited: who is told that it did not must undo what came of it. */

@@ -186,9 +186,8 @@ export class Inbox {
     this.#attempts.set(n, attempt);
     if (isReply(this.#parts, message) && (await takeReply(this.#parts, n))) return "over";
     const scope = kind === "notice" ? scopeOf(message) : waits.begin(message);
-    const waitTraceparent = kind === "notice" ? undefined : scope.traceparent;
     // Not waited for: a process that dies before it is on disk has not come far.
-    store.write(() => store.inbox.begin(n, waitTraceparent)).catch(() => undefined);
+    store.write(() => store.inbox.begin(n, scope.traceparent)).catch(() => undefined);
     return inScope(scope, () => (kind === "notice" ? handOver : answer)(this.#parts, attempt, channel));
   }
 
