@@ -1,7 +1,7 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
 import { ActionHistories, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { currentScope, Lifecycle, logBackend, systemClock } from "@svc/kernel";
+import { currentScope, Lifecycle, logBackend, NO_INSTRUMENTS, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";
 import { lockHome, openStore, type Store } from "@svc/store";
 import type { OpenedContext } from "./context.ts";
@@ -55,7 +55,8 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     const registry = await lifecycle.register(signal);
     const actions = new ActionHistories(store.toolCalls, systemClock);
     const library = await openLibrary(opened, () => service?.config ?? config);
-    const { instruments } = lifecycle;
+    // A command is over before anybody reads its numbers, and must not wait for a collector.
+    const instruments = isDaemon ? lifecycle.instruments : NO_INSTRUMENTS;
     const made = { context: opened, config, registry, store, actions, instruments, signal };
     const generation = await makeGeneration({ ...made, hasProcedures: library.list().length > 0 });
     await removeLeftovers(workspacesOf(generation), log);
