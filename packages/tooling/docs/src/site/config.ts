@@ -46,6 +46,7 @@ export const site: UserConfig = {
         text: "The house",
         items: [
           { text: "Architecture", link: "/architecture" },
+          { text: "State of features", link: "/shared-state" },
           { text: "Security", link: "/security" },
           { text: "Decisions", link: "/decisions/", collapsed: true, items: decisionItems() },
         ],
