@@ -37,7 +37,7 @@ export interface Carrier extends AsyncDisposable {
   held: Promise<void> | undefined;
 }
 
-export async function startCarrier(...keys: string[]): Promise<Carrier> {
+async function startCarrier(...keys: string[]): Promise<Carrier> {
   const asked: Asked[] = [];
   const opened = new Map<string, string>();
   const server = createServer((request, response) => void answer(request, response));
