@@ -11,6 +11,8 @@ const HOUSE = {
   "packages/features/keys/package.json": manifestFile("@svc/keys", {
     svc: { routes: ["/api/keys/{id}"], open: ["/api/keys/try"] },
   }),
+  "packages/features/new/package.json": manifestFile("@svc/new", { svc: { ingress: ["/new"] } }),
+  "profiles/all.toml": 'features = ["channel-x", "keys"]',
   "packages/core/kit/package.json": manifestFile("@svc/kit"),
   [TESTS]: `
     describe("guessing", () => {

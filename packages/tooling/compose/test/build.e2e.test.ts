@@ -141,7 +141,8 @@ describe("a custom binary", () => {
       features: [{ id: "foo", package: "@acme/svc-foo", version: "1.0.0" }, { id: "tool-a" }, { id: "tool-native" }],
       core: ["contract", "kit"],
       binary: { sha256: sum },
-      budget: { binary_mb: { limit: 200 } },
+      // Of a profile that was added to.
+      budget: {},
     });
     expect(record.sbom.map(({ name }) => name)).toEqual([
       "node",

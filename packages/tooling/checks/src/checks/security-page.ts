@@ -61,7 +61,9 @@ function wrongDoors(rows: readonly Line[], workspace: Workspace): Finding[] {
     }),
   );
   const known = publicPaths(workspace);
-  const missing = [...known].filter(([path]) => !named.some((door) => door.path === path));
+  const missing = [...known].filter(
+    ([path, from]) => !named.some((door) => door.path === path) && isInProfile(from, workspace),
+  );
   return [
     ...missing.map(([path, from]) =>
       wrong(
@@ -76,6 +78,12 @@ function wrongDoors(rows: readonly Line[], workspace: Workspace): Finding[] {
         wrong(line, `Nobody serves ${path}.`, "Take it out, or write the path as it is declared."),
       ),
   ];
+}
+
+/** A feature that `pnpm new` has just made is in no profile yet, and nobody's door: its row comes with the profile. */
+function isInProfile(from: string, { files }: Workspace): boolean {
+  const id = JSON.stringify(from.replace(/^@svc\//, ""));
+  return from === "core" || [...files].some(([file, text]) => file.startsWith("profiles/") && text.includes(id));
 }
 
 /** By path, who declares it: core's, and those of all manifests, whichever build has them. */

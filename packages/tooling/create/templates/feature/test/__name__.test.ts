@@ -28,7 +28,7 @@ test("counts how turns ended and tells it at its route", async () => {
 
   const [route] = made.routes ?? [];
   const request = {
-    caller: { kind: "operator" },
+    caller: { kind: "operator" as const },
     params: {},
     origin: undefined,
     query: new URLSearchParams(),
