@@ -68,6 +68,22 @@ describe("several handles", () => {
     expect([await a.read((state) => state), await b.read((state) => state)]).toEqual([1, 1]);
   });
 
+  test("what was asked for inside, and is over, is in nobody's way", async () => {
+    const [a, b] = handles("a", "b") as [SharedHandle<number>, SharedHandle<number>];
+    const [inA, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const first = a.write(async (state) => {
+      await b.read(() => 0);
+      inA.resolve();
+      await go.promise;
+      return state + 1;
+    });
+    await inA.promise;
+    const second = b.write(() => a.read((state) => state));
+    go.resolve();
+    await first;
+    expect(await second).toBe(1);
+  });
+
   /** A tree of stays: first the handle, then what is asked for inside of it, side by side. */
   interface Plan {
     readonly handle: number;
