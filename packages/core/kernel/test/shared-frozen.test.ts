@@ -83,6 +83,15 @@ test("what is no plain data is handed out as it is: an instance keeps its own st
   expect([connection.isOpen, bytes[0]]).toEqual([false, 1]);
 });
 
+test("however many entries and however deep, a state fits", async () => {
+  let deep: object = {};
+  for (let depth = 0; depth < 100_000; depth += 1) deep = { deep };
+  const many = new Map(Array.from({ length: 300_000 }, (_, n) => [n, [n]]));
+  const handle = new FeatureStates().shared("large", { deep, many, list: Array.from({ length: 300_000 }, () => ({})) });
+  expect(await handle.read(({ many: entries }) => entries.get(299_999))).toEqual([299_999]);
+  expect(() => many.get(7)!.push(1)).toThrow(TypeError);
+});
+
 test("a circle of objects, a getter that throws, and any JSON at all are taken", async () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;

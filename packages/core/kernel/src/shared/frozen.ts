@@ -8,29 +8,42 @@ const done = new WeakSet<object>();
 
 /** The value itself. */
 export function frozen<T>(value: T): T {
-  const open: unknown[] = [value];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (typeof next !== "object" || next === null || done.has(next)) continue;
-    if (next instanceof Map) open.push(...next.keys(), ...next.values());
-    else if (next instanceof Set) open.push(...next);
-    else if (isPlain(next)) open.push(...membersOf(next));
-    else continue;
+  const open: object[] = [];
+  const add = (part: unknown): void => {
+    if (typeof part === "object" && part !== null && !done.has(part)) open.push(part);
+  };
+  add(value);
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (!isPlain(next) && !isCollection(next)) continue;
     done.add(next);
-    if (next instanceof Map || next instanceof Set) closeEntries(next);
+    eachPart(next, add);
+    if (isCollection(next)) closeEntries(next);
     Object.freeze(next);
   }
   return value;
 }
+
+const isCollection = (value: object): value is Map<unknown, unknown> | Set<unknown> =>
+  value instanceof Map || value instanceof Set;
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === null || prototype === Object.prototype;
 }
 
-/** Without calling a getter. */
-const membersOf = (value: object): unknown[] =>
-  Reflect.ownKeys(value).map((key): unknown => Object.getOwnPropertyDescriptor(value, key)?.value);
+/** One by one: as the arguments of a call a large collection would not fit on the stack. */
+function eachPart(value: object, add: (part: unknown) => void): void {
+  if (value instanceof Map) {
+    value.forEach((entry, key) => {
+      add(key);
+      add(entry);
+    });
+  } else if (value instanceof Set) value.forEach(add);
+  else {
+    // Without calling a getter.
+    for (const key of Reflect.ownKeys(value)) add(Object.getOwnPropertyDescriptor(value, key)?.value);
+  }
+}
 
 /** Freezing a Map or a Set does not keep its entries. */
 function closeEntries(collection: object): void {
