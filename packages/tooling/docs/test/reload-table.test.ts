@@ -56,16 +56,16 @@ const SHOWN_BY: Readonly<Record<string, readonly (readonly [file: string, title:
   ],
   "the key of a tool, its section": [
     [
-      "rotation-tool",
+      "shared-state",
       "a call under way ends with the old key; the next has the new one, a new session and new counters",
     ],
   ],
   "a credential that is refused": [
-    ["rotation-tool", "a key that the carrier refuses: the reload is refused, and everything goes on with the old one"],
+    ["shared-state", "a key that the carrier refuses: the reload is refused, and everything goes on with the old one"],
     ["rotation", "a token that the platform refuses: the reload is refused, and messages go on with the old one"],
   ],
   "a section of something else": [
-    ["rotation-tool", "nothing else is registered anew, and it is not when something else changes"],
+    ["shared-state", "nothing else is registered anew, and it is not when something else changes"],
   ],
 };
 
