@@ -2,8 +2,17 @@
 // turn unless the config says otherwise, and a word about a backend that this build does not have.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { binaryPath, fullestBinaryPath, runBinary, type RunningBinary, spawnBinary, startPlatform } from "@svc/testkit";
+import {
+  binaryPath,
+  fullestBinaryPath,
+  runBinary,
+  type RunningBinary,
+  spawnBinary,
+  startPlatform,
+  temporaryHome,
+} from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { homeWith, localModel, post, startPaired } from "./daemon.ts";
 
@@ -52,6 +61,26 @@ describe("lines", () => {
     expect(said.map((text) => JSON.parse(text) as Line)).toEqual(logOf(home.path));
     expect(logOf(home.path).length).toBeGreaterThan(3);
   });
+
+  test.each(["", "process.exit(3);", 'throw new Error("unforeseen");'])(
+    "that wait for others are written although the process ends: %j",
+    (end) => {
+      using home = temporaryHome();
+      const script = `
+        import { homeOf } from ${JSON.stringify(import.meta.resolve("@svc/kernel"))};
+        import { daemonLog } from ${JSON.stringify(new URL("../src/service/service-log.ts", import.meta.url).href)};
+        const config = { core: { log: { level: "info", file: true, max_file_mb: 1, max_files: 2 } }, secrets: () => [] };
+        const { log } = daemonLog(homeOf({ SVC_HOME: process.argv[1] }), config);
+        log.info("first");
+        log.info("second");
+        ${end}`;
+      const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script, home.path], {
+        encoding: "utf8",
+      });
+      expect(logOf(home.path).map(({ message }) => message)).toEqual(["first", "second"]);
+      expect(stderr).toContain('"second"');
+    },
+  );
 
   test("of a turn tell what it was and what it cost, under the ids of its request and its own", async () => {
     using home = homeWith("");

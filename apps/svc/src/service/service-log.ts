@@ -37,14 +37,17 @@ const logAt = (level: LoadedConfig["core"]["log"]["level"]): KernelLogger =>
     later: soon,
   });
 
-/** Once what runs now is through; with the process where that ends first, however it does, but by SIGKILL. */
+/** What lines that warn of nothing wait for others: a busy service writes a hundred at once then, and pays for one write. */
+const SOON_MS = 20;
+
+/** In a moment; with the process where that ends first, however it does, but by SIGKILL. */
 function soon(flush: () => void): void {
   const run = (): void => {
-    clearImmediate(waiting);
+    cancel();
     process.off("exit", run);
     flush();
   };
-  const waiting = setImmediate(run);
+  const cancel = systemClock.after(SOON_MS, run);
   process.on("exit", run);
 }
 
