@@ -2,7 +2,7 @@
 import { BINARY, startGateway } from "./gateway.ts";
 import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
-import { load } from "./server.ts";
+import { loadTurns } from "./whole-turns.ts";
 
 export interface Pair {
   readonly connections: number;
@@ -23,7 +23,8 @@ export async function measurePairs(against: string, rounds: number, seconds: num
       // Who goes first changes, or whatever the first one leaves behind would always be the second one's burden.
       const order = round % 2 === 0 ? [against, BINARY] : [BINARY, against];
       const results = new Map<string, LoadResult>();
-      for (const binary of order) results.set(binary, await measured(binary, connections, seconds));
+      for (const binary of order)
+        results.set(binary, await loadTurns(await startGateway(0, binary), connections, seconds));
       const [own, other] = [results.get(BINARY)!, results.get(against)!];
       ratios.push(own.perSecond / other.perSecond);
       cpu.push(own.cpuUs / other.cpuUs);
@@ -31,21 +32,4 @@ export async function measurePairs(against: string, rounds: number, seconds: num
     pairs.push({ connections, ratios, median: median(ratios), cpu: median(cpu) });
   }
   return pairs;
-}
-
-async function measured(binary: string, connections: number, seconds: number): Promise<LoadResult> {
-  const gateway = await startGateway(0, binary);
-  const result = await load({
-    port: gateway.port,
-    path: "/webhook",
-    connections,
-    seconds,
-    // A new process compiles as it runs: measured sooner, a longer program looks slower than it is.
-    warmSeconds: seconds,
-    headers: [`authorization: Bearer ${gateway.token}`, "x-session-id: bench-{{c}}"],
-    body: '{"message":"hello from the bench"}',
-    pid: gateway.pid,
-  });
-  await gateway.stop();
-  return result;
 }

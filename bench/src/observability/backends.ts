@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { paired, startDaemon } from "../gateway.ts";
 import type { LoadResult } from "../load.ts";
 import { median } from "../measure.ts";
-import { load, type Server, startServer } from "../server.ts";
+import { type Server, startServer } from "../server.ts";
+import { loadTurns } from "../whole-turns.ts";
 
 const FULLEST_BINARY = resolve(import.meta.dirname, "../../../dist/all/svc");
 
@@ -75,17 +76,5 @@ const rotated = <T>(list: readonly T[], by: number): T[] => [
 async function measured(backend: string, connections: number, seconds: number): Promise<LoadResult> {
   const config = `[gateway]\nwebhook_rate_limit_per_minute = 0\n\n[observability]\n${backend}\n`;
   const gateway = await paired(await startDaemon(config, FULLEST_BINARY));
-  const result = await load({
-    port: gateway.port,
-    path: "/webhook",
-    connections,
-    seconds,
-    // A new process compiles as it runs: measured sooner, a longer program looks slower than it is.
-    warmSeconds: seconds,
-    headers: [`authorization: Bearer ${gateway.token}`, "x-session-id: bench-{{c}}"],
-    body: '{"message":"hello from the bench"}',
-    pid: gateway.pid,
-  });
-  await gateway.stop();
-  return result;
+  return loadTurns(gateway, connections, seconds);
 }

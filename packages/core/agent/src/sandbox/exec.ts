@@ -1,7 +1,7 @@
 /** What tools are given to run commands: each call gets a session of its own, closed with everything that it started. */
 import type { ExecRequest, ExecResult, SandboxBackend, WorkResults } from "@svc/contract";
 import { type CoreConfig, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
-import { watched } from "../work/watched.ts";
+import { watched } from "../observe/watched.ts";
 
 export interface ExecOptions {
   readonly backend: SandboxBackend;

@@ -1,7 +1,7 @@
 /** Tool calls as observers see them. Names are those of tools that there are: a model can call for anything. */
 import type { Json } from "@svc/contract";
 import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
-import { codeOf, watched } from "../work/watched.ts";
+import { codeOf, watched } from "../observe/watched.ts";
 import type { CallRequest, EndedCall } from "./call-tool.ts";
 import type { ToolEnvironment } from "./environment.ts";
 import type { PermittedCall } from "./permit.ts";

@@ -6,7 +6,7 @@ import { estimateTokens, tokensIn } from "../models/tokens.ts";
 import type { ToldTokens } from "../money/meter.ts";
 import type { Tokens } from "../money/price.ts";
 import { redactJson } from "../tools/redact-json.ts";
-import { watched } from "../work/watched.ts";
+import { watched } from "../observe/watched.ts";
 import { answerListeners } from "./answer-listeners.ts";
 import { kept } from "./messages.ts";
 import type { TurnRun } from "./turn.ts";

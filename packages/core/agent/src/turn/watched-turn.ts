@@ -2,7 +2,7 @@
 import { type Instruments, within } from "@svc/kernel";
 import type { Meter } from "../money/meter.ts";
 import type { TurnResult } from "../types.ts";
-import { watched } from "../work/watched.ts";
+import { watched } from "../observe/watched.ts";
 import type { ActiveTurn } from "./active-turns.ts";
 
 export interface WatchedTurn {

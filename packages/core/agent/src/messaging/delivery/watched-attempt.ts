@@ -1,7 +1,7 @@
 /** One try to send one delivery, as observers see it. */
 import type { Channel, ErrorCode, Prompt } from "@svc/contract";
 import type { Delivery } from "@svc/store";
-import { codeOf, watched } from "../../work/watched.ts";
+import { codeOf, watched } from "../../observe/watched.ts";
 import { attempt, type Outcome } from "./attempt.ts";
 import type { DispatcherOptions } from "./options.ts";
 import { mailIdOf } from "./settle.ts";
