@@ -1,5 +1,5 @@
 /** argv → command. `--version` and the like come before anything heavy is imported: they must start as fast as bare Node. */
-import type { Composition } from "@svc/contract";
+import type { ChildModule, Composition } from "@svc/contract";
 
 /** What the generated entry hands over; see packages/tooling/compose. */
 export interface Build {
@@ -7,6 +7,8 @@ export interface Build {
   readonly commit: string;
   /** Imports the build's features and catalogue. */
   readonly load: () => Promise<Composition>;
+  /** Imports what a process of a feature's own runs; undefined where this build has none of that name. */
+  readonly child: (name: string) => Promise<ChildModule | undefined>;
 }
 
 export async function main(build: Build): Promise<void> {
@@ -14,6 +16,12 @@ export async function main(build: Build): Promise<void> {
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-v")) {
     process.stdout.once("error", (error) => void import("./cli/lost-output.ts").then(({ endFor }) => endFor(error)));
     process.stdout.write(`svc ${build.version} (${build.commit})\n`);
+    return;
+  }
+  // A feature started it: `svc __<name>`.
+  const child = args[0]?.startsWith("__") ? await build.child(args[0].slice(2)) : undefined;
+  if (child) {
+    process.exitCode = await child.run(args.slice(1));
     return;
   }
   const { runCli } = await import("./cli/run.ts");

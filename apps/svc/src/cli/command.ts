@@ -1,4 +1,5 @@
 /** What a command is. The table (table/) is data, so that help, completions and the docs are made of the same lines. */
+import type { CommandOptions } from "@svc/contract";
 import type { Build } from "../main.ts";
 
 export interface CommandEntry {
@@ -22,17 +23,9 @@ export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Arguments after the command's word, as typed. */
   readonly args: readonly string[];
-  readonly options: Options;
+  readonly options: CommandOptions;
   /** Writes to standard output. */
   print(text: string): void;
   /** Standard output as a table of JSON for scripts. */
   printJson(value: unknown): void;
-}
-
-/** Options as typed: a text stays a text, whatever it looks like. */
-export interface Options {
-  text(name: string): string | undefined;
-  /** Every value of an option that may be repeated: its flags end with `...`. */
-  texts(name: string): readonly string[];
-  flag(name: string): boolean;
 }

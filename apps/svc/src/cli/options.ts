@@ -3,15 +3,15 @@
  * message must survive. cac lays out the help.
  */
 import type { ParseArgsOptionsConfig } from "node:util";
-import { SvcError } from "@svc/contract";
-import type { CommandEntry, Options } from "./command.ts";
+import { type CommandOptions, SvcError } from "@svc/contract";
+import type { CommandEntry } from "./command.ts";
 
 // Not by `import`: that reads every export of node:util, among them ones that take 6 ms to make.
 const { parseArgs } = process.getBuiltinModule("node:util");
 
 export interface Parsed {
   readonly args: readonly string[];
-  readonly options: Options;
+  readonly options: CommandOptions;
 }
 
 /** Reads what follows the command's word. Throws USAGE for what the command does not know. */

@@ -5,7 +5,7 @@ import { printable } from "../cli/question.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { groupOf } from "../doctor/groups.ts";
 import { reportText, securityText } from "../doctor/report-text.ts";
-import { DOCTOR_PART } from "../doctor/self-command.ts";
+import { DOCTOR_PART } from "../service/self-command.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   if (context.env[DOCTOR_PART] !== undefined) {

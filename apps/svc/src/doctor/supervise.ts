@@ -9,7 +9,7 @@ import { systemClock } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
 import { error, type Finding, findingsIn } from "./finding.ts";
 import { type Progress, unchecked } from "./progress.ts";
-import { DOCTOR_PART, selfCommand } from "./self-command.ts";
+import { DOCTOR_PART, selfCommand } from "../service/self-command.ts";
 
 /** Five seconds at most, for the process's own start and end too. */
 const ALL_MS = 4000;

@@ -1,4 +1,5 @@
 /** What the tool calls of one agent run in: its tools, its policy, its workspace, the sandbox and the way out. */
+import { mkdir, realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   type ActionHistories,
@@ -11,6 +12,7 @@ import {
 import { SvcError, type Tool } from "@svc/contract";
 import {
   currentScope,
+  type Home,
   type Instruments,
   type LoadedConfig,
   type Ongoing,
@@ -43,11 +45,9 @@ export interface EnvironmentParts {
 export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAgent): Promise<ToolEnvironment> {
   const { home, log } = parts.context;
   const { instruments } = parts;
-  const { core, file } = parts.config;
-  // Not against the working directory: a daemon and `svc tools run` in another folder would have two workspaces.
-  const root = resolve(home.root, agent.workspace ?? home.workspace);
-  // The config may lie elsewhere (--config), and it holds secrets.
-  const hidden = [home.root, file];
+  const { core } = parts.config;
+  const root = workspaceFolder(home, agent);
+  const hidden = hiddenPaths(home, parts.config);
   const { forbidden_paths: forbiddenPaths, workspace_only: workspaceOnly } = agent.policy;
   const workspace = await openWorkspace(root, { forbiddenPaths, hidden, workspaceOnly });
   return {
@@ -62,7 +62,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
     }),
     workspace,
     exec: createExec({
-      backend: parts.sandbox.backend,
+      choice: parts.sandbox,
       config: core["security.sandbox"],
       workspace: workspace.root,
       hidden,
@@ -83,6 +83,19 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
     maxOutputChars: MAX_OUTPUT_CHARS,
   };
 }
+
+/** Not against the working directory: a daemon and `svc tools run` in another folder would have two workspaces. */
+export const workspaceFolder = (home: Home, agent: Pick<ResolvedAgent, "workspace">): string =>
+  resolve(home.root, agent.workspace ?? home.workspace);
+
+/** A first start finds no workspace yet. */
+export async function realFolder(path: string): Promise<string> {
+  await mkdir(path, { recursive: true });
+  return realpath(path);
+}
+
+/** The config may lie elsewhere (--config), and it holds secrets. */
+export const hiddenPaths = (home: Home, { file }: LoadedConfig): string[] => [home.root, file];
 
 /** The tools of this agent, and what is said of one that it does not have. */
 function toolsOf(

@@ -3,6 +3,7 @@ import type { Inbound, Kept, Readings, Speech } from "@svc/contract";
 import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import { ownerOfClient, type Store } from "@svc/store";
+import { childCommands } from "./child-commands.ts";
 import type { ServiceContext } from "./context.ts";
 import { featureSecrets } from "./feature-secrets.ts";
 import { featureState } from "./feature-state.ts";
@@ -36,6 +37,8 @@ export function enabledFeatures(
       return {
         definition,
         config: section,
+        homeFolder: home.root,
+        child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
         fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), traceparent, log, clock: systemClock }),
         resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
         build,

@@ -1,5 +1,12 @@
 /** What one config makes of the service. A reload makes another generation beside it and swaps; nothing in one changes. */
-import { type ActionHistories, type AgentProfile, type AgentSet, chooseSandbox, type SandboxChoice } from "@svc/agent";
+import {
+  type ActionHistories,
+  type AgentProfile,
+  type AgentSet,
+  chooseSandbox,
+  confinementOf,
+  type SandboxChoice,
+} from "@svc/agent";
 import {
   type Instruments,
   type LoadedConfig,
@@ -10,7 +17,7 @@ import {
 } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
-import { openEnvironment } from "./environment.ts";
+import { hiddenPaths, openEnvironment, realFolder, workspaceFolder } from "./environment.ts";
 
 export interface Generation {
   readonly config: LoadedConfig;
@@ -73,13 +80,18 @@ function profileOf(agent: ResolvedAgent, { core }: LoadedConfig): Omit<AgentProf
 
 /** Probing takes a moment and says its warning in the log: only when the answer can have changed. */
 async function sandboxOf({ config, registry, context, signal, before }: GenerationParts): Promise<SandboxChoice> {
+  const { core } = config;
   const backends = registry.sandboxes.list();
   const same =
     before !== undefined &&
     before.config.hash("security.sandbox") === config.hash("security.sandbox") &&
     sameItems(before.registry.sandboxes.list(), backends);
   if (same) return before.sandbox;
-  return chooseSandbox({ config: config.core["security.sandbox"], backends, log: context.log, signal });
+  const [agent] = resolveAgents(core).values();
+  const workspace = await realFolder(workspaceFolder(context.home, agent!));
+  const sandbox = core["security.sandbox"];
+  const confinement = confinementOf({ config: sandbox, workspace, hidden: hiddenPaths(context.home, config) });
+  return chooseSandbox({ config: sandbox, backends, confinement, log: context.log, signal });
 }
 
 const sameItems = <T>(a: readonly T[], b: readonly T[]): boolean =>

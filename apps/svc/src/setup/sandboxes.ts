@@ -1,6 +1,8 @@
 /** The sandboxes that commands could run in on this machine, and why the others could not. Each is tried, not guessed. */
-import type { CatalogueEntry, SandboxBackend } from "@svc/contract";
-import { createLogger, Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
+import { confinementOf } from "@svc/agent";
+import type { CatalogueEntry, Confinement, SandboxBackend } from "@svc/contract";
+import { createLogger, Lifecycle, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
+import { hiddenPaths, realFolder, workspaceFolder } from "../service/environment.ts";
 import type { Setup } from "./setup.ts";
 
 export interface SandboxOption {
@@ -34,7 +36,7 @@ function absent({ flag, included, planned, platforms }: CatalogueEntry): string 
 }
 
 /** By backend, why it is not available. Nothing else of the features runs. */
-async function probe({ composition }: Setup, config: LoadedConfig): Promise<Map<string, string | undefined>> {
+async function probe({ composition, home }: Setup, config: LoadedConfig): Promise<Map<string, string | undefined>> {
   const ids = new Set(composition.catalogue.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
   const definitions = composition.features.filter(({ id }) => ids.has(id));
   if (definitions.length === 0) return new Map();
@@ -48,7 +50,13 @@ async function probe({ composition }: Setup, config: LoadedConfig): Promise<Map<
   try {
     await lifecycle.construct();
     const { sandboxes } = await lifecycle.register(limit);
-    const found = sandboxes.list().map(async (backend) => [backend.id, await reasonAgainst(backend, limit)] as const);
+    const [agent] = resolveAgents(config.core).values();
+    const workspace = await realFolder(workspaceFolder(home, agent!));
+    const sandbox = config.core["security.sandbox"];
+    const confinement = confinementOf({ config: sandbox, workspace, hidden: hiddenPaths(home, config) });
+    const found = sandboxes
+      .list()
+      .map(async (backend) => [backend.id, await reasonAgainst(backend, confinement, limit)] as const);
     return new Map(await Promise.all(found));
   } finally {
     await lifecycle.shutdown();
@@ -57,9 +65,13 @@ async function probe({ composition }: Setup, config: LoadedConfig): Promise<Map<
 
 const PROBE_LIMIT_MS = 10_000;
 
-async function reasonAgainst(backend: SandboxBackend, signal: AbortSignal): Promise<string | undefined> {
+async function reasonAgainst(
+  backend: SandboxBackend,
+  confinement: Confinement,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
-    const probed = await backend.probe(signal);
+    const probed = await backend.probe(confinement, signal);
     return probed.available ? undefined : probed.reason;
   } catch {
     return "its check failed";

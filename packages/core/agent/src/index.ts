@@ -4,6 +4,7 @@ export type { AgentOptions } from "./agent-options.ts";
 export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
+export { confinementOf } from "./sandbox/confinement.ts";
 export { noneBackend } from "./sandbox/none-backend.ts";
 export { createExec } from "./sandbox/exec.ts";
 export { approvalOf } from "./tools/approval-of.ts";

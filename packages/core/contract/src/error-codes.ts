@@ -83,6 +83,16 @@ export const ERRORS = {
   REMOTE_UNREACHABLE: entry(502, EXIT.unavailable, "The remote server could not be reached or broke the protocol."),
   REMOTE_TIMEOUT: entry(504, EXIT.unavailable, "The remote server did not answer in time."),
   SANDBOX_UNAVAILABLE: entry(503, EXIT.unavailable, "The requested sandbox is not available."),
+  DOMAIN_REFUSED: entry(403, EXIT.noPermission, "browser.allowed_domains does not list this host."),
+  BROWSER_UNAVAILABLE: entry(503, EXIT.unavailable, "The browser can't be started, or the program that drives it."),
+  BROWSER_FAILED: entry(502, EXIT.unavailable, "The browser could not do this."),
+  PDF_INVALID: entry(400, EXIT.data, "The file is no PDF that can be read."),
+  PDF_ENCRYPTED: entry(400, EXIT.data, "The PDF is encrypted, and needs a password to be read."),
+  PDF_TOO_MUCH: entry(413, EXIT.data, "Reading the PDF takes more time or memory than it may."),
+  PLUGIN_INVALID: entry(400, EXIT.data, "The plugin is invalid."),
+  PLUGIN_UNKNOWN: entry(404, EXIT.usage, "There is no such plugin."),
+  PLUGIN_CHANGED: entry(409, EXIT.data, "The plugin is not what was approved when it was installed."),
+  PLUGIN_REFUSED: entry(403, EXIT.noPermission, "The plugin was not approved."),
 
   // Channels
   CHANNEL_UNKNOWN: entry(404, EXIT.usage, "There is no such channel in the config."),

@@ -1,7 +1,8 @@
 /**
  * The feature contract. A feature is a static definition plus a module that is evaluated only when the feature is on.
  *
- *   Construction   `load()` then `create(context)`: synchronous, no I/O, no timer, no environment read
+ *   Construction   `load()`, `survey()` where the feature is made of files too, then `create(context)`: synchronous, no I/O,
+ *                  no timer, no environment read
  *   Registration   `register(signal)`: one-time validation, may do I/O; a failure disables this feature alone
  *   Execution      `run(signal)`: whoever keeps a connection or a loop; supervised, restarted with back-off
  *   Shutdown       `shutdown()`: reverse order, idempotent, safe when register never ran
@@ -9,6 +10,7 @@
 import type { GenericSchema, InferOutput } from "valibot";
 import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
+import type { FeatureCommand } from "./command.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
@@ -37,6 +39,8 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
    */
   when?(section: Readonly<Record<string, unknown>>): boolean;
   readonly load: () => Promise<FeatureModule<InferOutput<Schema>>>;
+  /** What its commands do, by their word: those that its manifest lists. */
+  readonly commands?: Readonly<Record<string, () => Promise<FeatureCommand<InferOutput<Schema>>>>>;
   /** Keys of its valid section that do nothing without another feature: an error where the build is without that one. */
   needs?(config: InferOutput<Schema>): readonly FeatureNeed[];
 }
@@ -49,14 +53,31 @@ export interface FeatureNeed {
 }
 
 export interface FeatureModule<Config = unknown> {
+  /**
+   * What the feature is made of beside its section, such as the files of a folder, told as plain data. It only reads. Asked
+   * before it is made, and at each reload: where the answer is another one, the feature is made anew. A rejection disables it.
+   */
+  survey?(surroundings: FeatureSurroundings<Config>, signal: AbortSignal): Promise<Json>;
   create(context: FeatureContext<Config>): Contributions;
 }
 
-export interface FeatureContext<Config = unknown> {
+export interface FeatureSurroundings<Config = unknown> {
   /** The validated section; `undefined` for a feature without one. */
   readonly config: Config;
   readonly log: Logger;
+  /** Absolute path of `$SVC_HOME`, where relative paths of the config start. */
+  readonly homeFolder: string;
+}
+
+export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Config> {
   readonly clock: Clock;
+  /** What its `survey` told; null without one. */
+  readonly survey: Json;
+  /**
+   * How to start one of the processes that the manifest lists under `children`: the program and its first arguments. It runs
+   * `run` of the package's `./children/<name>` export, and nothing else of svc is loaded in it. Throws TypeError for another.
+   */
+  child(name: string): readonly [file: string, ...args: string[]];
   /**
    * The guarded outgoing client of `ToolContext`, which here also reaches the host and port of the section's `api_url` and
    * `url` when those are private addresses. Not before the Registration phase: Construction does no I/O.

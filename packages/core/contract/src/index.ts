@@ -1,6 +1,7 @@
 /** `@svc/contract`: what every part of the house agrees on. Types and pure values only. */
 export * from "./channel.ts";
 export * from "./clock.ts";
+export * from "./command.ts";
 export * from "./device-name.ts";
 export * from "./display-key.ts";
 export * from "./drafts.ts";

@@ -14,6 +14,10 @@ export interface FeatureManifest {
   readonly routes: readonly string[];
   /** Those of them that may be open: served without a bearer. */
   readonly open: readonly string[];
+  /** Words of the command line that it answers to. */
+  readonly commands: readonly string[];
+  /** Processes of its own that it starts, by name: `svc __<name>` runs the package's `./children/<name>` export. */
+  readonly children: readonly string[];
   /** `linux`, `darwin`, `win32`; empty: all. */
   readonly platforms: readonly string[];
   /** Native addons it needs, by npm name. */
@@ -32,6 +36,12 @@ export const FEATURE_KINDS = [
   "feature",
 ] as const;
 export type FeatureKind = (typeof FEATURE_KINDS)[number];
+
+/** What a process of a feature's own runs. */
+export interface ChildModule {
+  /** Its exit code; undefined: it ends by itself, when nothing is left to do. */
+  run(args: readonly string[]): Promise<number | undefined>;
+}
 
 /** A line of the catalogue that ships in every binary: all features, present or not. */
 export interface CatalogueEntry extends FeatureManifest {

@@ -20,32 +20,57 @@ export interface ExecResult {
   readonly stderr: string;
   readonly truncated: boolean;
   readonly timedOut: boolean;
+  /** The limit that it ran into, where the sandbox can tell. */
+  readonly limit?: SandboxLimit;
 }
 
 /** What a session must enforce. A backend that can't enforce a limit it was asked for throws SANDBOX_UNAVAILABLE. */
 export interface Confinement {
+  /** Absolute real path. Writable, and visible inside at the same path. */
   readonly workspace: string;
   /** Whether the network is reachable from inside. */
   readonly network: boolean;
+  /** Absolute paths beyond what programs need to run, which may be read. One that is not there is not made. */
   readonly readable: readonly string[];
+  /** The same, which may be written. */
   readonly writable: readonly string[];
-  /** Paths that must not be visible inside, `$SVC_HOME` first. */
+  /** Paths that must not be visible inside, `$SVC_HOME` first; the workspace may lie in one, and is visible all the same. */
   readonly hidden: readonly string[];
-  readonly limits: {
-    readonly memoryMb?: number;
-    readonly cpuSecs?: number;
-    readonly pids?: number;
-    readonly timeoutSecs?: number;
-  };
+  readonly limits: SandboxLimits & { readonly timeoutSecs?: number };
+  /** Whom commands run as; absent: whoever the daemon runs as. */
+  readonly user?: { readonly uid: number; readonly gid: number };
 }
+
+/** Of one session, together. */
+export interface SandboxLimits {
+  readonly memoryMb?: number;
+  /** Seconds of processor time. */
+  readonly cpuSecs?: number;
+  /** Processes and threads. */
+  readonly pids?: number;
+}
+
+export type SandboxLimit = keyof SandboxLimits;
 
 export interface SandboxBackend {
   /** The name in `[security.sandbox] backend`. */
   readonly id: string;
-  /** Proves that it confines here and now, or says why not. */
-  probe(signal: AbortSignal): Promise<{ available: true } | { available: false; reason: string }>;
+  /**
+   * Proves by trying that it confines here and now, as `confinement` asks but for limits that it can't hold, or says why not.
+   */
+  probe(confinement: Confinement, signal: AbortSignal): Promise<SandboxProbe>;
   open(confinement: Confinement): Promise<SandboxSession>;
 }
+
+export type SandboxProbe =
+  | {
+      readonly available: true;
+      /** Of the limits that were asked for, those that it can't hold here. */
+      readonly unenforced: readonly SandboxLimit[];
+      /** What an operator should know all the same, a sentence each. */
+      readonly notes?: readonly string[];
+    }
+  | { readonly available: false; readonly reason: string };
 
 export interface SandboxSession {
   exec(request: ExecRequest): Promise<ExecResult>;

@@ -3,6 +3,7 @@ import { SvcError, type FeatureManifest } from "@svc/contract";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { childrenOf } from "./external.ts";
 import { idSchema, invalid, manifestEntries, readManifest, type FeaturePackage } from "./manifest.ts";
 import { profileChain, readProfiles, type Profile } from "./profile.ts";
 import { readToml } from "./toml.ts";
@@ -54,7 +55,16 @@ function readFeatures(root: string): Map<string, FeaturePackage> {
     const packageName = packageJson.name ?? "";
     if (packageName !== `@svc/${id}`) throw invalid(join(dir, "package.json"), [`name: must be @svc/${id}`]);
     const version = packageJson.version ?? "0.0.0";
-    features.set(id, { manifest, packageName, version, dir, entry: join(dir, "src/index.ts"), external: false });
+    const children = childrenOf(dir, manifest, packageJson);
+    features.set(id, {
+      manifest,
+      packageName,
+      version,
+      dir,
+      entry: join(dir, "src/index.ts"),
+      children,
+      external: false,
+    });
   }
   return features;
 }

@@ -1,5 +1,5 @@
 /** Features from outside this repository: an npm package at the workspace root, or a folder. */
-import { SvcError } from "@svc/contract";
+import { type FeatureManifest, SvcError } from "@svc/contract";
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { invalid, readManifest, type FeaturePackage, type PackageJson } from "./manifest.ts";
@@ -36,8 +36,31 @@ export function readExternal(root: string, spec: string, from: string): FeatureP
     dir,
     // By its name where there is one: the runtime and the bundler then apply the package's own `exports` rules.
     entry: path ? entry : spec,
+    children: childrenOf(dir, manifest, packageJson, path ? undefined : spec),
     external: true,
   };
+}
+
+/**
+ * What its processes run: `./children/<name>` of its exports, by the package's name where it goes by that.
+ * @throws SvcError MANIFEST_INVALID where there is no such file.
+ */
+export function childrenOf(
+  dir: string,
+  manifest: FeatureManifest,
+  { exports }: PackageJson,
+  name?: string,
+): ReadonlyMap<string, string> {
+  return new Map(
+    manifest.children.map((child) => {
+      const key = `./children/${child}`;
+      const file = target((exports as Record<string, unknown> | undefined)?.[key]);
+      if (file === undefined || !existsSync(resolve(dir, file))) {
+        throw invalid(join(dir, "package.json"), [`exports: "${key}" must lead to what that process runs`]);
+      }
+      return [child, name === undefined ? resolve(dir, file) : `${name}/children/${child}`];
+    }),
+  );
 }
 
 /** The file of the package's `.` export (`import`, then `default`), else `main`, else index.js. */

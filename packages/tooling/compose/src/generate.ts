@@ -1,5 +1,5 @@
-/** Writes what a binary's entry imports: one array of features and the catalogue. Data, never logic. */
-import type { CatalogueEntry } from "@svc/contract";
+/** Writes what a binary's entry imports: the features, their child processes and the catalogue. Data, never logic. */
+import { type CatalogueEntry, SvcError } from "@svc/contract";
 import { isAbsolute, join } from "node:path";
 import { profilesOf, type Catalogue } from "./catalogue.ts";
 import type { FeaturePackage } from "./manifest.ts";
@@ -10,14 +10,17 @@ export interface Generated {
   readonly dir: string;
   readonly entry: string;
   readonly features: string;
+  readonly children: string;
 }
 
-/** Writes `apps/svc/.gen/<name>/{features,entry}.ts`; files that would not change are left alone. */
+/** Writes `apps/svc/.gen/<name>/{features,children,entry}.ts`; files that would not change are left alone. */
 export function generate(catalogue: Catalogue, selection: Selection, commit: string): Generated {
   const dir = generatedDir(catalogue.root, selection.name);
   const version = productVersion(catalogue.root);
-  const generated = { dir, entry: join(dir, "entry.ts"), features: join(dir, "features.ts") };
+  const file = (name: string): string => join(dir, `${name}.ts`);
+  const generated = { dir, entry: file("entry"), features: file("features"), children: file("children") };
   writeIfChanged(generated.features, featuresText(catalogue, selection, { version, commit, dir }));
+  writeIfChanged(generated.children, childrenText(selection, dir));
   writeIfChanged(generated.entry, entryText(version, commit));
   return generated;
 }
@@ -27,7 +30,28 @@ export function entryText(version: string, commit: string): string {
   const build = `version: ${JSON.stringify(version)}, commit: ${JSON.stringify(commit)}`;
   return `${HEADER}import { main } from "../../src/main.ts";
 
-await main({ ${build}, load: () => import("./features.ts").then((m) => m.composition) });
+await main({
+  ${build},
+  load: () => import("./features.ts").then((m) => m.composition),
+  child: (name) => import("./children.ts").then(({ children }) => children[name]?.()),
+});
+`;
+}
+
+/** A process of a feature's own loads its own code and nothing of svc. Throws MANIFEST_INVALID for a name that comes twice. */
+export function childrenText({ features }: Pick<Selection, "features">, dir: string): string {
+  const all = features.flatMap(({ manifest, children }) =>
+    [...children].map(([name, entry]) => ({ name, entry, id: manifest.id })),
+  );
+  const twice = all.find(({ name }, index) => all.findIndex((each) => each.name === name) < index);
+  if (twice) throw new SvcError("MANIFEST_INVALID", `${twice.id}: another feature has a child named ${twice.name}.`);
+  const lines = all.map(
+    ({ name, entry }) => `  ${JSON.stringify(name)}: () => import(${JSON.stringify(specifier(dir, entry))}),\n`,
+  );
+  return `${HEADER}import type { ChildModule } from "@svc/contract";
+
+export const children: Readonly<Record<string, () => Promise<ChildModule>>> = {
+${lines.join("")}};
 `;
 }
 

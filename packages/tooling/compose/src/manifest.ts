@@ -15,6 +15,8 @@ export interface FeaturePackage {
   readonly dir: string;
   /** What the generated file imports: an absolute file, or the npm name of a package below node_modules. */
   readonly entry: string;
+  /** What its processes run, by name; each as `entry` is written. */
+  readonly children: ReadonlyMap<string, string>;
   /** Lives outside of packages/features. */
   readonly external: boolean;
 }
@@ -48,6 +50,8 @@ export const manifestEntries = {
   ingress: list(v.pipe(v.string(), v.regex(/^(\/[a-z0-9-]+)+$/, "a public path such as /provider-a"))),
   routes: list(API_PATH),
   open: list(API_PATH),
+  commands: list(v.pipe(v.string(), v.regex(/^[a-z]+(-[a-z]+)*$/, "a word of the command line such as plugin"))),
+  children: list(v.pipe(v.string(), v.regex(/^[a-z]+(-[a-z]+)*$/, "a name such as sandbox-exec"))),
   platforms: list(v.picklist(["linux", "darwin", "win32"])),
   native: list(v.pipe(v.string(), v.regex(/^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/, "an npm name"))),
 };

@@ -23,6 +23,9 @@ export function fakeFeatureContext<Config>(
   const noNetwork = () => Promise.reject(new SvcError("ADDRESS_REFUSED", "This test has no network."));
   return Object.freeze({
     config,
+    homeFolder: "/nowhere",
+    survey: null,
+    child: noChild,
     log: captureLogger(),
     clock: fakeClock(),
     fetch: noNetwork,
@@ -48,6 +51,10 @@ export function fakeFeatureContext<Config>(
     ...given,
   });
 }
+
+const noChild = (): never => {
+  throw new TypeError("this test starts no processes");
+};
 
 /** A service that has nothing to do. */
 export const NO_READINGS: Readings = Object.freeze({

@@ -1,6 +1,6 @@
 /** The config, its secrets, and what the build can do. */
 import type { CommandEntry } from "../command.ts";
-import { CONFIG_OPTION, JSON_OPTION } from "./options.ts";
+import { CONFIG_OPTION, JSON_OPTION, YES_OPTION } from "./options.ts";
 
 export const settings: readonly CommandEntry[] = [
   {
@@ -43,6 +43,26 @@ export const settings: readonly CommandEntry[] = [
     examples: ["svc tools list", `svc tools run file_read --input '{"path":"notes.txt"}'`],
     actions: ["list", "run <name>"],
     load: () => import("../../commands/tools.ts"),
+  },
+  {
+    usage: "plugin <action>",
+    summary: "list, install or remove WASM plugins: tools from elsewhere that reach only what you allow",
+    options: [
+      ["--sha256 <hash>", "Of the plugin.wasm that may be installed; needed where nobody can be asked"],
+      ["--allow-host <host>...", "A host that the plugin may reach; may be repeated"],
+      YES_OPTION,
+      JSON_OPTION,
+      CONFIG_OPTION,
+    ],
+    examples: [
+      "svc plugin list",
+      "svc plugin install ./my-plugin",
+      "svc plugin install https://plugins.example.org/weather.tgz --sha256 9f86d0… --allow-host api.example.org",
+      "svc plugin info weather",
+      "svc plugin remove weather --yes",
+    ],
+    actions: ["list", "install <source>", "remove <name>", "info <name>"],
+    load: async () => (await import("../../commands/feature-command.ts")).featureCommand("plugin"),
   },
   {
     usage: "features",

@@ -1,10 +1,10 @@
 /** The checks of what is configured, where the config is in force. */
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
-import { chooseSandbox, type SandboxChoice } from "@svc/agent";
+import { chooseSandbox, confinementOf, type SandboxChoice } from "@svc/agent";
 import { type Composition, SvcError } from "@svc/contract";
 import { createLogger, type Home, homeOf, Lifecycle, type LoadedConfig, resolveAgents } from "@svc/kernel";
 import { withLoneChannels } from "../../channels/lone-registry.ts";
+import { hiddenPaths, workspaceFolder } from "../../service/environment.ts";
 import { enabledFeatures, type FeatureDoors } from "../../service/features.ts";
 import { findingsIn } from "../finding.ts";
 import { settingsFindings } from "../settings/checks.ts";
@@ -51,7 +51,11 @@ async function sandboxOf(
     await lifecycle.construct();
     const registry = await lifecycle.register(signal);
     const backends = registry.sandboxes.list();
-    return await chooseSandbox({ config: config.core["security.sandbox"], backends, log, signal, clock });
+    const sandboxConfig = config.core["security.sandbox"];
+    const [agent] = resolveAgents(config.core).values();
+    const workspace = await real(workspaceFolder(home, agent!));
+    const confinement = confinementOf({ config: sandboxConfig, workspace, hidden: hiddenPaths(home, config) });
+    return await chooseSandbox({ config: sandboxConfig, backends, confinement, log, signal, clock });
   } finally {
     await lifecycle.shutdown();
   }
@@ -65,11 +69,7 @@ const noDoors: FeatureDoors = { store: closed, receive: async () => closed() };
 async function workspacesOf(config: LoadedConfig, home: Home): Promise<ReadonlyMap<string, string>> {
   const agents = [...resolveAgents(config.core).values()];
   return new Map(
-    await Promise.all(
-      agents.map(
-        async ({ name, workspace }) => [name, await real(resolve(home.root, workspace ?? home.workspace))] as const,
-      ),
-    ),
+    await Promise.all(agents.map(async (agent) => [agent.name, await real(workspaceFolder(home, agent))] as const)),
   );
 }
 

@@ -1,7 +1,7 @@
 /** Variables that look like settings and are none: who sets one believes that it does something. */
 import { variableName, walkSchema } from "@svc/kernel";
 import { ok, warning } from "../finding.ts";
-import { DOCTOR_PART } from "../self-command.ts";
+import { DOCTOR_PART } from "../../service/self-command.ts";
 import type { Check } from "./check.ts";
 
 /** Read by svc beside the keys of the config. */

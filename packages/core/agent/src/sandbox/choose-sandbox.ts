@@ -1,11 +1,22 @@
-import { type Clock, type Logger, type SandboxBackend, SvcError } from "@svc/contract";
+import {
+  type Clock,
+  type Confinement,
+  type Logger,
+  type SandboxBackend,
+  type SandboxLimit,
+  type SandboxProbe,
+  SvcError,
+} from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
+import { LIMIT_KEYS, writtenLimits } from "./confinement.ts";
 import { noneBackend } from "./none-backend.ts";
 
 export interface SandboxChoiceOptions {
   readonly config: CoreConfig["security.sandbox"];
   /** What the features of this build bring; `none` is always there. */
   readonly backends: readonly SandboxBackend[];
+  /** What the one that is taken has to enforce, in the default agent's workspace. */
+  readonly confinement: Confinement;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** Limits each probe. Default: the runtime's timers. */
@@ -18,6 +29,10 @@ export interface SandboxChoice {
   readonly effective: string;
   /** The config says `backend = "none"`: the owner knows that nothing confines (see `createPolicy`). */
   readonly chosenNone: boolean;
+  /** Limits that nobody wrote down and that it can't hold: they are not asked of it. */
+  readonly unenforced: readonly SandboxLimit[];
+  /** Why it is this one, a sentence each: what was tried before it, and what it can't do. */
+  readonly reasons: readonly string[];
   /** What an operator should know, with the reason. */
   readonly warning?: string;
 }
@@ -37,15 +52,18 @@ async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
   if (wanted === "none") return without(options, "", true);
   if (!enabled) return without(options, "security.sandbox.enabled is false: commands run without a sandbox.");
   const candidates = wanted === "auto" ? STRONGEST_FIRST : [wanted];
-  const reasons: string[] = [];
+  const tried: string[] = [];
   for (const id of candidates) {
     const backend = options.backends.find((each) => each.id === id);
     if (!backend) continue;
-    const reason = await reasonAgainst(backend, options);
-    if (reason === undefined) return { backend, effective: id, chosenNone: false };
-    reasons.push(`${id}: ${reason}`);
+    const probed = await probe(backend, options);
+    if (probed.available) {
+      const { unenforced, notes = [] } = probed;
+      return { backend, effective: id, chosenNone: false, unenforced, reasons: [...tried, ...notes] };
+    }
+    tried.push(`${id}: ${probed.reason}`);
   }
-  const why = reasons.length === 0 ? "this build has no such backend" : reasons.join("; ");
+  const why = tried.length === 0 ? "this build has no such backend" : tried.join("; ");
   const asked = wanted === "auto" ? "No sandbox is available" : `The sandbox ${wanted} is not available`;
   return without(options, `${asked} (${why}): commands run without one.`);
 }
@@ -60,32 +78,51 @@ function without(options: SandboxChoiceOptions, warning: string, chosenNone = fa
       backend: refusing(refusal === "" ? 'security.sandbox.backend is "none"' : refusal),
       effective: "unavailable",
       chosenNone: false,
+      unenforced: [],
+      reasons: [],
       warning: `${refusal === "" ? "A sandbox is required and none is chosen" : refusal}: commands are refused.`,
     };
   }
-  return { backend: noneBackend, effective: "none", chosenNone, ...(warning !== "" && { warning }) };
+  const unenforced: SandboxLimit[] = ["memoryMb", "cpuSecs", "pids"];
+  const reasons: string[] = [];
+  return {
+    backend: noneBackend,
+    effective: "none",
+    chosenNone,
+    unenforced,
+    reasons,
+    ...(warning !== "" && { warning }),
+  };
 }
 
 /** Probing must not hold up the start for longer. */
 const PROBE_LIMIT_MS = 10_000;
 
-async function reasonAgainst(backend: SandboxBackend, options: SandboxChoiceOptions): Promise<string | undefined> {
+async function probe(backend: SandboxBackend, options: SandboxChoiceOptions): Promise<SandboxProbe> {
   const limit = new AbortController();
   const cancel = (options.clock ?? timers).after(PROBE_LIMIT_MS, () => limit.abort());
   const signal = AbortSignal.any([options.signal, limit.signal]);
-  const late = new Promise<{ available: false; reason: string }>((resolve) => {
+  const late = new Promise<SandboxProbe>((resolve) => {
     signal.addEventListener("abort", () => resolve({ available: false, reason: "it did not answer in time" }));
   });
   try {
-    const probed = await Promise.race([backend.probe(signal), late]);
+    const probed = await Promise.race([backend.probe(options.confinement, signal), late]);
     options.signal.throwIfAborted();
-    return probed.available ? undefined : probed.reason;
+    return probed.available ? judged(probed, options) : probed;
   } catch (error) {
     options.signal.throwIfAborted();
-    return error instanceof SvcError ? error.message : "its check failed";
+    return { available: false, reason: error instanceof SvcError ? error.message : "its check failed" };
   } finally {
     cancel();
   }
+}
+
+/** A limit that somebody wrote down is held, or the backend is not used. */
+function judged(probed: SandboxProbe & { available: true }, { config }: SandboxChoiceOptions): SandboxProbe {
+  const written = writtenLimits(config);
+  const broken = probed.unenforced.filter((limit) => written.includes(limit)).map((limit) => LIMIT_KEYS[limit]);
+  if (broken.length === 0) return probed;
+  return { available: false, reason: `it can't hold security.sandbox.${broken.join(", security.sandbox.")} here` };
 }
 
 const refusing = (reason: string): SandboxBackend => ({

@@ -1,34 +1,20 @@
 /** What tools are given to run commands: each call gets a session of its own, closed with everything that it started. */
-import type { ExecRequest, ExecResult, SandboxBackend, WorkResults } from "@svc/contract";
-import { type CoreConfig, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
+import type { ExecRequest, ExecResult, WorkResults } from "@svc/contract";
+import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { watched } from "../observe/watched.ts";
+import type { SandboxChoice } from "./choose-sandbox.ts";
+import { confinementOf, type ConfinementParts, without } from "./confinement.ts";
 
-export interface ExecOptions {
-  readonly backend: SandboxBackend;
-  readonly config: CoreConfig["security.sandbox"];
-  /** Absolute path; the working directory of commands. */
-  readonly workspace: string;
-  /** Paths that must not be visible inside, `$SVC_HOME` first. */
-  readonly hidden: readonly string[];
+export interface ExecOptions extends ConfinementParts {
+  readonly choice: Pick<SandboxChoice, "backend" | "unenforced">;
   /** Told of commands. Default: nobody is. */
   readonly instruments?: Instruments;
 }
 
-export function createExec({
-  backend,
-  config,
-  workspace,
-  hidden,
-  instruments = NO_INSTRUMENTS,
-}: ExecOptions): (request: ExecRequest) => Promise<ExecResult> {
-  const confinement = {
-    workspace,
-    network: config.network,
-    readable: [],
-    writable: [workspace],
-    hidden,
-    limits: { timeoutSecs: config.timeout_secs },
-  };
+export function createExec(options: ExecOptions): (request: ExecRequest) => Promise<ExecResult> {
+  const { choice, instruments = NO_INSTRUMENTS } = options;
+  const { backend } = choice;
+  const confinement = without(confinementOf(options), choice.unenforced);
   const run = async (request: ExecRequest): Promise<ExecResult> => {
     const session = await backend.open(confinement);
     try {

@@ -2,18 +2,10 @@
 import { httpUrl, integer, type Marks, secret } from "@svc/contract";
 import * as v from "valibot";
 import { agent, agentName, model, namedAgent, policy, price } from "./agent-schema.ts";
+import { browser } from "./browser-schema.ts";
+import { observability } from "./observability-schema.ts";
+import { sandbox } from "./sandbox-schema.ts";
 import { count, flag, list, text } from "./schema-pieces.ts";
-
-/** Each backend by the names it goes by. */
-const CANONICAL = {
-  none: "none",
-  noop: "none",
-  log: "log",
-  metrics: "metrics",
-  otel: "otel",
-  opentelemetry: "otel",
-  otlp: "otel",
-} as const;
 
 /** The socket that listens is kept over a reload, with everybody who is connected to it. */
 const AFTER_RESTART = { restart: true } satisfies Marks;
@@ -63,60 +55,6 @@ const gateway = v.strictObject({
     ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
   ),
   max_body_bytes: count(1_048_576, 1024, 1_073_741_824, "Largest request body in bytes."),
-});
-
-const observability = v.strictObject({
-  backend: v.optional(
-    v.pipe(
-      v.picklist(["none", "noop", "log", "metrics", "otel", "opentelemetry", "otlp"]),
-      v.description(
-        "Who watches: nobody (none, noop), a line in the log for each turn and delivery, GET /metrics, or traces by OTLP (otel, opentelemetry, otlp).",
-      ),
-      v.transform((name) => CANONICAL[name]),
-    ),
-    "log",
-  ),
-  otel_endpoint: v.optional(
-    v.pipe(httpUrl(), v.description("Base URL of the OTLP/HTTP collector; /v1/traces is added.")),
-    "http://127.0.0.1:4318",
-  ),
-  otel_protocol: v.optional(
-    v.pipe(
-      v.picklist(["http/protobuf", "http/json"]),
-      v.description("How traces are written; every collector takes the first."),
-    ),
-    "http/protobuf",
-  ),
-  otel_service_name: v.optional(text("Name under which the traces come."), "svc"),
-  otel_headers: v.optional(
-    v.pipe(
-      secret(),
-      v.check(
-        (pairs) => /^\s*$|^[^=,\s]+=[^,\s]*(?:,[^=,\s]+=[^,\s]*)*$/.test(pairs),
-        "name=value pairs joined by commas",
-      ),
-      v.description("Headers for the collector, e.g. authorization=Bearer%20token; values percent-encoded."),
-    ),
-  ),
-  otel_sampling: v.optional(
-    v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description("Share of traces that are recorded, 0 to 1.")),
-    1,
-  ),
-  otel_record_content: flag(false, "Record what people, model and tools say in traces too."),
-});
-
-const sandbox = v.strictObject({
-  enabled: flag(true, "Confine commands."),
-  backend: v.optional(
-    v.pipe(
-      v.picklist(["auto", "none", "jail", "userns", "fsrestrict", "seatbelt", "container"]),
-      v.description("auto takes the strongest that is available; none confines nothing."),
-    ),
-    "auto",
-  ),
-  required: flag(false, "Refuse to run commands when the backend asked for is not available."),
-  network: flag(false, "Commands may reach the network."),
-  timeout_secs: count(120, 1, 86_400, "Seconds a command may run."),
 });
 
 export const coreSections = {
@@ -212,6 +150,7 @@ export const coreSections = {
       "Longest text sent to it, in characters; what is longer is cut at a sentence.",
     ),
   }),
+  browser,
   observability,
   "security.policy": policy,
   "security.sandbox": sandbox,

@@ -65,7 +65,11 @@ export class LoadedConfig {
 
   /** What the feature's own schema made of its keys: `FeatureContext.config`. `undefined` when it is off. */
   configOf(feature: FeatureDefinition): unknown {
-    if (!this.enabled(feature)) return undefined;
+    return this.enabled(feature) ? this.sectionOf(feature) : undefined;
+  }
+
+  /** The same whether it is on or not; `undefined` when the section is not there. */
+  sectionOf(feature: FeatureDefinition): unknown {
     const loaded = this.#content.sections.get(feature.section ?? feature.extends ?? "");
     if (feature.when) return loaded?.value;
     const part = loaded?.section.parts.find(({ owner }) => owner === feature.id);

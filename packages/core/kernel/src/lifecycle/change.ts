@@ -36,7 +36,8 @@ export interface PreparedLives {
 }
 
 export async function prepareLives(preparation: Preparation): Promise<PreparedLives> {
-  const { current, enabled, isChanged, make, check, signal } = preparation;
+  const { current, enabled, make, check, signal } = preparation;
+  const isChanged = await changes(preparation);
   const fresh: FeatureLife[] = [];
   const mustWork: FeatureLife[] = [];
   const mustBeProved: FeatureLife[] = [];
@@ -71,6 +72,19 @@ export async function prepareLives(preparation: Preparation): Promise<PreparedLi
     throw error;
   }
   return { lives, fresh, abandon };
+}
+
+/** Those whose config is another one, and those that are made of files that are not what they were. */
+async function changes({ current, enabled, isChanged, signal }: Preparation): Promise<Preparation["isChanged"]> {
+  const changed = new Set(enabled.filter(isChanged));
+  await Promise.all(
+    enabled.map(async (feature) => {
+      const old = current.find((life) => life.definition === feature.definition);
+      if (old && !changed.has(feature) && !(await old.isAsSurveyed(signal))) changed.add(feature);
+    }),
+  );
+  signal.throwIfAborted();
+  return (feature) => changed.has(feature);
 }
 
 function refuseFailed(lives: readonly FeatureLife[]): void {

@@ -1,5 +1,5 @@
 /** The Construction phase of one feature: import its module, call `create`, take down what it contributes. */
-import { type Contributions, type FeatureContext, type FeatureDefinition, SvcError } from "@svc/contract";
+import { type Contributions, type FeatureContext, type FeatureDefinition, type Json, SvcError } from "@svc/contract";
 import { FeatureStates } from "../shared/feature-states.ts";
 import { type ConstructedFeature, takeDown } from "./take-down.ts";
 
@@ -8,6 +8,10 @@ export interface EnabledFeature {
   readonly definition: FeatureDefinition;
   /** The validated section; `undefined` for a feature without one. */
   readonly config: unknown;
+  /** Default: nowhere. */
+  readonly homeFolder?: string;
+  /** How its own processes are started. Default: they are not. */
+  readonly child?: FeatureContext["child"];
   /** Its outgoing client. Default: one that refuses every request. */
   readonly fetch?: FeatureContext["fetch"];
   /** Where names lead to. Default: nowhere. */
@@ -32,14 +36,26 @@ export interface EnabledFeature {
   readonly receive?: FeatureContext["receive"];
 }
 
+/** What the feature is made of beside its section, as it is now. */
+export async function surveyOf(
+  { definition, config, homeFolder = NOWHERE }: EnabledFeature,
+  log: FeatureContext["log"],
+  signal: AbortSignal,
+): Promise<Json> {
+  const { survey } = await definition.load();
+  return (await survey?.({ config, log, homeFolder }, signal)) ?? null;
+}
+
 /** Throws whatever the feature throws, and TypeError where it keeps the contract in name only. */
 export async function construct(
   feature: EnabledFeature,
-  surroundings: Pick<FeatureContext, "log" | "clock">,
+  surroundings: Pick<FeatureContext, "log" | "clock" | "survey">,
 ): Promise<() => ConstructedFeature> {
   const {
     definition,
     config,
+    homeFolder = NOWHERE,
+    child = noChild,
     fetch = refuse,
     resolve = refuse,
     build = NO_BUILD,
@@ -59,6 +75,8 @@ export async function construct(
     const made: unknown = module.create(
       Object.freeze({
         config,
+        homeFolder,
+        child,
         fetch,
         resolve,
         build,
@@ -88,6 +106,13 @@ export async function construct(
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+
+/** A process without a home: a path that no file can have. */
+const NOWHERE = "/dev/null";
+
+const noChild: FeatureContext["child"] = () => {
+  throw new TypeError("this process starts no others");
+};
 
 const refuse = (): Promise<never> =>
   Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));

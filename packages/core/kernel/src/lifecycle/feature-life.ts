@@ -4,7 +4,7 @@ import { withFields } from "../log.ts";
 import { redactPatterns } from "../redact.ts";
 import type { RegistryPart } from "../registry/registry.ts";
 import { inScope } from "../scope.ts";
-import { construct, type EnabledFeature } from "./construct.ts";
+import { construct, type EnabledFeature, surveyOf } from "./construct.ts";
 import type { LifecycleLimits, LifecycleOptions } from "./options.ts";
 import { Health, reasonOf } from "./status.ts";
 import { supervise } from "./supervise.ts";
@@ -22,6 +22,8 @@ export class FeatureLife {
   readonly #stop = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #feature: ConstructedFeature | undefined;
+  /** What it was made of beside its config, as JSON. */
+  #survey = "null";
   /** Set when its shutdown began; it is never called again. */
   #ended: Promise<void> | undefined;
 
@@ -51,10 +53,25 @@ export class FeatureLife {
     const { clock } = this.#options;
     const limit = { clock, limitMs: this.#limits.registerMs, signal, what: "import" };
     try {
-      const create = await withTimeLimit(limit, () => construct(this.#enabled, { log: this.#log, clock }));
+      const create = await withTimeLimit(limit, async (stop) => {
+        const survey = await surveyOf(this.#enabled, this.#log, stop);
+        this.#survey = JSON.stringify(survey);
+        return construct(this.#enabled, { log: this.#log, clock, survey });
+      });
       return () => this.#create(create);
     } catch (error) {
       return () => this.#disable("construction", error);
+    }
+  }
+
+  /** Whether what it is made of beside its config is what it was. Never rejects: what can't be told is another. */
+  async isAsSurveyed(signal: AbortSignal): Promise<boolean> {
+    const limit = { clock: this.#options.clock, limitMs: this.#limits.registerMs, signal, what: "survey" };
+    try {
+      const survey = await withTimeLimit(limit, (stop) => surveyOf(this.#enabled, this.#log, stop));
+      return JSON.stringify(survey) === this.#survey;
+    } catch {
+      return false;
     }
   }
 

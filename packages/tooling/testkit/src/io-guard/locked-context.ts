@@ -21,6 +21,10 @@ export function lockedContext(
   const states = new FeatureStates();
   return Object.freeze({
     config: own ? v.parse(own, example) : definition.when && structuredClone(example),
+    homeFolder: "/nowhere",
+    survey: null,
+    // Telling how a process is started starts none.
+    child: (name: string) => ["/nowhere/svc", `__${name}`] as const,
     log: silentLog(),
     // Telling the time is no I/O; starting a timer is.
     clock: { now: () => 0, monotonic: () => 0, sleep: refused("clock.sleep"), after: refused("clock.after") },

@@ -1,14 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { type Clock, type ExecResult, SvcError } from "@svc/contract";
 import { cappedOutput } from "./capped-output.ts";
 import { MARK, killTree } from "./process-tree.ts";
 
 export interface ProcessRequest {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  /**
+   * Starts it with these variables added to its environment, in a process group of its own (`detached`), its output in pipes,
+   * and its input too where there is any.
+   */
+  readonly start: (marks: Readonly<Record<string, string>>) => ChildProcess;
   readonly stdin: string | undefined;
   readonly timeoutMs: number;
   /** Per stream. */
@@ -77,13 +78,7 @@ export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
 
 function start(request: ProcessRequest, mark: string): ChildProcess {
   try {
-    return spawn(request.file, request.args, {
-      cwd: request.cwd,
-      env: { ...request.env, [MARK]: mark },
-      stdio: [request.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-      detached: true, // a process group of its own, so that one signal reaches all of it
-      windowsHide: true,
-    });
+    return request.start({ [MARK]: mark });
   } catch (error) {
     throw startError(error);
   }
@@ -106,6 +101,7 @@ function feed(child: ChildProcess, stdin: string | undefined): void {
 }
 
 function startError(error: unknown): SvcError {
+  if (error instanceof SvcError) return error;
   const code = (error as { code?: unknown } | null)?.code;
   if (code === "ENOENT") return new SvcError("TOOL_BAD_INPUT", "The program was not found on this machine.");
   if (code === "EACCES") return new SvcError("TOOL_BAD_INPUT", "The file is not a program that may be run.");

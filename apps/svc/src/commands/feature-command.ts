@@ -1,0 +1,73 @@
+/** Commands whose work is a feature's: found by their word, handed the feature's section, refused where it is not built in. */
+import { type CatalogueEntry, type FeatureCommandContext, type FeatureDefinition, SvcError } from "@svc/contract";
+import { setConfigKey, systemClock } from "@svc/kernel";
+import { createGuardedFetch } from "@svc/kit";
+import type { CommandContext, CommandModule } from "../cli/command.ts";
+import { fileOption } from "../cli/config-option.ts";
+import { commandProgress } from "../cli/progress.ts";
+import { atTerminal, confirmed } from "../cli/prompts.ts";
+import { printable } from "../cli/question.ts";
+import { reloadDaemon } from "../cli/tell-daemon.ts";
+import { openContext, prepareHome } from "../service/context.ts";
+
+/** The command `word` of whichever feature has it. */
+export const featureCommand = (word: string): CommandModule => ({
+  async run(context) {
+    const { features, catalogue } = await context.build.load();
+    const definition = features.find(({ commands }) => commands?.[word]);
+    if (!definition) throw absent(catalogue.find(({ commands }) => commands.includes(word)));
+    const { run } = await definition.commands![word]!();
+    const interrupted = new AbortController();
+    const interrupt = (): void => interrupted.abort(new SvcError("CANCELLED"));
+    process.once("SIGINT", interrupt);
+    try {
+      return await run(await contextFor(context, definition, interrupted.signal));
+    } finally {
+      process.off("SIGINT", interrupt);
+    }
+  },
+});
+
+async function contextFor(
+  context: CommandContext,
+  definition: FeatureDefinition,
+  signal: AbortSignal,
+): Promise<FeatureCommandContext> {
+  await prepareHome(context);
+  const { config, home, log, composition } = await openContext(context, true);
+  const { args, options, printJson } = context;
+  const allowPrivate = config.core["security.net"].allow_private;
+  return {
+    config: config.sectionOf(definition),
+    isEnabled: config.enabled(definition),
+    homeFolder: home.root,
+    args,
+    options,
+    signal,
+    print: (text) => context.print(printable(text)),
+    printJson,
+    confirm: async (question) => (atTerminal() ? confirmed(printable(question)) : undefined),
+    progress: commandProgress,
+    fetch: (url, fetchOptions) =>
+      createGuardedFetch({ allowPrivate, exempt: loopbackOf(url), log, clock: systemClock })(url, fetchOptions),
+    enable: async () => {
+      const { features, catalogue } = composition;
+      const key = `${definition.section}.enabled`;
+      await setConfigKey({ home, ...fileOption(context), env: context.env, features, catalogue, key, value: "true" });
+    },
+    reload: async () => (await reloadDaemon(context)).text,
+  };
+}
+
+/** The URL itself where it names this machine. A name that merely leads here does not count. */
+function loopbackOf(url: string): string[] {
+  if (!URL.canParse(url)) return [];
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname) ? [url] : [];
+}
+
+function absent(entry: CatalogueEntry | undefined): SvcError {
+  const flag = entry?.flag ?? "one that is not known";
+  return new SvcError("FEATURE_ABSENT", `This command belongs to the feature ${flag}, which is not in this build.`, {
+    hint: `Build it in: pnpm build minimal --with ${flag}`,
+  });
+}

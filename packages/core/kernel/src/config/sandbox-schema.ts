@@ -1,0 +1,27 @@
+/** `[security.sandbox]`: what confines the commands that agents run. */
+import { integer } from "@svc/contract";
+import * as v from "valibot";
+import { count, flag, list } from "./schema-pieces.ts";
+
+/** Without a default here: one that is written down has to be held, or the backend is not used. */
+const limit = (min: number, max: number, description: string) =>
+  v.optional(v.pipe(integer(min, max), v.description(description)));
+
+export const sandbox = v.strictObject({
+  enabled: flag(true, "Confine commands."),
+  backend: v.optional(
+    v.pipe(
+      v.picklist(["auto", "none", "jail", "userns", "fsrestrict", "seatbelt", "container"]),
+      v.description("auto takes the strongest that is available; none confines nothing."),
+    ),
+    "auto",
+  ),
+  required: flag(false, "Refuse to run commands when the backend asked for is not available."),
+  network: flag(false, "Commands may reach the network."),
+  timeout_secs: count(120, 1, 86_400, "Seconds a command may run."),
+  memory_mb: limit(16, 1_048_576, "Megabytes of memory for a command with all that it starts. Default: 2048."),
+  cpu_secs: limit(1, 86_400, "Seconds of processor time of a command. Default: no limit but timeout_secs."),
+  pids: limit(2, 1_000_000, "Processes and threads of a command. Default: 256."),
+  readable: list("Absolute paths that commands may read, beside the workspace and what programs need to run."),
+  writable: list("Absolute paths that commands may write, beside the workspace."),
+});

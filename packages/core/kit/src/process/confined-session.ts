@@ -1,0 +1,136 @@
+/** What all sandboxes have in common: what a command may be, where it starts, what it sees, and that nothing is left of it. */
+import type { ChildProcess } from "node:child_process";
+import { realpath, stat } from "node:fs/promises";
+import { resolve, sep } from "node:path";
+import {
+  type Clock,
+  type Confinement,
+  type ExecRequest,
+  type ExecResult,
+  type SandboxSession,
+  SvcError,
+} from "@svc/contract";
+import { runProcess } from "./run-process.ts";
+
+/** One command, as a backend is to start it. */
+export interface ConfinedCommand {
+  /** A program and its arguments: never empty, no NUL in any. */
+  readonly words: readonly [string, ...string[]];
+  /** Absolute real path of the folder to start in: the workspace, or below it. */
+  readonly folder: string;
+  /** All that it is to see of an environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Something is written to its input; else it has none. */
+  readonly hasInput: boolean;
+}
+
+/** What a backend does for a session. */
+export interface Confining {
+  /** As `ProcessRequest.start` wants it. */
+  start(command: ConfinedCommand): ChildProcess;
+  /** What came of it, where the backend knows better. Throws when the command did not start inside. Default: as it is. */
+  judge?(result: ExecResult): ExecResult | Promise<ExecResult>;
+  /** After the last command has ended. Once. */
+  close?(): Promise<void>;
+}
+
+export interface ConfinedSessionOptions {
+  /** Time between SIGTERM and SIGKILL when a command is ended. Default 2000. */
+  readonly graceMs?: number;
+  /** Default: the runtime's timers. */
+  readonly clock?: Pick<Clock, "after">;
+}
+
+/** A session over `confining`. Throws TOOL_BAD_INPUT, PATH_OUTSIDE_WORKSPACE for what can't be run. */
+export function confinedSession(
+  confinement: Confinement,
+  confining: Confining,
+  options: ConfinedSessionOptions = {},
+): SandboxSession {
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  let closed: Promise<void> | undefined;
+  return {
+    async exec(request) {
+      if (closing.signal.aborted) throw sessionClosed();
+      const ended = runIn(confinement, confining, request, closing.signal, options);
+      running.add(ended);
+      try {
+        return await ended;
+      } finally {
+        running.delete(ended);
+      }
+    },
+    close() {
+      closing.abort(sessionClosed());
+      return (closed ??= Promise.allSettled(running).then(() => confining.close?.()));
+    },
+  };
+}
+
+const MAX_OUTPUT_BYTES = 131_072;
+const TIMEOUT_SECS = 120;
+
+async function runIn(
+  confinement: Confinement,
+  confining: Confining,
+  request: ExecRequest,
+  closing: AbortSignal,
+  { graceMs = 2000, clock }: ConfinedSessionOptions,
+): Promise<ExecResult> {
+  const words = wordsOf(request);
+  const limitMs = (confinement.limits.timeoutSecs ?? TIMEOUT_SECS) * 1000;
+  const folder = await folderIn(confinement.workspace, request.cwd);
+  const env = environmentFor(confinement.workspace);
+  const hasInput = request.stdin !== undefined;
+  const result = await runProcess({
+    start: (marks) => confining.start({ words, folder, env: { ...env, ...marks }, hasInput }),
+    stdin: request.stdin,
+    timeoutMs: Math.min(request.timeoutMs ?? limitMs, limitMs),
+    maxOutputBytes: request.maxOutputBytes ?? MAX_OUTPUT_BYTES,
+    signal: request.signal ? AbortSignal.any([request.signal, closing]) : closing,
+    graceMs,
+    clock,
+  });
+  return (await confining.judge?.(result)) ?? result;
+}
+
+function wordsOf({ command, cwd }: ExecRequest): readonly [string, ...string[]] {
+  const words: readonly [string, ...string[]] =
+    typeof command === "string" ? ["/bin/sh", "-c", "--", command] : command;
+  if (words[0].trim() === "" || command === "") throw new SvcError("TOOL_BAD_INPUT", "There is no command.");
+  if ([...words, cwd ?? ""].some((word) => word.includes("\0"))) {
+    throw new SvcError("TOOL_BAD_INPUT", "A command can't contain a NUL character.");
+  }
+  return words;
+}
+
+/** Nothing of the daemon's own environment: it holds secrets, and variables that make programs load code. */
+function environmentFor(workspace: string): Record<string, string> {
+  return {
+    PATH: [
+      "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      ...(process.platform === "darwin" ? ["/opt/homebrew/bin"] : []),
+    ].join(":"),
+    HOME: workspace,
+    LANG: "C.UTF-8",
+    TERM: "dumb",
+  };
+}
+
+async function folderIn(workspace: string, cwd = "."): Promise<string> {
+  try {
+    const root = await realpath(workspace);
+    const folder = await realpath(resolve(root, cwd));
+    if (folder !== root && !folder.startsWith(root.endsWith(sep) ? root : root + sep)) {
+      throw new SvcError("PATH_OUTSIDE_WORKSPACE", "A command starts inside the workspace.");
+    }
+    if ((await stat(folder)).isDirectory()) return folder;
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+  }
+  throw new SvcError("TOOL_BAD_INPUT", "The folder to run the command in does not exist.");
+}
+
+const sessionClosed = (): SvcError =>
+  new SvcError("TOOL_FAILED", "The command was ended because its session was closed.");

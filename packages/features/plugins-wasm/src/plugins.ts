@@ -1,0 +1,3 @@
+import type { Contributions } from "@svc/contract";
+
+export const create = (): Contributions => ({});
