@@ -25,6 +25,8 @@ const ENTRY: CatalogueEntry = {
   ingress: [],
   routes: ["/api/keys", "/api/keys/{id}"],
   open: [],
+  commands: [],
+  children: [],
   platforms: [],
   native: [],
   included: true,

@@ -83,6 +83,8 @@ test("paths and their titles are those of the whole catalogue", () => {
     summary: "",
     sections: [],
     tools: [],
+    commands: [],
+    children: [],
     platforms: [],
     native: [],
     routes: [],

@@ -112,6 +112,8 @@ const entry = (id: string, sections: string[], rest: Partial<CatalogueEntry> = {
   ingress: [],
   routes: [],
   open: [],
+  commands: [],
+  children: [],
   platforms: [],
   native: [],
   included: false,

@@ -8,7 +8,7 @@ import { feature, lifecycleOf, tool } from "./fake-features.ts";
 const channel = { send: () => Promise.resolve({}) };
 const sandbox = (id: string): SandboxBackend => ({
   id,
-  probe: () => Promise.resolve({ available: true }),
+  probe: () => Promise.resolve({ available: true, unenforced: [] }),
   open: () => Promise.reject(new Error("unused")),
 });
 const route = (method: string, path: string, more: Partial<Route> = {}) =>

@@ -44,7 +44,7 @@ describe("readCatalogue", () => {
       ["full", "all"],
       ["full", "all"],
     ]);
-    expect(profilesOfFlag("sandbox-userns")).toEqual([[]]);
+    expect(profilesOfFlag("sandbox-userns")).toEqual([["all"]]);
     expect(profilesOfFlag("tool-files")).toEqual([["minimal", "standard", "full", "all"]]);
     expect(profilesOfFlag("webauthn")).toEqual([["all"]]);
   });
