@@ -3,7 +3,7 @@ import type { ErrorCode, Logger } from "@svc/contract";
 
 /** A plugin that is what was approved when it was installed. */
 export interface InstalledPlugin {
-  /** Also its tool's and its folder's. */
+  /** Also its folder's. Its tool's comes of it by `toolNameOf`, so that it has at most `MAX_PLUGIN_NAME_CHARS` characters. */
   readonly name: string;
   readonly version: string;
   readonly description: string;
