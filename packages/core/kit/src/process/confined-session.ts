@@ -29,7 +29,7 @@ export interface Confining {
   /** As `ProcessRequest.start` wants it. */
   start(command: ConfinedCommand): ChildProcess;
   /** What came of it, where the backend knows better. Throws when the command did not start inside. Default: as it is. */
-  judge?(result: ExecResult): ExecResult | Promise<ExecResult>;
+  judge?(result: ExecResult, started: ChildProcess): ExecResult | Promise<ExecResult>;
   /** After the last command has ended. Once. */
   close?(): Promise<void>;
 }
@@ -83,8 +83,9 @@ async function runIn(
   const folder = await folderIn(confinement.workspace, request.cwd);
   const env = environmentFor(confinement.workspace);
   const hasInput = request.stdin !== undefined;
+  let started: ChildProcess | undefined;
   const result = await runProcess({
-    start: (marks) => confining.start({ words, folder, env: { ...env, ...marks }, hasInput }),
+    start: (marks) => (started = confining.start({ words, folder, env: { ...env, ...marks }, hasInput })),
     stdin: request.stdin,
     timeoutMs: Math.min(request.timeoutMs ?? limitMs, limitMs),
     maxOutputBytes: request.maxOutputBytes ?? MAX_OUTPUT_BYTES,
@@ -92,7 +93,7 @@ async function runIn(
     graceMs,
     clock,
   });
-  return (await confining.judge?.(result)) ?? result;
+  return (await confining.judge?.(result, started!)) ?? result;
 }
 
 function wordsOf({ command, cwd }: ExecRequest): readonly [string, ...string[]] {
