@@ -1,13 +1,16 @@
 /** Commands whose work is a feature's: found by their word, handed the feature's section, refused where it is not built in. */
 import { type CatalogueEntry, type FeatureCommandContext, type FeatureDefinition, SvcError } from "@svc/contract";
+import { callDaemon } from "@svc/gateway/control";
 import { setConfigKey, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
+import { SOP_TOOLS } from "@svc/sop";
 import type { CommandContext, CommandModule } from "../cli/command.ts";
 import { fileOption } from "../cli/config-option.ts";
 import { commandProgress } from "../cli/progress.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { printable } from "../cli/question.ts";
 import { reloadDaemon } from "../cli/tell-daemon.ts";
+import { childCommands } from "../service/child-commands.ts";
 import { openContext, prepareHome } from "../service/context.ts";
 
 /** The command `word` of whichever feature has it. */
@@ -50,6 +53,11 @@ async function contextFor(
     progress: commandProgress,
     fetch: (url, fetchOptions) =>
       createGuardedFetch({ allowPrivate, exempt: loopbackOf(url), log, clock: systemClock })(url, fetchOptions),
+    child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
+    toolOwners: toolOwners(composition.catalogue),
+    runningTools: () => runningTools(home.controlSocket),
+    clock: systemClock,
+    log,
     enable: async () => {
       const { features, catalogue } = composition;
       const key = `${definition.section}.enabled`;
@@ -57,6 +65,23 @@ async function contextFor(
     },
     reload: async () => (await reloadDaemon(context)).text,
   };
+}
+
+/** Names that a feature may not bring by a way that the build does not know of. */
+const toolOwners = (catalogue: readonly CatalogueEntry[]): ReadonlyMap<string, string> =>
+  new Map([
+    ...catalogue.flatMap(({ id, tools }) => tools.map((tool) => [tool, id] as const)),
+    ...["channel_send", ...SOP_TOOLS].map((tool) => [tool, "core"] as const),
+  ]);
+
+async function runningTools(socketFile: string): Promise<readonly string[] | undefined> {
+  try {
+    const { tools } = (await callDaemon({ socketFile, name: "tools" })) as { tools: { name: string }[] };
+    return tools.map(({ name }) => name);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "NOT_RUNNING") return undefined;
+    throw error;
+  }
 }
 
 /** The URL itself where it names this machine. A name that merely leads here does not count. */

@@ -1,4 +1,7 @@
 /** What a feature adds to the command line. Its line in the help is core's; here is what it does. */
+import type { Clock } from "./clock.ts";
+import type { FeatureContext } from "./feature.ts";
+import type { Logger } from "./log.ts";
 import type { FetchOptions, FetchResult } from "./tool.ts";
 
 export interface FeatureCommand<Config = unknown> {
@@ -28,6 +31,14 @@ export interface FeatureCommandContext<Config = unknown> {
   progress(what: string): CommandProgress;
   /** The guarded client of `ToolContext`, which here also reaches loopback addresses: whoever types a URL means it. */
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
+  /** `FeatureContext.child`. */
+  readonly child: FeatureContext["child"];
+  /** Tools of core and of every feature there is, in this build or not, by name: whose they are. */
+  readonly toolOwners: ReadonlyMap<string, string>;
+  /** Names of the tools that the running daemon has; undefined: none runs. */
+  runningTools(): Promise<readonly string[] | undefined>;
+  readonly clock: Clock;
+  readonly log: Logger;
   /** Turns the feature on in the config file, for the next start or `reload`. Throws CONFIG_*. */
   enable(): Promise<void>;
   /** Tells the running daemon that what the feature is made of has changed. Resolves with a sentence about what came of it. */

@@ -70,6 +70,8 @@ export interface FetchOptions {
   readonly body?: string | Uint8Array;
   /** Beyond it the answer is cut off (`truncated`). Default: 1 MiB. */
   readonly maxBytes?: number;
+  /** Told of the answer before its body is read; of a redirect that is followed nothing. */
+  readonly begun?: (answer: Pick<FetchResult, "status" | "headers">) => void;
   /** Takes the answer piece by piece; `bytes` is empty then. What it throws ends the request. */
   readonly write?: (chunk: Uint8Array) => Promise<void>;
   /**

@@ -51,6 +51,7 @@ async function follow(agent: Agent, text: string, options: Request, signal: Abor
     const next = isFollowed ? redirected(hop, response.statusCode, headers["location"]) : undefined;
     if (next === undefined) {
       const status = response.statusCode;
+      options.begun?.({ status, headers });
       const coding = hop.method === "HEAD" ? undefined : headers["content-encoding"];
       return { status, url: hop.url.href, ...(await takeAnswer(response.body, headers, coding, options, signal)) };
     }
