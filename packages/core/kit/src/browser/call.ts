@@ -1,0 +1,102 @@
+/** One action in an open browser: within its time, with what it came to judged before the model reads a word of it. */
+import { type Clock, type Json, SvcError, type ToolContext } from "@svc/contract";
+import { unlessAborted } from "../unless-aborted.ts";
+import type { BrowserAction, BrowserActionName } from "./actions.ts";
+import type { BrowserDriver, DriverResult, UploadFile } from "./driver.ts";
+import { MAX_FILE_BYTES, keepFile } from "./files.ts";
+import type { BrowserGuard } from "./guard.ts";
+import { judgePage } from "./judge.ts";
+import type { OpenSession } from "./open-session.ts";
+import { resultOf } from "./result.ts";
+
+export interface CallParts {
+  readonly driver: BrowserDriver;
+  readonly guard: BrowserGuard;
+  readonly clock: Clock;
+}
+
+export async function performIn(
+  session: OpenSession,
+  action: BrowserAction,
+  files: readonly UploadFile[],
+  context: ToolContext,
+  parts: CallParts,
+): Promise<Json> {
+  const { driver, guard, clock } = parts;
+  const before = session.proxy?.mark() ?? 0;
+  const refusals = () => session.proxy?.since(before) ?? [];
+  let result: DriverResult;
+  try {
+    result = await timed(session, action, files, context.signal, clock);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const opens = action.action === "open" || action.action === "tabs";
+    // A page that could not be had because its host, or one that it redirects to, was refused.
+    const refusal = opens && isUnreachable(error) ? refusals().at(-1) : undefined;
+    throw (
+      refusal?.error ??
+      (error instanceof SvcError ? error : new SvcError("BROWSER_FAILED", undefined, { cause: error }))
+    );
+  }
+  const verdict = judgePage(result.url, guard, refusals());
+  if (verdict.error !== undefined) {
+    // The proxy let nothing of a page through that it refused. Whatever else shows such a page is not kept open.
+    if (!verdict.proxied) await session.close();
+    throw verdict.error;
+  }
+  const file = result.file && (await keepFile(result.file, context, clock));
+  const notes = [...session.notes.splice(0), ...(result.notes ?? [])];
+  return resultOf({ action: action.action, backend: driver.backend, result, file, notes, refusals: refusals() });
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof SvcError && (error.code === "REMOTE_UNREACHABLE" || error.code === "BROWSER_FAILED");
+
+/** The driver is to keep to the time by itself; one that does not is stopped, and so is one whose caller gives up. */
+async function timed(
+  session: OpenSession,
+  action: BrowserAction,
+  files: readonly UploadFile[],
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<DriverResult> {
+  const timeoutMs = timeLimitMs(action);
+  const limit = new AbortController();
+  const cancel = clock.after(timeoutMs + LATE_MS, () => limit.abort(tooLate(action.action)));
+  const either = AbortSignal.any([signal, limit.signal]);
+  const work = session.driver.perform(action, { signal: either, timeoutMs, files, maxFileBytes: MAX_FILE_BYTES });
+  try {
+    return await unlessAborted(work, either);
+  } finally {
+    cancel();
+    if (either.aborted) session.busyUntil(stopped(work, session, clock));
+  }
+}
+
+/** An action that goes on after it was stopped must not act later: its browser is ended with it. */
+async function stopped(work: Promise<unknown>, session: OpenSession, clock: Clock): Promise<void> {
+  const grace = Promise.withResolvers<void>();
+  const cancel = clock.after(LATE_MS, () => {
+    void session.close().then(grace.resolve);
+  });
+  await Promise.race([work.catch(() => undefined), grace.promise]);
+  cancel();
+}
+
+const LATE_MS = 2000;
+
+/** How long each action may take. */
+export function timeLimitMs(action: BrowserAction): number {
+  if (action.action === "wait") return (action.seconds ?? 0) * 1000 + TIME_LIMITS_MS.usual;
+  if (action.action === "open" || action.action === "tabs") return TIME_LIMITS_MS.open;
+  return action.action === "download" ? TIME_LIMITS_MS.download : TIME_LIMITS_MS.usual;
+}
+
+const TIME_LIMITS_MS = { open: 30_000, download: 120_000, usual: 15_000 } as const;
+
+const tooLate = (action: BrowserActionName): SvcError =>
+  action === "open"
+    ? new SvcError("REMOTE_TIMEOUT", "The page did not answer within the time limit.")
+    : new SvcError("BROWSER_FAILED", "The browser did not finish this within the time limit.", {
+        hint: "Take a snapshot to see the page as it is now.",
+      });

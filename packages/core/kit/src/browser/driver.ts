@@ -1,0 +1,89 @@
+/** What a backend of the browser tool does. All else (lists, sessions, limits, files, what the model reads) is the tool's. */
+import type { FillFile } from "@svc/contract";
+import type { BrowserAction } from "./actions.ts";
+
+export interface BrowserDriver {
+  /** The name in results, e.g. `rust_native`. */
+  readonly backend: string;
+  /**
+   * Whether its browsers have no way out but the proxy they are handed. Of one that runs elsewhere only the addresses that it
+   * reports can be judged.
+   */
+  readonly proxied: boolean;
+  /** What can be checked before it is needed. Rejects with BROWSER_UNAVAILABLE, which disables the feature. */
+  check?(signal: AbortSignal): Promise<void>;
+  /** Starts a browser without anybody's cookies, storage or history. Rejects with BROWSER_UNAVAILABLE. */
+  open(request: OpenRequest): Promise<DriverSession>;
+  /** After the last session was closed. Once. */
+  shutdown?(): Promise<void>;
+}
+
+export interface OpenRequest {
+  /** undefined where the driver is not proxied. */
+  readonly proxy: ProxyAccess | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The way out of one session: nobody else knows the password. */
+export interface ProxyAccess {
+  /** `http://127.0.0.1:<port>`. */
+  readonly server: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** The browser of one client. One action at a time. */
+export interface DriverSession {
+  /**
+   * Does what the action says; `open` and `tabs` new have an address that was let through. When the signal is aborted it stops,
+   * and acts no more. Rejects with BROWSER_FAILED (a sentence that says what the model can do), REMOTE_UNREACHABLE where a page
+   * can't be had, and with the signal's reason.
+   */
+  perform(action: BrowserAction, call: DriverCall): Promise<DriverResult>;
+  /** Ends the browser with all its processes, and removes what it kept. Idempotent. */
+  close(): Promise<void>;
+  /** Resolves when the browser is gone, whoever ended it. */
+  readonly ended: Promise<void>;
+}
+
+export interface DriverCall {
+  readonly signal: AbortSignal;
+  /** How long the action may take; the signal is aborted a moment later. */
+  readonly timeoutMs: number;
+  /** Of `upload`: what `paths` named. */
+  readonly files: readonly UploadFile[];
+  /** A file of the page's, or made of it, ends where it is larger. */
+  readonly maxFileBytes: number;
+}
+
+export interface UploadFile {
+  /** Without any folder. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface DriverResult {
+  /** The page's address now, as the browser says. `about:blank` where there is none yet. */
+  readonly url: string;
+  readonly title: string;
+  /** What the page says, of snapshot (refs as `[ref=@e3]`), get_text and find. Of any length: the tool cuts it. */
+  readonly content?: string;
+  readonly tabs?: readonly DriverTab[];
+  /** Of screenshot, pdf and download. */
+  readonly file?: DriverFile;
+  /** What else happened, in sentences of the driver's own: a dialog was dismissed, a tab opened. Never the page's words. */
+  readonly notes?: readonly string[];
+}
+
+export interface DriverTab {
+  readonly url: string;
+  readonly title: string;
+  readonly current: boolean;
+}
+
+export interface DriverFile {
+  /** As the page calls it; the tool takes of it what a file's name may have. */
+  readonly name: string;
+  /** Called once, or not at all. */
+  readonly fill: FillFile;
+}
