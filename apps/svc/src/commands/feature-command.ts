@@ -3,7 +3,6 @@ import { type CatalogueEntry, type FeatureCommandContext, type FeatureDefinition
 import { callDaemon } from "@svc/gateway/control";
 import { setConfigKey, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
-import { SOP_TOOLS } from "@svc/sop";
 import type { CommandContext, CommandModule } from "../cli/command.ts";
 import { fileOption } from "../cli/config-option.ts";
 import { commandProgress } from "../cli/progress.ts";
@@ -54,7 +53,6 @@ async function contextFor(
     fetch: (url, fetchOptions) =>
       createGuardedFetch({ allowPrivate, exempt: loopbackOf(url), log, clock: systemClock })(url, fetchOptions),
     child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
-    toolOwners: toolOwners(composition.catalogue),
     runningTools: () => runningTools(home.controlSocket),
     clock: systemClock,
     log,
@@ -66,13 +64,6 @@ async function contextFor(
     reload: async () => (await reloadDaemon(context)).text,
   };
 }
-
-/** Names that a feature may not bring by a way that the build does not know of. */
-const toolOwners = (catalogue: readonly CatalogueEntry[]): ReadonlyMap<string, string> =>
-  new Map([
-    ...catalogue.flatMap(({ id, tools }) => tools.map((tool) => [tool, id] as const)),
-    ...["channel_send", ...SOP_TOOLS].map((tool) => [tool, "core"] as const),
-  ]);
 
 async function runningTools(socketFile: string): Promise<readonly string[] | undefined> {
   try {

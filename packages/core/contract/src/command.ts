@@ -33,8 +33,6 @@ export interface FeatureCommandContext<Config = unknown> {
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
   /** `FeatureContext.child`. */
   readonly child: FeatureContext["child"];
-  /** Tools of core and of every feature there is, in this build or not, by name: whose they are. */
-  readonly toolOwners: ReadonlyMap<string, string>;
   /** Names of the tools that the running daemon has; undefined: none runs. */
   runningTools(): Promise<readonly string[] | undefined>;
   readonly clock: Clock;
