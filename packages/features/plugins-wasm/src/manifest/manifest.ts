@@ -1,6 +1,7 @@
 /** `plugin.toml`: what a plugin says of itself. docs/guide/plugins.md describes the keys. */
 import { SvcError } from "@svc/contract";
 import * as v from "valibot";
+import { MAX_PLUGIN_NAME_CHARS } from "../tool-name.ts";
 import { isHostName } from "./host-name.ts";
 import { type FlatTable, readPluginToml } from "./plugin-toml.ts";
 
@@ -15,8 +16,8 @@ const line = (most: number) =>
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
 const whole = (least: number, most: number) => v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
 
-/** A tool's name (`Tool.name`): it is the tool. */
-export const pluginName = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/));
+/** As tools are named; the prefix of its tool takes up the rest of their 64 characters. */
+export const pluginName = v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/), v.maxLength(MAX_PLUGIN_NAME_CHARS));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const hosts = v.pipe(
   v.array(v.pipe(v.string(), v.check(isHostName))),
@@ -48,7 +49,7 @@ export type Manifest = v.InferOutput<typeof manifestSchema>;
 
 /** By key: what it must be. No received value is ever quoted. */
 const RULES: Readonly<Record<string, string>> = {
-  name: "a tool's name: a-z, then a-z 0-9 _, at most 64 characters",
+  name: `a name such as word_count: a-z, then a-z 0-9 _, at most ${MAX_PLUGIN_NAME_CHARS} characters`,
   description: "one line of text that says what the plugin does, at most 1024 characters",
   version: "a version such as 1.2.0",
   wasm: "the name of a .wasm file beside plugin.toml, without a path",

@@ -2,11 +2,12 @@
 import { constants } from "node:fs";
 import { lstat, open } from "node:fs/promises";
 import { type ErrorCode, SvcError } from "@svc/contract";
+import { MAX_MODULE_BYTES } from "../host/module/abi.ts";
 
 /** Bytes. */
 export const LIMITS = {
   manifest: 16 * 1024,
-  wasm: 20 * 1024 * 1024,
+  wasm: MAX_MODULE_BYTES,
   approval: 64 * 1024,
 } as const;
 

@@ -1,7 +1,7 @@
 /** What is installed: each plugin as it was approved, or why it is left out. Only reads. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type ErrorCode, type Logger, SvcError } from "@svc/contract";
+import { type ErrorCode, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import { readRelease } from "./approval.ts";
 import { pluginName } from "./manifest.ts";
