@@ -74,6 +74,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
       log,
       clock: systemClock,
     }),
+    reader: (type) => parts.registry.readers.get(type),
     track: (work) => parts.calls.during(work),
     store: parts.store,
     clock: systemClock,

@@ -17,7 +17,7 @@ import type { Logger } from "./log.ts";
 import type { Build } from "./manifest.ts";
 import type { Observer, Readings } from "./observe.ts";
 import type { SandboxBackend } from "./sandbox.ts";
-import type { FetchOptions, FetchResult, Tool } from "./tool.ts";
+import type { DocumentReader, FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
 import type { Ingress } from "./ingress.ts";
 import type { SecretStore, StateStore } from "./kept.ts";
@@ -131,6 +131,8 @@ export type Kept = "kept" | "duplicate";
 /** Plain data plus one lifecycle. */
 export interface Contributions {
   readonly tools?: readonly Tool[];
+  /** Of files that `file_read` would make nothing of. */
+  readonly readers?: readonly DocumentReader[];
   readonly channel?: Channel;
   /** Ways in of its channel. */
   readonly ingress?: readonly Ingress[];

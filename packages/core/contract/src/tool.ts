@@ -38,6 +38,34 @@ export interface ToolContext {
   exec(request: ExecRequest): Promise<ExecResult>;
   /** The guarded outgoing client: resolves once, refuses private addresses, re-checks every redirect. */
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
+  /** What makes text of files of this media type, e.g. `application/pdf`; undefined: nothing in this build does. */
+  reader(type: string): DocumentReader | undefined;
+}
+
+/** Makes text of files that hold it in a form of their own, for tools that read files. */
+export interface DocumentReader {
+  /** Media type of these files, in lower case. There is one reader a type. */
+  readonly type: string;
+  /** Throws `SvcError`; the message goes to the model. */
+  read(
+    path: string,
+    part: DocumentPart,
+    context: Pick<ToolContext, "clientId" | "signal" | "workspace">,
+  ): Promise<DocumentText>;
+}
+
+export interface DocumentPart {
+  /** Bytes of text (UTF-8) that were read before. One within a character stands for the beginning of the next. */
+  readonly offset: number;
+  readonly maxBytes: number;
+}
+
+export interface DocumentText {
+  readonly text: string;
+  /** Where the text goes on; undefined: this was the end of it. */
+  readonly nextOffset: number | undefined;
+  /** What whoever reads the text should know of it, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 /** Files below the workspace root. Every path is relative to it (or absolute inside it); symlinks can't lead out. */

@@ -11,6 +11,7 @@ const sandbox = (id: string): SandboxBackend => ({
   probe: () => Promise.resolve({ available: true, unenforced: [] }),
   open: () => Promise.reject(new Error("unused")),
 });
+const reader = (type: string) => ({ type, read: () => Promise.reject(new Error("unused")) });
 const route = (method: string, path: string, more: Partial<Route> = {}) =>
   ({ method, path, doc, handle: () => Promise.resolve({ status: 200, body: null }), ...more }) as Route;
 /** A channel that is called at these paths. */
@@ -54,6 +55,7 @@ describe("contributions", () => {
 
   test.each<[string, Contributions]>([
     ['tool "a"', { tools: [tool("a")] }],
+    ['reader of "application/pdf"', { readers: [reader("application/pdf")] }],
     ['sandbox backend "jail"', { sandbox: sandbox("jail") }],
     ['route "GET /api/x"', { routes: [route("GET", "/api/x")] }],
     ['ingress path "/hook"', calledAt("/hook")],
@@ -115,6 +117,8 @@ describe("contributions", () => {
     ["tool name", { tools: [tool("Shell")] }],
     ["tool name", { tools: [tool("a".repeat(65))] }],
     ["tool name", { tools: [tool("__proto__")] }],
+    ["media type of a reader", { readers: [reader("pdf")] }],
+    ["media type of a reader", { readers: [reader("Application/PDF")] }],
     ["sandbox backend id", { sandbox: sandbox("my jail") }],
     ["route method", { routes: [route("PATCH", "/api/x")] }],
     ["route path", { routes: [route("GET", "/webhook")] }],

@@ -66,6 +66,11 @@ describe("construction", () => {
       { tools: [{ ...tool("a"), run: undefined }] } as never,
       "a tool needs name, description, input, approval and run()",
     ],
+    [
+      "contributes half a reader",
+      { readers: [{ type: "a/b" }] } as never,
+      "a reader of documents needs type and read()",
+    ],
     ["contributes a channel without send", { channel: {} } as never, "a channel needs send()"],
     ["contributes half a way in", { channel: SENDS, ingress: [{ path: "/x" }] } as never, HALF_A_WAY],
     [

@@ -7,6 +7,7 @@ import { tool } from "./fake-features.ts";
 const part = (feature: string, rest: Partial<RegistryPart>): RegistryPart => ({
   feature,
   tools: [],
+  readers: [],
   sandboxes: [],
   channels: [],
   ingress: [],

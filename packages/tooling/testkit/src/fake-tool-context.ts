@@ -2,6 +2,7 @@
 import {
   SvcError,
   type ClientId,
+  type DocumentReader,
   type ExecRequest,
   type ExecResult,
   type FetchOptions,
@@ -16,6 +17,7 @@ export interface FakeToolContextOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly exec?: (request: ExecRequest) => Partial<ExecResult>;
   readonly fetch?: (url: string, options: FetchOptions) => Partial<FetchResult>;
+  readonly readers?: readonly DocumentReader[];
   readonly signal?: AbortSignal;
   /** Everything the tool asks for is there in abundance: as much as it asked for, 8 MiB when it set no limit. */
   readonly huge?: boolean;
@@ -57,6 +59,7 @@ export function fakeToolContext(options: FakeToolContextOptions = {}): ToolConte
         const headers = { "content-type": "text/plain", "x-long": "a".repeat(16_384) };
         return { ...result, headers, bytes: hugeBytes(request.maxBytes), truncated: true };
       }, request.signal),
+    reader: (type) => options.readers?.find((reader) => reader.type === type),
   };
 }
 

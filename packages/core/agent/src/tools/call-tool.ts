@@ -117,6 +117,7 @@ function contextOf(environment: ToolEnvironment, request: CallRequest): CoreTool
     workspace: environment.workspace,
     exec: (command) => environment.exec({ ...command, signal: command.signal ?? signal }),
     fetch: (url, options) => environment.fetch(url, { ...options, signal: options?.signal ?? signal }),
+    reader: (type) => environment.reader?.(type),
   };
 }
 

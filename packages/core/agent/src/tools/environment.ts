@@ -1,5 +1,15 @@
 /** What tool calls run in: one per agent, rebuilt whole when a part of it changes. */
-import type { Clock, ExecRequest, ExecResult, FetchOptions, FetchResult, Logger, Tool, Workspace } from "@svc/contract";
+import type {
+  Clock,
+  DocumentReader,
+  ExecRequest,
+  ExecResult,
+  FetchOptions,
+  FetchResult,
+  Logger,
+  Tool,
+  Workspace,
+} from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { Policy } from "../policy/index.ts";
@@ -14,6 +24,8 @@ export interface ToolEnvironment {
   readonly workspace: Workspace;
   exec(request: ExecRequest): Promise<ExecResult>;
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
+  /** Default: there is none. */
+  reader?(type: string): DocumentReader | undefined;
   /**
    * Runs the tool of a call. Whoever builds the environment counts here what runs, so that a reload can wait for it
    * before it shuts down what the call uses. A call that waits for a person is not running.

@@ -14,6 +14,7 @@ export interface ReservedNames {
 }
 
 export const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const MEDIA_TYPE = /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/;
 const SANDBOX_ID = /^[a-z][a-z0-9_-]{0,63}$/;
 const CHANNEL_ID = /^[a-z][a-z0-9_]{0,63}$/;
 const INGRESS_PATH = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
@@ -27,6 +28,7 @@ export function contributionProblems(
 ): string[] {
   const problems: string[] = [];
   const tools = new Claims("tool", reserved.tools, problems);
+  const readers = new Claims("reader of", [], problems);
   const sandboxes = new Claims("sandbox backend", reserved.sandboxes, problems);
   const channels = new Claims("channel", reserved.channels, problems);
   const ingress = new Claims("ingress path", [], problems);
@@ -40,6 +42,10 @@ export function contributionProblems(
     for (const { name } of part.tools) {
       if (!TOOL_NAME.test(name)) bad("tool name", name, "a-z, then a-z 0-9 _, at most 64");
       tools.claim(name, who);
+    }
+    for (const { type } of part.readers) {
+      if (!MEDIA_TYPE.test(type)) bad("media type of a reader", type, "type/subtype, in lower case");
+      readers.claim(type, who);
     }
     for (const { id } of part.sandboxes) {
       if (!SANDBOX_ID.test(id)) bad("sandbox backend id", id, "a-z, then a-z 0-9 _ -, at most 64");

@@ -185,7 +185,7 @@ export class Lifecycle {
   }
 
   #parts(lives: readonly FeatureLife[]): RegistryPart[] {
-    const none = { tools: [], sandboxes: [], channels: [], ingress: [], observers: [], routes: [] };
+    const none = { tools: [], readers: [], sandboxes: [], channels: [], ingress: [], observers: [], routes: [] };
     const core: RegistryPart = { ...none, ...this.#options.core, feature: "core" };
     return [core, ...lives.flatMap((life) => life.part ?? [])];
   }

@@ -1,5 +1,14 @@
 /** What a feature contributes, taken down once and for good, and checked for what the contract's types can't hold a program to. */
-import type { ClientId, Contributions, FeatureDefinition, Ingress, Route, SandboxBackend, Tool } from "@svc/contract";
+import type {
+  ClientId,
+  Contributions,
+  DocumentReader,
+  FeatureDefinition,
+  Ingress,
+  Route,
+  SandboxBackend,
+  Tool,
+} from "@svc/contract";
 import { asItIs } from "../registry/as-it-is.ts";
 import type { RegistryPart } from "../registry/registry.ts";
 import type { FeatureStates } from "../shared/feature-states.ts";
@@ -22,9 +31,11 @@ export function takeDown(
   states: FeatureStates,
 ): ConstructedFeature {
   const { register, run, shutdown } = made;
-  const [tools, routes, ingress] = [all(made.tools), all(made.routes), all(made.ingress)];
+  const [tools, readers, routes] = [all(made.tools), all(made.readers), all(made.routes)];
+  const ingress = all(made.ingress);
   const [channels, sandboxes, observers] = [one(made.channel), one(made.sandbox), one(made.observer)];
   for (const tool of tools) demand(isTool(tool), "a tool needs name, description, input, approval and run()");
+  for (const reader of readers) demand(isReader(reader), "a reader of documents needs type and read()");
   for (const route of routes) demand(isRoute(route), "a route needs method, path, doc and handle()");
   for (const way of ingress) demand(isIngress(way), "an ingress needs path, methods, signed, verify() and parse()");
   demand(channels.length > 0 || ingress.length === 0, "an ingress needs a channel whose messages come in by it");
@@ -40,6 +51,7 @@ export function takeDown(
     part: Object.freeze({
       feature: definition.id,
       tools,
+      readers,
       sandboxes,
       channels: Object.freeze(channels.map((channel) => Object.freeze([channelId, channel] as const))),
       ingress: Object.freeze(ingress.map((way) => Object.freeze([channelId, way] as const))),
@@ -77,6 +89,9 @@ const isTool = (tool: Tool): boolean =>
   typeof tool.input === "object" &&
   (typeof tool.approval === "function" || tool.approval === "auto" || tool.approval === "ask") &&
   typeof tool.run === "function";
+
+const isReader = (reader: DocumentReader): boolean =>
+  typeof reader.type === "string" && typeof reader.read === "function";
 
 const ACCESS: ReadonlySet<string> = new Set(["read", "operate", "open"]);
 

@@ -1,11 +1,13 @@
 /** What this process can do, fixed once start-up is over. A reload builds a new one and swaps the reference. */
-import type { Channel, Ingress, Observer, Route, SandboxBackend, Tool } from "@svc/contract";
+import type { Channel, DocumentReader, Ingress, Observer, Route, SandboxBackend, Tool } from "@svc/contract";
 import { FrozenMap } from "./frozen-map.ts";
 
 export interface Registry {
   readonly tools: FrozenMap<Tool>;
   /** Feature id of each tool's owner; `core` for core's own. */
   readonly toolOwners: FrozenMap<string>;
+  /** By the media type of what they read. */
+  readonly readers: FrozenMap<DocumentReader>;
   readonly sandboxes: FrozenMap<SandboxBackend>;
   /** By channel id (`channelIdOf`). */
   readonly channels: FrozenMap<Channel>;
@@ -38,6 +40,7 @@ export interface RegisteredIngress {
 export interface RegistryPart {
   readonly feature: string;
   readonly tools: readonly Tool[];
+  readonly readers: readonly DocumentReader[];
   readonly sandboxes: readonly SandboxBackend[];
   readonly channels: readonly (readonly [id: string, channel: Channel])[];
   readonly ingress: readonly (readonly [channel: string, ingress: Ingress])[];
@@ -50,6 +53,7 @@ export function buildRegistry(parts: readonly RegistryPart[]): Registry {
   return Object.freeze({
     tools: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, tool] as const))),
     toolOwners: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, part.feature] as const))),
+    readers: new FrozenMap(parts.flatMap((part) => part.readers.map((reader) => [reader.type, reader] as const))),
     sandboxes: new FrozenMap(parts.flatMap((part) => part.sandboxes.map((backend) => [backend.id, backend] as const))),
     channels: new FrozenMap(parts.flatMap((part) => part.channels)),
     channelOwners: new FrozenMap(parts.flatMap((part) => part.channels.map(([id]) => [id, part.feature] as const))),
