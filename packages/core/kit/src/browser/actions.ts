@@ -12,7 +12,7 @@ const anyText = (description: string) => v.pipe(v.string(), v.maxLength(20_000),
 
 /** Fields by name; one means the same in every action that has it. */
 const FIELDS = {
-  url: text("open, tabs new: the address, with https:// or http://.", 8192),
+  url: text("open, tabs new: the address, with https:// or http://. download: the file's, in place of target.", 8192),
   target,
   text: anyText("fill, type: what is written. wait: text that must be on the page."),
   key: text("press: a key or combination, e.g. Enter, Tab, ArrowDown, Control+a.", 50),
@@ -78,7 +78,7 @@ const ACTIONS = [
   v.strictObject({ action: v.literal("find"), by: FIELDS.by, value: FIELDS.value, name: optional(FIELDS.name) }),
   v.strictObject({ action: v.literal("screenshot"), full_page: optional(FIELDS.full_page) }),
   v.strictObject({ action: v.literal("upload"), target, paths: FIELDS.paths }),
-  v.strictObject({ action: v.literal("download"), target }),
+  v.strictObject({ action: v.literal("download"), target: optional(target), url: optional(FIELDS.url) }),
   v.strictObject({ action: v.literal("pdf") }),
   v.strictObject({
     action: v.literal("tabs"),
@@ -110,6 +110,9 @@ export function actionOf(input: BrowserInput): BrowserAction {
   const action = parsed.output;
   if (action.action === "find" && action.name !== undefined && action.by !== "role") {
     throw new SvcError("TOOL_BAD_INPUT", "find takes name only together with by = role.");
+  }
+  if (action.action === "download" && (action.target === undefined) === (action.url === undefined)) {
+    throw new SvcError("TOOL_BAD_INPUT", "download needs either target or url.");
   }
   if (action.action === "tabs") checkTabs(action);
   return action;

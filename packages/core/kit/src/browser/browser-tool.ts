@@ -44,9 +44,6 @@ async function run(action: BrowserAction, context: ToolContext, parts: BrowserTo
   const opens = "url" in action && action.url !== undefined;
   if (opens) await guard.check(action.url as string);
   const files = action.action === "upload" ? await uploads(action.paths, context.workspace) : [];
-  return sessions.use(clientId, { start: opens || isNewTab(action), signal }, (session) =>
-    performIn(session, action, files, context, parts),
-  );
+  const start = opens || (action.action === "tabs" && action.op === "new");
+  return sessions.use(clientId, { start, signal }, (session) => performIn(session, action, files, context, parts));
 }
-
-const isNewTab = (action: BrowserAction): boolean => action.action === "tabs" && action.op === "new";

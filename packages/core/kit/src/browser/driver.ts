@@ -35,7 +35,7 @@ export interface ProxyAccess {
 /** The browser of one client. One action at a time. */
 export interface DriverSession {
   /**
-   * Does what the action says; `open` and `tabs` new have an address that was let through. When the signal is aborted it stops,
+   * Does what the action says; `open`, `download` and `tabs` new have an address that was let through. When the signal is aborted it stops,
    * and acts no more. Rejects with BROWSER_FAILED (a sentence that says what the model can do), REMOTE_UNREACHABLE where a page
    * can't be had, and with the signal's reason.
    */
@@ -71,7 +71,9 @@ export interface DriverResult {
   readonly tabs?: readonly DriverTab[];
   /** Of screenshot, pdf and download. */
   readonly file?: DriverFile;
-  /** What else happened, in sentences of the driver's own: a dialog was dismissed, a tab opened. Never the page's words. */
+  /** Of alert, confirm and prompt: all were dismissed. */
+  readonly dialogs?: readonly DriverDialog[];
+  /** What else happened, in sentences of the driver's own: a tab was opened, the page still loads. Never the page's words. */
   readonly notes?: readonly string[];
 }
 
@@ -79,6 +81,12 @@ export interface DriverTab {
   readonly url: string;
   readonly title: string;
   readonly current: boolean;
+}
+
+export interface DriverDialog {
+  readonly kind: "alert" | "confirm" | "prompt" | "beforeunload";
+  /** The page's words. */
+  readonly message: string;
 }
 
 export interface DriverFile {
