@@ -28,9 +28,10 @@ export async function reloadDaemon({ env }: CommandContext): Promise<Told> {
 }
 
 export function reloadText({ changed, features, restart, warnings }: ReloadReport): string {
-  if (changed.length === 0) return "nothing changed";
+  // A feature may be made of files beside its section.
+  if (changed.length + features.length === 0) return "nothing changed";
   return [
-    `changed: ${changed.map((section) => `[${section}]`).join(", ")}`,
+    ...(changed.length > 0 ? [`changed: ${changed.map((section) => `[${section}]`).join(", ")}`] : []),
     ...(features.length > 0 ? [`started anew: ${features.join(", ")}`] : []),
     ...(restart.length > 0 ? [`in force after a restart: ${restart.join(", ")}`] : []),
     ...warnings.map((warning) => `warning: ${warning}`),

@@ -55,7 +55,6 @@ async function contextFor(
     child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
     runningTools: () => runningTools(home.controlSocket),
     clock: systemClock,
-    log,
     enable: async () => {
       const { features, catalogue } = composition;
       const key = `${definition.section}.enabled`;

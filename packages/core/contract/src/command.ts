@@ -1,7 +1,6 @@
 /** What a feature adds to the command line. Its line in the help is core's; here is what it does. */
 import type { Clock } from "./clock.ts";
 import type { FeatureContext } from "./feature.ts";
-import type { Logger } from "./log.ts";
 import type { FetchOptions, FetchResult } from "./tool.ts";
 
 export interface FeatureCommand<Config = unknown> {
@@ -36,7 +35,6 @@ export interface FeatureCommandContext<Config = unknown> {
   /** Names of the tools that the running daemon has; undefined: none runs. */
   runningTools(): Promise<readonly string[] | undefined>;
   readonly clock: Clock;
-  readonly log: Logger;
   /** Turns the feature on in the config file, for the next start or `reload`. Throws CONFIG_*. */
   enable(): Promise<void>;
   /** Tells the running daemon that what the feature is made of has changed. Resolves with a sentence about what came of it. */

@@ -1,0 +1,32 @@
+/** Which of two versions is the later one, by the rules of https://semver.org/#spec-item-11. */
+
+/** Below 0: `one` is the earlier. What follows a `+` does not count. */
+export function compareVersions(one: string, other: string): number {
+  const [a, b] = [partsOf(one), partsOf(other)];
+  for (const index of [0, 1, 2]) {
+    const difference = Number(a.numbers[index]) - Number(b.numbers[index]);
+    if (difference !== 0) return difference;
+  }
+  // A version before the release is earlier than the release.
+  if (a.before.length === 0 || b.before.length === 0) return b.before.length - a.before.length;
+  for (let index = 0; index < Math.max(a.before.length, b.before.length); index += 1) {
+    const difference = compareWords(a.before[index], b.before[index]);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function partsOf(version: string): { numbers: string[]; before: string[] } {
+  const [release = "", ...before] = version.replace(/\+.*$/, "").split("-");
+  return { numbers: release.split("."), before: before.length === 0 ? [] : before.join("-").split(".") };
+}
+
+function compareWords(one: string | undefined, other: string | undefined): number {
+  if (one === other) return 0;
+  if (one === undefined) return -1;
+  if (other === undefined) return 1;
+  const [a, b] = [/^\d+$/.test(one), /^\d+$/.test(other)];
+  if (a && b) return Number(one) - Number(other);
+  if (a !== b) return a ? -1 : 1;
+  return one < other ? -1 : 1;
+}

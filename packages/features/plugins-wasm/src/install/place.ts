@@ -1,0 +1,124 @@
+/**
+ * Puts plugins in their place. A new plugin's folder appears whole; of one that is there `approved.json` is replaced, which names
+ * the release in force. A process killed at any instant leaves the old plugin or the new one, and perhaps what the next one clears.
+ */
+import { randomBytes } from "node:crypto";
+import { chmod, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { SvcError } from "@svc/contract";
+import { APPROVAL_FILE, type Approval, approvalText, readApproval, RELEASE_NAME } from "../manifest/approval.ts";
+import { MANIFEST_FILE } from "../manifest/manifest.ts";
+import type { PluginPackage } from "./package.ts";
+
+/** Of folders that are not in their place yet, or no more. */
+const STAGED = ".staged-";
+
+export const newReleaseName = (): string => randomBytes(6).toString("hex");
+
+/** Only under the lock. Rejects with what the system says, and leaves what was there. */
+export async function putPlugin(
+  pluginsFolder: string,
+  { toml, wasm, manifest }: PluginPackage,
+  approval: Approval,
+): Promise<void> {
+  const staged = join(pluginsFolder, `${STAGED}${newReleaseName()}`);
+  const target = join(pluginsFolder, manifest.name);
+  try {
+    const release = join(staged, approval.release);
+    await mkdir(release, { recursive: true, mode: 0o700 });
+    await writeSynced(join(release, MANIFEST_FILE), toml);
+    await writeSynced(join(release, manifest.wasm), wasm);
+    await syncFolder(release);
+    await writeSynced(join(staged, APPROVAL_FILE), approvalText(approval));
+    await syncFolder(staged);
+    if (!(await isThere(target))) {
+      await rename(staged, target);
+      await syncFolder(pluginsFolder);
+      return;
+    }
+    // Or what was approved would be left out, where others may write into the folder.
+    await chmod(target, 0o700);
+    await rename(release, join(target, approval.release));
+    await syncFolder(target);
+    await rename(join(staged, APPROVAL_FILE), join(target, APPROVAL_FILE));
+    await syncFolder(target);
+  } finally {
+    await rm(staged, { recursive: true, force: true });
+  }
+}
+
+/** Only under the lock. Gone at once; what is left of it is cleared by the next change if it can't be cleared now. */
+export async function removePlugin(pluginsFolder: string, name: string): Promise<void> {
+  const aside = join(pluginsFolder, `${STAGED}${newReleaseName()}`);
+  await rename(join(pluginsFolder, name), aside);
+  await syncFolder(pluginsFolder);
+  await rm(aside, { recursive: true, force: true });
+}
+
+/** Only under the lock, where nobody else is at work: removes what killed commands left, and releases that nothing names. */
+export async function clearLeftovers(pluginsFolder: string): Promise<void> {
+  for (const entry of await readdir(pluginsFolder, { withFileTypes: true })) {
+    const path = join(pluginsFolder, entry.name);
+    if (entry.name.startsWith(STAGED)) await rm(path, { recursive: true, force: true });
+    else if (entry.isDirectory()) await clearReleases(path);
+  }
+}
+
+async function clearReleases(folder: string): Promise<void> {
+  const approval = await readApproval(folder).catch(() => undefined);
+  // Without a record nobody knows what is in force.
+  if (!approval) return;
+  for (const name of await readdir(folder)) {
+    if (RELEASE_NAME.test(name) && name !== approval.release)
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** Makes it where it is missing, for this user alone. */
+export async function openPluginsFolder(pluginsFolder: string): Promise<void> {
+  await mkdir(pluginsFolder, { recursive: true, mode: 0o700 });
+}
+
+/** What the system has against writing, as a person is told it. */
+export function unwritable(error: unknown): unknown {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (error instanceof SvcError || !/^E[A-Z]+$/.test(code)) return error;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new SvcError("STORE_FULL", "The disk is full; the plugins are as they were.", { cause: error });
+  }
+  return new SvcError("HOME_UNWRITABLE", "The folder of the plugins can't be written; they are as they were.", {
+    hint: "Look who owns it, and run this as that user. plugins.plugins_dir names it.",
+    cause: error,
+  });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isSymbolicLink()) {
+    throw new SvcError("PLUGIN_REFUSED", "In the plugin's place is a symbolic link, which is left alone.", {
+      hint: "Remove the link, and install again.",
+    });
+  }
+  return stats !== undefined;
+}
+
+async function writeSynced(file: string, content: Uint8Array | string): Promise<void> {
+  const handle = await open(file, "wx", 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Or the names in it could be lost with the power. Windows has no such thing as opening a folder. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
