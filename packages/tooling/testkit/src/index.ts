@@ -9,6 +9,7 @@ export * from "./conformance/auth-conformance.ts";
 export * from "./conformance/channel-conformance.ts";
 export * from "./conformance/feature-conformance.ts";
 export * from "./conformance/observer-conformance.ts";
+export * from "./conformance/sandbox-conformance.ts";
 export * from "./conformance/tool-conformance.ts";
 export * from "./fake-chat.ts";
 export * from "./fake-clock.ts";
