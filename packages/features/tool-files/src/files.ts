@@ -1,6 +1,7 @@
 /** `file_read`, `file_write`, `file_list`. The workspace keeps paths inside and off what the policy forbids. */
 import { type Contributions, defineTool } from "@svc/contract";
 import * as v from "valibot";
+import { documentType, readDocument } from "./documents.ts";
 import { textOf } from "./text-of.ts";
 
 // A turn cuts results beyond 64 Ki characters of JSON, and with them the note about how to go on.
@@ -19,7 +20,8 @@ export const fileRead = defineTool({
   name: "file_read",
   description:
     "Reads a text file (UTF-8) of the workspace. Returns its text and, when there is more than max_bytes, " +
-    "truncated = true and next_offset, from which to go on. For a binary file only a note is returned.",
+    "truncated = true and next_offset, from which to go on. Of a PDF it returns the text of its pages. For another binary " +
+    "file only a note is returned.",
   input: v.strictObject({
     path: path("Path of the file, relative to the workspace."),
     offset: v.optional(count(0, Number.MAX_SAFE_INTEGER, "Byte to start at. Default 0."), 0),
@@ -29,8 +31,11 @@ export const fileRead = defineTool({
     ),
   }),
   approval: "auto",
-  async run(input, { workspace, signal }) {
+  async run(input, context) {
+    const { workspace, signal } = context;
     signal.throwIfAborted();
+    const type = await documentType(input.path, workspace);
+    if (type !== undefined) return readDocument(type, input, context);
     const { bytes, truncated } = await workspace.read(input.path, input.max_bytes, input.offset);
     const { text, usedBytes } = textOf(bytes, truncated);
     if (text === undefined)

@@ -87,3 +87,41 @@ test("file_write and file_list do what they say", async () => {
   });
   expect(await fileList.run(v.parse(fileList.input, { limit: 1 }), context)).toMatchObject({ truncated: true });
 });
+
+describe("file_read of a PDF", () => {
+  const pdf = "%PDF-1.4\nnothing a person would read";
+  const reader = (nextOffset: number | undefined, notes: readonly string[] = []) => ({
+    type: "application/pdf",
+    read: (path: string, { offset, maxBytes }: { offset: number; maxBytes: number }) =>
+      Promise.resolve({ text: `${path} ${offset} ${maxBytes}`, nextOffset, notes }),
+  });
+  const run = (input: Record<string, unknown>, options: Parameters<typeof fakeToolContext>[0]) =>
+    fileRead.run(v.parse(fileRead.input, input), fakeToolContext(options));
+
+  test("gives what its reader makes of it, with the way to go on", async () => {
+    const files = { "a.bin": pdf };
+    const input = { path: "a.bin", offset: 7, max_bytes: 20 };
+    expect(await run(input, { files, readers: [reader(27, ["Page 2 has no text."])] })).toEqual({
+      text: "a.bin 7 20",
+      truncated: true,
+      next_offset: 27,
+      notes: ["Page 2 has no text."],
+    });
+    expect(await run(input, { files, readers: [reader(undefined)] })).toEqual({ text: "a.bin 7 20", truncated: false });
+    await expect(run(input, { files, readers: [reader(7)] })).rejects.toMatchObject({ code: "TOOL_FAILED" });
+  });
+
+  test("says how to build the feature where there is none, and shows nothing of the file", async () => {
+    expect(await run({ path: "a.pdf" }, { files: { "a.pdf": `junk\n${pdf}` } })).toEqual({
+      note: expect.stringMatching(/rag-pdf.*pnpm build minimal --with rag-pdf$/),
+    });
+  });
+
+  test("a text that speaks of PDFs is a text, and so is one that is only called so", async () => {
+    const readers = [reader(undefined)];
+    expect(await run({ path: "a.md" }, { files: { "a.md": `begins with ${pdf}` }, readers })).toMatchObject({
+      text: expect.stringContaining("begins"),
+    });
+    expect(await run({ path: "a.pdf" }, { files: { "a.pdf": "hello" }, readers })).toMatchObject({ text: "hello" });
+  });
+});
