@@ -1,3 +1,9 @@
-import type { Contributions } from "@svc/contract";
+import type { Contributions, FeatureContext } from "@svc/contract";
+import { pdfPages } from "./pdf-pages.ts";
+import { pdfRead } from "./pdf-read.ts";
+import { pdfReader } from "./pdf-reader.ts";
 
-export const create = (): Contributions => ({});
+export function create(context: FeatureContext<unknown>): Contributions {
+  const pdf = pdfPages(context);
+  return { tools: [pdfRead(pdf)], readers: [pdfReader(pdf)] };
+}
