@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { EXIT, SvcError } from "@svc/contract";
 import { readHouse } from "./house.ts";
+import { linkCompiler } from "./link-compiler.ts";
 import { linkPackage } from "./link.ts";
 import { type Plan, planPackage } from "./plan.ts";
 import { readRequest } from "./request.ts";
@@ -9,12 +10,13 @@ import { writePlan } from "./write.ts";
 
 const HELP = `Usage: pnpm new <kind> <name> [--dry-run]
 
-Makes a package in packages/features that passes types, lint, format, checks and tests at once.
+Makes a package in packages/features that passes types, lint, format, checks and tests at once; or, in plugins, a WASM plugin.
 
 Kinds:
   feature   anything with a place of its own in the service: an observer, routes below /api, a loop
   channel   a place people are answered in; the template takes signed webhooks and answers over a JSON API
   tool      something the agent can call
+  plugin    a tool of your own, outside of this repository, that runs confined and is installed without a build of svc
 
   --dry-run   print what would be written, write nothing
   --help      print this
@@ -25,6 +27,7 @@ Examples:
   pnpm new tool word-count        packages/features/tool-word-count
   pnpm new channel pager          packages/features/channel-pager, [channels_config.pager]
   pnpm new feature turn-stats     packages/features/turn-stats, [turn_stats]
+  pnpm new plugin word-count      plugins/word-count, the tool plugin_word_count
   pnpm new tool word-count --dry-run
 `;
 
@@ -49,14 +52,16 @@ function make(argv: readonly string[]): number {
   process.stdout.write(describe(plan, request.dryRun));
   if (request.dryRun) return EXIT.ok;
   writePlan(root, plan);
-  const problem = linkPackage(root, plan.folder);
+  const isPlugin = request.kind === "plugin";
+  const problem = isPlugin ? linkCompiler(root, plan.folder) : linkPackage(root, plan.folder);
   if (problem !== undefined) {
+    const install = isPlugin ? `cd ${plan.folder} && npm install` : "pnpm install";
     process.stderr.write(
-      `\nThe files are written, but the package is not linked:\n${problem}\nMend that, then run: pnpm install\n`,
+      `\nThe files are written, but the package is not linked:\n${problem}\nMend that, then run: ${install}\n`,
     );
     return EXIT.unavailable;
   }
-  process.stdout.write(nextSteps(plan));
+  process.stdout.write(isPlugin ? pluginSteps(plan) : nextSteps(plan));
   return EXIT.ok;
 }
 
@@ -74,6 +79,12 @@ It passes already. Try it, then make it yours:
   node_modules/.bin/vitest run --project unit ${folder}
   pnpm checks
   pnpm build minimal --with ${id}
+`;
+
+const pluginSteps = ({ folder }: Plan): string => `
+It works already. Build it, install it, then make it yours:
+  node ${folder}/build.mjs
+  svc plugin install ${folder}
 `;
 
 process.exitCode = main(process.argv.slice(2));

@@ -20,6 +20,7 @@ export interface Plan {
 
 /** Throws USAGE for a name that is taken, and for a planned feature of a kind without a template. */
 export function planPackage(request: Request, house: House): Plan {
+  if (request.kind === "plugin") return planPlugin(request.name);
   const planned = plannedFor(request, house);
   const id = planned?.id ?? `${PREFIX[request.kind]}${request.name}`;
   if (house.features.has(id)) throw taken(`packages/features/${id} exists already.`);
@@ -45,6 +46,15 @@ export function planPackage(request: Request, house: House): Plan {
   return { id, folder: `packages/features/${id}`, files, changes };
 }
 
+/** A folder of its own beside the packages, of which git knows nothing. */
+function planPlugin(name: string): Plan {
+  const words = { name, tool: name.replaceAll("-", "_") };
+  const files = new Map([...readTemplate("plugin")].map(([path, text]) => [path, fill(text, words)] as const));
+  return { id: name, folder: `${PLUGINS}/${name}`, files, changes: new Map() };
+}
+
+const PLUGINS = "plugins";
+
 const TEMPLATES = join(import.meta.dirname, "../templates");
 
 /** Text by path, of every file of a kind's template. */
@@ -69,7 +79,7 @@ interface Words {
 }
 
 /** `__name__` in a template is a word of the request; an unknown one is a mistake in the template. */
-function fill(text: string, words: Words): string {
+function fill(text: string, words: Partial<Words>): string {
   return text.replace(/__([a-z]+)__/g, (mark, word: string) => {
     const value = (words as unknown as Record<string, string>)[word];
     if (value === undefined) throw new SvcError("INTERNAL", `A template has an unknown mark ${mark}.`);

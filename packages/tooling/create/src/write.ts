@@ -7,6 +7,7 @@ import type { Plan } from "./plan.ts";
 /** Throws USAGE when the folder appeared meanwhile. */
 export function writePlan(root: string, plan: Plan): void {
   const target = join(root, plan.folder);
+  mkdirSync(dirname(target), { recursive: true });
   // Beside the target, so that the rename stays on one file system; the dot keeps it out of every glob meanwhile.
   const draft = mkdtempSync(join(dirname(target), ".new-"));
   try {

@@ -98,6 +98,27 @@ describe("pnpm new", () => {
   });
 });
 
+describe("a plugin", () => {
+  test("builds where it was made, without a download, and git knows nothing of it", () => {
+    const { status, stdout } = pnpmNew("plugin", "sample-greeter");
+    expect(status).toBe(0);
+    const commands = stdout.split("\n").filter((line) => line.startsWith("  node ") || line.startsWith("  svc "));
+    expect(commands).toEqual([
+      "  node plugins/sample-greeter/build.mjs",
+      "  svc plugin install plugins/sample-greeter",
+    ]);
+    expect(succeed(process.execPath, ["plugins/sample-greeter/build.mjs"])).toMatch(/^plugin\.wasm {2}[0-9a-f]{64}\n$/);
+    expect(succeed("git", ["status", "--short", "--untracked-files=all", "plugins"])).toBe("");
+  });
+
+  test("a second one of the same name is refused, and the first stays as it is", () => {
+    const before = readFileSync(join(root, "plugins/sample-greeter/plugin.toml"), "utf8");
+    expect(before).not.toContain("0".repeat(64));
+    expect(pnpmNew("plugin", "sample-greeter")).toMatchObject({ status: 64 });
+    expect(readFileSync(join(root, "plugins/sample-greeter/plugin.toml"), "utf8")).toBe(before);
+  });
+});
+
 describe("what it made passes at once", () => {
   test("types", () => {
     for (const args of [["-b"], ["-p", "tsconfig.tests.json"]]) {

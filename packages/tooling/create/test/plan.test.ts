@@ -1,9 +1,14 @@
 // What a new package will be: every mark of the template filled in, nothing claimed that somebody owns, and a planned
 // feature moved out of the plan without touching another line.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { House } from "../src/house.ts";
-import { KINDS } from "../src/kinds.ts";
+import { type Kind, KINDS } from "../src/kinds.ts";
 import { planPackage } from "../src/plan.ts";
+
+type PackageKind = Exclude<Kind, "plugin">;
+const PACKAGES = KINDS.filter((kind) => kind !== "plugin");
 
 const PLANNED = `# Not written yet.
 
@@ -65,17 +70,17 @@ const house: House = {
     ["profiles/planned.toml", PLANNED],
   ]),
 };
-const plan = (kind: (typeof KINDS)[number], name: string) => planPackage({ kind, name, dryRun: false }, house);
+const plan = (kind: Kind, name: string) => planPackage({ kind, name, dryRun: false }, house);
 const manifest = (text: string | undefined): Record<string, unknown> =>
   (JSON.parse(text ?? "{}") as { svc: Record<string, unknown> }).svc;
 
-const FILES: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
+const FILES: Readonly<Record<PackageKind, readonly string[]>> = {
   feature: ["src/index.ts", "src/word-count.ts", "test/word-count.test.ts"],
   channel: ["src/delivery.ts", "src/index.ts", "src/word-count.ts", "test/platform.ts", "test/word-count.test.ts"],
   tool: ["src/index.ts", "src/word-count.ts", "test/word-count.test.ts"],
 };
 
-test.each(KINDS)("a %s is a few files without a mark left in them", (kind) => {
+test.each(PACKAGES)("a %s is a few files without a mark left in them", (kind) => {
   const { id, folder, files, changes } = plan(kind, "word-count");
   expect(id).toBe({ feature: "word-count", channel: "channel-word-count", tool: "tool-word-count" }[kind]);
   expect(folder).toBe(`packages/features/${id}`);
@@ -85,6 +90,42 @@ test.each(KINDS)("a %s is a few files without a mark left in them", (kind) => {
   expect(files.get("README.md")).toMatch(new RegExp(`^# ${id}\n`));
   expect(files.get("README.md")).toContain("Not in a profile: ");
   expect(changes.size).toBe(0);
+});
+
+describe("a plugin", () => {
+  const ROOT = join(import.meta.dirname, "../../../..");
+  const EXAMPLE = "packages/features/plugins-wasm/examples/word-count";
+  const example = (file: string): string => readFileSync(join(ROOT, EXAMPLE, file), "utf8");
+
+  test("is a folder beside the packages, and changes nothing", () => {
+    const { folder, files, changes } = plan("plugin", "word-count");
+    expect(folder).toBe("plugins/word-count");
+    expect([...files.keys()].toSorted()).toEqual([
+      "README.md",
+      "assembly/host.ts",
+      "assembly/plugin.ts",
+      "assembly/tsconfig.json",
+      "build.mjs",
+      "package.json",
+      "plugin.toml",
+    ]);
+    for (const text of files.values()) expect(text).not.toMatch(/__[a-z]+__/);
+    expect(files.get("plugin.toml")).toContain('name = "word_count"');
+    expect(files.get("README.md")).toContain("`plugin_word_count`");
+    expect(changes.size).toBe(0);
+  });
+
+  test.each(["build.mjs", "assembly/host.ts", "assembly/tsconfig.json"])("has the example's %s", (file) => {
+    expect(plan("plugin", "word-count").files.get(file)).toBe(example(file));
+  });
+
+  test("asks for the compiler that this repository builds its own with", () => {
+    const { devDependencies } = JSON.parse(plan("plugin", "x").files.get("package.json") ?? "{}") as {
+      devDependencies: Record<string, string>;
+    };
+    const catalog = readFileSync(join(ROOT, "pnpm-workspace.yaml"), "utf8");
+    expect(catalog).toContain(`assemblyscript: ${devDependencies["assemblyscript"]}\n`);
+  });
 });
 
 test("a channel carries its id and its path, in the manifest and in the code", () => {
@@ -104,7 +145,7 @@ test("sections and tools carry the name in the spelling of the config", () => {
 });
 
 describe("what is taken is refused", () => {
-  test.each<[(typeof KINDS)[number], string, string]>([
+  test.each<[Kind, string, string]>([
     ["tool", "files", "packages/features/tool-files exists already."],
     ["feature", "gateway", "The config section [gateway] is owned by the core."],
     ["tool", "file-read", "The tool file_read is brought by tool-files."],

@@ -8,14 +8,15 @@ describe("arguments", () => {
     [["tool", "word-count"], { kind: "tool", name: "word-count", dryRun: false }],
     [["--dry-run", "channel", "pager2"], { kind: "channel", name: "pager2", dryRun: true }],
     [["feature", "x"], { kind: "feature", name: "x", dryRun: false }],
+    [["plugin", "word-count"], { kind: "plugin", name: "word-count", dryRun: false }],
   ])("%j", (argv, expected) => {
     expect(readRequest(argv)).toEqual(expected);
   });
 
   test.each<[string[], string]>([
-    [[], "Say what to make: feature, channel, tool."],
+    [[], "Say what to make: feature, channel, tool, plugin."],
     [["tol", "x"], "Did you mean tool?"],
-    [["gadget", "x"], "There is no such kind. Kinds: feature, channel, tool."],
+    [["gadget", "x"], "There is no such kind. Kinds: feature, channel, tool, plugin."],
     [["tool"], "Give the tool a name."],
     [["tool", "a", "b"], "join the words of a name with hyphens"],
     [["tool", "x", "--dryrun"], "Did you mean --dry-run?"],
