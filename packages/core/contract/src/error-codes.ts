@@ -83,7 +83,7 @@ export const ERRORS = {
   REMOTE_UNREACHABLE: entry(502, EXIT.unavailable, "The remote server could not be reached or broke the protocol."),
   REMOTE_TIMEOUT: entry(504, EXIT.unavailable, "The remote server did not answer in time."),
   SANDBOX_UNAVAILABLE: entry(503, EXIT.unavailable, "The requested sandbox is not available."),
-  DOMAIN_REFUSED: entry(403, EXIT.noPermission, "browser.allowed_domains does not list this host."),
+  DOMAIN_REFUSED: entry(403, EXIT.noPermission, "This host is not in browser.allowed_domains."),
   BROWSER_UNAVAILABLE: entry(503, EXIT.unavailable, "The browser can't be started, or the program that drives it."),
   BROWSER_FAILED: entry(502, EXIT.unavailable, "The browser could not do this."),
   PDF_INVALID: entry(400, EXIT.data, "The file is no PDF that can be read."),
