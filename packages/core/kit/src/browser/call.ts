@@ -4,9 +4,11 @@ import { unlessAborted } from "../unless-aborted.ts";
 import type { BrowserAction, BrowserActionName } from "./actions.ts";
 import type { BrowserDriver, DriverResult, UploadFile } from "./driver.ts";
 import { MAX_FILE_BYTES, keepFile } from "./files.ts";
-import type { BrowserGuard } from "./guard.ts";
+import { FailedAddress } from "./errors.ts";
+import { type BrowserGuard, shownHost } from "./guard.ts";
 import { judgePage } from "./judge.ts";
 import type { OpenSession } from "./open-session.ts";
+import type { Refusal } from "./proxy/refusals.ts";
 import { resultOf } from "./result.ts";
 
 export interface CallParts {
@@ -30,9 +32,9 @@ export async function performIn(
     result = await timed(session, action, files, context.signal, clock);
   } catch (error) {
     context.signal.throwIfAborted();
-    const opens = action.action === "open" || action.action === "tabs";
+    const opens = "url" in action;
     // A page that could not be had because its host, or one that it redirects to, was refused.
-    const refusal = opens && isUnreachable(error) ? refusals().at(-1) : undefined;
+    const refusal = opens && isUnreachable(error) ? refusalOf(error, refusals()) : undefined;
     throw (
       refusal?.error ??
       (error instanceof SvcError ? error : new SvcError("BROWSER_FAILED", undefined, { cause: error }))
@@ -49,7 +51,14 @@ export async function performIn(
   return resultOf({ action: action.action, backend: driver.backend, result, file, notes, refusals: refusals() });
 }
 
-const isUnreachable = (error: unknown): boolean =>
+/** By the host that failed, where the driver knows it: a browser has wishes of its own beside the page's. */
+function refusalOf({ cause }: SvcError, refusals: readonly Refusal[]): Refusal | undefined {
+  if (!(cause instanceof FailedAddress) || !URL.canParse(cause.address)) return refusals.at(-1);
+  const host = shownHost(new URL(cause.address).hostname);
+  return refusals.findLast((refusal) => refusal.host === host);
+}
+
+const isUnreachable = (error: unknown): error is SvcError =>
   error instanceof SvcError && (error.code === "REMOTE_UNREACHABLE" || error.code === "BROWSER_FAILED");
 
 /** The driver is to keep to the time by itself; one that does not is stopped, and so is one whose caller gives up. */

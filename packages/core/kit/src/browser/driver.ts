@@ -10,9 +10,14 @@ export interface BrowserDriver {
    * reports can be judged.
    */
   readonly proxied: boolean;
+  /** False: its browsers can't give the proxy a password, so that any program of this machine may use it. Default: true. */
+  readonly proxyPassword?: boolean;
   /** What can be checked before it is needed. Rejects with BROWSER_UNAVAILABLE, which disables the feature. */
   check?(signal: AbortSignal): Promise<void>;
-  /** Starts a browser without anybody's cookies, storage or history. Rejects with BROWSER_UNAVAILABLE. */
+  /**
+   * Starts a browser without anybody's cookies, storage or history. Rejects with BROWSER_UNAVAILABLE. One that comes after the
+   * signal was aborted is closed at once.
+   */
   open(request: OpenRequest): Promise<DriverSession>;
   /** After the last session was closed. Once. */
   shutdown?(): Promise<void>;
@@ -28,6 +33,7 @@ export interface OpenRequest {
 export interface ProxyAccess {
   /** `http://127.0.0.1:<port>`. */
   readonly server: string;
+  /** Both are empty where `proxyPassword` is false. */
   readonly username: string;
   readonly password: string;
 }

@@ -25,3 +25,19 @@ export const browserGone = (): SvcError =>
 /** `action`: an action's name, or a few words for what the backend can't do. */
 export const notSupported = (action: string): SvcError =>
   new SvcError("BROWSER_FAILED", `This backend of the browser can't do ${action}.`);
+
+/** A page that can't be had. `address`: the one that failed, after redirects; the tool tells by it whether it was refused. */
+export const pageUnreachable = (address?: string): SvcError =>
+  new SvcError("REMOTE_UNREACHABLE", "The page's server could not be reached, or broke the protocol.", {
+    cause: address === undefined ? undefined : new FailedAddress(address),
+  });
+
+/** Why a page could not be had; never shown to anybody. */
+export class FailedAddress extends Error {
+  readonly address: string;
+  constructor(address: string) {
+    super("a page could not be had");
+    this.name = "FailedAddress";
+    this.address = address;
+  }
+}

@@ -52,6 +52,7 @@ export function fileName(suggested: string): string {
   const plain = last
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}<>:"|?*%~$`'&;!{}]/gu, "")
     .replaceAll(/\s+/g, " ")
+    .replaceAll(/\.{2,}/g, ".")
     .replace(/^[\s.-]+/, "")
     .replace(/[\s.]+$/, "");
   const [, stem = "", extension = ""] = /^(.*?)(\.[A-Za-z0-9]{1,10})?$/s.exec(plain) ?? [];

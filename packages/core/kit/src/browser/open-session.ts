@@ -1,5 +1,6 @@
 /** A driver's browser with the proxy that guards it. */
 import { type Clock, type Logger, SvcError } from "@svc/contract";
+import { unlessAborted } from "../unless-aborted.ts";
 import type { BrowserDriver, DriverSession } from "./driver.ts";
 import type { BrowserGuard } from "./guard.ts";
 import { type GuardingProxy, startGuardingProxy } from "./proxy/guarding-proxy.ts";
@@ -29,7 +30,9 @@ export interface OpenSessionOptions {
 export async function openSession(options: OpenSessionOptions, signal: AbortSignal): Promise<OpenSession> {
   const { driver, guard, clock, log } = options;
   signal.throwIfAborted();
-  const proxy = driver.proxied ? await startGuardingProxy({ guard, clock, log }) : undefined;
+  const proxy = driver.proxied
+    ? await startGuardingProxy({ guard, clock, log, password: driver.proxyPassword })
+    : undefined;
   let opened: DriverSession;
   try {
     opened = await openedBy(driver, proxy, signal);
@@ -60,15 +63,14 @@ async function openedBy(
   proxy: GuardingProxy | undefined,
   signal: AbortSignal,
 ): Promise<DriverSession> {
+  const opening = driver.open({ proxy: proxy?.access, signal });
   try {
-    const session = await driver.open({ proxy: proxy?.access, signal });
-    if (!signal.aborted) return session;
-    await session.close();
+    return await unlessAborted(opening, signal);
   } catch (cause) {
+    if (signal.aborted) opening.then((late) => late.close()).catch(() => undefined);
     signal.throwIfAborted();
     throw cause instanceof SvcError ? cause : new SvcError("BROWSER_UNAVAILABLE", undefined, { cause });
   }
-  throw signal.reason;
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "unknown");

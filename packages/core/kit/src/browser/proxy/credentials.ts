@@ -22,3 +22,6 @@ export function freshCredentials(): Credentials {
     },
   };
 }
+
+/** For a browser that can't give any. */
+export const NO_CREDENTIALS: Credentials = { username: "", password: "", fit: () => true };

@@ -11,7 +11,7 @@ import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@svc/contract";
 import type { ProxyAccess } from "../driver.ts";
 import type { BrowserGuard } from "../guard.ts";
-import { freshCredentials } from "./credentials.ts";
+import { freshCredentials, NO_CREDENTIALS } from "./credentials.ts";
 import { forward, MAX_HEADER_BYTES } from "./forward.ts";
 import { answerRaw } from "./refuse.ts";
 import { type Refusals, refusalList } from "./refusals.ts";
@@ -27,6 +27,8 @@ export interface GuardingProxyOptions {
   readonly guard: BrowserGuard;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Whether it asks for a password. Default: true. */
+  readonly password?: boolean | undefined;
 }
 
 /** What its ways through share. */
@@ -38,7 +40,7 @@ export interface ProxyParts extends GuardingProxyOptions {
 }
 
 export async function startGuardingProxy(options: GuardingProxyOptions): Promise<GuardingProxy> {
-  const { fit, username, password } = freshCredentials();
+  const { fit, username, password } = options.password === false ? NO_CREDENTIALS : freshCredentials();
   const refusals = refusalList();
   const sockets = new Set<Duplex>();
   let closed: Promise<void> | undefined;

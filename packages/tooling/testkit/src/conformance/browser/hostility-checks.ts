@@ -1,0 +1,107 @@
+/** Pages that are there to wear a visitor out: each costs a bounded time and tells a bounded text, and the browser works on. */
+import { demand } from "../../check.ts";
+import { browserHouse, type House } from "./house.ts";
+import type { BrowserBench, BrowserCheck } from "./subject.ts";
+
+/** A turn cuts what is longer. */
+const MOST_CHARS = 65_536;
+
+export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
+  {
+    name: "what a page says stays data: marked, in its own fields, without control characters",
+    async run() {
+      await using house = await browserHouse(bench);
+      await house.call({ action: "open", url: house.sites.url("/inject") });
+      const told = await house.call({ action: "get_text" });
+      const { content = "", untrusted, notes = [] } = told;
+      demand(content.includes("maintenance mode"), "the text is not told");
+      demand(untrusted !== undefined && /data/.test(untrusted), "nothing says that it is data");
+      demand(!notes.join().includes("maintenance"), "the page speaks in the tool's notes");
+      demand(!/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(JSON.stringify(told)), "control characters are told");
+    },
+  },
+  {
+    name: "dialogs are dismissed and told, and the page goes on",
+    proxied: true,
+    async run() {
+      await using house = await browserHouse(bench);
+      const opened = await house.call({ action: "open", url: house.sites.url("/dialogs") });
+      const waited = await house.call({ action: "wait", text: "confirmed: false, prompted: null" });
+      const after = await house.call({ action: "get_text" });
+      demand(after.content?.includes("confirmed: false") === true, `the page says ${after.content}`);
+      const dialogs = [opened, waited, after].flatMap(({ dismissed_dialogs: some = [] }) => some);
+      demand(
+        dialogs.some(({ message }) => message === "an alert"),
+        "nothing is told of the dialogs",
+      );
+    },
+  },
+  {
+    name: "a storm of dialogs keeps nobody",
+    proxied: true,
+    run: () => survives(bench, "/storm"),
+  },
+  {
+    name: "a page whose script never ends keeps nobody",
+    proxied: true,
+    run: () => survives(bench, "/spin"),
+  },
+  {
+    name: "a page that never ends is read as far as it came",
+    async run() {
+      await using house = await browserHouse(bench);
+      await house.call({ action: "open", url: house.sites.url("/endless") }).catch(() => undefined);
+      await worksOn(house);
+    },
+  },
+  {
+    name: "a page that never answers ends in its time",
+    async run() {
+      await using house = await browserHouse(bench);
+      const { code } = await house.refusal({ action: "open", url: house.sites.url("/never") });
+      demand(["REMOTE_TIMEOUT", "BROWSER_FAILED", "REMOTE_UNREACHABLE"].includes(code), `it is ${code}`);
+      await worksOn(house);
+    },
+  },
+  {
+    name: "of a huge page a bounded part is told",
+    async run() {
+      await using house = await browserHouse(bench);
+      await house.call({ action: "open", url: house.sites.url("/huge") });
+      const told = await house.call({ action: "get_text" });
+      demand(told.truncated === true, "nothing says that it was cut");
+      demand(JSON.stringify(told).length < MOST_CHARS, `it tells ${JSON.stringify(told).length} characters`);
+      const tree = await house.call({ action: "snapshot" }).catch(() => undefined);
+      demand(JSON.stringify(tree ?? null).length < MOST_CHARS, "the snapshot is too long");
+      await worksOn(house);
+    },
+  },
+  {
+    name: "a page that opens windows without end has a few",
+    proxied: true,
+    needs: ["tabs"],
+    async run() {
+      await using house = await browserHouse(bench);
+      await house.call({ action: "open", url: house.sites.url("/popups") });
+      await house.call({ action: "click", target: await house.ref("button", "Many") }).catch(() => undefined);
+      const { tabs = [] } = await house.call({ action: "tabs", op: "list" });
+      demand(tabs.length <= 30, `there are ${tabs.length} tabs`);
+      await worksOn(house);
+    },
+  },
+];
+
+async function survives(bench: BrowserBench, path: string): Promise<void> {
+  await using house = await browserHouse(bench);
+  await house.call({ action: "open", url: house.sites.url(path) }).catch(() => undefined);
+  await house.call({ action: "get_text" }).catch(() => undefined);
+  await house.call({ action: "get_text" }).catch(() => undefined);
+  await worksOn(house);
+}
+
+async function worksOn(house: House): Promise<void> {
+  const opened = await house.call({ action: "open", url: house.sites.url("/") });
+  demand(opened.title === "Front page", `the page that is opened next is ${opened.title}`);
+  const { content = "" } = await house.call({ action: "get_text" });
+  demand(content.includes("Nothing unusual here."), `its text is ${content}`);
+}
