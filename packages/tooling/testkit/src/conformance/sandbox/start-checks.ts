@@ -112,7 +112,7 @@ export function startChecks(bench: SandboxBench): Check[] {
     check("it is whom it should be, and no more: no capability, no way to one", async (opened) => {
       if (process.platform !== "linux") return;
       const result = await opened.perl(`print slurp("/proc/self/status")`);
-      const of = (name: string): string => new RegExp(`^${name}:\\s*(.*)$`, "m").exec(result.stdout)?.[1] ?? "";
+      const of = (name: string): string => new RegExp(`^${name}:[ \\t]*(.*)$`, "m").exec(result.stdout)?.[1] ?? "";
       for (const name of ["CapEff", "CapPrm", "CapInh", "CapAmb"])
         demand(/^0+$/.test(of(name)), `${name} is ${of(name)}`);
       demand(of("NoNewPrivs") === "1", "a set-user-id program would gain privileges");
