@@ -11,6 +11,16 @@ import { engine, type WasmModule } from "../host/inside/web-assembly.ts";
 /** Ends when the service has done with it. */
 export async function run(): Promise<number> {
   endWithService();
+  try {
+    return await serve();
+  } catch (error) {
+    // Ending in the usual way would wait for the thread that waits for the service.
+    if (process.platform !== "win32") process.kill(process.pid, "SIGKILL");
+    throw error;
+  }
+}
+
+async function serve(): Promise<number> {
   const first = receive();
   if (first?.head.kind !== "load") return BROKEN;
   const { head: limits } = first;

@@ -10,5 +10,6 @@ export function endWithService(): void {
   if (process.platform === "win32") return;
   // As a text: a binary has no file that a worker could be loaded from.
   const watch = `try { require("node:fs").readSync(${LIFELINE}, new Uint8Array(1)); } finally { process.kill(process.pid, "SIGKILL"); }`;
-  new Worker(watch, { eval: true, env: {}, stdin: false }).unref();
+  // Its own output: to join it with this process's, Node would take that one over, and writing there would wait no more.
+  new Worker(watch, { eval: true, env: {}, stdout: true, stderr: true }).unref();
 }
