@@ -17,7 +17,8 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
       demand(content.includes("maintenance mode"), "the text is not told");
       demand(untrusted !== undefined && /data/.test(untrusted), "nothing says that it is data");
       demand(!notes.join().includes("maintenance"), "the page speaks in the tool's notes");
-      demand(!/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(JSON.stringify(told)), "control characters are told");
+      // Control characters move a terminal's cursor, and direction marks turn what a person reads around.
+      demand(!/[^\P{Cc}\n\t]|\p{Bidi_Control}/u.test(told.title + content), "characters are told that nobody sees");
     },
   },
   {

@@ -74,6 +74,7 @@ export async function browserHouse(
   const context = fakeFeatureContext<unknown>(config, {
     clock: systemClock as never,
     homeFolder: home.path,
+    ...(subject.child !== undefined && { child: subject.child }),
     resolve: (url) => sites.resolve(url),
   });
   const made = (await definition.load()).create(context);

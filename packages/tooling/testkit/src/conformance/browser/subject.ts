@@ -1,5 +1,5 @@
 /** The backend under judgement, and what a check may ask of it. */
-import type { FeatureDefinition } from "@svc/contract";
+import type { FeatureContext, FeatureDefinition } from "@svc/contract";
 import type { BrowserActionName } from "@svc/kit/browser";
 import type { Check } from "../../check.ts";
 import type { HostileSites } from "../../platforms/hostile-sites/sites.ts";
@@ -14,6 +14,8 @@ export interface BrowserSubject {
   readonly config?:
     | Readonly<Record<string, unknown>>
     | ((sites: HostileSites) => Promise<Readonly<Record<string, unknown>>>);
+  /** How to start the processes that its manifest lists. */
+  readonly child?: FeatureContext["child"];
   /** What of it is not on this machine. */
   readonly missing?: () => MissingPart | undefined;
   /** Actions that it can't do, as its documentation says. */
