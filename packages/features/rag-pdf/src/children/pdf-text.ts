@@ -13,6 +13,8 @@ const NO_USE = 64;
 export async function run(args: readonly string[]): Promise<number | undefined> {
   if (args.length > 0 || !hasLifeline()) return NO_USE;
   watchFromInside(LIFELINE_FD, MAX_MEMORY_BYTES);
+  // Nobody reads any more: then there is nobody to tell why.
+  process.stdout.on("error", () => process.exit(1));
   makeWay();
   withoutTheWorld();
   const { request, bytes } = await input();

@@ -53,8 +53,9 @@ export async function* tellPages(
     for (const cancel of cancels) cancel();
     signal.removeEventListener("abort", onAbort);
     child.kill("SIGKILL");
-    child.stdin?.destroy();
-    child.stdout?.destroy();
+    for (const pipe of child.stdio) pipe?.destroy();
+    // Until it is gone, its memory is not free for the next one.
+    await ended;
   }
 }
 

@@ -1,6 +1,6 @@
 /** pdf.js over bytes, with all it would ask the network, the system or a browser for switched off. */
 import { getResolvedPDFJS } from "unpdf";
-import { cMapOf } from "./cmaps.ts";
+import { CMaps } from "./cmaps.ts";
 
 export type Pdf = Awaited<ReturnType<Awaited<ReturnType<typeof getResolvedPDFJS>>["getDocument"]>["promise"]>;
 
@@ -29,8 +29,10 @@ export async function openPdf(data: Uint8Array<ArrayBuffer>): Promise<Pdf> {
 
 /** Whom pdf.js asks for what is not in the file. */
 class BinaryDataFactory {
+  readonly #cMaps = new CMaps();
+
   async fetch({ kind, filename }: { kind: string; filename: string }): Promise<Uint8Array> {
     if (kind !== "cMapUrl") throw new Error("only CMaps are there");
-    return cMapOf(filename);
+    return this.#cMaps.find(filename);
   }
 }
