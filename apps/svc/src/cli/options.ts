@@ -83,7 +83,7 @@ function usage(entry: CommandEntry, message: string, cause?: unknown): SvcError 
 function optionsOf(entry: CommandEntry): ParseArgsOptionsConfig {
   const options: ParseArgsOptionsConfig = {};
   for (const [flags] of entry.options) {
-    const long = /--([a-z-]+)/.exec(flags)![1]!;
+    const long = /--([a-z0-9-]+)/.exec(flags)![1]!;
     const short = /(?:^|\s)-([a-zA-Z]),/.exec(flags)?.[1];
     const multiple = flags.endsWith("...");
     options[long] = {

@@ -18,7 +18,7 @@ export async function run(context: CommandContext): Promise<number> {
 const actionsOf = (entry: CommandEntry): string[] => (entry.actions ?? []).map(actionWord);
 
 const longOptions = (entry: CommandEntry): string[] => [
-  ...entry.options.map(([flags]) => /--[a-z-]+/.exec(flags)![0]),
+  ...entry.options.map(([flags]) => /--[a-z0-9-]+/.exec(flags)![0]),
   "--help",
 ];
 
@@ -48,7 +48,7 @@ function fish(): string {
       `complete -c svc -f -n "__fish_use_subcommand" -a ${word} -d ${quoted(entry.summary)}`,
       ...(entry.actions ? [`complete -c svc -f ${seen} -a "${actionsOf(entry).join(" ")}"`] : []),
       ...entry.options.map(
-        ([flags, text]) => `complete -c svc ${seen} -l ${/--([a-z-]+)/.exec(flags)![1]} -d ${quoted(text)}`,
+        ([flags, text]) => `complete -c svc ${seen} -l ${/--([a-z0-9-]+)/.exec(flags)![1]} -d ${quoted(text)}`,
       ),
     ];
   }).join("\n");

@@ -48,8 +48,8 @@ export const settings: readonly CommandEntry[] = [
     usage: "plugin <action>",
     summary: "list, install or remove WASM plugins: tools from elsewhere that reach only what you allow",
     options: [
-      ["--sha256 <hash>", "Of the plugin.wasm that may be installed; needed where nobody can be asked"],
-      ["--allow-host <host>...", "A host that the plugin may reach; may be repeated"],
+      ["--sha256 <hash>", "SHA-256 of the wasm file that may be installed; needed where nobody can be asked"],
+      ["--allow-host <host>...", "A host that the plugin may reach, each that it wants; may be repeated"],
       YES_OPTION,
       JSON_OPTION,
       CONFIG_OPTION,
