@@ -1,0 +1,42 @@
+/** Turns this process into one that may do what a command may. There is no way back. */
+import type { Restriction, SandboxRequest } from "../request.ts";
+import { becomeUser, dropCapabilities, dropNewPrivileges, endWithDaemon } from "./credentials.ts";
+import { createRuleset, landlockAbi, restrictSelf } from "./landlock.ts";
+import { call, errnoName, SystemError } from "./libc.ts";
+import { limitCores, limitCpu, limitPids, limitToMark } from "./limits.ts";
+import { makeView } from "./mounts.ts";
+import { filterHere, installFilter } from "./seccomp/install.ts";
+
+/** Everything but the limit of memory, which this runtime itself would run into. Throws SystemError. */
+export function restrict({ restriction, daemon, mark, running }: SandboxRequest, folder: string | undefined): void {
+  const { rules, network, limits, user } = restriction;
+  const abi = landlockAbi();
+  if (abi < 1) throw new SystemError("landlock", errnoName(-abi));
+  const filter = filterHere(network);
+  const ownUsers = makeView(restriction);
+  // As root still, and by the paths that the command is going to see.
+  const ruleset = createRuleset({ abi, network, rules });
+  if (folder !== undefined) process.chdir(folder);
+  closeOnExec();
+  limitToMark(mark);
+  limitCores();
+  if (limits.cpuSecs !== undefined) limitCpu(limits.cpuSecs);
+  if (limits.pids !== undefined) limitPids(limits.pids, { uid: uidOf(restriction), running, ownUsers });
+  if (user) becomeUser(user);
+  dropCapabilities();
+  if (!endWithDaemon(daemon)) throw new SystemError("daemon", "ESRCH");
+  dropNewPrivileges();
+  restrictSelf(ruleset);
+  installFilter(filter);
+}
+
+/** Nothing but input, output and errors stays open in the command's own program, whatever this process was started with. */
+function closeOnExec(): void {
+  call("close_range", "close_range", 3, 0xffff_ffff, CLOSE_RANGE_CLOEXEC);
+  for (const fd of [0, 1, 2]) call("fcntl", "fcntl", fd, F_SETFD, 0);
+}
+
+const CLOSE_RANGE_CLOEXEC = 4;
+const F_SETFD = 2;
+
+const uidOf = ({ user }: Restriction): number => user?.uid ?? process.getuid!();

@@ -1,0 +1,77 @@
+/**
+ * Without root a mount namespace needs a user namespace, and the kernel gives one only to a process of a single thread. This
+ * runtime has several, which do nothing here: they are ended, one thread at a time, while the main one goes on to its `execve`.
+ * Nothing may make much garbage after that: collecting it would wait for them for ever.
+ */
+import koffi from "koffi";
+import { readdirSync, writeFileSync } from "node:fs";
+import { call, SystemError } from "./libc.ts";
+
+/** Throws SystemError `user-namespace`. */
+export function enterUserNamespace(): void {
+  const uid = process.getuid!();
+  const gid = process.getgid!();
+  endOtherThreads();
+  call("user-namespace", "unshare", CLONE_NEWUSER | CLONE_NEWNS);
+  // The same ids as before: no others can be had.
+  writeFileSync("/proc/self/setgroups", "deny");
+  writeFileSync("/proc/self/uid_map", `${uid} ${uid} 1`);
+  writeFileSync("/proc/self/gid_map", `${gid} ${gid} 1`);
+}
+
+const CLONE_NEWNS = 0x2_0000;
+const CLONE_NEWUSER = 0x1000_0000;
+
+function endOtherThreads(): void {
+  const handler = exitThreadCode();
+  // struct kernel_sigaction: handler, flags, restorer (never used: the handler does not return), mask
+  const action = Buffer.alloc(32);
+  action.writeBigUInt64LE(handler, 0);
+  action.writeBigUInt64LE(SA_NODEFER | SA_RESTORER, 8);
+  action.writeBigUInt64LE(handler, 16);
+  call("threads", "rt_sigaction", SIGSETXID, action, null, 8);
+  for (const thread of otherThreads()) call("threads", "tgkill", process.pid, thread, SIGSETXID);
+  for (let turn = 0; otherThreads().length > 0; turn += 1) {
+    if (turn > MAX_TURNS) throw new SystemError("threads", "EBUSY");
+    call("threads", "sched_yield");
+  }
+}
+
+/** Some ten milliseconds; one turn is enough as a rule. */
+const MAX_TURNS = 2000;
+/** A real-time signal that glibc keeps for itself, so that no thread can block it. */
+const SIGSETXID = 33;
+const SA_NODEFER = 0x4000_0000n;
+const SA_RESTORER = 0x0400_0000n;
+
+const otherThreads = (): number[] =>
+  readdirSync("/proc/self/task")
+    .map(Number)
+    .filter((thread) => thread !== process.pid);
+
+/** The address of `exit(0)`, the system call that ends one thread, as machine code. The library's functions end the process. */
+function exitThreadCode(): bigint {
+  const libc = koffi.load(null);
+  const mmap = libc.func("intptr_t mmap(void *at, size_t length, int protection, int flags, int fd, long offset)");
+  const copy = libc.func("void *memcpy(intptr_t to, const void *from, size_t length)");
+  const code = EXIT_THREAD[process.arch];
+  if (code === undefined) throw new SystemError("architecture", process.arch);
+  const page = BigInt(mmap(null, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0));
+  if (page === -1n) throw new SystemError("threads", "ENOMEM");
+  copy(page, Buffer.from(code), code.length);
+  call("threads", "mprotect", page, PAGE_BYTES, PROT_READ | PROT_EXEC);
+  return page;
+}
+
+const PAGE_BYTES = 65_536;
+const PROT_READ = 1;
+const PROT_WRITE = 2;
+const PROT_EXEC = 4;
+const MAP_PRIVATE_ANONYMOUS = 0x22;
+
+const EXIT_THREAD: Readonly<Record<string, readonly number[]>> = {
+  // xor edi, edi; mov eax, 60; syscall
+  x64: [0x31, 0xff, 0xb8, 60, 0, 0, 0, 0x0f, 0x05],
+  // mov x0, #0; mov x8, #93; svc #0
+  arm64: [0x00, 0x00, 0x80, 0xd2, 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4],
+};

@@ -1,0 +1,79 @@
+import { chown, mkdtemp, realpath, rm } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ChildProcess } from "node:child_process";
+import type { Clock, Confinement, SandboxSession } from "@svc/contract";
+import { confinedSession } from "@svc/kit/process";
+import { killMarked, onlyMark } from "./marks.ts";
+import type { Restriction } from "./request.ts";
+import { rulesOf } from "./rules.ts";
+import type { Started, Starter } from "./starter.ts";
+import { judge, reportsIn } from "./verdict.ts";
+
+/** Throws SANDBOX_UNAVAILABLE. */
+export async function openSession(
+  confinement: Confinement,
+  { starter, clock }: { readonly starter: Starter; readonly clock: Pick<Clock, "after"> },
+): Promise<SandboxSession> {
+  const temporary = await makeTemporary(confinement);
+  try {
+    const restriction = await restrictionOf(confinement, temporary);
+    const all = new WeakMap<ChildProcess, Started>();
+    return confinedSession(
+      confinement,
+      {
+        start({ words, folder, env, hasInput }) {
+          const run = { kind: "command", words, folder, env: { ...env, TMPDIR: temporary }, hasInput } as const;
+          const started = starter.start({ restriction, run });
+          all.set(started.child, started);
+          endLeftovers(started, env);
+          return started.child;
+        },
+        async judge(result, child) {
+          const started = all.get(child)!;
+          killMarked(onlyMark(started.mark));
+          return judge(result, reportsIn(await started.reported), confinement.limits);
+        },
+        close: () => remove(temporary),
+      },
+      { clock },
+    );
+  } catch (error) {
+    await remove(temporary);
+    throw error;
+  }
+}
+
+export async function restrictionOf(confinement: Confinement, temporary: string): Promise<Restriction> {
+  const { network, user, limits } = confinement;
+  return { rules: await rulesOf(confinement, temporary), network, user, limits };
+}
+
+/** Of the session alone, and gone with it. There is no `/tmp`. */
+export async function makeTemporary({ user }: Confinement): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "svc-session-")));
+  if (user) await chown(folder, user.uid, user.gid);
+  return folder;
+}
+
+/** A command may have taken its own rights away; what then can't be removed is left to the cleaning of the folder above. */
+export const remove = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+
+/**
+ * When the command itself has ended: what left its group and cleared its environment would be missed, and waited for as long as
+ * it holds the output. Whoever did not is given its time by those who ended the command.
+ */
+function endLeftovers({ child, mark }: Started, env: Readonly<Record<string, string>>): void {
+  const marks = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const isKnown = (pid: number): boolean => {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, "latin1").split("\0");
+      return marks.every((each) => variables.includes(each));
+    } catch {
+      return false;
+    }
+  };
+  child.once("exit", () => killMarked(onlyMark(mark), isKnown));
+}

@@ -1,0 +1,62 @@
+/** What programs need to run, and nothing that tells about people. */
+
+/** To read, and to run programs of; those that are not there are left out. */
+export const SYSTEM: readonly string[] = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib32",
+  "/lib64",
+  "/libx32",
+  "/nix/store",
+  "/gnu/store",
+  // the loader, and who is who
+  "/etc/ld.so.cache",
+  "/etc/ld.so.conf",
+  "/etc/ld.so.conf.d",
+  "/etc/alternatives",
+  "/etc/passwd",
+  "/etc/group",
+  "/etc/nsswitch.conf",
+  "/etc/os-release",
+  "/etc/debian_version",
+  // time, text, kinds of files
+  "/etc/localtime",
+  "/etc/timezone",
+  "/etc/locale.alias",
+  "/etc/terminfo",
+  "/etc/inputrc",
+  "/etc/profile",
+  "/etc/bash.bashrc",
+  "/etc/magic",
+  "/etc/mime.types",
+  "/etc/fonts",
+  "/etc/perl",
+  "/etc/python3",
+  // names and certificates of hosts; not /etc/ssl, where private keys lie
+  "/etc/hosts",
+  "/etc/host.conf",
+  "/etc/resolv.conf",
+  "/etc/gai.conf",
+  "/etc/services",
+  "/etc/protocols",
+  "/etc/ssl/certs",
+  "/etc/ssl/openssl.cnf",
+  "/etc/pki/tls/certs",
+  "/etc/pki/ca-trust/extracted",
+  "/etc/ca-certificates",
+  // the machine, and of all processes only the command's first one: the others' command lines may hold secrets
+  "/proc/self",
+  "/proc/cpuinfo",
+  "/proc/filesystems",
+  "/proc/loadavg",
+  "/proc/meminfo",
+  "/proc/stat",
+  "/proc/sys",
+  "/proc/uptime",
+  "/proc/version",
+  "/sys/devices/system/cpu",
+];
+
+export const DEVICES: readonly string[] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
