@@ -1,0 +1,43 @@
+/** The backend `agent_browser`: the program agent-browser, which drives an installed Chromium. */
+import { join } from "node:path";
+import { type FeatureContext, SvcError } from "@svc/contract";
+import { type BrowserDriver, browserSettings } from "@svc/kit/browser";
+import { browserKeeper } from "./keeper/browser-keeper.ts";
+import { removeLeftOvers } from "./keeper/left-overs.ts";
+import { findChromium } from "./program/find-chromium.ts";
+import { findAgentBrowser } from "./program/find-agent-browser.ts";
+import { checkVersion } from "./program/version.ts";
+import { openAgentSession } from "./session/open-agent-session.ts";
+
+export function agentDriver(context: FeatureContext): BrowserDriver {
+  const { agent_browser_path: path, chromium_path: chromiumPath, idle_secs: idleSecs } = browserSettings(context);
+  const { clock, log, homeFolder } = context;
+  const folders = join(homeFolder, "run", "browser");
+  const keeper = browserKeeper(folders, (name) => context.child(name), log);
+  return {
+    backend: "agent_browser",
+    proxied: true,
+    // With a password of the proxy the program waits for itself when a click opens a window (agent-browser 0.41.2).
+    proxyPassword: false,
+    async check(signal) {
+      const file = await findAgentBrowser(path);
+      log.info("the browser is driven by agent-browser", { version: await checkVersion(file, { clock, signal }) });
+      await findChromium(chromiumPath);
+      await removeLeftOvers(folders);
+      if (isRoot()) log.warn("svc runs as root: Chromium runs without its own sandbox; run svc as a user of its own");
+    },
+    async open({ proxy, signal }) {
+      if (proxy === undefined) throw new SvcError("BROWSER_UNAVAILABLE", "The browser has no proxy.");
+      const [file, chromium] = await Promise.all([findAgentBrowser(path), findChromium(chromiumPath)]);
+      keeper.watch();
+      const sandbox = !isRoot();
+      return openAgentSession({ file, chromium, sandbox, folders, proxy, idleSecs, clock, log, signal });
+    },
+    async shutdown() {
+      keeper.end();
+    },
+  };
+}
+
+/** Chromium's sandbox refuses to work for root. */
+const isRoot = (): boolean => process.getuid?.() === 0;

@@ -1,0 +1,64 @@
+/** One browser behind the program. */
+import type { Clock, Logger } from "@svc/contract";
+import { type BrowserAction, type DriverCall, type DriverResult, type DriverSession, browserGone } from "@svc/kit/browser";
+import { perform } from "../actions/perform.ts";
+import { endSession } from "../keeper/left-overs.ts";
+import type { Program } from "../program/batch.ts";
+import { pageOf } from "./page.ts";
+import type { SessionFolder } from "./session-folder.ts";
+import { watchSize } from "./watch-size.ts";
+
+export interface AgentSessionOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export function agentSession(its: Program, folder: SessionFolder, { clock, log }: AgentSessionOptions): DriverSession {
+  const ended = Promise.withResolvers<void>();
+  let closing: Promise<void> | undefined;
+  const page = pageOf(its);
+
+  const close = async (): Promise<void> => {
+    stopWatching();
+    // Told by the program itself, Chromium ends in order; whatever is left is killed.
+    await its.batch([["close"]], { signal: AbortSignal.any([]), timeoutMs: CLOSE_TIMEOUT_MS }).catch(() => undefined);
+    await end();
+  };
+  const end = async (): Promise<void> => {
+    endSession(folder.name, folder.temporary);
+    await folder.remove();
+    ended.resolve();
+  };
+  const kill = (): Promise<void> => (closing ??= (stopWatching(), end()));
+  const stopWatching = watchSize(folder.downloads, clock, () => {
+    log.warn("a browser was ended: pages downloaded more than may be");
+    void kill();
+  });
+
+  /** The program goes on with a command although nobody waits for it: once it answers something else, that is over. */
+  const settled = async (): Promise<boolean> => {
+    try {
+      const rows = await its.batch([["session"]], { signal: AbortSignal.any([]), timeoutMs: SETTLE_TIMEOUT_MS });
+      return rows.every(({ success }) => success);
+    } catch {
+      return false;
+    }
+  };
+
+  return {
+    ended: ended.promise,
+    async perform(action: BrowserAction, call: DriverCall): Promise<DriverResult> {
+      if (closing !== undefined) throw browserGone();
+      try {
+        return await perform(action, call, { its, page, folder, clock, kill });
+      } catch (error) {
+        if (call.signal.aborted && !(await settled())) await kill();
+        throw closing === undefined || call.signal.aborted ? error : browserGone();
+      }
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+const CLOSE_TIMEOUT_MS = 3000;
+const SETTLE_TIMEOUT_MS = 1500;

@@ -1,0 +1,38 @@
+/** Switches of Chromium that are added to the program's: peter.sh/experiments/chromium-command-line-switches. */
+export const switches = (sandbox: boolean): readonly string[] => [...SWITCHES, ...(sandbox ? [] : ["--no-sandbox"])];
+
+const SWITCHES = [
+  // The proxy is the only way out: nothing is resolved, and nothing but TCP to the proxy is sent, by the browser itself.
+  "--disable-quic",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+  "--dns-prefetch-disable",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+  // Nothing that a page did not ask for.
+  "--disable-domain-reliability",
+  "--no-pings",
+  "--disable-speech-api",
+  "--disable-notifications",
+  "--disable-breakpad",
+  "--disable-crash-reporter",
+  // A page takes no more of the machine than this.
+  "--disk-cache-size=67108864",
+  "--media-cache-size=16777216",
+  "--renderer-process-limit=8",
+  "--js-flags=--max-old-space-size=1024",
+  "--disable-gpu",
+  // The last of this switch wins, so that the program's own is named again.
+  `--disable-features=${[
+    "Translate",
+    "AutofillServerCommunication",
+    "CertificateTransparencyComponentUpdater",
+    "HttpsFirstBalancedModeAutoEnable",
+    "HttpsUpgrades",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PreconnectToSearch",
+    "Prerender2",
+  ].join(",")}`,
+  `--enable-features=${["NetworkService", "NetworkServiceInProcess", "StorageQuotaSettings:PoolSizeBytes/268435456"].join(",")}`,
+];
