@@ -66,7 +66,9 @@ function judge([program = "", first = "", second = ""]: readonly string[], known
     return first.startsWith("-") || PNPM.has(first) ? undefined : script(first);
   }
   if (/^(?:sh|bash|node)$/.test(program) && /^(?:\.\/)?[\w./-]+\.(?:sh|mjs|ts)$/.test(first)) {
-    return known.files.has(first.replace(/^\.\//, "")) ? undefined : `There is no file ${first}.`;
+    const file = first.replace(/^\.\//, "");
+    // What `pnpm new plugin` makes for the reader.
+    return file.startsWith("plugins/") || known.files.has(file) ? undefined : `There is no file ${first}.`;
   }
   return /(?:^|\/)svc(?:\.exe)?$/.test(program) ? judgeSvc(first, second, known.commands) : undefined;
 }
