@@ -39,7 +39,13 @@ export function enabledFeatures(
         config: section,
         homeFolder: home.root,
         child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
-        fetch: createGuardedFetch({ allowPrivate, exempt: ownUrls(section), traceparent, log, clock: systemClock }),
+        fetch: createGuardedFetch({
+          allowPrivate,
+          exempt: [...ownUrls(section), ...ownService(section)],
+          traceparent,
+          log,
+          clock: systemClock,
+        }),
         resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
         build,
         publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
@@ -61,4 +67,10 @@ export function enabledFeatures(
 function ownUrls(section: unknown): string[] {
   const { api_url: api, url } = (section ?? {}) as { api_url?: unknown; url?: unknown };
   return [api, url].filter((own) => typeof own === "string" && own !== "") as string[];
+}
+
+/** Requests of the backend computer_use go to its service; what it resolves, pages among it, has no such exemption. */
+function ownService(section: unknown): string[] {
+  const { backend, computer_use_endpoint: url } = (section ?? {}) as Record<string, unknown>;
+  return backend === "computer_use" && typeof url === "string" && url !== "" ? [url] : [];
 }
