@@ -4,5 +4,6 @@ export * from "./domains.ts";
 export type * from "./driver.ts";
 export * from "./errors.ts";
 export * from "./feature.ts";
+export { keepFile } from "./files.ts";
 export { type BrowserGuard, browserGuard } from "./guard.ts";
 export type * from "./settings.ts";
