@@ -41,6 +41,7 @@ export async function usernsSession(
   return confinedSession(
     confinement,
     {
+      holdsAll: true,
       start(command) {
         const options = [...namespaces(confinement, machine), ...view, ...INPUTS, "--chdir", "/"];
         const inside = [

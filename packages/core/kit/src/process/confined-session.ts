@@ -28,6 +28,8 @@ export interface ConfinedCommand {
 export interface Confining {
   /** As `ProcessRequest.start` wants it. */
   start(command: ConfinedCommand): ChildProcess;
+  /** What `start` started holds all that it starts (a pid namespace): with its end nobody has to be looked for. Default false. */
+  readonly holdsAll?: boolean;
   /** What came of it, where the backend knows better. Throws when the command did not start inside. Default: as it is. */
   judge?(result: ExecResult, started: ChildProcess): ExecResult | Promise<ExecResult>;
   /** After the last command has ended. Once. */
@@ -92,6 +94,7 @@ async function runIn(
     signal: request.signal ? AbortSignal.any([request.signal, closing]) : closing,
     graceMs,
     clock,
+    holdsAll: confining.holdsAll ?? false,
   });
   return (await confining.judge?.(result, started!)) ?? result;
 }

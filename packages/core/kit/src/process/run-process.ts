@@ -18,6 +18,8 @@ export interface ProcessRequest {
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   readonly clock: Pick<Clock, "after"> | undefined;
+  /** What it started ends with it by itself: looking for what got away, in every process of the machine, is left out. */
+  readonly holdsAll?: boolean;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
   try {
     const exit = await exited(child);
     // While ending, the grace is for the children too; otherwise nobody waits for what was left in the background.
-    if (!ending) await killed("SIGKILL");
+    if (!ending && !request.holdsAll) await killed("SIGKILL");
     // A process that got away from its group and hid its mark may hold the pipes open: it is not waited for.
     const late = new Promise<void>((resolve) => cancels.push(clock.after(request.graceMs * 2, resolve)));
     await Promise.race([exit.closed, late]);
