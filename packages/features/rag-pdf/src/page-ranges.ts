@@ -1,7 +1,9 @@
 /** "1-3,7,20-": which pages, as people write it. */
 import type { PageRange } from "./protocol.ts";
 
-const LIST = /^\s*\d{1,7}\s*(?:-\s*(?:\d{1,7})?\s*)?(?:,\s*\d{1,7}\s*(?:-\s*(?:\d{1,7})?\s*)?)*$/;
+/** How it is written; a range that runs backwards is too. */
+export const LIST =
+  /^\s*[1-9]\d{0,6}\s*(?:-\s*(?:[1-9]\d{0,6}\s*)?)?(?:,\s*[1-9]\d{0,6}\s*(?:-\s*(?:[1-9]\d{0,6}\s*)?)?)*$/;
 export const ALL_PAGES: readonly PageRange[] = [[1, null]];
 
 /** In ascending order, each page once; undefined where it says no pages. */
@@ -11,7 +13,7 @@ export function pageRanges(text: string): readonly PageRange[] | undefined {
     const [first = "", last] = part.split("-").map((word) => word.trim());
     return [Number(first), last === undefined ? Number(first) : last === "" ? null : Number(last)];
   });
-  if (ranges.some(([first, last]) => first < 1 || (last !== null && last < first))) return undefined;
+  if (ranges.some(([first, last]) => last !== null && last < first)) return undefined;
   return merged(ranges.toSorted(([one], [other]) => one - other));
 }
 

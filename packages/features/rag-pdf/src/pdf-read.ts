@@ -2,7 +2,7 @@
 import { defineTool, type Json, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import { notesOf } from "./notes.ts";
-import { ALL_PAGES, pageRanges } from "./page-ranges.ts";
+import { ALL_PAGES, LIST, pageRanges } from "./page-ranges.ts";
 import { PageBudget } from "./page-budget.ts";
 import type { PdfPages } from "./pdf-pages.ts";
 import type { DocumentFacts } from "./protocol.ts";
@@ -23,7 +23,7 @@ const input = v.strictObject({
     v.pipe(
       v.string(),
       v.maxLength(1000),
-      v.check((text) => pageRanges(text) !== undefined, "must be page numbers and ranges"),
+      v.regex(LIST, "must be page numbers and ranges, such as 1-3,7"),
       v.description('Which pages, counted from 1, such as "1-3,7" or "12-". Default: all.'),
     ),
   ),
@@ -63,7 +63,8 @@ export const pdfRead = (pdf: PdfPages) =>
     input,
     approval: "auto",
     async run({ path, pages, max_chars: maxChars, offset }, context) {
-      const ranges = pages === undefined ? ALL_PAGES : (pageRanges(pages) ?? ALL_PAGES);
+      const ranges = pages === undefined ? ALL_PAGES : pageRanges(pages);
+      if (ranges === undefined) throw new SvcError("TOOL_BAD_INPUT", "A range of pages ends before it begins.");
       const budget = new PageBudget(maxChars, offset);
       let facts: DocumentFacts | undefined;
       await pdf.read(path, ranges, { document: (told) => (facts = told), page: (page) => budget.take(page) }, context);

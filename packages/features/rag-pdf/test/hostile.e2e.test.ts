@@ -76,10 +76,10 @@ describe("bombs", () => {
     });
     let code: string | undefined;
     void codeOf(readInLittle(endless())).then((told) => (code = told));
-    while (code === undefined) {
-      await clock.advance(50);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await eventually(() => {
+      void clock.advance(50);
+      return code;
+    });
     expect(code).toBe("PDF_TOO_MUCH");
   });
 

@@ -16,7 +16,7 @@ export async function run(args: readonly string[]): Promise<number | undefined> 
   // Nobody reads any more: then there is nobody to tell why.
   process.stdout.on("error", () => process.exit(1));
   makeWay();
-  withoutTheWorld();
+  withoutTheWorld(globalThis, console);
   const { request, bytes } = await input();
   const { readPdf } = await import("../text/read-pdf.ts");
   for await (const line of readPdf(bytes, request)) await tell(line);
