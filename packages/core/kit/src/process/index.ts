@@ -3,8 +3,6 @@ export * from "./confined-session.ts";
 export * from "./find-program.ts";
 export * from "./limit-signs.ts";
 export * from "./prove-confinement.ts";
-export * from "./prove-confinement.ts";
 export * from "./run-process.ts";
 export * from "./sandbox-user.ts";
-export * from "./session-group.ts";
 export * from "./session-group.ts";
