@@ -15,7 +15,7 @@ export const browser = v.strictObject({
     "agent_browser",
   ),
   allowed_domains: list(
-    "Hosts that pages may come from: example.com with all below it, *.example.com for those below it, * for every public one. Empty: none.",
+    "Hosts that pages, and all that is in them, may come from: example.com or *.example.com with all below it, an address, or * for every public one. Empty: none.",
   ),
   native_headless: flag(true, "The native browser shows no window."),
   chromium_path: v.optional(text("The Chromium to start. Default: the one that is installed.")),

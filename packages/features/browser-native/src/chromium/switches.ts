@@ -3,7 +3,7 @@
 /** The proxy is the only way out: nothing is resolved, and nothing but TCP to the proxy is sent, by the browser itself. */
 const ONE_WAY_OUT = [
   "--disable-quic",
-  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  // The switch that lists of switches name, --force-webrtc-ip-handling-policy, does nothing any more (Chromium 156).
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--dns-prefetch-disable",
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",

@@ -14,6 +14,10 @@ const GLOBALS = new Set(["fetch", "WebSocket", "EventSource", "XMLHttpRequest"])
 /** Doors of their own, with the reason. A platform's SDK is a dependency of its package, and needs none here. */
 const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   { path: /^packages\/core\/kit\/src\/outgoing\//, why: "the guarded client itself" },
+  {
+    path: /^packages\/core\/kit\/src\/browser\/proxy\//,
+    why: "the proxy that guards browsers connects to addresses that FeatureContext.resolve has checked",
+  },
   { path: /^packages\/core\/agent\/src\/models\//, why: "the model's address is the operator's own choice" },
   {
     path: /^packages\/features\/observability-otel\/src\/export\//,

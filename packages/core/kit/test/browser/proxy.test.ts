@@ -1,0 +1,324 @@
+// The proxy is a browser's only way out: what it lets through, to which address, and for whom. Over real sockets, with real requests.
+import { createServer as createHttpServer, request as httpRequest } from "node:http";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { SvcError } from "@svc/contract";
+import * as fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
+import { browserGuard } from "../../src/browser/index.ts";
+import { type GuardingProxy, startGuardingProxy } from "../../src/browser/proxy/guarding-proxy.ts";
+import { createGuardedResolve } from "../../src/index.ts";
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** Time that stands still: no limit of the proxy passes by itself. */
+const stillClock = { now: () => 0, monotonic: () => 0, after: () => () => undefined, sleep: async () => undefined };
+
+async function portOf(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => sockets.add(socket.on("error", () => undefined)));
+  closing.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A web server that tells what it was asked. */
+const echo = () =>
+  portOf(
+    createHttpServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        response.writeHead(
+          200,
+          [
+            ["Set-Cookie", "a=1"],
+            ["Set-Cookie", "b=2"],
+            ["Connection", "x-hop"],
+            ["X-Hop", "secret"],
+          ].flat(),
+        );
+        response.end(
+          JSON.stringify({
+            url: request.url,
+            method: request.method,
+            headers: request.headers,
+            body: Buffer.concat(chunks).toString(),
+          }),
+        );
+      });
+    }),
+  );
+
+interface Setting {
+  readonly allowed?: string[];
+  readonly exempt?: string[];
+  readonly lookup?: (host: string) => Promise<readonly string[]>;
+}
+
+async function proxyFor({
+  allowed = ["good.test"],
+  exempt = [],
+  lookup = async () => ["127.0.0.1"],
+}: Setting): Promise<GuardingProxy> {
+  const guard = browserGuard(allowed, createGuardedResolve({ allowPrivate: exempt, lookup }));
+  const proxy = await startGuardingProxy({ guard, clock: stillClock, log: quiet });
+  closing.push(() => proxy.close());
+  return proxy;
+}
+
+const basic = ({ access }: GuardingProxy): string =>
+  `Basic ${Buffer.from(`${access.username}:${access.password}`).toString("base64")}`;
+
+/** Sends bytes, and resolves with all that comes until the other side ends. */
+function raw(
+  { access }: GuardingProxy,
+  text: string,
+  after?: (answer: string, socket: Socket) => void,
+  last = false,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect(Number(new URL(access.server).port), "127.0.0.1", () => {
+      if (last) socket.end(text);
+      else socket.write(text);
+    });
+    socket.on("data", (bytes) => {
+      answer += bytes.toString("latin1");
+      after?.(answer, socket);
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+  });
+}
+
+const get = (proxy: GuardingProxy, url: string, lines: string[] = []): Promise<string> =>
+  raw(
+    proxy,
+    [
+      `GET ${url} HTTP/1.1`,
+      `Host: ${new URL(url).host}`,
+      `Proxy-Authorization: ${basic(proxy)}`,
+      "Connection: close",
+      ...lines,
+      "",
+      "",
+    ].join("\r\n"),
+  );
+
+const connectTo = (
+  proxy: GuardingProxy,
+  target: string,
+  host = target,
+  auth = basic(proxy),
+  after?: (answer: string, socket: Socket) => void,
+) => raw(proxy, `CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: ${auth}\r\n\r\n`, after);
+
+describe("plain http", () => {
+  test("goes to the allowed host, without what is for the proxy alone", async () => {
+    const port = await echo();
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+    const answer = await get(proxy, `http://good.test:${port}/a?b=c`, [
+      "Connection: X-Mine",
+      "X-Mine: hop",
+      "X-Other: end",
+    ]);
+    expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    expect(answer).toMatch(/Set-Cookie: a=1\r\nSet-Cookie: b=2/);
+    expect(answer).not.toMatch(/x-hop: secret/i);
+    expect(answer).toContain('"url":"/a?b=c"');
+    expect(answer).toContain(`"host":"good.test:${port}"`);
+    expect(answer).toContain('"x-other":"end"');
+    expect(answer).not.toMatch(/proxy-authorization|x-mine/i);
+  });
+
+  test("a body goes through as it is", async () => {
+    const port = await echo();
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+    const { port: proxyPort } = new URL(proxy.access.server);
+    const body = "x".repeat(300_000);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const request = httpRequest({
+        port: proxyPort,
+        method: "POST",
+        path: `http://good.test:${port}/post`,
+        headers: { host: `good.test:${port}`, "proxy-authorization": basic(proxy) },
+      });
+      request.on("error", reject).on("response", async (response) => resolve((await response.toArray()).join("")));
+      request.write(body.slice(0, 1000));
+      request.end(body.slice(1000));
+    });
+    expect(JSON.parse(answer)).toMatchObject({ method: "POST", body });
+  });
+
+  test("another Host than the address has, a path alone, https in absolute form, a user name: 400", async () => {
+    const port = await echo();
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+    const auth = `Proxy-Authorization: ${basic(proxy)}\r\nConnection: close\r\n\r\n`;
+    for (const head of [
+      `GET http://good.test:${port}/ HTTP/1.1\r\nHost: other.test:${port}\r\n`,
+      `GET http://good.test:${port}/ HTTP/1.1\r\nHost: good.test\r\n`,
+      `GET / HTTP/1.1\r\nHost: good.test:${port}\r\n`,
+      `GET https://good.test:${port}/ HTTP/1.1\r\nHost: good.test:${port}\r\n`,
+      `GET http://a:b@good.test:${port}/ HTTP/1.1\r\nHost: good.test:${port}\r\n`,
+      `GET ftp://good.test/ HTTP/1.1\r\nHost: good.test\r\n`,
+    ]) {
+      expect(await raw(proxy, head + auth), head).toMatch(/^HTTP\/1\.1 400/);
+    }
+  });
+
+  test("a host off the list is refused and told, a private one of the list too", async () => {
+    const port = await echo();
+    const proxy = await proxyFor({ allowed: ["good.test"] });
+    const before = proxy.mark();
+    expect(await get(proxy, `http://evil.test:${port}/`)).toMatch(/^HTTP\/1\.1 403/);
+    expect(await get(proxy, `http://good.test:${port}/`)).toMatch(/^HTTP\/1\.1 403/);
+    expect(proxy.since(before).map(({ host, error }) => [host, error.code])).toEqual([
+      ["evil.test", "DOMAIN_REFUSED"],
+      ["good.test", "ADDRESS_REFUSED"],
+    ]);
+  });
+});
+
+describe("tunnels", () => {
+  test("carry bytes both ways to the checked address, and end with it", async () => {
+    const port = await portOf(
+      createServer((socket) => socket.on("data", (bytes) => socket.end(`told ${bytes.toString()}`))),
+    );
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+    const answer = await connectTo(proxy, `good.test:${port}`, undefined, undefined, (text, socket) => {
+      if (text.endsWith("\r\n\r\n")) socket.write("hello");
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 200 [^\r]*\r\n\r\ntold hello$/);
+  });
+
+  test("each connection is made to the very address that was checked, after one resolution", async () => {
+    const port = await portOf(createServer((socket) => socket.end("reached")));
+    // The machine of a name that answers public first and private then, as far as this one goes: whoever asks twice is led away.
+    let asked = 0;
+    const guard = {
+      checkName: (url: string) => new URL(url),
+      check: async () => ((asked += 1) % 2 === 1 ? ["127.0.0.1"] : []),
+    };
+    const proxy = await startGuardingProxy({ guard, clock: stillClock, log: quiet });
+    closing.push(() => proxy.close());
+    expect(await connectTo(proxy, `flip.test:${port}`)).toMatch(/reached$/);
+    expect(asked).toBe(1);
+    expect(await connectTo(proxy, `flip.test:${port}`)).toMatch(/^HTTP\/1\.1 502/);
+    expect(asked).toBe(2);
+  });
+
+  test("a name with a public and a private address is refused, and so is one that leads to this machine", async () => {
+    const addresses: Record<string, string[]> = {
+      "a.good.test": ["93.184.215.14", "127.0.0.1"],
+      "b.good.test": ["::1"],
+    };
+    const proxy = await proxyFor({ lookup: async (host) => addresses[host] ?? [] });
+    for (const host of Object.keys(addresses)) expect(await connectTo(proxy, `${host}:443`)).toMatch(/^HTTP\/1\.1 403/);
+    expect(proxy.since(0).map(({ error }) => error.code)).toEqual(["ADDRESS_REFUSED", "ADDRESS_REFUSED"]);
+  });
+
+  test("another Host than the target, a target that is none: 400", async () => {
+    const proxy = await proxyFor({});
+    for (const [target, host] of [
+      ["good.test:443", "evil.test:443"],
+      ["good.test:443", "good.test:444"],
+      ["good.test", "good.test"],
+      ["good.test:0", "good.test:0"],
+      ["good.test:65536", "good.test:65536"],
+      ["a@good.test:443", "a@good.test:443"],
+      ["http://good.test:443/", "good.test:443"],
+    ] as const) {
+      expect(await connectTo(proxy, target, host), target).toMatch(/^HTTP\/1\.1 400/);
+    }
+    expect(proxy.since(0)).toEqual([]);
+  });
+
+  test("a machine that can't be reached is 502 and no refusal; a name that does not exist too", async () => {
+    const server = createServer();
+    const port = await portOf(server);
+    await new Promise((resolve) => server.close(resolve));
+    const lookup = async (host: string) => {
+      if (host === "none.good.test") throw new Error("ENOTFOUND");
+      return ["127.0.0.1"];
+    };
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`], lookup });
+    expect(await connectTo(proxy, `good.test:${port}`)).toMatch(/^HTTP\/1\.1 502/);
+    expect(await connectTo(proxy, "none.good.test:443")).toMatch(/^HTTP\/1\.1 502/);
+    expect(proxy.since(0)).toEqual([]);
+  });
+});
+
+describe("who may use it", () => {
+  test("nobody without its password, and no connection stays", async () => {
+    const port = await echo();
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+    const wrong = [
+      undefined,
+      "",
+      "Basic",
+      `Basic ${btoa("svc:")}`,
+      `Basic ${btoa(`svc:${"0".repeat(48)}`)}`,
+      `Bearer ${proxy.access.password}`,
+    ];
+    for (const auth of wrong) {
+      const line = auth === undefined ? "" : `Proxy-Authorization: ${auth}\r\n`;
+      expect(
+        await raw(proxy, `GET http://good.test:${port}/ HTTP/1.1\r\nHost: good.test:${port}\r\n${line}\r\n`),
+      ).toMatch(/^HTTP\/1\.1 407[^]*proxy-authenticate: Basic/i);
+      expect(await raw(proxy, `CONNECT good.test:${port} HTTP/1.1\r\nHost: good.test:${port}\r\n${line}\r\n`)).toMatch(
+        /^HTTP\/1\.1 407/,
+      );
+    }
+    expect(proxy.since(0)).toEqual([]);
+  });
+
+  test("each has another", async () => {
+    const [one, other] = [await proxyFor({}), await proxyFor({})];
+    expect(one.access.password).not.toBe(other.access.password);
+    expect(await connectTo(one, "good.test:443", undefined, basic(other))).toMatch(/^HTTP\/1\.1 407/);
+  });
+
+  test("after close nothing is let through, and what was open is ended", async () => {
+    const port = await portOf(createServer(() => undefined));
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+    const answer = await connectTo(proxy, `good.test:${port}`, undefined, undefined, (text) => {
+      if (text.endsWith("\r\n\r\n")) void proxy.close();
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    await expect(connectTo(proxy, `good.test:${port}`)).rejects.toThrow(/ECONNREFUSED/);
+  });
+});
+
+test("what is refused is remembered in order, of very much the last", async () => {
+  const { refusalList } = await import("../../src/browser/proxy/refusals.ts");
+  fc.assert(
+    fc.property(fc.array(fc.domain(), { maxLength: 500 }), fc.nat(500), (hosts, place) => {
+      const list = refusalList();
+      const error = new SvcError("DOMAIN_REFUSED");
+      hosts.slice(0, place).forEach((host) => list.add({ host, error }));
+      const mark = list.mark();
+      const later = hosts.slice(place);
+      later.forEach((host) => list.add({ host, error }));
+      expect(list.since(mark).map(({ host }) => host)).toEqual(later.slice(-200));
+    }),
+  );
+});
+
+test("bytes that are no request of a browser's end nothing but their own connection", async () => {
+  const proxy = await proxyFor({});
+  await fc.assert(
+    fc.asyncProperty(fc.string({ maxLength: 400 }), async (text) => {
+      const answer = await raw(proxy, `${text}\r\n\r\n\r\n`, undefined, true).catch(() => "");
+      expect(answer).not.toMatch(/^HTTP\/1\.1 200/);
+    }),
+    { numRuns: 50 },
+  );
+  expect(await connectTo(proxy, "evil.test:443")).toMatch(/^HTTP\/1\.1 403/);
+});
