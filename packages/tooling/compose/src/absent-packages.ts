@@ -6,7 +6,10 @@ import type { Plugin } from "esbuild";
 
 /** Who asks for it, and what it does without it. */
 const OPTIONAL: Readonly<Record<string, string>> = {
+  "chromium-bidi": "playwright-core: drives a Chromium by the DevTools protocol alone",
+  electron: "playwright-core: drives no application of that kind",
   encoding: "node-fetch: reads no other encodings than UTF-8",
+  kerberos: "playwright-core: signs in to no proxy by it",
   "supports-color": "debug: writes without colours",
   "zlib-sync": "@discordjs/ws: compresses with node:zlib, or not at all",
 };
@@ -15,7 +18,7 @@ export function absentPackages(): Plugin {
   return {
     name: "svc-absent-packages",
     setup(build) {
-      const filter = new RegExp(`^(${Object.keys(OPTIONAL).join("|")})$`);
+      const filter = new RegExp(`^(${Object.keys(OPTIONAL).join("|")})(/|$)`);
       build.onResolve({ filter }, async ({ path, kind, resolveDir, pluginData }) => {
         if (pluginData === OURS) return undefined;
         const found = await build.resolve(path, { kind, resolveDir, pluginData: OURS });

@@ -5,6 +5,7 @@ import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FeaturePackage } from "./manifest.ts";
 import { absentPackages } from "./absent-packages.ts";
+import { jsonByPath } from "./json-by-path.ts";
 import { nativeAddons, type NativeAddon } from "./native.ts";
 import { sharedPackages } from "./resolve-plugin.ts";
 import { slashed } from "./workspace.ts";
@@ -54,7 +55,7 @@ export async function bundle(
       legalComments: "none",
       banner: { js: BANNER },
       define: WITHOUT,
-      plugins: [nativeAddons(natives), absentPackages(), sharedPackages(root, features)],
+      plugins: [nativeAddons(natives), absentPackages(), jsonByPath(), sharedPackages(root, features)],
       logLevel: "silent",
     })
     .catch((error: unknown) => {
