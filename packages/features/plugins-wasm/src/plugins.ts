@@ -9,7 +9,7 @@ export { survey } from "./survey.ts";
 
 /** A plugin that changes has all of this made anew by a reload; calls that run go on with the old one. */
 export function create({ survey, child, clock }: FeatureContext<PluginsConfig>): Contributions {
-  const host = new PluginHost({ command: child("plugin-host"), clock });
+  const host = new PluginHost({ command: () => child("plugin-host"), clock });
   return {
     tools: surveyed(survey).map((plugin) => pluginTool(plugin, host)),
     shutdown: async () => host.close(),

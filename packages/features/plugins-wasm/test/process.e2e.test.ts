@@ -101,7 +101,7 @@ it("a program that is not there, or does not stay, is told", async () => {
 });
 
 it.runIf(process.platform === "linux")(
-  "it has no environment, no folder, no files of the service, and limits of the kernel",
+  "a process has no environment, no folder, no files of the service, and limits of the kernel",
   async () => {
     process.env["SVC_TEST_OF_SECRETS"] = "secret";
     const child = launch(HOST_COMMAND, 16);

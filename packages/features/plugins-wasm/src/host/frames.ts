@@ -61,9 +61,7 @@ export const MAX_LOG_LINE_BYTES = 1024;
 /** Of what a plugin, or the engine, says went wrong. */
 export const MAX_FAILURE_BYTES = 2048;
 
-const NOTHING = new Uint8Array();
-
-export function encodeFrame(head: ToProcess | FromProcess, body: Uint8Array = NOTHING): Uint8Array {
+export function encodeFrame(head: ToProcess | FromProcess, body: Uint8Array = new Uint8Array()): Uint8Array {
   const headBytes = new TextEncoder().encode(JSON.stringify(head));
   const frame = new Uint8Array(FRAME_PREFIX_BYTES + headBytes.byteLength + body.byteLength);
   const view = new DataView(frame.buffer);

@@ -8,8 +8,8 @@ import { type CallServices, PluginProcess } from "./plugin-process.ts";
 import { readModule } from "./read-module.ts";
 
 export interface PluginHostOptions {
-  /** Starts the process; of `FeatureContext.child`. */
-  readonly command: readonly [string, ...string[]];
+  /** What starts a process; of `FeatureContext.child`. */
+  readonly command: () => readonly [string, ...string[]];
   readonly clock: Clock;
 }
 
@@ -64,9 +64,10 @@ export class PluginHost {
   }
 
   async #start(plugin: InstalledPlugin, signal: AbortSignal): Promise<PluginProcess> {
+    const { command, clock } = this.#options;
     const module = await readModule(plugin);
     signal.throwIfAborted();
-    const process = new PluginProcess({ ...this.#options, limits: plugin.limits });
+    const process = new PluginProcess({ command: command(), limits: plugin.limits, clock });
     try {
       await process.load(module, signal);
       return process;

@@ -32,7 +32,7 @@ export function pluginRoom(): PluginRoom {
   const home = temporaryHome();
   const clock = fakeClock();
   const log = captureLogger();
-  const host = new PluginHost({ command: HOST_COMMAND, clock });
+  const host = new PluginHost({ command: () => HOST_COMMAND, clock });
   return {
     host,
     clock,
@@ -69,5 +69,5 @@ const noNetwork = (): Promise<never> => Promise.reject(new Error("this test has 
 /** Waits until the plugin has said `line` in its log. */
 export async function said({ log }: Pick<PluginRoom, "log">, line: string): Promise<void> {
   while (!log.lines.some(({ fields }) => fields["line"] === line))
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 2));
 }
