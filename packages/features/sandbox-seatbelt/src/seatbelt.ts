@@ -1,3 +1,4 @@
-import type { Contributions } from "@svc/contract";
+import type { Contributions, FeatureContext } from "@svc/contract";
+import { createSeatbelt } from "./backend.ts";
 
-export const create = (): Contributions => ({});
+export const create = ({ clock }: FeatureContext<unknown>): Contributions => ({ sandbox: createSeatbelt({ clock }) });
