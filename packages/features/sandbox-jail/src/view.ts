@@ -26,7 +26,7 @@ export async function viewOf({ workspace, readable, writable, hidden }: Confinem
   // The folder of something hidden with the workspace in it can't be covered: all around the workspace is left out instead.
   const around = secret.filter((path) => isBelow(workspace, path));
   const isShown = (top: string): boolean =>
-    visible.includes(top) || (OF_PROGRAMS.includes(top) && !around.some((path) => isBelow(path, top)));
+    visible.includes(top) || (OF_PROGRAMS.has(top) && !around.some((path) => isBelow(path, top)));
   const shown = tops.filter(isShown);
   const emptied = tops.filter((top) => !isShown(top));
   const bare = [...shown.filter((top) => !OWN.includes(top)), ...visible];
@@ -41,7 +41,7 @@ export async function viewOf({ workspace, readable, writable, hidden }: Confinem
 /** A jail has its own of these. */
 const OWN = ["/dev", "/proc", "/sys", "/tmp"];
 
-const OF_PROGRAMS = [
+const OF_PROGRAMS = new Set([
   ...OWN,
   "/bin",
   "/etc",
@@ -54,7 +54,7 @@ const OF_PROGRAMS = [
   "/opt",
   "/sbin",
   "/usr",
-];
+]);
 
 export const isBelow = (path: string, folder: string): boolean => path.startsWith(folder === sep ? sep : folder + sep);
 
