@@ -24,4 +24,13 @@ export const sandbox = v.strictObject({
   pids: limit(2, 1_000_000, "Processes and threads of a command. Default: 256."),
   readable: list("Absolute paths that commands may read, beside the workspace and what programs need to run."),
   writable: list("Absolute paths that commands may write, beside the workspace."),
+  container_image: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$/, "must be the name of an image"),
+      v.description(
+        "Image of the container backend. It has to be on this machine: none is fetched. Default: debian:stable-slim.",
+      ),
+    ),
+  ),
 });
