@@ -1,7 +1,7 @@
 /**
  * Native addons: what a manifest names under `native` must be found for the target, travels in the binary as
  * `native/<name>.node` and is mapped from there, with nothing written to disk. A package that finds its own .node file at
- * run time (koffi, node-gyp-build, bindings) needs its way of asking mapped in `nativeAddons` when its feature comes.
+ * run time (koffi; node-gyp-build, bindings) needs its way of asking mapped in `FINDERS`.
  */
 import { SvcError } from "@svc/contract";
 import type { Plugin } from "esbuild";
@@ -9,7 +9,9 @@ import { existsSync, globSync, realpathSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { dirname, join, resolve, sep } from "node:path";
 import type { FeaturePackage } from "./manifest.ts";
+import type { Dependencies } from "./owner.ts";
 import { targetName, type Target } from "./target.ts";
+import { readJson } from "./workspace.ts";
 
 export interface NativeAddon {
   /** npm name as in the manifest. */
@@ -52,9 +54,36 @@ export function nativeAddons(addons: readonly NativeAddon[]): Plugin {
         contents: loaderOf(pluginData as NativeAddon),
         loader: "js",
       }));
+      for (const addon of addons) {
+        const finder = FINDERS[addon.name];
+        if (!finder) continue;
+        build.onLoad({ filter: finder.module }, ({ path }) =>
+          path.startsWith(addon.dir + sep) ? { contents: finder.contents(addon), loader: "js" } : undefined,
+        );
+      }
     },
   };
 }
+
+interface Finder {
+  /** The file of the package that looks for the addon. */
+  readonly module: RegExp;
+  /** What stands in its place. */
+  contents(addon: NativeAddon): string;
+}
+
+const FINDERS: Readonly<Record<string, Finder>> = {
+  // It asks `loadStatic` first, by `require` of a package per platform, and then looks through folders beside itself.
+  koffi: {
+    module: /[/\\]src[/\\]static\.js$/,
+    contents: ({ asset }) => `import { join } from "node:path";
+export function loadStatic() {
+  const target = { exports: {} };
+  process.dlopen(target, join(import.meta.dirname, ${JSON.stringify(asset)}));
+  return target.exports;
+}`,
+  },
+};
 
 /** All chunks lie at the root of the binary's file system, so `__dirname` is that root. */
 function loaderOf({ asset }: NativeAddon): string {
@@ -72,10 +101,34 @@ function locate(feature: FeaturePackage, name: string, target: Target): NativeAd
   }
   if (manifest === undefined) return "the package is not installed";
   const dir = realpathSync(dirname(manifest));
+  const file = addonIn(dir, target) ?? addonIn(platformPackage(manifest, target), target);
+  if (file === undefined) return `there is no .node file for ${targetName(target)} in it`;
+  return { name, dir, file, asset: `native/${name.replaceAll("/", "+")}.node` };
+}
+
+function addonIn(dir: string | undefined, target: Target): string | undefined {
+  if (dir === undefined) return undefined;
   const platform = targetName(target);
-  const first = [`prebuilds/${platform}/*.node`, `prebuilds/${platform}/*/*.node`, "build/Release/*.node", "*.node"]
+  const first = [
+    `prebuilds/${platform}/*.node`,
+    `prebuilds/${platform}/*/*.node`,
+    "build/Release/*.node",
+    `${target.os}_${target.cpu}/*.node`,
+    "*.node",
+  ]
     .flatMap((pattern) => globSync(pattern, { cwd: dir }).sort())
     .find((path) => !path.includes("musl"));
-  if (first === undefined) return `there is no .node file for ${platform} in it`;
-  return { name, dir, file: join(dir, first), asset: `native/${name.replaceAll("/", "+")}.node` };
+  return first === undefined ? undefined : join(dir, first);
+}
+
+/** Some packages have an optional dependency for each platform, and only that of the machine is installed. */
+function platformPackage(manifest: string, target: Target): string | undefined {
+  const { optionalDependencies = {} } = readJson(manifest) as Dependencies;
+  const name = Object.keys(optionalDependencies).find((each) => each.endsWith(`-${targetName(target)}`));
+  try {
+    const found = name === undefined ? undefined : findPackageJSON(name, realpathSync(manifest));
+    return found === undefined ? undefined : realpathSync(dirname(found));
+  } catch {
+    return undefined;
+  }
 }

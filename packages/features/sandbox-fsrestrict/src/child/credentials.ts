@@ -27,8 +27,8 @@ export function dropCapabilities(): void {
 export const dropNewPrivileges = (): number => call("no_new_privs", "prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 
 /**
- * The command's own program ends with the daemon. Only when the ids are what they are going to be: a change of them turns it
- * off. False: the daemon has ended already.
+ * This process, and the command's own program that it becomes, end with the daemon. A change of ids turns it off. False: the
+ * daemon has ended already.
  */
 export function endWithDaemon(daemon: number): boolean {
   call("pdeathsig", "prctl", PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

@@ -55,6 +55,14 @@ export function defaultSignals(): void {
   for (let number = 1; number < REAL_TIME_SIGNALS; number += 1) signal(number, null);
 }
 
+/** SIGALRM ends this process after so many seconds; 0: not any more. It would go on in the program that this becomes. */
+export function endAfter(seconds: number): void {
+  // struct itimerval: an interval, and the time to the first
+  call("setitimer", "setitimer", ITIMER_REAL, Buffer.from(BigInt64Array.of(0n, 0n, BigInt(seconds), 0n).buffer), null);
+}
+
+const ITIMER_REAL = 0;
+
 export const errnoName = (errno: number): string =>
   Object.entries(koffi.os.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`;
 

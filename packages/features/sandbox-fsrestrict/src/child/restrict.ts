@@ -10,12 +10,13 @@ import { filterHere, installFilter } from "./seccomp/install.ts";
 /** Everything but the limit of memory, which this runtime itself would run into. Throws SystemError. */
 export function restrict({ restriction, daemon, mark, running }: SandboxRequest, folder: string | undefined): void {
   const { rules, network, limits, user } = restriction;
+  if (!endWithDaemon(daemon)) throw new SystemError("daemon", "ESRCH");
   const abi = landlockAbi();
   if (abi < 1) throw new SystemError("landlock", errnoName(-abi));
   const filter = filterHere(network);
-  const ownUsers = makeView(restriction);
-  // As root still, and by the paths that the command is going to see.
+  // As root still. A rule is for what is at a path now: it goes along into the new view.
   const ruleset = createRuleset({ abi, network, rules });
+  const ownUsers = makeView(restriction);
   if (folder !== undefined) process.chdir(folder);
   closeOnExec();
   limitToMark(mark);
@@ -24,7 +25,8 @@ export function restrict({ restriction, daemon, mark, running }: SandboxRequest,
   if (limits.pids !== undefined) limitPids(limits.pids, { uid: uidOf(restriction), running, ownUsers });
   if (user) becomeUser(user);
   dropCapabilities();
-  if (!endWithDaemon(daemon)) throw new SystemError("daemon", "ESRCH");
+  // Once more: with the change of ids the kernel forgot it.
+  endWithDaemon(daemon);
   dropNewPrivileges();
   restrictSelf(ruleset);
   installFilter(filter);

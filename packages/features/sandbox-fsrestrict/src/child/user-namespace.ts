@@ -1,11 +1,35 @@
 /**
  * Without root a mount namespace needs a user namespace, and the kernel gives one only to a process of a single thread. This
  * runtime has several, which do nothing here: they are ended, one thread at a time, while the main one goes on to its `execve`.
- * Nothing may make much garbage after that: collecting it would wait for them for ever.
+ * Nothing may be given to them after that, or it is waited for for ever: see `workAlone`.
  */
 import koffi from "koffi";
 import { readdirSync, writeFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
 import { call, SystemError } from "./libc.ts";
+
+/** What this runtime has its other threads do: compile hot code, and collect garbage. Long before `enterUserNamespace`. */
+export function workAlone(): void {
+  for (const flag of DONE_ELSEWHERE) setFlagsFromString(`--no-${flag}`);
+}
+
+const DONE_ELSEWHERE = [
+  "opt",
+  "maglev",
+  "sparkplug",
+  "concurrent-recompilation",
+  "concurrent-sparkplug",
+  "concurrent-marking",
+  "concurrent-sweeping",
+  "concurrent-array-buffer-sweeping",
+  "cppheap-concurrent-marking",
+  "parallel-scavenge",
+  "parallel-marking",
+  "parallel-compaction",
+  "parallel-pointer-update",
+  "parallel-gc-clearing",
+  "parallel-reclaim-unmodified-wrappers",
+];
 
 /** Throws SystemError `user-namespace`. */
 export function enterUserNamespace(): void {
@@ -33,12 +57,13 @@ function endOtherThreads(): void {
   for (const thread of otherThreads()) call("threads", "tgkill", process.pid, thread, SIGSETXID);
   for (let turn = 0; otherThreads().length > 0; turn += 1) {
     if (turn > MAX_TURNS) throw new SystemError("threads", "EBUSY");
-    call("threads", "sched_yield");
+    call("threads", "nanosleep", TURN, null);
   }
 }
 
-/** Some ten milliseconds; one turn is enough as a rule. */
-const MAX_TURNS = 2000;
+/** struct timespec: 0.1 ms. One turn is enough as a rule; on a busy machine a thread may have to wait for its own end. */
+const TURN = Buffer.from(BigUint64Array.of(0n, 100_000n).buffer);
+const MAX_TURNS = 50_000;
 /** A real-time signal that glibc keeps for itself, so that no thread can block it. */
 const SIGSETXID = 33;
 const SA_NODEFER = 0x4000_0000n;

@@ -3,22 +3,25 @@
  * that a command need not wait for the start of this runtime; when the daemon is gone it ends what the daemon's commands left.
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { call, defaultSignals, execute, SystemError } from "../child/libc.ts";
+import { call, defaultSignals, endAfter, execute, SystemError } from "../child/libc.ts";
 import { landlockAbi } from "../child/landlock.ts";
 import { limitMemory } from "../child/limits.ts";
 import { restrict } from "../child/restrict.ts";
 import { gotThrough } from "../child/trial.ts";
+import { workAlone } from "../child/user-namespace.ts";
 import { killMarked, MARKS } from "../marks.ts";
 import { type CommandRequest, type Report, REPORT_FD, REQUEST_FD, type SandboxRequest } from "../request.ts";
 
 /** `args`: the first mark of the daemon's commands. */
 export async function run([firstMark]: readonly string[]): Promise<number> {
+  if (process.getuid!() !== 0) workAlone();
   const text = readRequest();
   if (text === "") {
     const from = Number(firstMark);
     killMarked({ from, to: from + MARKS });
     return 0;
   }
+  endAfter(LONGEST_SECS);
   try {
     return begin(JSON.parse(text) as SandboxRequest);
   } catch (error) {
@@ -26,6 +29,9 @@ export async function run([firstMark]: readonly string[]): Promise<number> {
     return FAILED;
   }
 }
+
+/** What hangs here, whyever, is no command that runs for long. */
+const LONGEST_SECS = 20;
 
 /** EX_UNAVAILABLE; the daemon goes by the report. */
 const FAILED = 69;
@@ -46,6 +52,7 @@ function begin(request: SandboxRequest): number {
 function become({ words, env }: CommandRequest, memoryMb: number | undefined): number {
   report({ kind: "restricted" });
   defaultSignals();
+  endAfter(0);
   if (memoryMb !== undefined) limitMemory(memoryMb);
   report({ kind: "not-executed", errno: execute(words, env) });
   return FAILED;
