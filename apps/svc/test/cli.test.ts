@@ -194,7 +194,7 @@ describe("config", () => {
 
 describe("with a daemon", () => {
   test("status, pair, chat and tools go to it", async () => {
-    await using daemon = await startBinary();
+    await using daemon = await startBinary({ env: { SVC__SECURITY__SANDBOX__BACKEND: "none" } });
     const run = (...words: string[]) => runBinary(words, { home: daemon.home });
     expect(json((await run("status", "--json")).stdout)).toMatchObject({
       status: "ok",

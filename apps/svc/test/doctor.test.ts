@@ -11,6 +11,7 @@ import { binaryPath, runBinary, spawnBinary, startBinary, temporaryHome } from "
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
+import { NO_SANDBOX } from "./strict-house.ts";
 import { doctor, levels, of, type Report } from "./doctor-report.ts";
 
 describe("without a daemon", () => {
@@ -95,7 +96,8 @@ describe("without a daemon", () => {
 describe("with a daemon", () => {
   test("what is in force is judged, not what the caller's environment says; no secret and no token is told", async () => {
     using home = homeWith('[channels_config.webhook]\nsecret = "planted-0123456789"\n[secrets]\nencrypt = false\n');
-    await using daemon = await startBinary({ home: home.path, env: { SVC__SECURITY__POLICY__AUTONOMY: "full" } });
+    const env = { SVC__SECURITY__POLICY__AUTONOMY: "full", SVC__SECURITY__SANDBOX__BACKEND: NO_SANDBOX.backend };
+    await using daemon = await startBinary({ home: home.path, env });
     const token = await daemon.pair();
     const report = await doctor(home.path, ["--security"]);
     expect(levels(report, "daemon")).toEqual(["ok"]);

@@ -16,7 +16,11 @@ export const STRICT_ENV = {
   SVC__CHANNELS_CONFIG__PROVIDER_B__SIGNING_SECRET: `${SECRET}-s`,
 } as const;
 
+/** One that is for another system: whatever this machine has, nothing confines commands. */
+export const NO_SANDBOX = { backend: process.platform === "darwin" ? "jail" : "seatbelt" } as const;
+
 const STRICT: Config = {
+  "security.sandbox": NO_SANDBOX,
   gateway: { port: 0 },
   // Nobody listens there, and nobody is asked.
   model: { provider: "openai-compatible", name: "m", base_url: "http://127.0.0.1:9/v1" },
