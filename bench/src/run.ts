@@ -1,13 +1,15 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf,browser]
  *   pnpm bench --against <another build's binary> [--only starts,turns]   only pairs: what this build's cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { BINARY } from "./gateway.ts";
+import { measureBrowser } from "./browser/browser.ts";
+import { browserTable } from "./browser/table.ts";
 import { measureChannels } from "./channels/channels.ts";
 import { channelsTable } from "./channels/table.ts";
 import { measureCommands } from "./commands.ts";
@@ -58,7 +60,7 @@ const seconds = Number(values.seconds);
 // A round of a load takes minutes, one of a start not a second.
 const rounds = (usual: number): number => Number(values.rounds ?? usual);
 const requests = (usual: number): number => Number(values.requests ?? usual);
-const ALL = "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf";
+const ALL = "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf,browser";
 const PAIRS = "starts,turns";
 const only = new Set((values.only ?? (values.against === undefined ? ALL : PAIRS)).split(","));
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -104,6 +106,7 @@ if (only.has("observability")) {
   say(backendTable(backends));
 }
 if (only.has("pdf")) say(pdfTable((results["pdf"] = await measurePdf(rounds(11)))));
+if (only.has("browser")) say(browserTable((results["browser"] = await measureBrowser(rounds(5)))));
 const folder = join(import.meta.dirname, "../results");
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "latest.json"), `${JSON.stringify(results, null, 2)}\n`);
