@@ -37,10 +37,10 @@ export async function measurePdf(rounds: number, binary: string = fullestBinaryP
 /** Resolves with the number of pages that came. Rejects where the process fails. */
 async function read(binary: string, bytes: Uint8Array): Promise<number> {
   const child = spawn(binary, ["__pdf-text"], { env: {}, stdio: ["pipe", "pipe", "ignore", "pipe"] });
-  child.stdin.write('{"ranges":[[1,null]]}\n');
-  child.stdin.end(bytes);
+  child.stdin!.write('{"ranges":[[1,null]]}\n');
+  child.stdin!.end(bytes);
   let told = "";
-  for await (const chunk of child.stdout.setEncoding("utf8")) told += chunk as string;
+  for await (const chunk of child.stdout!.setEncoding("utf8")) told += chunk as string;
   if (!told.endsWith('{"end":true}\n')) throw new Error("the process that reads PDFs did not come to its end");
   return told.split('{"page":').length - 1;
 }

@@ -5,12 +5,12 @@ type Part = string | Buffer;
 const bytesOf = (part: Part): Buffer => (typeof part === "string" ? Buffer.from(part, "latin1") : part);
 
 /** Objects 1, 2, …; the first is the catalogue. No table: readers look for the objects themselves. */
-export function pdfOf(...objects: readonly Part[]): Uint8Array {
+function pdfOf(...objects: readonly Part[]): Uint8Array {
   const parts = objects.flatMap((body, at) => [`${at + 1} 0 obj\n`, body, "\nendobj\n"]);
   return Buffer.concat(["%PDF-1.7\n", ...parts, "trailer\n<</Root 1 0 R>>\n%%EOF\n"].map(bytesOf));
 }
 
-export const stream = (content: Part, entries = ""): Buffer =>
+const stream = (content: Part, entries = ""): Buffer =>
   Buffer.concat(
     [`<</Length ${bytesOf(content).byteLength}${entries}>>\nstream\n`, content, "\nendstream"].map(bytesOf),
   );

@@ -49,7 +49,7 @@ export function reading({ limits, clock = fakeClock(), child = [process.execPath
   };
 }
 
-export function contextOf(bytes: Uint8Array, more: Partial<ToolContext> = {}): ToolContext {
+function contextOf(bytes: Uint8Array, more: Partial<ToolContext> = {}): ToolContext {
   const context = fakeToolContext();
   const read: ToolContext["workspace"]["read"] = async (_path, maxBytes, offset = 0) => ({
     bytes: bytes.slice(offset, offset + maxBytes),
