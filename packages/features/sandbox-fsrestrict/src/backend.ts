@@ -1,9 +1,10 @@
 import type { Clock, Confinement, SandboxBackend, SandboxLimit, SandboxProbe } from "@svc/contract";
 import { SvcError } from "@svc/contract";
+import { findGroupMaker, type GroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
 import type { Report } from "./request.ts";
 import { makeTemporary, openSession, remove, restrictionOf } from "./session.ts";
 import type { Starter } from "./starter.ts";
-import { reasonOf, reportsIn } from "./verdict.ts";
+import { failureReason, reportsIn } from "./verdict.ts";
 
 export interface BackendOptions {
   readonly starter: Starter;
@@ -11,40 +12,64 @@ export interface BackendOptions {
 }
 
 export function createBackend(options: BackendOptions): SandboxBackend {
+  let found: Promise<GroupMaker | undefined> | undefined;
+  const groupMaker = () => (found ??= findGroupMaker());
+  const open = async (confinement: Confinement) => openSession(confinement, { ...options, groups: await groupMaker() });
   return {
     id: "fsrestrict",
-    probe: (confinement, signal) => probe(confinement, signal, options),
-    open: (confinement) => openSession(confinement, options),
+    open,
+    async probe(confinement, signal): Promise<SandboxProbe> {
+      try {
+        const tried = await trial(confinement, signal, options);
+        const reason =
+          objection(tried, confinement) ?? (await proveConfinement({ open, confinement, signal, offline: FILTERED }));
+        if (reason !== undefined) return { available: false, reason };
+        const groups = await groupMaker();
+        return { available: true, unenforced: unheld(confinement, groups), notes: notesOn(confinement, groups) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { available: false, reason: reasonOf(error) };
+      }
+    },
   };
 }
 
-async function probe(confinement: Confinement, signal: AbortSignal, options: BackendOptions): Promise<SandboxProbe> {
-  const tried = await trial(confinement, signal, options);
-  if (tried.kind === "failed") return { available: false, reason: reasonOf(tried) };
-  if (tried.kind !== "tried") return { available: false, reason: "Its own trial did not come to an end." };
-  const [through] = tried.through;
-  if (through !== undefined) return { available: false, reason: `It does not confine here: ${through} got through.` };
-  if (!confinement.user && process.getuid?.() !== 0 && tried.abi < ABI_SIGNALS) {
-    return {
-      available: false,
-      reason: "Commands could signal the daemon's user's other processes (Linux 6.12 keeps them from it).",
-    };
+/** That a filter is there; what it refuses was tried before. Of the shell itself: it reads nothing of other processes. */
+const FILTERED = `while read -r key value; do [ "$key $value" = "Seccomp: 2" ] && echo offline; done </proc/$$/status`;
+
+function objection(tried: Report, { user }: Confinement): string | undefined {
+  if (tried.kind === "failed") return failureReason(tried);
+  if (tried.kind !== "tried") return "its trial did not come to an end";
+  if (tried.through.length > 0) return `it does not confine here: ${tried.through.join(", ")} got through`;
+  if (!user && process.getuid?.() !== 0 && tried.abi < ABI_SIGNALS) {
+    return "commands could signal other processes of the same user, which Landlock prevents from Linux 6.12 on";
   }
-  return { available: true, unenforced: unenforcedOf(confinement), notes: [`Landlock ABI ${tried.abi}.`] };
+  return undefined;
 }
 
 /** `LANDLOCK_SCOPE_SIGNAL`; with a user of its own a command can signal nobody else's processes. */
 const ABI_SIGNALS = 6;
 
-/** Root's processes are not counted. */
-const unenforcedOf = ({ user, limits }: Confinement): SandboxLimit[] =>
-  limits.pids !== undefined && !user && process.getuid?.() === 0 ? ["pids"] : [];
+/** The kernel counts no processes of root but in a group. */
+const unheld = ({ user, limits }: Confinement, groups: GroupMaker | undefined): SandboxLimit[] =>
+  limits.pids !== undefined && !groups && !user && process.getuid?.() === 0 ? ["pids"] : [];
+
+function notesOn({ limits }: Confinement, groups: GroupMaker | undefined): string[] {
+  const notes: string[] = [];
+  if (!groups && limits.memoryMb !== undefined) {
+    notes.push(
+      "memory_mb holds for each process by itself: control groups, which count them together, are not ours here",
+    );
+  }
+  if (limits.cpuSecs !== undefined) notes.push("cpu_secs holds for each process by itself");
+  return notes;
+}
 
 /** What a child that confined itself could still do. */
 async function trial(confinement: Confinement, signal: AbortSignal, { starter }: BackendOptions): Promise<Report> {
   const temporary = await makeTemporary(confinement);
   try {
-    const restriction = await restrictionOf(confinement, temporary);
+    const restriction = await restrictionOf(confinement, temporary, undefined);
     signal.throwIfAborted();
     const { child, reported } = starter.start({ restriction, run: { kind: "trial" } });
     const end = (): void => void child.kill("SIGKILL");

@@ -14,7 +14,14 @@ export interface Restriction {
   readonly rules: readonly PathRule[];
   readonly network: boolean;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  readonly limits: { readonly memoryMb?: number; readonly cpuSecs?: number; readonly pids?: number };
+  /** Files of control groups: who writes `0` into one is in it. */
+  readonly joins: readonly string[];
+  /** Of each process, but for `pids`, which is of a user. */
+  readonly limits: {
+    readonly memoryMb?: number | undefined;
+    readonly cpuSecs?: number | undefined;
+    readonly pids?: number | undefined;
+  };
 }
 
 /** What comes in on descriptor 3. */

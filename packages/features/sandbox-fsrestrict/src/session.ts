@@ -4,21 +4,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
 import type { Clock, Confinement, SandboxSession } from "@svc/contract";
-import { confinedSession } from "@svc/kit/process";
+import { confinedSession, type GroupMaker, type SessionGroup } from "@svc/kit/process";
 import { killMarked, onlyMark } from "./marks.ts";
 import type { Restriction } from "./request.ts";
 import { rulesOf } from "./rules.ts";
 import type { Started, Starter } from "./starter.ts";
 import { judge, reportsIn } from "./verdict.ts";
 
+export interface SessionOptions {
+  readonly starter: Starter;
+  readonly clock: Pick<Clock, "after">;
+  /** Where limits are held by control groups. */
+  readonly groups: GroupMaker | undefined;
+}
+
 /** Throws SANDBOX_UNAVAILABLE. */
 export async function openSession(
   confinement: Confinement,
-  { starter, clock }: { readonly starter: Starter; readonly clock: Pick<Clock, "after"> },
+  { starter, clock, groups }: SessionOptions,
 ): Promise<SandboxSession> {
   const temporary = await makeTemporary(confinement);
+  let group: SessionGroup | undefined;
+  const end = async (): Promise<void> => {
+    await Promise.all([remove(temporary), group?.close()]);
+  };
   try {
-    const restriction = await restrictionOf(confinement, temporary);
+    const { memoryMb, pids } = confinement.limits;
+    if (memoryMb !== undefined || pids !== undefined) group = await groups?.make(confinement.limits, 0);
+    const restriction = await restrictionOf(confinement, temporary, group);
     const all = new WeakMap<ChildProcess, Started>();
     return confinedSession(
       confinement,
@@ -33,21 +46,30 @@ export async function openSession(
         async judge(result, child) {
           const started = all.get(child)!;
           killMarked(onlyMark(started.mark));
-          return judge(result, reportsIn(await started.reported), confinement.limits);
+          const judged = judge(result, reportsIn(await started.reported), confinement.limits);
+          const limit = (await group?.reached()) ?? judged.limit;
+          return limit ? { ...judged, limit } : judged;
         },
-        close: () => remove(temporary),
+        close: end,
       },
       { clock },
     );
   } catch (error) {
-    await remove(temporary);
+    await end();
     throw error;
   }
 }
 
-export async function restrictionOf(confinement: Confinement, temporary: string): Promise<Restriction> {
+/** Control groups hold limits of a session together; what they don't hold is held of each process. */
+export async function restrictionOf(
+  confinement: Confinement,
+  temporary: string,
+  group: SessionGroup | undefined,
+): Promise<Restriction> {
   const { network, user, limits } = confinement;
-  return { rules: await rulesOf(confinement, temporary), network, user, limits };
+  const joins = group?.joins ?? [];
+  const own = group ? { cpuSecs: limits.cpuSecs } : limits;
+  return { rules: await rulesOf(confinement, temporary), network, user, joins, limits: own };
 }
 
 /** Of the session alone, and gone with it. There is no `/tmp`. */

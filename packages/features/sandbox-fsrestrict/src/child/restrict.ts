@@ -1,4 +1,5 @@
 /** Turns this process into one that may do what a command may. There is no way back. */
+import { writeFileSync } from "node:fs";
 import type { Restriction, SandboxRequest } from "../request.ts";
 import { becomeUser, dropCapabilities, dropNewPrivileges, endWithDaemon } from "./credentials.ts";
 import { createRuleset, landlockAbi, restrictSelf } from "./landlock.ts";
@@ -9,11 +10,12 @@ import { filterHere, installFilter } from "./seccomp/install.ts";
 
 /** Everything but the limit of memory, which this runtime itself would run into. Throws SystemError. */
 export function restrict({ restriction, daemon, mark, running }: SandboxRequest, folder: string | undefined): void {
-  const { rules, network, limits, user } = restriction;
+  const { rules, network, limits, joins, user } = restriction;
   if (!endWithDaemon(daemon)) throw new SystemError("daemon", "ESRCH");
   const abi = landlockAbi();
   if (abi < 1) throw new SystemError("landlock", errnoName(-abi));
   const filter = filterHere(network);
+  for (const file of joins) writeFileSync(file, "0");
   // As root still. A rule is for what is at a path now: it goes along into the new view.
   const ruleset = createRuleset({ abi, network, rules });
   const ownUsers = makeView(restriction);
