@@ -70,7 +70,10 @@ function custom(length: number): Uint8Array {
 
 test("without a length there is a download, and no share of it", async () => {
   const archive = await archiveOf(sampleEntries());
-  const origin = await serve((_, response) => response.end(archive));
+  const origin = await serve((_, response) => {
+    response.flushHeaders();
+    response.end(archive);
+  });
   const { end, progress } = await install(origin, { answers: [true] });
   expect(end).toBe(0);
   expect(new Set(progress)).toEqual(new Set([undefined]));
