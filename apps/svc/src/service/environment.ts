@@ -1,6 +1,4 @@
 /** What the tool calls of one agent run in: its tools, its policy, its workspace, the sandbox and the way out. */
-import { mkdir, realpath } from "node:fs/promises";
-import { resolve } from "node:path";
 import {
   type ActionHistories,
   createExec,
@@ -12,7 +10,6 @@ import {
 import { SvcError, type Tool } from "@svc/contract";
 import {
   currentScope,
-  type Home,
   type Instruments,
   type LoadedConfig,
   type Ongoing,
@@ -23,8 +20,10 @@ import {
 import { createGuardedFetch } from "@svc/kit";
 import { SOP_TOOLS } from "@svc/sop";
 import type { Store } from "@svc/store";
+import { confinementOfAgent } from "./confinement.ts";
 import type { ServiceContext } from "./context.ts";
 import { missingTool } from "./missing-tool.ts";
+import { hiddenPaths, workspaceFolder } from "./paths.ts";
 
 /** Longest tool result that goes to the model, in characters. */
 const MAX_OUTPUT_CHARS = 64 * 1024;
@@ -49,6 +48,8 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
   const root = workspaceFolder(home, agent);
   const hidden = hiddenPaths(home, parts.config);
   const { forbidden_paths: forbiddenPaths, workspace_only: workspaceOnly } = agent.policy;
+  const confines = !["none", "unavailable"].includes(parts.sandbox.effective);
+  const { confinement, obstacle } = await confinementOfAgent(home, parts.config, agent, { confines });
   const workspace = await openWorkspace(root, { forbiddenPaths, hidden, workspaceOnly });
   return {
     agent: agent.name,
@@ -66,6 +67,8 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
       config: core["security.sandbox"],
       workspace: workspace.root,
       hidden,
+      user: confinement.user,
+      obstacle,
       instruments,
     }),
     fetch: createGuardedFetch({
@@ -84,19 +87,6 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
     maxOutputChars: MAX_OUTPUT_CHARS,
   };
 }
-
-/** Not against the working directory: a daemon and `svc tools run` in another folder would have two workspaces. */
-export const workspaceFolder = (home: Home, agent: Pick<ResolvedAgent, "workspace">): string =>
-  resolve(home.root, agent.workspace ?? home.workspace);
-
-/** A first start finds no workspace yet. */
-export async function realFolder(path: string): Promise<string> {
-  await mkdir(path, { recursive: true });
-  return realpath(path);
-}
-
-/** The config may lie elsewhere (--config), and it holds secrets. */
-export const hiddenPaths = (home: Home, { file }: LoadedConfig): string[] => [home.root, file];
 
 /** The tools of this agent, and what is said of one that it does not have. */
 function toolsOf(

@@ -1,5 +1,5 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
-import type { Inbound, Kept, Readings, Speech } from "@svc/contract";
+import type { FeatureDefinition, Inbound, Kept, Readings, Speech } from "@svc/contract";
 import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import { ownerOfClient, type Store } from "@svc/store";
@@ -21,8 +21,19 @@ export interface FeatureDoors {
 }
 
 export function enabledFeatures(
+  context: Pick<ServiceContext, "composition" | "home" | "log">,
+  config: LoadedConfig,
+  doors: FeatureDoors,
+): EnabledFeature[] {
+  const enabled = context.composition.features.filter((definition) => config.enabled(definition));
+  return handedTo(context, config, enabled, doors);
+}
+
+/** What each of these is handed, whether the config turns it on or not. */
+export function handedTo(
   { composition, home, log }: Pick<ServiceContext, "composition" | "home" | "log">,
   config: LoadedConfig,
+  definitions: readonly FeatureDefinition[],
   doors: FeatureDoors,
 ): EnabledFeature[] {
   const { version, commit, profile } = composition;
@@ -30,37 +41,35 @@ export function enabledFeatures(
   const store = (): Store => doors.store();
   const allowPrivate = config.core["security.net"].allow_private;
   const traceparent = (): string | undefined => currentScope().traceparent;
-  return composition.features
-    .filter((definition) => config.enabled(definition))
-    .map((definition) => {
-      const section = config.configOf(definition);
-      return {
-        definition,
-        config: section,
-        homeFolder: home.root,
-        child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
-        fetch: createGuardedFetch({
-          allowPrivate,
-          exempt: [...ownUrls(section), ...ownService(section)],
-          traceparent,
-          log,
-          clock: systemClock,
-        }),
-        resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
-        build,
-        publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
-        ...(doors.speech && { speech: doors.speech }),
-        ...(doors.readings && { readings: () => doors.readings!() }),
-        pairedClient: (kept) =>
-          store()
-            .devices.all()
-            .find(({ clientId }) => clientId === kept)?.clientId,
-        secrets: featureSecrets(definition.id, home, store),
-        secretsOf: (clientId) => featureSecrets(ownerOfClient(definition.id, clientId), home, store),
-        state: featureState(definition.id, store),
-        receive: (messages) => doors.receive(channelIdOf(definition), messages),
-      };
-    });
+  return definitions.map((definition) => {
+    const section = config.configOf(definition);
+    return {
+      definition,
+      config: section,
+      homeFolder: home.root,
+      child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
+      fetch: createGuardedFetch({
+        allowPrivate,
+        exempt: [...ownUrls(section), ...ownService(section)],
+        traceparent,
+        log,
+        clock: systemClock,
+      }),
+      resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
+      build,
+      publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
+      ...(doors.speech && { speech: doors.speech }),
+      ...(doors.readings && { readings: () => doors.readings!() }),
+      pairedClient: (kept) =>
+        store()
+          .devices.all()
+          .find(({ clientId }) => clientId === kept)?.clientId,
+      secrets: featureSecrets(definition.id, home, store),
+      secretsOf: (clientId) => featureSecrets(ownerOfClient(definition.id, clientId), home, store),
+      state: featureState(definition.id, store),
+      receive: (messages) => doors.receive(channelIdOf(definition), messages),
+    };
+  });
 }
 
 /** A feature may reach the `api_url` and the `url` that its own section names, wherever they are; nothing else that is private. */

@@ -1,12 +1,5 @@
 /** What one config makes of the service. A reload makes another generation beside it and swaps; nothing in one changes. */
-import {
-  type ActionHistories,
-  type AgentProfile,
-  type AgentSet,
-  chooseSandbox,
-  confinementOf,
-  type SandboxChoice,
-} from "@svc/agent";
+import { type ActionHistories, type AgentProfile, type AgentSet, chooseSandbox, type SandboxChoice } from "@svc/agent";
 import {
   type Instruments,
   type LoadedConfig,
@@ -17,12 +10,15 @@ import {
 } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { ServiceContext } from "./context.ts";
-import { hiddenPaths, openEnvironment, realFolder, workspaceFolder } from "./environment.ts";
+import { confinementOfAgent, isToConfine } from "./confinement.ts";
+import { openEnvironment } from "./environment.ts";
 
 export interface Generation {
   readonly config: LoadedConfig;
   readonly registry: Registry;
   readonly sandbox: SandboxChoice;
+  /** What it was asked to confine, as text. */
+  readonly sandboxFor: string;
   readonly agents: AgentSet;
   /** The agents have the tools for procedures. */
   readonly hasProcedures: boolean;
@@ -48,7 +44,7 @@ export interface GenerationParts {
 export async function makeGeneration(parts: GenerationParts): Promise<Generation> {
   const { context, config, registry, store, actions, instruments, hasProcedures } = parts;
   const { core } = config;
-  const sandbox = await sandboxOf(parts);
+  const { sandbox, sandboxFor } = await sandboxOf(parts);
   const calls = new Ongoing();
   const profiles = new Map<string, AgentProfile>();
   for (const agent of resolveAgents(core).values()) {
@@ -62,6 +58,7 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
     config,
     registry,
     sandbox,
+    sandboxFor,
     hasProcedures,
     calls,
     agents: {
@@ -79,19 +76,27 @@ function profileOf(agent: ResolvedAgent, { core }: LoadedConfig): Omit<AgentProf
 }
 
 /** Probing takes a moment and says its warning in the log: only when the answer can have changed. */
-async function sandboxOf({ config, registry, context, signal, before }: GenerationParts): Promise<SandboxChoice> {
-  const { core } = config;
+async function sandboxOf(parts: GenerationParts): Promise<Pick<Generation, "sandbox" | "sandboxFor">> {
+  const { config, registry, context, signal, before } = parts;
   const backends = registry.sandboxes.list();
+  const [agent] = resolveAgents(config.core).values();
+  const confines = isToConfine(config) && backends.some(({ id }) => id !== "none");
+  const asked = await confinementOfAgent(context.home, config, agent!, { confines });
+  const sandboxFor = JSON.stringify(asked);
   const same =
     before !== undefined &&
     before.config.hash("security.sandbox") === config.hash("security.sandbox") &&
+    before.sandboxFor === sandboxFor &&
     sameItems(before.registry.sandboxes.list(), backends);
-  if (same) return before.sandbox;
-  const [agent] = resolveAgents(core).values();
-  const workspace = await realFolder(workspaceFolder(context.home, agent!));
-  const sandbox = core["security.sandbox"];
-  const confinement = confinementOf({ config: sandbox, workspace, hidden: hiddenPaths(context.home, config) });
-  return chooseSandbox({ config: sandbox, backends, confinement, log: context.log, signal });
+  if (same) return { sandbox: before.sandbox, sandboxFor };
+  const sandbox = await chooseSandbox({
+    config: config.core["security.sandbox"],
+    backends,
+    ...asked,
+    log: context.log,
+    signal,
+  });
+  return { sandbox, sandboxFor };
 }
 
 const sameItems = <T>(a: readonly T[], b: readonly T[]): boolean =>

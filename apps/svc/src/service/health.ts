@@ -11,9 +11,16 @@ export function healthOf({ lifecycle, store, config, generation }: Service): Hea
   const { gateway, "channels_config.webhook": webhook } = config.core;
   const open = !gateway.require_pairing && !gateway.require_signatures && !webhook.secret && !webhook.signing_secret;
   const unsigned = unsignedChannels({ generation, config });
+  const sandbox = sandboxUnit(generation);
   return {
-    degraded: lifecycle.degraded() || database.state === "failed",
-    units: [database, ...features],
+    degraded: lifecycle.degraded() || database.state === "failed" || generation.sandbox.effective === "unavailable",
+    units: [database, ...(sandbox ? [sandbox] : []), ...features],
     unsigned: open ? ["webhook", ...unsigned] : unsigned,
   };
+}
+
+/** Only where it is not as it should be. A fallback is a warning as specified; that commands are refused is more than that. */
+function sandboxUnit({ sandbox: { effective, warning } }: Service["generation"]): HealthUnit | undefined {
+  if (warning === undefined) return undefined;
+  return { id: "sandbox", state: effective === "unavailable" ? "failed" : "stopped", reason: warning };
 }

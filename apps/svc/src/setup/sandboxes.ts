@@ -1,8 +1,8 @@
 /** The sandboxes that commands could run in on this machine, and why the others could not. Each is tried, not guessed. */
-import { confinementOf } from "@svc/agent";
-import type { CatalogueEntry, Confinement, SandboxBackend } from "@svc/contract";
-import { createLogger, Lifecycle, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import { hiddenPaths, realFolder, workspaceFolder } from "../service/environment.ts";
+import { type CatalogueEntry, type Confinement, type SandboxBackend, SvcError } from "@svc/contract";
+import { createLogger, Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
+import { trialConfinement } from "../service/confinement.ts";
+import { type FeatureDoors, handedTo } from "../service/features.ts";
 import type { Setup } from "./setup.ts";
 
 export interface SandboxOption {
@@ -40,28 +40,34 @@ async function probe({ composition, home }: Setup, config: LoadedConfig): Promis
   const ids = new Set(composition.catalogue.filter(({ kind }) => kind === "sandbox").map(({ id }) => id));
   const definitions = composition.features.filter(({ id }) => ids.has(id));
   if (definitions.length === 0) return new Map();
+  const log = createLogger({ level: "error", write: () => {}, json: true, clock: systemClock });
   const lifecycle = new Lifecycle({
     definitions,
-    enabled: definitions.map((definition) => ({ definition, config: config.configOf(definition) })),
-    log: createLogger({ level: "error", write: () => {}, json: true, clock: systemClock }),
+    // All of them, whichever the config asks for.
+    enabled: handedTo({ composition, home, log }, config, definitions, noDoors),
+    log,
     clock: systemClock,
   });
   const limit = AbortSignal.timeout(PROBE_LIMIT_MS);
+  const trial = await trialConfinement(home, config);
   try {
     await lifecycle.construct();
     const { sandboxes } = await lifecycle.register(limit);
-    const [agent] = resolveAgents(config.core).values();
-    const workspace = await realFolder(workspaceFolder(home, agent!));
-    const sandbox = config.core["security.sandbox"];
-    const confinement = confinementOf({ config: sandbox, workspace, hidden: hiddenPaths(home, config) });
+    const { confinement, obstacle } = trial;
     const found = sandboxes
       .list()
-      .map(async (backend) => [backend.id, await reasonAgainst(backend, confinement, limit)] as const);
+      .map(async (backend) => [backend.id, obstacle ?? (await reasonAgainst(backend, confinement, limit))] as const);
     return new Map(await Promise.all(found));
   } finally {
     await lifecycle.shutdown();
+    await trial.dispose();
   }
 }
+
+const closed = (): never => {
+  throw new SvcError("STORE_FAILED", "A trial opens no store.");
+};
+const noDoors: FeatureDoors = { store: closed, receive: async () => closed() };
 
 const PROBE_LIMIT_MS = 10_000;
 

@@ -148,11 +148,11 @@ const surroundings = ({ env, hasInput }: ConfinedCommand) => {
 /** bwrap says `"child-pid"` when it made its first process, and `"exit-code"` only when that one got to its end. */
 function began(child: ChildProcess): () => boolean {
   let told = "";
-  (child.stdio as readonly unknown[] as readonly Readable[])
-    [STATUS]!.on("error", () => undefined)
-    .on("data", (chunk: Buffer) => {
-      if (told.length < 4096) told += chunk.toString("latin1");
-    });
+  const status = child.stdio[STATUS as 3] as Readable;
+  status.on("error", () => undefined);
+  status.on("data", (chunk: Buffer) => {
+    if (told.length < 4096) told += chunk.toString("latin1");
+  });
   return () => told.includes('"exit-code"');
 }
 

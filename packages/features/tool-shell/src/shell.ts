@@ -1,5 +1,5 @@
 /** `shell`: one command line in the sandbox in force. The policy judges the line before it gets here. */
-import { type Contributions, defineTool, type ExecResult } from "@svc/contract";
+import { type Contributions, defineTool, type ExecResult, type SandboxLimit } from "@svc/contract";
 import * as v from "valibot";
 
 // Both streams together stay below the 64 Ki characters of JSON at which a turn cuts results.
@@ -59,9 +59,16 @@ export const shell = defineTool({
   },
 });
 
+const LIMIT_NOTES: Readonly<Record<SandboxLimit, string>> = {
+  memoryMb: "The command needed more memory than the sandbox allows (security.sandbox.memory_mb).",
+  cpuSecs: "The command needed more processor time than the sandbox allows (security.sandbox.cpu_secs).",
+  pids: "The command started more processes or threads than the sandbox allows (security.sandbox.pids).",
+};
+
 function notesOn(result: ExecResult): string[] {
   const notes: string[] = [];
   if (result.timedOut) notes.push("The command was ended because it ran past its time limit.");
+  else if (result.limit !== undefined) notes.push(LIMIT_NOTES[result.limit]);
   else if (result.signal !== null) notes.push(`The command was ended by ${result.signal}.`);
   if (result.truncated) notes.push(`Output was cut: of each stream only the first ${MAX_OUTPUT_BYTES} bytes are here.`);
   return notes;

@@ -35,6 +35,9 @@ test("what is judged is what is run, where it is run", async () => {
 test.each([
   [{ timedOut: true, signal: "SIGKILL", exitCode: null }, [expect.stringContaining("time limit")]],
   [{ signal: "SIGSEGV", exitCode: null }, [expect.stringContaining("SIGSEGV")]],
+  [{ limit: "memoryMb", signal: "SIGKILL", exitCode: null } as const, [expect.stringContaining("memory_mb")]],
+  [{ limit: "pids", exitCode: 1 } as const, [expect.stringContaining("pids")]],
+  [{ limit: "cpuSecs", exitCode: 152 } as const, [expect.stringContaining("cpu_secs")]],
   [{ truncated: true }, [expect.stringContaining("cut")]],
 ])("%j is said", async (result, notes) => {
   const context = fakeToolContext({ exec: () => result });

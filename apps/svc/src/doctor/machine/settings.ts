@@ -1,11 +1,12 @@
 /** The checks of what is configured, where the config is in force. */
 import { realpath } from "node:fs/promises";
-import { chooseSandbox, confinementOf, type SandboxChoice } from "@svc/agent";
+import { chooseSandbox, type SandboxChoice } from "@svc/agent";
 import { type Composition, SvcError } from "@svc/contract";
 import { createLogger, type Home, homeOf, Lifecycle, type LoadedConfig, resolveAgents } from "@svc/kernel";
 import { withLoneChannels } from "../../channels/lone-registry.ts";
-import { hiddenPaths, workspaceFolder } from "../../service/environment.ts";
+import { trialConfinement } from "../../service/confinement.ts";
 import { enabledFeatures, type FeatureDoors } from "../../service/features.ts";
+import { workspaceFolder } from "../../service/paths.ts";
 import { findingsIn } from "../finding.ts";
 import { settingsFindings } from "../settings/checks.ts";
 import type { Check } from "./check.ts";
@@ -51,11 +52,14 @@ async function sandboxOf(
     await lifecycle.construct();
     const registry = await lifecycle.register(signal);
     const backends = registry.sandboxes.list();
-    const sandboxConfig = config.core["security.sandbox"];
-    const [agent] = resolveAgents(config.core).values();
-    const workspace = await real(workspaceFolder(home, agent!));
-    const confinement = confinementOf({ config: sandboxConfig, workspace, hidden: hiddenPaths(home, config) });
-    return await chooseSandbox({ config: sandboxConfig, backends, confinement, log, signal, clock });
+    const trial = await trialConfinement(home, config);
+    try {
+      const { confinement, obstacle } = trial;
+      const sandboxConfig = config.core["security.sandbox"];
+      return await chooseSandbox({ config: sandboxConfig, backends, confinement, obstacle, log, signal, clock });
+    } finally {
+      await trial.dispose();
+    }
   } finally {
     await lifecycle.shutdown();
   }

@@ -1,4 +1,5 @@
 /** Whether anything confines the commands that the agents run. */
+import { LIMIT_KEYS, type SandboxChoice } from "@svc/agent";
 import { error, type Finding, note, ok, warning } from "../finding.ts";
 import { runsCommands } from "./policy.ts";
 import { agentsOf, isConfined, type Settings } from "./settings.ts";
@@ -15,7 +16,7 @@ export function sandboxFindings(settings: Settings): Finding[] {
       error("sandbox", message, "choose another security.sandbox.backend, or set security.sandbox.required = false"),
     ];
   }
-  if (effective !== "none") return [ok("sandbox", `Commands run in the sandbox ${effective}.`)];
+  if (effective !== "none") return [ok("sandbox", inForce(sandbox)), ...unheldFindings(sandbox)];
   if (!agentsOf(settings).some((agent) => runsCommands(settings, agent))) {
     return [ok("sandbox", "No agent may run commands, so that none has to be confined.")];
   }
@@ -25,6 +26,23 @@ export function sandboxFindings(settings: Settings): Finding[] {
   }
   return [warning("sandbox", why ?? "Commands run without a sandbox.", remedy(catalogue))];
 }
+
+/** Which, and why not a stronger one. */
+function inForce({ effective, reasons }: SandboxChoice): string {
+  const why = reasons.map((reason) => ` ${reason[0]?.toUpperCase()}${reason.slice(1)}.`).join("");
+  return `Commands run in the sandbox ${effective}.${why}`;
+}
+
+/** Limits that nobody wrote down: one that is written down and can't be held makes the sandbox unavailable. */
+const unheldFindings = ({ effective, unenforced }: SandboxChoice): Finding[] =>
+  unenforced.map((limit) => {
+    const key = `security.sandbox.${LIMIT_KEYS[limit]}`;
+    return note(
+      "sandbox-limits",
+      `The sandbox ${effective} can't hold the default of ${key} here.`,
+      `set ${key} to demand it`,
+    );
+  });
 
 /** Where nothing confines commands they have the network anyway. */
 export function sandboxNetworkFindings(settings: Settings): Finding[] {

@@ -17,6 +17,8 @@ export interface SandboxChoiceOptions {
   readonly backends: readonly SandboxBackend[];
   /** What the one that is taken has to enforce, in the default agent's workspace. */
   readonly confinement: Confinement;
+  /** Why none can be used in that workspace, whatever it can do. */
+  readonly obstacle?: string | undefined;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** Limits each probe. Default: the runtime's timers. */
@@ -56,6 +58,10 @@ async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
   for (const id of candidates) {
     const backend = options.backends.find((each) => each.id === id);
     if (!backend) continue;
+    if (options.obstacle !== undefined) {
+      tried.push(options.obstacle);
+      break;
+    }
     const probed = await probe(backend, options);
     if (probed.available) {
       const { unenforced, notes = [] } = probed;
@@ -68,7 +74,10 @@ async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
   return without(options, `${asked} (${why}): commands run without one.`);
 }
 
-/** The specification calls fsrestrict the strongest; container comes last because it runs commands in another system. */
+/**
+ * The specification calls fsrestrict the strongest; container comes last because it runs commands in another system. One after the
+ * other and not side by side: mostly the first one is taken, and what is tried beside it for nothing is in its way.
+ */
 const STRONGEST_FIRST = ["fsrestrict", "userns", "jail", "seatbelt", "container"];
 
 function without(options: SandboxChoiceOptions, warning: string, chosenNone = false): SandboxChoice {

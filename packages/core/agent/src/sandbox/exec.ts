@@ -1,12 +1,15 @@
 /** What tools are given to run commands: each call gets a session of its own, closed with everything that it started. */
-import type { ExecRequest, ExecResult, WorkResults } from "@svc/contract";
+import { type ExecRequest, type ExecResult, SvcError, type WorkResults } from "@svc/contract";
 import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { watched } from "../observe/watched.ts";
 import type { SandboxChoice } from "./choose-sandbox.ts";
 import { confinementOf, type ConfinementParts, without } from "./confinement.ts";
+import { noneBackend } from "./none-backend.ts";
 
 export interface ExecOptions extends ConfinementParts {
   readonly choice: Pick<SandboxChoice, "backend" | "unenforced">;
+  /** Why the sandbox can't run commands in this workspace; without a sandbox it doesn't matter. */
+  readonly obstacle?: string | undefined;
   /** Told of commands. Default: nobody is. */
   readonly instruments?: Instruments;
 }
@@ -16,6 +19,7 @@ export function createExec(options: ExecOptions): (request: ExecRequest) => Prom
   const { backend } = choice;
   const confinement = without(confinementOf(options), choice.unenforced);
   const run = async (request: ExecRequest): Promise<ExecResult> => {
+    if (options.obstacle !== undefined && backend !== noneBackend) throw unusable(options.obstacle);
     const session = await backend.open(confinement);
     try {
       return await session.exec(request);
@@ -30,6 +34,9 @@ export function createExec(options: ExecOptions): (request: ExecRequest) => Prom
       (_error, ended) => endOf(ended),
     );
 }
+
+const unusable = (obstacle: string): SvcError =>
+  new SvcError("SANDBOX_UNAVAILABLE", `Commands can't run in a sandbox here: ${obstacle}.`);
 
 /** undefined: it did not come to an end of its own, or did not begin. */
 function endOf(ended: ExecResult | undefined): WorkResults["command"] {

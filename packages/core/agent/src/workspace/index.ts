@@ -2,7 +2,7 @@
  * The workspace: the only way tools reach files. A path is judged twice, as it was written and, once the thing is open,
  * by where that very thing really is; no byte is read or written before the second answer.
  */
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SvcError, type Workspace } from "@svc/contract";
 import { makeFolder } from "@svc/kernel";
@@ -11,7 +11,7 @@ import { type Opener, openerFor } from "./opened.ts";
 import { createPathRules, type PathRuleOptions } from "./path-rules.ts";
 import { readBytes } from "./read-bytes.ts";
 import { removeEntry } from "./remove-entry.ts";
-import { writeBytes } from "./write-bytes.ts";
+import { type Owner, writeBytes } from "./write-bytes.ts";
 import { asFileError } from "./file-error.ts";
 
 export interface WorkspaceOptions extends PathRuleOptions {
@@ -28,17 +28,30 @@ export interface WorkspaceOptions extends PathRuleOptions {
  */
 export async function openWorkspace(root: string, options: WorkspaceOptions): Promise<Workspace> {
   const given = resolve(root);
-  await makeFolder(given).catch(noRoot);
-  const real = await realpath(given).catch(noRoot);
+  const real = await workspaceRoot(given);
   const opener = options.opener ?? (await openerFor(real));
   const rules = createPathRules({ given, real }, options);
+  const owner = await ownerOf(real);
   return {
     root: real,
     read: (path, maxBytes, offset = 0) => readBytes(opener, rules, path, maxBytes, offset).catch(asFileError),
-    write: (path, content, mode) => writeBytes(opener, rules, path, content, mode).catch(asFileError),
+    write: (path, content, mode) => writeBytes({ opener, rules, owner }, path, content, mode).catch(asFileError),
     remove: (path) => removeEntry(opener, rules, path).catch(asFileError),
     list: (path, limit) => listFolder(opener, rules, path, limit).catch(asFileError),
   };
+}
+
+/** Its root alone, made when it is missing: absolute, without links. Throws CONFIG_INVALID. */
+export async function workspaceRoot(root: string): Promise<string> {
+  await makeFolder(root).catch(noRoot);
+  return realpath(root).catch(noRoot);
+}
+
+/** What root writes into somebody else's workspace is theirs: the commands that run there are, too. */
+async function ownerOf(root: string): Promise<Owner | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = await stat(root).catch(noRoot);
+  return uid === 0 ? undefined : { uid, gid };
 }
 
 function noRoot(cause: unknown): never {

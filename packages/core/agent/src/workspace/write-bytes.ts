@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
+import { chown, type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, parse, relative, sep } from "node:path";
 import { type FillFile, SvcError } from "@svc/contract";
 import { errnoOf, needFile, needFolder, notAFile } from "./file-error.ts";
@@ -9,30 +9,48 @@ import { isInside, type PathRules } from "./path-rules.ts";
 
 type Content = Uint8Array | FillFile;
 
+/** Where files are written, and for whom. */
+export interface WritingPlace {
+  readonly opener: Opener;
+  readonly rules: PathRules;
+  /** Whose root's new files and folders are; undefined: whoever makes them. */
+  readonly owner: Owner | undefined;
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /**
  * `replace` writes a new file beside the old one and renames it over, so that a reader sees the old or the new content
  * and a symlink or hard link at the path is replaced, not written through. `append` extends the file itself.
  */
 export async function writeBytes(
-  opener: Opener,
-  rules: PathRules,
+  place: WritingPlace,
   path: string,
   content: Content,
   mode: "replace" | "append",
 ): Promise<void> {
+  const { opener, rules } = place;
   const target = rules.locate(path);
   if (target === rules.root || basename(target) === "") throw notAFile();
   if (mode === "append" && (await append(opener, rules, target, content))) return;
-  await using folder = await folderFor(opener, rules, dirname(target));
+  await using folder = await folderFor(place, dirname(target));
+  const owner = heirIn(folder, place);
   await rules.admit(`${folder.realPath.replace(/[/\\]$/, "")}${sep}${basename(target)}`);
-  if (mode === "replace") return await replace(folder, basename(target), content);
+  if (mode === "replace") return await replace(folder, basename(target), content, owner);
   try {
-    await createWith(folder, basename(target), content);
+    await createWith(folder, basename(target), content, owner);
   } catch (error) {
     // Another call that begins the same file was quicker. A link that leads nowhere is no file this time either.
     if (errnoOf(error) !== "EEXIST" || !(await append(opener, rules, target, content))) throw error;
   }
 }
+
+/** What is written outside of the workspace, where the policy lets it, is nobody's heritage. */
+const heirIn = ({ realPath }: Opened, { rules, owner }: WritingPlace): Owner | undefined =>
+  isInside(realPath, rules.root) ? owner : undefined;
 
 /** False when there is no file yet. */
 async function append(opener: Opener, rules: PathRules, target: string, content: Content): Promise<boolean> {
@@ -59,20 +77,22 @@ async function append(opener: Opener, rules: PathRules, target: string, content:
 /** O_EXCL: what appears at the path meanwhile, a dangling symlink too, is never opened. */
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
-async function createWith(folder: Opened, name: string, content: Content): Promise<void> {
+async function createWith(folder: Opened, name: string, content: Content, owner: Owner | undefined): Promise<void> {
   // Others may add to it before its first byte is written.
   await using file = await open(child(folder, name), CREATE | constants.O_APPEND, 0o666);
   await folder.verify();
+  if (owner) await file.chown(owner.uid, owner.gid);
   await writeAll(file, content);
 }
 
-async function replace(folder: Opened, name: string, content: Content): Promise<void> {
+async function replace(folder: Opened, name: string, content: Content, owner: Owner | undefined): Promise<void> {
   const before = await existing(child(folder, name));
   if (before && !before.isSymbolicLink()) needFile(before);
   const temporary = child(folder, `.svc-${randomBytes(8).toString("hex")}.tmp`);
   try {
     await using file = await open(temporary, CREATE, 0o666);
     await folder.verify();
+    if (owner) await file.chown(owner.uid, owner.gid);
     if (before?.isFile()) await file.chmod(before.mode & 0o777); // scripts stay executable; setuid does not survive
     await writeAll(file, content);
     await rename(temporary, child(folder, name));
@@ -99,12 +119,13 @@ async function existing(path: string): Promise<Stats | undefined> {
 }
 
 /** Walks to the folder one name at a time, each below the folder opened before it, and creates what is missing. */
-async function folderFor(opener: Opener, rules: PathRules, path: string): Promise<Opened> {
+async function folderFor(place: WritingPlace, path: string): Promise<Opened> {
+  const { opener, rules } = place;
   const start = isInside(path, rules.root) ? rules.root : parse(path).root;
   let folder = await opener(start);
   try {
     for (const name of relative(start, path).split(sep).filter(Boolean)) {
-      const next = await enter(opener, folder, name);
+      const next = await enter(opener, folder, name, heirIn(folder, place));
       await folder[Symbol.asyncDispose]();
       folder = next;
       needFolder(folder.stats);
@@ -117,7 +138,7 @@ async function folderFor(opener: Opener, rules: PathRules, path: string): Promis
   }
 }
 
-async function enter(opener: Opener, folder: Opened, name: string): Promise<Opened> {
+async function enter(opener: Opener, folder: Opened, name: string, owner: Owner | undefined): Promise<Opened> {
   try {
     return await opener(child(folder, name));
   } catch (error) {
@@ -125,9 +146,16 @@ async function enter(opener: Opener, folder: Opened, name: string): Promise<Open
   }
   // mkdir follows nothing: at a dangling symlink it fails instead of creating the folder it points to. Where somebody else
   // was quicker it fails too, and what they made is judged like anything that was there.
-  await mkdir(child(folder, name)).catch((error: unknown) => {
-    if (errnoOf(error) !== "EEXIST") throw error;
-  });
+  const made = await mkdir(child(folder, name)).then(
+    () => true,
+    (error: unknown) => {
+      if (errnoOf(error) !== "EEXIST") throw error;
+      return false;
+    },
+  );
   await folder.verify();
-  return await opener(child(folder, name));
+  const opened = await opener(child(folder, name));
+  // By what was opened, which is a folder and so has no second name: whoever owns the folder around it may have swapped it.
+  if (made && owner && opened.stats.isDirectory()) await chown(opened.via, owner.uid, owner.gid);
+  return opened;
 }

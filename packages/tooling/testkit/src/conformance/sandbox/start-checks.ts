@@ -125,9 +125,7 @@ export function startChecks(bench: SandboxBench): Check[] {
         `print join("\\0", %ENV), "\\0\\n"; print slurp("$_/environ"), "\\0" for glob "/proc/[0-9]*"`,
       );
       const names = Object.keys(process.env).filter((name) => !INSIDE.has(name));
-      const [leaked] = names.filter(
-        (name) => result.stdout.includes(`\0${name}=`) || result.stdout.includes(`${name}\0`),
-      );
+      const leaked = names.find((name) => result.stdout.includes(`\0${name}=`) || result.stdout.includes(`${name}\0`));
       demand(leaked === undefined, `it sees the daemon's variable ${leaked}`);
       const env = await opened.perl(`print join "\\n", sort keys %ENV`);
       const unknown = env.stdout.split("\n").filter((name) => name !== "" && !INSIDE.has(name));

@@ -1,0 +1,67 @@
+/** How the commands of an agent are to be confined: as whom, in which workspace. The daemon, doctor and setup ask it here. */
+import { chown, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { commandUser, confinementOf, handOver, workspaceRoot } from "@svc/agent";
+import type { Confinement } from "@svc/contract";
+import { type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import { hiddenPaths, workspaceFolder } from "./paths.ts";
+
+export interface AgentConfinement {
+  readonly confinement: Confinement;
+  /** Why no sandbox can be used in this workspace. */
+  readonly obstacle: string | undefined;
+}
+
+/** Makes the workspace, and gives one of root's in `$SVC_HOME` to whom its commands run as where anything is to confine them. */
+export async function confinementOfAgent(
+  home: Home,
+  config: LoadedConfig,
+  agent: Pick<ResolvedAgent, "workspace">,
+  { confines }: { readonly confines: boolean },
+): Promise<AgentConfinement> {
+  const workspace = await workspaceRoot(workspaceFolder(home, agent));
+  const { user, handsOver, obstacle } = await commandUser(workspace, await real(home.root));
+  if (confines && handsOver && user) await handOver(workspace, user);
+  return { confinement: confined(home, config, workspace, user), obstacle };
+}
+
+/** Whether anything is to confine commands, as far as the config goes. */
+export const isToConfine = (config: LoadedConfig): boolean => {
+  const { enabled, backend } = config.core["security.sandbox"];
+  return enabled && backend !== "none";
+};
+
+/**
+ * The same of the default agent for a trial that must not change anything: a workspace that is not there yet, or not handed over,
+ * is stood in for by an empty folder.
+ */
+export async function trialConfinement(
+  home: Home,
+  config: LoadedConfig,
+): Promise<AgentConfinement & { dispose(): Promise<void> }> {
+  const [agent] = resolveAgents(config.core).values();
+  const root = await real(home.root);
+  const found = await realpath(workspaceFolder(home, agent!)).catch(() => undefined);
+  const { user, handsOver, obstacle } = await commandUser(found ?? workspaceFolder({ ...home, root }, agent!), root);
+  if (found !== undefined && !handsOver) {
+    return { confinement: confined(home, config, found, user), obstacle, dispose: async () => {} };
+  }
+  const standIn = await realpath(await mkdtemp(join(tmpdir(), "svc-trial-")));
+  if (user) await chown(standIn, user.uid, user.gid);
+  return {
+    confinement: confined(home, config, standIn, user),
+    obstacle,
+    dispose: () => rm(standIn, { recursive: true, force: true }),
+  };
+}
+
+const confined = (home: Home, config: LoadedConfig, workspace: string, user: Confinement["user"]): Confinement =>
+  confinementOf({
+    config: config.core["security.sandbox"],
+    workspace,
+    hidden: hiddenPaths(home, config),
+    user,
+  });
+
+const real = (path: string): Promise<string> => realpath(path).catch(() => path);
