@@ -14,6 +14,7 @@ export function browserFeature(context: FeatureContext, driver: BrowserDriver): 
   return {
     tools: [browserTool({ driver, guard, sessions, clock })],
     async register(signal) {
+      signal.throwIfAborted();
       if (settings.allowed_domains.length === 0) log.warn("no allowed_domains configured: the browser opens no page");
       await driver.check?.(signal);
     },
