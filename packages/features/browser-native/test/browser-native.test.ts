@@ -1,11 +1,12 @@
 // What every feature keeps, and which Chromium is started.
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { featureConformance, temporaryHome } from "@svc/testkit";
+import { fakeFeatureContext, featureConformance, temporaryHome, toolConformance } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { findChromium } from "../src/chromium/find-chromium.ts";
 import { profileFolder, removeLeftOvers } from "../src/chromium/profile-folder.ts";
 import definition from "../src/index.ts";
+import { create } from "../src/native.ts";
 
 featureConformance(definition, {
   root: `${import.meta.dirname}/..`,
@@ -19,6 +20,19 @@ featureConformance(definition, {
   },
   inputs: { browser: { action: "get_url" } },
 });
+
+const section: unknown = { allowed_domains: ["example.com"], idle_secs: 300 };
+for (const tool of create(fakeFeatureContext(section)).tools ?? []) {
+  toolConformance(tool, {
+    input: { action: "close" },
+    badInputs: [{}, { action: "evaluate" }, { action: "open", url: "" }],
+    refused: [
+      { input: { action: "snapshot" }, code: "BROWSER_FAILED" },
+      { input: { action: "open", url: "https://other.test/" }, code: "DOMAIN_REFUSED" },
+      { input: { action: "open", url: "file:///etc/passwd" }, code: "ADDRESS_REFUSED" },
+    ],
+  });
+}
 
 test("is on when the section says so", () => {
   expect(definition.when?.({ enabled: true, backend: "native" })).toBe(true);

@@ -1,6 +1,6 @@
 /** Which hosts a page may come from, by their names; where a name leads is the guard's to find out. */
-import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
+import ipaddr from "ipaddr.js";
 import { isPublicAddress } from "../outgoing/address.ts";
 
 /**
@@ -17,7 +17,7 @@ function matches(host: string, entry: string): boolean {
   const domain = plainHost(entry.replace(/^\*\./, ""));
   if (domain === undefined) return false;
   if (host === domain) return true;
-  return isIP(domain) === 0 && isIP(host) === 0 && host.endsWith(`.${domain}`);
+  return !isAddress(domain) && !isAddress(host) && host.endsWith(`.${domain}`);
 }
 
 /**
@@ -28,7 +28,7 @@ function matches(host: string, entry: string): boolean {
 export function isPrivateHost(host: string): boolean {
   const name = plainHost(host);
   if (name === undefined) return true;
-  if (isIP(name) !== 0) return !isPublicAddress(name);
+  if (isAddress(name)) return !isPublicAddress(name);
   return PRIVATE_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }
 
@@ -52,7 +52,9 @@ const PRIVATE_SUFFIXES = [
 function plainHost(text: string): string | undefined {
   const host = text.trim().replace(/^\[(.*)\]$/, "$1");
   if (host === "" || /[\s/@?#%\\]/.test(host)) return undefined;
-  if (isIP(host) === 6) return new URL(`http://[${host}]`).hostname.slice(1, -1);
+  if (ipaddr.IPv6.isValid(host)) return new URL(`http://[${host}]`).hostname.slice(1, -1);
   const ascii = domainToASCII(host).replace(/\.$/, "");
   return ascii === "" || /[^a-z0-9._-]/.test(ascii) ? undefined : ascii;
 }
+
+const isAddress = (host: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(host) || ipaddr.IPv6.isValid(host);

@@ -1,124 +1,23 @@
-// The proxy is a browser's only way out: what it lets through, to which address, and for whom. Over real sockets, with real requests.
-import { createServer as createHttpServer, request as httpRequest } from "node:http";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import { SvcError } from "@svc/contract";
-import * as fc from "fast-check";
+// The proxy is a browser's only way out: what it lets through, and to which address. Over real sockets, with real requests.
+import { request as httpRequest } from "node:http";
+import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { browserGuard } from "../../src/browser/index.ts";
-import { type GuardingProxy, startGuardingProxy } from "../../src/browser/proxy/guarding-proxy.ts";
-import { createGuardedResolve } from "../../src/index.ts";
+import { startGuardingProxy } from "../../src/browser/proxy/guarding-proxy.ts";
+import {
+  basic,
+  closeAll,
+  closing,
+  connectTo,
+  echo,
+  get,
+  portOf,
+  proxyFor,
+  quiet,
+  raw,
+  stillClock,
+} from "./proxy-house.ts";
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-/** Time that stands still: no limit of the proxy passes by itself. */
-const stillClock = { now: () => 0, monotonic: () => 0, after: () => () => undefined, sleep: async () => undefined };
-
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => sockets.add(socket.on("error", () => undefined)));
-  closing.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-/** A web server that tells what it was asked. */
-const echo = () =>
-  portOf(
-    createHttpServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        response.writeHead(
-          200,
-          [
-            ["Set-Cookie", "a=1"],
-            ["Set-Cookie", "b=2"],
-            ["Connection", "x-hop"],
-            ["X-Hop", "secret"],
-          ].flat(),
-        );
-        response.end(
-          JSON.stringify({
-            url: request.url,
-            method: request.method,
-            headers: request.headers,
-            body: Buffer.concat(chunks).toString(),
-          }),
-        );
-      });
-    }),
-  );
-
-interface Setting {
-  readonly allowed?: string[];
-  readonly exempt?: string[];
-  readonly lookup?: (host: string) => Promise<readonly string[]>;
-}
-
-async function proxyFor({
-  allowed = ["good.test"],
-  exempt = [],
-  lookup = async () => ["127.0.0.1"],
-}: Setting): Promise<GuardingProxy> {
-  const guard = browserGuard(allowed, createGuardedResolve({ allowPrivate: exempt, lookup }));
-  const proxy = await startGuardingProxy({ guard, clock: stillClock, log: quiet });
-  closing.push(() => proxy.close());
-  return proxy;
-}
-
-const basic = ({ access }: GuardingProxy): string =>
-  `Basic ${Buffer.from(`${access.username}:${access.password}`).toString("base64")}`;
-
-/** Sends bytes, and resolves with all that comes until the other side ends. */
-function raw(
-  { access }: GuardingProxy,
-  text: string,
-  after?: (answer: string, socket: Socket) => void,
-  last = false,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect(Number(new URL(access.server).port), "127.0.0.1", () => {
-      if (last) socket.end(text);
-      else socket.write(text);
-    });
-    socket.on("data", (bytes) => {
-      answer += bytes.toString("latin1");
-      after?.(answer, socket);
-    });
-    socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
-  });
-}
-
-const get = (proxy: GuardingProxy, url: string, lines: string[] = []): Promise<string> =>
-  raw(
-    proxy,
-    [
-      `GET ${url} HTTP/1.1`,
-      `Host: ${new URL(url).host}`,
-      `Proxy-Authorization: ${basic(proxy)}`,
-      "Connection: close",
-      ...lines,
-      "",
-      "",
-    ].join("\r\n"),
-  );
-
-const connectTo = (
-  proxy: GuardingProxy,
-  target: string,
-  host = target,
-  auth = basic(proxy),
-  after?: (answer: string, socket: Socket) => void,
-) => raw(proxy, `CONNECT ${target} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: ${auth}\r\n\r\n`, after);
+afterEach(closeAll);
 
 describe("plain http", () => {
   test("goes to the allowed host, without what is for the proxy alone", async () => {
@@ -256,72 +155,4 @@ describe("tunnels", () => {
     expect(await connectTo(proxy, "none.good.test:443")).toMatch(/^HTTP\/1\.1 502/);
     expect(proxy.since(0)).toEqual([]);
   });
-});
-
-describe("who may use it", () => {
-  test("nobody without its password, and no connection stays", async () => {
-    const port = await echo();
-    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
-    const wrong = [
-      undefined,
-      "",
-      "Basic",
-      `Basic ${btoa("svc:")}`,
-      `Basic ${btoa(`svc:${"0".repeat(48)}`)}`,
-      `Bearer ${proxy.access.password}`,
-    ];
-    for (const auth of wrong) {
-      const line = auth === undefined ? "" : `Proxy-Authorization: ${auth}\r\n`;
-      expect(
-        await raw(proxy, `GET http://good.test:${port}/ HTTP/1.1\r\nHost: good.test:${port}\r\n${line}\r\n`),
-      ).toMatch(/^HTTP\/1\.1 407[^]*proxy-authenticate: Basic/i);
-      expect(await raw(proxy, `CONNECT good.test:${port} HTTP/1.1\r\nHost: good.test:${port}\r\n${line}\r\n`)).toMatch(
-        /^HTTP\/1\.1 407/,
-      );
-    }
-    expect(proxy.since(0)).toEqual([]);
-  });
-
-  test("each has another", async () => {
-    const [one, other] = [await proxyFor({}), await proxyFor({})];
-    expect(one.access.password).not.toBe(other.access.password);
-    expect(await connectTo(one, "good.test:443", undefined, basic(other))).toMatch(/^HTTP\/1\.1 407/);
-  });
-
-  test("after close nothing is let through, and what was open is ended", async () => {
-    const port = await portOf(createServer(() => undefined));
-    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
-    const answer = await connectTo(proxy, `good.test:${port}`, undefined, undefined, (text) => {
-      if (text.endsWith("\r\n\r\n")) void proxy.close();
-    });
-    expect(answer).toMatch(/^HTTP\/1\.1 200/);
-    await expect(connectTo(proxy, `good.test:${port}`)).rejects.toThrow(/ECONNREFUSED/);
-  });
-});
-
-test("what is refused is remembered in order, of very much the last", async () => {
-  const { refusalList } = await import("../../src/browser/proxy/refusals.ts");
-  fc.assert(
-    fc.property(fc.array(fc.domain(), { maxLength: 500 }), fc.nat(500), (hosts, place) => {
-      const list = refusalList();
-      const error = new SvcError("DOMAIN_REFUSED");
-      hosts.slice(0, place).forEach((host) => list.add({ host, error }));
-      const mark = list.mark();
-      const later = hosts.slice(place);
-      later.forEach((host) => list.add({ host, error }));
-      expect(list.since(mark).map(({ host }) => host)).toEqual(later.slice(-200));
-    }),
-  );
-});
-
-test("bytes that are no request of a browser's end nothing but their own connection", async () => {
-  const proxy = await proxyFor({});
-  await fc.assert(
-    fc.asyncProperty(fc.string({ maxLength: 400 }), async (text) => {
-      const answer = await raw(proxy, `${text}\r\n\r\n\r\n`, undefined, true).catch(() => "");
-      expect(answer).not.toMatch(/^HTTP\/1\.1 200/);
-    }),
-    { numRuns: 50 },
-  );
-  expect(await connectTo(proxy, "evil.test:443")).toMatch(/^HTTP\/1\.1 403/);
 });
