@@ -1,0 +1,88 @@
+/**
+ * The command line of `podman run` and `docker run` for one command. Their options mean the same:
+ * https://docs.podman.io/en/latest/markdown/podman-run.1.html, https://docs.docker.com/reference/cli/docker/container/run/
+ */
+import type { Confinement } from "@svc/contract";
+import type { ConfinedCommand } from "@svc/kit/process";
+import { ENTRY, REPORT } from "./inside.ts";
+import { bind } from "./mounts.ts";
+import type { Settled } from "./settle.ts";
+
+export interface Run {
+  readonly settled: Pick<Settled, "engine" | "image" | "workarounds" | "isRootless">;
+  readonly confinement: Confinement;
+  /** Options `--mount`. */
+  readonly mounts: readonly string[];
+  readonly name: string;
+  /** `key=value`. */
+  readonly labels: readonly string[];
+  /** Path of a file of this machine. */
+  readonly report: string;
+}
+
+export function runArguments(run: Run, { words, folder, env, hasInput }: ConfinedCommand): string[] {
+  const { settled, confinement, mounts, name, labels, report } = run;
+  return [
+    ...settled.workarounds.globals,
+    "run",
+    "--rm",
+    `--name=${name}`,
+    ...labels.map((label) => `--label=${label}`),
+    "--pull=never",
+    "--log-driver=none", // else all output is kept on disk as well
+    "--stop-timeout=0",
+    ...(hasInput ? ["--interactive"] : []),
+    "--read-only",
+    "--tmpfs=/tmp:rw,exec,mode=1777",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    // SELinux would keep the workspace from being read; relabelling a person's files would be worse.
+    "--security-opt=label=disable",
+    `--network=${confinement.network ? "host" : "none"}`,
+    ...(confinement.network ? [] : ["--hostname=sandbox"]),
+    ...userOf(settled, confinement),
+    ...limits(settled, confinement),
+    ...mounts,
+    bind(report, REPORT),
+    `--workdir=${folder}`,
+    ...Object.entries({ ...noProxies(settled), ...env }).map(([key, value]) => `--env=${key}=${value}`),
+    "--entrypoint=/bin/sh",
+    settled.image,
+    "-c",
+    ENTRY,
+    "sh",
+    ...words,
+  ];
+}
+
+/** Files of the workspace belong to whom they should: uids inside are those outside, but in an engine of an ordinary user. */
+function userOf({ engine, isRootless }: Run["settled"], { user }: Confinement): string[] {
+  const uid = user?.uid ?? process.getuid?.() ?? 0;
+  const gid = user?.gid ?? process.getgid?.() ?? 0;
+  if (engine.name === "podman")
+    return [...(isRootless ? ["--userns=keep-id"] : []), `--user=${uid}:${gid}`, "--http-proxy=false"];
+  return [isRootless ? "--user=0:0" : `--user=${uid}:${gid}`];
+}
+
+function limits({ workarounds }: Run["settled"], { limits: { memoryMb, cpuSecs, pids } }: Confinement): string[] {
+  const { options, noGroups: ungrouped, noSwapLimit } = workarounds;
+  return [
+    ...(memoryMb === undefined || ungrouped ? [] : [`--memory=${memoryMb}m`]),
+    ...(memoryMb === undefined || ungrouped || noSwapLimit ? [] : [`--memory-swap=${memoryMb}m`]),
+    // One more for process 1.
+    ...(pids === undefined || ungrouped ? [] : [`--pids-limit=${pids + 1}`]),
+    ...(cpuSecs === undefined ? [] : [`--ulimit=cpu=${cpuSecs}:${cpuSecs + 1}`]),
+    ...options,
+  ];
+}
+
+/** docker puts the proxies of ~/.docker/config.json into every container, passwords included, but for those that are set. */
+const noProxies = ({ engine }: Run["settled"]): Record<string, string> =>
+  engine.name === "podman"
+    ? {}
+    : Object.fromEntries(
+        ["http", "https", "ftp", "no", "all"].flatMap((kind) => [
+          [`${kind}_proxy`, ""],
+          [`${kind}_proxy`.toUpperCase(), ""],
+        ]),
+      );
