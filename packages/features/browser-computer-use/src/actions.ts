@@ -22,7 +22,7 @@ const FIELDS = {
   text: text(20_000, "key_type: what is typed where the focus is."),
   key: v.pipe(
     text(50, "key_press: a key or combination, e.g. Enter, ArrowDown, Control+a."),
-    v.regex(/^[^\s\p{C}]+$/u, "The key is not the name of one."),
+    v.regex(/^[^\s\u0000-\u001f\u007f-\u009f]+$/, "The key is not the name of one."),
   ),
   direction: v.pipe(v.picklist(["up", "down", "left", "right"]), v.description("scroll: which way. Default: down.")),
   pixels: whole(1, 100_000, "scroll: how far. Default: 600."),
@@ -71,7 +71,7 @@ export type ScreenActionName = ScreenAction["action"];
 
 export const screenInput = v.strictObject({
   action: v.pipe(v.picklist(ACTIONS.map(({ entries }) => entries.action.literal)), v.description("What to do.")),
-  ...(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, optional(field as never)])) as {
+  ...(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, optional(field as never)])) as unknown as {
     [Name in keyof typeof FIELDS]: v.OptionalSchema<(typeof FIELDS)[Name], undefined>;
   }),
 });

@@ -12,7 +12,8 @@ export function create(context: FeatureContext): Contributions {
   const service = computerUseService(settings, context);
   return {
     tools: [computerUseTool({ guard, service, clock: context.clock })],
-    async register() {
+    async register(signal) {
+      signal.throwIfAborted();
       checkEndpoint(settings);
       if (allowedDomains.length === 0) context.log.warn("no allowed_domains configured: the browser opens no page");
     },

@@ -4,7 +4,7 @@ import type { BrowserAction, DriverCall, DriverResult } from "@svc/kit/browser";
 import type { BatchOptions, Command, Program } from "../program/batch.ts";
 import { failureOf } from "../program/failures.ts";
 import type { Row } from "../program/rows.ts";
-import type { Page } from "../session/page.ts";
+import { DIALOG_STATUS, type Page } from "../session/page.ts";
 import type { SessionFolder } from "../session/session-folder.ts";
 import { commandsOf } from "./commands.ts";
 import { download } from "./download.ts";
@@ -35,19 +35,22 @@ export interface Running extends ActionParts {
 
 export async function perform(action: BrowserAction, call: DriverCall, parts: ActionParts): Promise<DriverResult> {
   const options = { signal: call.signal, timeoutMs: call.timeoutMs };
+  let status: Row | undefined;
   const running: Running = {
     ...parts,
     call,
     options,
     async run(...commands) {
-      const rows = await parts.its.batch(commands, options);
+      if (commands.length === 0) return [];
+      const rows = await parts.its.batch([...commands, DIALOG_STATUS], options);
       const failed = rows.find(({ success }) => !success);
       if (failed !== undefined) throw failureOf(failed);
+      status = rows.at(-1);
       return rows;
     },
   };
   const outcome = await outcomeOf(action, running);
-  const { tabs: list, ...now } = await parts.page.look(options);
+  const { tabs: list, ...now } = await parts.page.look(options, status);
   const notes = [...(outcome.notes ?? []), ...(now.notes ?? [])];
   return { ...now, ...outcome, notes, ...(action.action === "tabs" && { tabs: list }) };
 }

@@ -67,8 +67,8 @@ export const SESSION = "svc";
 /** The largest page that can be read at once: a snapshot of 50 000 elements. */
 const MAX_OUTPUT_BYTES = 16_777_216;
 
-const notInTime = (): SvcError =>
-  new SvcError("BROWSER_FAILED", "agent-browser did not answer in time; its browser was ended.", {
+export const notInTime = (): SvcError =>
+  new SvcError("BROWSER_FAILED", "agent-browser did not answer in time.", {
     hint: "Open a page: another browser is started for it.",
   });
 

@@ -16,7 +16,7 @@ export function failureOf({ error, code }: Row): SvcError {
 const FAILURES: readonly (readonly [RegExp, () => SvcError])[] = [
   [/^Unknown ref: /, staleRef],
   [/^Navigation failed: net::ERR_ABORTED/, () => noPage()],
-  [/^Navigation failed: /, pageUnreachable],
+  [/^Navigation failed: /, () => pageUnreachable()],
   [/^Timed out after \d+ms waiting for load/, () => stillLoading()],
   [/^(?:Element not found|No element found|Invalid selector|\d+ elements? )/, noSuchElement],
   [/^(?:Wait timed out|Element is |Element "?\S* ?is (?:not|covered)|.{0,300}\bcovered by )/, elementNotReady],

@@ -1,10 +1,10 @@
 /** One browser behind the program. */
-import type { Clock, Logger } from "@svc/contract";
+import { type Clock, type Logger, SvcError } from "@svc/contract";
 import { type BrowserAction, type DriverCall, type DriverResult, type DriverSession, browserGone } from "@svc/kit/browser";
 import { perform } from "../actions/perform.ts";
 import { endSession } from "../keeper/left-overs.ts";
 import type { Program } from "../program/batch.ts";
-import { pageOf } from "./page.ts";
+import { DIALOG_STATUS, pageOf } from "./page.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { watchSize } from "./watch-size.ts";
 
@@ -38,7 +38,7 @@ export function agentSession(its: Program, folder: SessionFolder, { clock, log }
   /** The program goes on with a command although nobody waits for it: once it answers something else, that is over. */
   const settled = async (): Promise<boolean> => {
     try {
-      const rows = await its.batch([["session"]], { signal: AbortSignal.any([]), timeoutMs: SETTLE_TIMEOUT_MS });
+      const rows = await its.batch([DIALOG_STATUS], { signal: AbortSignal.any([]), timeoutMs: SETTLE_TIMEOUT_MS });
       return rows.every(({ success }) => success);
     } catch {
       return false;
@@ -53,7 +53,7 @@ export function agentSession(its: Program, folder: SessionFolder, { clock, log }
         return await perform(action, call, { its, page, folder, clock, kill });
       } catch (error) {
         if (call.signal.aborted && !(await settled())) await kill();
-        throw closing === undefined || call.signal.aborted ? error : browserGone();
+        throw closing === undefined || call.signal.aborted || saysWhy(error) ? error : browserGone();
       }
     },
     close: () => (closing ??= close()),
@@ -62,3 +62,7 @@ export function agentSession(its: Program, folder: SessionFolder, { clock, log }
 
 const CLOSE_TIMEOUT_MS = 3000;
 const SETTLE_TIMEOUT_MS = 1500;
+
+/** Then the browser was ended by the action itself, which says why. */
+const saysWhy = (error: unknown): boolean =>
+  error instanceof SvcError && (error.code === "TOO_LARGE" || error.code === "REMOTE_TIMEOUT");

@@ -32,10 +32,7 @@ export function environment({ folder, chromium, sandbox, proxy, idleSecs }: Envi
     AGENT_BROWSER_PROFILE: folder.profile,
     AGENT_BROWSER_DOWNLOAD_PATH: folder.downloads,
     AGENT_BROWSER_EXECUTABLE_PATH: chromium,
-    AGENT_BROWSER_ARGS: switches(sandbox).join("\n"),
-    AGENT_BROWSER_PROXY: proxy.server,
-    // Without this, what is on this machine would be reached past the proxy.
-    AGENT_BROWSER_PROXY_BYPASS: "<-loopback>",
+    AGENT_BROWSER_ARGS: switches({ sandbox, proxy: proxy.server }).join("\n"),
     AGENT_BROWSER_DEFAULT_TIMEOUT: String(ACTION_TIMEOUT_MS),
     // Dialogs are dismissed by us, and told.
     AGENT_BROWSER_NO_AUTO_DIALOG: "1",

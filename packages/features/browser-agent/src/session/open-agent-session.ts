@@ -45,8 +45,14 @@ export async function openAgentSession(options: OpenAgentOptions): Promise<Drive
   }
 }
 
-/** The program would show whoever asks on this machine what the browser sees, and take clicks from them. */
-const START = [["open"], ["stream", "disable"]] as const;
+/**
+ * The first starts the browser, as any command does. Of the second: the program would show whoever asks on this machine what the
+ * browser sees, and take clicks from them.
+ */
+const START = [
+  ["get", "url"],
+  ["stream", "disable"],
+] as const;
 
 const START_TIMEOUT_MS = 30_000;
 

@@ -6,33 +6,54 @@ import { failureOf } from "../program/failures.ts";
 import type { Row } from "../program/rows.ts";
 
 export interface Page {
-  /** Puts away dialogs, which would stop everything else, and tells where the browser is now. */
-  look(options: BatchOptions): Promise<Look>;
+  /**
+   * Puts away dialogs, which would stop everything else, and tells where the browser is now. `status`: what DIALOG_STATUS told just
+   * before.
+   */
+  look(options: BatchOptions, status?: Row): Promise<Look>;
   /** The program's id of a tab, by its place in the last list. */
   tabId(place: number): string | undefined;
 }
 
 export type Look = Pick<DriverResult, "url" | "title" | "dialogs" | "notes"> & { readonly tabs: readonly DriverTab[] };
 
+export const DIALOG_STATUS: Command = ["dialog", "status"];
+
 export function pageOf(its: Program): Page {
   let ids: readonly string[] = [];
+  let current: string | undefined;
+
+  const seen = async (options: BatchOptions) => {
+    const rows = await its.batch(LOOK, { ...options, bail: false });
+    const failed = rows.find(({ success }) => !success);
+    if (failed !== undefined) throw failureOf(failed);
+    const [list, url, title] = rows;
+    return { url, title, tabs: listOf(list?.result["tabs"]).map((tab) => tabOf(fieldsOf(tab))) };
+  };
+
   return {
-    async look(options) {
-      const dialogs = await putAway(its, options);
-      const rows = await its.batch(LOOK, { ...options, bail: false });
-      const failed = rows.find(({ success }) => !success);
-      if (failed !== undefined) throw failureOf(failed);
-      const [list, url, title] = rows;
-      const tabs = listOf(list?.result["tabs"]).map((tab) => tabOf(fieldsOf(tab)));
+    async look(options, status) {
+      const dialogs = await putAway(its, options, status);
+      let now = await seen(options);
+      const tooMany = now.tabs.slice(MAX_TABS).map(({ id }) => id);
+      if (tooMany.length > 0) {
+        // The program lets pages open as many windows as they like, and follows them.
+        const back = now.tabs.slice(0, MAX_TABS).find(({ id }) => id === current) ?? now.tabs[0];
+        const closing = tooMany.map((id) => ["tab", "close", id] as const);
+        await its.batch([...closing, ["tab", String(back?.id)]], { ...options, bail: false });
+        now = await seen(options);
+      }
+      const { url, title, tabs } = now;
       const before = new Set(ids);
-      const opened = before.size === 0 ? 0 : tabs.filter(({ id }) => !before.has(id)).length;
+      const opened = before.size > 0 && tabs.some(({ id }) => !before.has(id));
       ids = tabs.map(({ id }) => id);
+      current = tabs.find(({ tab }) => tab.current)?.id;
       return {
         url: textIn(url, "url"),
         title: textIn(title, "title"),
         tabs: tabs.map(({ tab }) => tab),
         dialogs,
-        notes: opened > 0 ? [NEW_TAB] : [],
+        notes: [...(opened ? [NEW_TAB] : []), ...(tooMany.length > 0 ? [CLOSED_TABS] : [])],
       };
     },
     tabId: (place) => ids[place],
@@ -45,20 +66,24 @@ const LOOK: readonly Command[] = [
   ["get", "title"],
 ];
 
-const NEW_TAB = "A new tab was opened; it is the current one. See tabs.";
+const NEW_TAB = "A new tab was opened. See tabs.";
+
+/** Windows that pages may have open together. */
+const MAX_TABS = 10;
+const CLOSED_TABS = `More than ${MAX_TABS} tabs were open: the newest were closed.`;
 
 /** A page can ask again as soon as it is answered: after so many it is left to its question. */
 const MAX_DIALOGS = 5;
 
-async function putAway(its: Program, options: BatchOptions): Promise<DriverDialog[]> {
+async function putAway(its: Program, options: BatchOptions, known?: Row): Promise<DriverDialog[]> {
   const dialogs: DriverDialog[] = [];
-  while (dialogs.length < MAX_DIALOGS) {
-    const [status] = await its.batch([["dialog", "status"]], options);
-    if (status?.result["hasDialog"] !== true) break;
+  let status = known ?? (await its.batch([DIALOG_STATUS], options))[0];
+  while (status?.result["hasDialog"] === true && dialogs.length < MAX_DIALOGS) {
     const { type, message } = status.result;
-    const kind = KINDS.find((known) => known === type) ?? "confirm";
+    const kind = KINDS.find((one) => one === type) ?? "confirm";
     dialogs.push({ kind, message: typeof message === "string" ? message : "" });
-    await its.batch([["dialog", "dismiss"]], options);
+    const rows = await its.batch([["dialog", "dismiss"], DIALOG_STATUS], { ...options, bail: false });
+    status = rows[1];
   }
   return dialogs;
 }

@@ -1,10 +1,22 @@
 /** Switches of Chromium that are added to the program's: peter.sh/experiments/chromium-command-line-switches. */
-export const switches = (sandbox: boolean): readonly string[] => [...SWITCHES, ...(sandbox ? [] : ["--no-sandbox"])];
+export const switches = ({ sandbox, proxy }: SwitchOptions): readonly string[] => [
+  // Not by the program's own option: a browser that its batch starts with a bare open has none of it (agent-browser 0.41.2).
+  `--proxy-server=${proxy}`,
+  // Without this, what is on this machine would be reached past the proxy.
+  "--proxy-bypass-list=<-loopback>",
+  ...SWITCHES,
+  ...(sandbox ? [] : ["--no-sandbox"]),
+];
+
+interface SwitchOptions {
+  readonly sandbox: boolean;
+  /** e.g. `http://127.0.0.1:8080`. */
+  readonly proxy: string;
+}
 
 const SWITCHES = [
   // The proxy is the only way out: nothing is resolved, and nothing but TCP to the proxy is sent, by the browser itself.
   "--disable-quic",
-  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--webrtc-ip-handling-policy=disable_non_proxied_udp",
   "--dns-prefetch-disable",
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
