@@ -97,8 +97,6 @@ const childrenOf = (daemon: RunningBinary): number[] =>
       }
     });
 
-const isLinux = process.platform === "linux";
-
 test("hostile plugins end in an error, the others and the daemon do not notice", async () => {
   using home = temporaryHome();
   await using daemon = await startBinary({ binary, home: home.path });
@@ -152,29 +150,27 @@ test("a plugin talks to the host that was approved where the operator lets it, a
   }
 });
 
-test.runIf(isLinux)(
-  "its process has nothing of the daemon's environment, and ends with the daemon, even in a loop",
-  async () => {
-    using home = temporaryHome();
-    await using daemon = await startBinary({ binary, home: home.path, env: { SVC_TEST_OF_SECRETS: "a secret" } });
-    await install(home.path, "loops", "(loop $l (br $l))", "[limits]\ntimeout_ms = 120000\n");
-    const called = call(home.path, "loops", "").catch(() => "ended");
-    let pid: number | undefined;
-    while (pid === undefined) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      // The shell that sets its limits has made room for it.
-      pid = childrenOf(daemon).find((child) =>
-        readFileSync(`/proc/${child}/cmdline`, "utf8").includes("__plugin-host"),
-      );
-    }
-    const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
-    expect(environment).not.toContain("secret");
-    expect(environment).not.toContain("SVC_");
-    await daemon.kill9();
-    await called;
-    while (existsSync(`/proc/${pid}`)) await new Promise((resolve) => setTimeout(resolve, 20));
-  },
-);
+test("its process has nothing of the daemon's environment, and ends with the daemon, even in a loop", async ({
+  skip,
+}) => {
+  skip(process.platform !== "linux", "elsewhere there is no /proc to look it up in");
+  using home = temporaryHome();
+  await using daemon = await startBinary({ binary, home: home.path, env: { SVC_TEST_OF_SECRETS: "a secret" } });
+  await install(home.path, "loops", "(loop $l (br $l))", "[limits]\ntimeout_ms = 120000\n");
+  const called = call(home.path, "loops", "").catch(() => "ended");
+  let pid: number | undefined;
+  while (pid === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    // The shell that sets its limits has made room for it.
+    pid = childrenOf(daemon).find((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("__plugin-host"));
+  }
+  const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+  expect(environment).not.toContain("secret");
+  expect(environment).not.toContain("SVC_");
+  await daemon.kill9();
+  await called;
+  while (existsSync(`/proc/${pid}`)) await new Promise((resolve) => setTimeout(resolve, 20));
+});
 
 test("without a daemon a plugin runs in the command, which ends when it has", async () => {
   using home = temporaryHome();

@@ -100,39 +100,38 @@ it("a program that is not there, or does not stay, is told", async () => {
   }
 });
 
-it.runIf(process.platform === "linux")(
-  "a process has no environment, no folder, no files of the service, and limits of the kernel",
-  async () => {
-    process.env["SVC_TEST_OF_SECRETS"] = "secret";
-    const child = launch(HOST_COMMAND, 16);
-    try {
-      // It answers a load, so that it is what it will be.
-      const plugin = await wasmOf('(module (func (export "run")))');
-      const { encodeFrame } = await import("../src/host/frames.ts");
-      child.stdin?.write(encodeFrame({ kind: "load", maxPages: 1, maxHostBytes: 1, maxOutputBytes: 1 }, plugin));
-      await once(child.stdout!, "data");
-      const proc = `/proc/${child.pid}`;
-      // What the shell sets on its own behalf may be there; nothing of ours is.
-      const environment = await readFile(`${proc}/environ`, "utf8");
-      expect(environment.replaceAll(/(?:PWD|OLDPWD|SHLVL|_)=[^\0]*\0/g, "")).toBe("");
-      const { readlink, readdir } = await import("node:fs/promises");
-      expect(await readlink(`${proc}/cwd`)).toBe("/");
-      const open = await Promise.all((await readdir(`${proc}/fd`)).map((fd) => readlink(`${proc}/fd/${fd}`)));
-      // Files of the installation and of its own event loop, no database, no socket but the three pipes.
-      expect(open.filter((file) => file.startsWith("socket:"))).toHaveLength(3);
-      expect(open.filter((file) => !/^(?:socket|pipe|anon_inode):|^\/dev\/null$/.test(file))).toEqual([]);
-      const limits = await readFile(`${proc}/limits`, "utf8");
-      expect(limits).toMatch(/Max file size +0 +0/);
-      expect(limits).toMatch(/Max core file size +0 +0/);
-      expect(limits).toMatch(/Max data size +1644167168 +1644167168/);
-    } finally {
-      delete process.env["SVC_TEST_OF_SECRETS"];
-      child.kill("SIGKILL");
-    }
-  },
-);
+it("a process has no environment, no folder, no files of the service, and limits of the kernel", async ({ skip }) => {
+  skip(process.platform !== "linux", "elsewhere there is no /proc to look it up in");
+  process.env["SVC_TEST_OF_SECRETS"] = "secret";
+  const child = launch(HOST_COMMAND, 16);
+  try {
+    // It answers a load, so that it is what it will be.
+    const plugin = await wasmOf('(module (func (export "run")))');
+    const { encodeFrame } = await import("../src/host/frames.ts");
+    child.stdin?.write(encodeFrame({ kind: "load", maxPages: 1, maxHostBytes: 1, maxOutputBytes: 1 }, plugin));
+    await once(child.stdout!, "data");
+    const proc = `/proc/${child.pid}`;
+    // What the shell sets on its own behalf may be there; nothing of ours is.
+    const environment = await readFile(`${proc}/environ`, "utf8");
+    expect(environment.replaceAll(/(?:PWD|OLDPWD|SHLVL|_)=[^\0]*\0/g, "")).toBe("");
+    const { readlink, readdir } = await import("node:fs/promises");
+    expect(await readlink(`${proc}/cwd`)).toBe("/");
+    const open = await Promise.all((await readdir(`${proc}/fd`)).map((fd) => readlink(`${proc}/fd/${fd}`)));
+    // Files of the installation and of its own event loop, no database, no socket but the three pipes.
+    expect(open.filter((file) => file.startsWith("socket:"))).toHaveLength(3);
+    expect(open.filter((file) => !/^(?:socket|pipe|anon_inode):|^\/dev\/null$/.test(file))).toEqual([]);
+    const limits = await readFile(`${proc}/limits`, "utf8");
+    expect(limits).toMatch(/Max file size +0 +0/);
+    expect(limits).toMatch(/Max core file size +0 +0/);
+    expect(limits).toMatch(/Max data size +1644167168 +1644167168/);
+  } finally {
+    delete process.env["SVC_TEST_OF_SECRETS"];
+    child.kill("SIGKILL");
+  }
+});
 
-it.runIf(process.platform !== "win32")("a loop ends with the service, also when that is killed", async () => {
+it("a loop ends with the service, also when that is killed", async ({ skip }) => {
+  skip(process.platform === "win32", "Windows has no pipe that could be waited for");
   const here = text(8, "here");
   const wasm = await wasmOf(pluginWat(`(call $log_info ${here.call}) (loop $l (br $l))`, { before: here.data }));
   const service = spawn(

@@ -46,7 +46,10 @@ export const manifestEntries = {
   sections: list(
     v.pipe(v.string(), v.regex(/^[a-z_]+(\.[a-z_]+)*$/, "a config section such as channels_config.webhook")),
   ),
-  tools: list(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "a tool name such as file_read"))),
+  // `plugin_` is the prefix of what is installed later, which no feature may be in the way of.
+  tools: list(
+    v.pipe(v.string(), v.regex(/^(?!plugin_)[a-z][a-z0-9_]*$/, "a tool name such as file_read, not of a plugin")),
+  ),
   ingress: list(v.pipe(v.string(), v.regex(/^(\/[a-z0-9-]+)+$/, "a public path such as /provider-a"))),
   routes: list(API_PATH),
   open: list(API_PATH),

@@ -81,6 +81,8 @@ describe("readCatalogue", () => {
     expect(refusal(packageJson("{")).message).toContain("can't be read as JSON");
     const other = '{"name":"@svc/tool-b","svc":{"kind":"tool","summary":"x"}}';
     expect(refusal(packageJson(other)).message).toContain("name: must be @svc/tool-a");
+    const taken = '{"name":"@svc/tool-a","svc":{"kind":"tool","summary":"x","tools":["plugin_weather"]}}';
+    expect(refusal(packageJson(taken)).message).toContain("svc.tools.0: must be");
     const id = '{"name":"@svc/tool-a","svc":{"id":"tool-b","kind":"tool","summary":"x"}}';
     expect(refusal(packageJson(id)).message).toContain("svc.id: must be the folder's name");
   });
