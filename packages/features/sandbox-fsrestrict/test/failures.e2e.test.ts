@@ -1,0 +1,80 @@
+// A command that was not confined must never look like one that ran, and one that ran never like one that was not.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openBackend } from "./open-backend.ts";
+
+test("a child that does not start, or ends before the command, is no command that failed", async () => {
+  for (const command of [["/nowhere/svc"], ["/bin/sh", "-c", "exit 0"], ["/bin/false"]] as const) {
+    await using opened = openBackend(command as readonly [string, ...string[]]);
+    const probe = await opened.backend.probe(opened.confinement, new AbortController().signal);
+    expect(probe).toMatchObject({ available: false });
+    const session = await opened.backend.open(opened.confinement);
+    const outcome = await session.exec({ command: "true" }).catch((error: unknown) => error);
+    expect(outcome).toMatchObject({ name: "SvcError" });
+    await session.close();
+  }
+});
+
+test("codes that the child itself ends with are the command's own", async () => {
+  await using opened = openBackend();
+  const session = await opened.backend.open(opened.confinement);
+  for (const code of [1, 69, 126, 127]) {
+    expect(await session.exec({ command: `exit ${code}` })).toMatchObject({ exitCode: code });
+  }
+  await session.close();
+});
+
+test("what can't be started is said to be so", async () => {
+  await using opened = openBackend();
+  const { workspace } = opened.confinement;
+  writeFileSync(join(workspace, "plain"), "text");
+  const session = await opened.backend.open(opened.confinement);
+  for (const command of [["./plain"], ["nowhere"], ["echo", "x".repeat(200_000)]] as [string, ...string[]][]) {
+    await expect(session.exec({ command })).rejects.toMatchObject({ code: "TOOL_BAD_INPUT" });
+  }
+  await session.close();
+});
+
+test("a folder with something hidden in it can't be handed over", async () => {
+  await using opened = openBackend();
+  const folder = join(opened.root, "given");
+  mkdirSync(join(folder, "deep", "secret"), { recursive: true });
+  const hidden = [join(folder, "deep", "secret")];
+  for (const asked of [{ readable: [folder] }, { writable: [folder] }, { readable: ["/"] }]) {
+    const confinement = { ...opened.confinement, ...asked, hidden };
+    await expect(opened.backend.open(confinement)).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
+    const probe = await opened.backend.probe(confinement, new AbortController().signal);
+    expect(probe).toMatchObject({ available: false });
+  }
+  const beside = { ...opened.confinement, readable: [`${folder}/deep`], hidden: [`${folder}/deeper`] };
+  expect(await opened.backend.probe(beside, new AbortController().signal)).toMatchObject({ available: true });
+});
+
+test("signals are as a program expects them, and no descriptor is open but three", async () => {
+  await using opened = openBackend();
+  const session = await opened.backend.open(opened.confinement);
+  const { stdout } = await session.exec({
+    command: ["grep", "-E", "^(SigIgn|SigBlk|Seccomp|NoNewPrivs|CapBnd):", "/proc/self/status"],
+  });
+  expect(stdout).toMatch(/SigBlk:\s+0{16}\n/);
+  expect(stdout).toMatch(/SigIgn:\s+0{16}\n/);
+  expect(stdout).toMatch(/NoNewPrivs:\s+1\n/);
+  expect(stdout).toMatch(/Seccomp:\s+2\n/);
+  const fds = await session.exec({ command: ["ls", "/proc/self/fd"] });
+  // The fourth is the folder that ls(1) reads.
+  expect(fds.stdout).toBe("0\n1\n2\n3\n");
+  const pipe = await session.exec({ command: "yes | head -n 1; echo ${?}" });
+  expect(pipe.stdout).toBe("y\n0\n");
+  await session.close();
+});
+
+test("an environment of other processes stays closed when the owner opens /proc", async () => {
+  await using opened = openBackend();
+  const session = await opened.backend.open({ ...opened.confinement, readable: ["/proc"] });
+  const { stdout } = await session.exec({
+    command: `cat /proc/${process.pid}/comm; cat /proc/${process.pid}/environ /proc/${process.pid}/maps | wc -c; cat /proc/self/environ | tr '\\0' '\\n' | grep -c HOME=`,
+  });
+  expect(stdout.split("\n").slice(1, 3)).toEqual(["0", "1"]);
+  await session.close();
+});

@@ -1,0 +1,127 @@
+// The child that is kept waiting is unrestricted: it must serve one command of its daemon, nobody else, and outlive neither.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { childCommand } from "./child-command.ts";
+import { openBackend, type OpenedBackend } from "./open-backend.ts";
+
+/** Process ids of children of `parent` that wait for a request, or are about to. */
+const waitingOf = (parent: number): number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const isOurs = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(childCommand[1]!);
+        return isOurs && Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) === parent;
+      } catch {
+        return false;
+      }
+    });
+
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
+
+async function until(what: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1000; tries += 1) {
+    if (what()) return;
+    await pause(10);
+  }
+  throw new Error("it never came to that");
+}
+
+/** After a command that has ended. */
+async function warmed(): Promise<OpenedBackend & { readonly waiting: number }> {
+  const opened = openBackend();
+  const session = await opened.backend.open(opened.confinement);
+  expect(await session.exec({ command: "exit 69" })).toMatchObject({ exitCode: 69 });
+  await session.close();
+  const [waiting, ...more] = waitingOf(process.pid);
+  expect(more).toEqual([]);
+  return { ...opened, waiting: waiting! };
+}
+
+describe("the child that waits", () => {
+  test("becomes the next command, and another one takes its place", async () => {
+    await using opened = await warmed();
+    const session = await opened.backend.open(opened.confinement);
+    const { stdout } = await session.exec({ command: "echo $$" });
+    expect(Number(stdout)).toBe(opened.waiting);
+    await session.close();
+    expect(waitingOf(process.pid)).toHaveLength(1);
+  });
+
+  test("ends when no command came for a while, and with the feature", async () => {
+    await using opened = await warmed();
+    await opened.clock.advance(300_000);
+    await until(() => !isAlive(opened.waiting));
+    await using other = await warmed();
+    other.starter.shutdown();
+    await until(() => !isAlive(other.waiting));
+  });
+
+  test("stays while a command runs, however long", async () => {
+    await using opened = openBackend();
+    const session = await opened.backend.open({ ...opened.confinement, limits: { timeoutSecs: 100_000 } });
+    const running = session.exec({ command: ["sleep", "600"] }).catch(() => undefined);
+    await until(() => waitingOf(process.pid).length === 1);
+    const [waiting] = waitingOf(process.pid);
+    await opened.clock.advance(1_000_000);
+    expect(isAlive(waiting!)).toBe(true);
+    const closing = session.close();
+    await opened.clock.advance(10_000);
+    await closing;
+    await running;
+  });
+
+  test("more commands at once than children wait are more children", async () => {
+    await using opened = await warmed();
+    const session = await opened.backend.open(opened.confinement);
+    const all = await Promise.all([1, 2, 3, 4].map((n) => session.exec({ command: `echo ${n}; sleep 0.1` })));
+    expect(all.map(({ stdout }) => stdout.trim())).toEqual(["1", "2", "3", "4"]);
+    await session.close();
+  });
+
+  test("can be read, written to, traced and killed by no command", async () => {
+    await using opened = await warmed();
+    const session = await opened.backend.open(opened.confinement);
+    const running = session.exec({ command: "while [ ! -e go ]; do sleep 0.02; done; sh ./attack; echo done" });
+    await until(() => waitingOf(process.pid).some((pid) => pid !== opened.waiting));
+    const next = waitingOf(process.pid).find((pid) => pid !== opened.waiting)!;
+    writeFileSync(
+      join(opened.confinement.workspace, "attack"),
+      `for n in 0 1 2 3 4; do echo '{}' > /proc/${next}/fd/$n && echo "wrote $n"; cat < /proc/${next}/fd/$n && echo "read $n"; done
+cat /proc/${next}/environ /proc/${next}/maps && echo "looked"
+kill -9 ${next} && echo "killed"; kill -CONT ${next} && echo "signalled"`,
+    );
+    writeFileSync(join(opened.confinement.workspace, "go"), "");
+    expect((await running).stdout).toBe("done\n");
+    expect(isAlive(next)).toBe(true);
+    await session.close();
+  });
+
+  test("shows nothing of a command before it is one: not in its arguments, not in its environment", async () => {
+    await using opened = await warmed();
+    const shown = ["cmdline", "environ"].map((file) => readFileSync(`/proc/${opened.waiting}/${file}`, "utf8"));
+    expect(shown[0]!.split("\0").slice(0, -2)).toEqual([...childCommand]);
+    expect(shown[1]).toBe("");
+  });
+
+  test("ends with a daemon that is killed, and ends what its commands left, however it hid", async () => {
+    const daemon = spawn(process.execPath, [join(import.meta.dirname, "daemon-process.ts")], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = (await once(daemon.stdout, "data")) as [Buffer];
+    const workspace = line.toString().split("\n")[0]!;
+    await until(() => readFileSync(join(workspace, "hidden"), "utf8").endsWith("\n"));
+    const hidden = Number(readFileSync(join(workspace, "hidden"), "utf8"));
+    const [waiting] = waitingOf(daemon.pid!);
+    expect([isAlive(hidden), isAlive(waiting!)]).toEqual([true, true]);
+    daemon.kill("SIGKILL");
+    await once(daemon, "exit");
+    await until(() => !isAlive(hidden) && !isAlive(waiting!));
+    rmSync(dirname(workspace), { recursive: true, force: true });
+  });
+});
