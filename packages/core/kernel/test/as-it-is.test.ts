@@ -154,7 +154,10 @@ describe("a feature that keeps what it contributed, and changes it once it is re
     attempt(() => Object.assign(sandbox, { id: "bubblewrap", probe: () => Promise.resolve({ available: true }) }));
     attempt(() => Object.assign(observer, { begin: () => ({ end: () => undefined, content: () => undefined }) }));
     const [found] = registry.sandboxes.list();
-    expect([found!.id, await found!.probe(NOTHING, NOTHING)]).toEqual(["kept", { available: false, reason: "as approved" }]);
+    expect([found!.id, await found!.probe(NOTHING, NOTHING)]).toEqual([
+      "kept",
+      { available: false, reason: "as approved" },
+    ]);
     expect(registry.observers[0]!.observer.begin).toBeUndefined();
   });
 

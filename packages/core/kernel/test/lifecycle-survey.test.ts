@@ -13,7 +13,7 @@ function surveyed(files: () => Json | Promise<Json>) {
   const create = ({ survey }: { survey: Json }) => (made.push(survey), {});
   const survey = async (surroundings: unknown) => (seen.push(surroundings), files());
   const definition = feature("surveyed", {}, { load: () => Promise.resolve({ create, survey }) });
-  const enabled: EnabledFeature[] = [{ definition, config: { folder: "plugins" }, homeFolder: "/home/of/svc" }];
+  const enabled: EnabledFeature[] = [{ definition, config: { folder: "plugins" }, homeFolder: "/srv/svc" }];
   return { definition, enabled, made, seen };
 }
 
@@ -29,7 +29,7 @@ test("it is handed what it told, and tells it of its config and the home", async
   const { lifecycle } = await started(subject);
   expect(subject.made).toEqual([["a", "b"]]);
   expect(subject.seen).toEqual([
-    expect.objectContaining({ config: { folder: "plugins" }, homeFolder: "/home/of/svc" }),
+    expect.objectContaining({ config: { folder: "plugins" }, homeFolder: "/srv/svc" }),
   ]);
   await lifecycle.shutdown();
 });

@@ -7,12 +7,14 @@ import { parseSource, type Source } from "@svc/source";
 export interface Workspace {
   /** Text by path from the root, with `/`; sorted by path. A binary file has an empty text. */
   readonly files: ReadonlyMap<string, string>;
-  /** The source files among them that `wanted` takes, parsed once. Templates of `pnpm new` are text, not code. */
+  /** The source files among them that `wanted` takes, parsed once. Templates of `pnpm new` and AssemblyScript are text. */
   sources(wanted?: (file: string) => boolean): readonly Source[];
 }
 
 const CODE = /\.(?:ts|tsx|mts|js|mjs)$/;
 const TEMPLATE = /^packages\/tooling\/create\/templates\//;
+/** AssemblyScript: it looks like TypeScript and is not. */
+const ASSEMBLY = /\/assembly\/[^/]*\.ts$/;
 
 export function inMemory(contents: Readonly<Record<string, string>>): Workspace {
   const files = new Map(Object.entries(contents).sort(([left], [right]) => (left < right ? -1 : 1)));
@@ -26,7 +28,7 @@ export function inMemory(contents: Readonly<Record<string, string>>): Workspace 
     files,
     sources: (wanted = () => true) =>
       [...files]
-        .filter(([file]) => CODE.test(file) && !TEMPLATE.test(file) && wanted(file))
+        .filter(([file]) => CODE.test(file) && !TEMPLATE.test(file) && !ASSEMBLY.test(file) && wanted(file))
         .map(([file, text]) => source(file, text)),
   };
 }

@@ -43,6 +43,8 @@ const manifest = v.strictObject({
   summary: v.pipe(text, v.maxLength(160, "must have at most 160 characters")),
   sections: v.optional(names),
   tools: v.optional(names),
+  commands: v.optional(names),
+  children: v.optional(names),
   ingress: v.optional(
     v.array(v.pipe(text, v.regex(/^(?:\/[a-z0-9-]+)+$/, "must be public paths such as /provider-a"))),
   ),
