@@ -12,7 +12,7 @@ export const BEGAN = "began\n";
  * For `/bin/sh -c`. In a container, or in another sandbox, firejail runs what it is given without confining it, and says it went
  * well. So before anything else: is process 1 firejail, can nothing gain privileges, is there a filter of system calls?
  */
-export const ENTRY = `
+const ENTRY = `
 read -r first </proc/1/comm && [ "$first" = firejail ] || exit 1
 while read -r name value; do
   case $name in
@@ -23,8 +23,27 @@ done </proc/self/status
 eval "$(cat <&3)"
 `;
 
+/** What firejail is to run: as somebody else, root of the jail has the capabilities to become that and to drop them for good. */
+export const entryOf = ({ user }: Confinement): string[] => [
+  ...(user && process.getuid?.() === 0
+    ? [
+        "setpriv",
+        `--reuid=${user.uid}`,
+        `--regid=${user.gid}`,
+        "--clear-groups",
+        "--inh-caps=-all",
+        "--ambient-caps=-all",
+        "--bounding-set=-all",
+        "--",
+      ]
+    : []),
+  "/bin/sh",
+  "-c",
+  ENTRY,
+];
+
 /** What it reads from descriptor 3: a line of the shell that becomes the command. */
-export function lineOf({ words, folder, env }: ConfinedCommand, { user, limits }: Confinement): string {
+export function lineOf({ words, folder, env }: ConfinedCommand, { limits }: Confinement): string {
   // The operating system takes no longer one (MAX_ARG_STRLEN of execve(2)), and says so only when the shell is asked to start it.
   if (words.some((word) => Buffer.byteLength(word) >= 131_072)) {
     throw new SvcError("TOOL_BAD_INPUT", "The command is too long for the operating system.");
@@ -32,7 +51,7 @@ export function lineOf({ words, folder, env }: ConfinedCommand, { user, limits }
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // env(1) takes what has a "=" in it for one more variable.
   const program = words[0].includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", ...words] : words;
-  const start = [...(user ? asUser(user) : []), "env", "-i", ...variables, ...program];
+  const start = ["env", "-i", ...variables, ...program];
   return [
     `cd -- ${quoted(folder)}`,
     // Below the hard limit, so that the kernel says what it was: SIGXCPU before SIGKILL.
@@ -42,18 +61,6 @@ export function lineOf({ words, folder, env }: ConfinedCommand, { user, limits }
     `exec ${start.map(quoted).join(" ")}`,
   ].join(" && ");
 }
-
-/** setpriv(1): root of the jail has the capabilities to become somebody else and to drop them for good. */
-const asUser = ({ uid, gid }: NonNullable<Confinement["user"]>): string[] => [
-  "setpriv",
-  `--reuid=${uid}`,
-  `--regid=${gid}`,
-  "--clear-groups",
-  "--inh-caps=-all",
-  "--ambient-caps=-all",
-  "--bounding-set=-all",
-  "--",
-];
 
 /** POSIX.1-2017, Shell Command Language 2.2.2: between single quotes every character but the quote itself is itself. */
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

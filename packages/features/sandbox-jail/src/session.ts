@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import type { Clock, Confinement, SandboxSession } from "@svc/contract";
 import { type ConfinedCommand, confinedSession, type GroupMaker, limitBySigns } from "@svc/kit/process";
-import { BEGAN, ENTRY, lineOf } from "./inside.ts";
+import { BEGAN, entryOf, lineOf } from "./inside.ts";
 import { unavailable } from "./view.ts";
 
 export interface JailSession {
@@ -25,7 +25,7 @@ export async function jailSession(parts: JailSession): Promise<SandboxSession> {
     {
       start(command) {
         const line = lineOf(command, confinement);
-        const words = [JOIN, "sh", ...(group?.joins ?? []), "--", firejail, ...options, "--", "/bin/sh", "-c", ENTRY];
+        const words = [JOIN, "sh", ...(group?.joins ?? []), "--", firejail, ...options, "--", ...entryOf(confinement)];
         const child = spawn("/bin/sh", ["-c", ...words], surroundings(command));
         told.set(child, talk(child.stdio[3] as Duplex, line));
         return child;

@@ -19,9 +19,12 @@ export interface View {
 
 /** Throws SANDBOX_UNAVAILABLE for what firejail can't do. */
 export async function viewOf({ workspace, readable, writable, hidden }: Confinement): Promise<View> {
-  const may = { read: await existing(readable), write: [workspace, ...(await existing(writable))] };
-  const visible = [...may.write, ...may.read];
   const secret = (await existing(hidden)).filter((path) => path !== workspace);
+  // The workspace may lie in something hidden; nothing else may.
+  const open = async (paths: readonly string[]): Promise<string[]> =>
+    (await existing(paths)).filter((path) => !secret.some((each) => path === each || isBelow(path, each)));
+  const may = { read: await open(readable), write: [workspace, ...(await open(writable))] };
+  const visible = [...may.write, ...may.read];
   const tops = await topFolders();
   // The folder of something hidden with the workspace in it can't be covered: all around the workspace is left out instead.
   const around = secret.filter((path) => isBelow(workspace, path));
@@ -30,10 +33,10 @@ export async function viewOf({ workspace, readable, writable, hidden }: Confinem
   const shown = tops.filter(isShown);
   const emptied = tops.filter((top) => !isShown(top));
   const bare = [...shown.filter((top) => !OWN.includes(top)), ...visible];
-  if (around.some((path) => bare.some((open) => open !== workspace && (path === open || isBelow(path, open))))) {
+  if (around.some((path) => bare.some((shows) => shows !== workspace && (path === shows || isBelow(path, shows))))) {
     throw unavailable("firejail can't hide a folder inside one that is readable and show the workspace in it.");
   }
-  const covered = secret.filter((path) => bare.some((open) => isBelow(path, open)) && !around.includes(path));
+  const covered = secret.filter((path) => bare.some((shows) => isBelow(path, shows)) && !around.includes(path));
   for (const path of [...visible, ...covered]) refuseUnusual(path);
   return { shown, emptied, visible, readable: may.read, writable: may.write, covered };
 }
