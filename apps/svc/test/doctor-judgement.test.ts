@@ -15,7 +15,7 @@ import { settingsFindings } from "../src/doctor/settings/checks.ts";
 import type { Settings } from "../src/doctor/settings/settings.ts";
 
 const NONE = { effective: "none", chosenNone: false } as const;
-const CONFINED = { effective: "userns", chosenNone: false } as const;
+const CONFINED = { effective: "userns", chosenNone: false, unenforced: [], reasons: [] } as const;
 
 async function judged(
   toml: string,
@@ -101,6 +101,21 @@ describe("settings", () => {
     expect([worst(confined, "autonomy"), worst(confined, "allowed-commands")]).toEqual(["ok", "warning"]);
     const refused = await judged(open, { effective: "unavailable", chosenNone: false, warning: "No sandbox." });
     expect([worst(refused, "sandbox"), worst(refused, "autonomy")]).toEqual(["error", "error"]);
+  });
+
+  test("which sandbox it is and why is said, and each default limit that it can't hold", async () => {
+    const reasons = ["fsrestrict: it can't hold security.sandbox.pids here"];
+    const findings = await judged("", { ...CONFINED, unenforced: ["memoryMb"], reasons });
+    const messages = findings
+      .filter(({ id }) => id.startsWith("sandbox"))
+      .map(({ id, message }) => `${id}: ${message}`);
+    expect(messages).toContain(
+      "sandbox: Commands run in the sandbox userns. Fsrestrict: it can't hold security.sandbox.pids here.",
+    );
+    expect(messages).toContain(
+      "sandbox-limits: The sandbox userns can't hold the default of security.sandbox.memory_mb here.",
+    );
+    expect(worst(findings, "sandbox-limits")).toBe("note");
   });
 
   test("inside a sandbox the workspace holds commands too, and the network is told of where they have it", async () => {

@@ -1,5 +1,5 @@
 // The wizard must not need a line for each new channel or sandbox: what it asks and offers comes from manifests and schemas.
-import { type CatalogueEntry, defineFeature, type FeatureDefinition, secret } from "@svc/contract";
+import { type CatalogueEntry, defineFeature, type FeatureDefinition, type SandboxProbe, secret } from "@svc/contract";
 import { homeOf } from "@svc/kernel";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
@@ -38,6 +38,8 @@ const entry = (id: string, kind: CatalogueEntry["kind"], rest: Partial<Catalogue
   open: [],
   platforms: [],
   native: [],
+  commands: [],
+  children: [],
   included: true,
   planned: false,
   profiles: [],
@@ -101,7 +103,7 @@ describe("the draft of a config", () => {
 });
 
 describe("sandboxes", () => {
-  const sandbox = (id: string, probe: () => Promise<{ available: true } | { available: false; reason: string }>) =>
+  const sandbox = (id: string, probe: () => Promise<SandboxProbe>) =>
     defineFeature({
       id: `sandbox-${id}`,
       load: async () => ({
@@ -111,7 +113,7 @@ describe("sandboxes", () => {
 
   test("each is tried where it is built in; the others say why they can't be used", async () => {
     const features = [
-      sandbox("userns", async () => ({ available: true })),
+      sandbox("userns", async () => ({ available: true, unenforced: [] })),
       sandbox("jail", async () => ({ available: false, reason: "firejail is not installed" })),
       sandbox("container", () => Promise.reject(new Error("sk-planted"))),
     ];
@@ -123,7 +125,10 @@ describe("sandboxes", () => {
     ];
     const composition = { version: "0", commit: "0", profile: "test", features, catalogue };
     const draft = new Draft({ home: homeOf({ SVC_HOME: "/nowhere" }), env: {}, composition });
-    const options = await sandboxOptions({ composition } as unknown as Setup, await draft.load());
+    const options = await sandboxOptions(
+      { composition, home: homeOf({ SVC_HOME: "/nowhere" }) } as unknown as Setup,
+      await draft.load(),
+    );
     expect(Object.fromEntries(options.map(({ backend, unavailable }) => [backend, unavailable]))).toEqual({
       userns: undefined,
       jail: "firejail is not installed",

@@ -40,6 +40,7 @@ const GROUPS: readonly Group[] = [
       "autonomy",
       "allowed-commands",
       "sandbox",
+      "sandbox-limits",
       "sandbox-network",
       "workspace-only",
       "workspace",

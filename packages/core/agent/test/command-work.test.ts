@@ -21,16 +21,19 @@ describe("a command", () => {
   test.each(ends)("that %s is part of the call that made it", async (_what, end, result) => {
     const watched = recordedInstruments(fakeClock());
     const exec = createExec({
-      backend: {
-        id: "userns",
-        probe: async () => ({ available: true }),
-        open: async () => ({
-          exec: async () => {
-            if (end instanceof Error) throw end;
-            return { ...END, ...end };
-          },
-          close: async () => {},
-        }),
+      choice: {
+        unenforced: [],
+        backend: {
+          id: "userns",
+          probe: async () => ({ available: true, unenforced: [] }),
+          open: async () => ({
+            exec: async () => {
+              if (end instanceof Error) throw end;
+              return { ...END, ...end };
+            },
+            close: async () => {},
+          }),
+        },
       },
       config: { network: false, timeout_secs: 1 } as never,
       workspace: "/",

@@ -1,30 +1,48 @@
 // Which sandbox is in force, and what is said when it is not the one asked for.
 import { describe, expect, test } from "vitest";
-import type { Logger, SandboxBackend } from "@svc/contract";
+import type { Confinement, Logger, SandboxBackend, SandboxLimit } from "@svc/contract";
 import { chooseSandbox } from "../src/sandbox/choose-sandbox.ts";
+import { createExec } from "../src/sandbox/exec.ts";
 import { createNoneBackend } from "../src/sandbox/none-backend.ts";
 
 const said: string[] = [];
 const log: Logger = { debug() {}, info() {}, warn: (message) => said.push(message), error() {} };
+const ENDED = { exitCode: 0, signal: null, stdout: "", stderr: "", truncated: false, timedOut: false };
 const session = { exec: async () => Promise.reject(new Error("not run here")), close: async () => undefined };
 
-const backend = (id: string, reason?: string): SandboxBackend => ({
+const backend = (id: string, reason?: string, unenforced: SandboxLimit[] = []): SandboxBackend => ({
   id,
-  probe: async () => (reason === undefined ? { available: true } : { available: false, reason }),
+  probe: async () => (reason === undefined ? { available: true, unenforced } : { available: false, reason }),
   open: async () => session,
 });
+const confinement: Confinement = {
+  workspace: "/",
+  network: false,
+  readable: [],
+  writable: [],
+  hidden: [],
+  limits: {},
+};
 
+const DEFAULTS: Config = {
+  enabled: true,
+  backend: "auto",
+  required: false,
+  network: false,
+  timeout_secs: 120,
+  readable: [],
+  writable: [],
+};
 type Config = Parameters<typeof chooseSandbox>[0]["config"];
 const choose = (config: Partial<Config>, backends: SandboxBackend[], more = {}) =>
   chooseSandbox({
-    config: { enabled: true, backend: "auto", required: false, network: false, timeout_secs: 120, ...config },
+    config: { ...DEFAULTS, ...config },
+    confinement,
     backends,
     log,
     signal: new AbortController().signal,
     ...more,
   });
-
-const confinement = { workspace: "/", network: false, readable: [], writable: [], hidden: [], limits: {} };
 
 describe("auto", () => {
   test("takes the strongest that is available", async () => {
@@ -33,6 +51,25 @@ describe("auto", () => {
     expect(await choose({}, [backend("userns"), backend("fsrestrict", "kernel too old")])).toMatchObject({
       effective: "userns",
     });
+  });
+
+  test("says what was tried before the one that is taken, and what that one is to be told of", async () => {
+    const noted: SandboxBackend = {
+      ...backend("userns"),
+      probe: async () => ({ available: true, unenforced: [], notes: ["cpu_secs holds for each process"] }),
+    };
+    const choice = await choose({}, [noted, backend("fsrestrict", "kernel too old")]);
+    expect(choice.reasons).toEqual(["fsrestrict: kernel too old", "cpu_secs holds for each process"]);
+  });
+
+  test("does not ask the weaker ones once one is taken", async () => {
+    const asked: string[] = [];
+    const watched = ["container", "jail", "userns"].map((id): SandboxBackend => {
+      const plain = backend(id);
+      return { ...plain, probe: (...how) => (asked.push(id), plain.probe(...how)) };
+    });
+    await choose({}, watched);
+    expect(asked).toEqual(["userns"]);
   });
 
   test("falls back to none and says why", async () => {
@@ -61,7 +98,8 @@ test("asked for and unavailable: none, with a warning", async () => {
 
 test("none by choice is no warning", async () => {
   const choice = await choose({ backend: "none" }, [backend("fsrestrict")]);
-  expect(choice).toEqual({ effective: "none", chosenNone: true, backend: expect.objectContaining({ id: "none" }) });
+  expect(choice).toMatchObject({ effective: "none", chosenNone: true, backend: { id: "none" }, reasons: [] });
+  expect(choice.warning).toBeUndefined();
 });
 
 test("enabled = false is none, but not a choice that lets shell run unasked", async () => {
@@ -98,6 +136,51 @@ describe("a check that misbehaves counts as unavailable", () => {
     const mute = { ...backend("jail"), probe: () => new Promise<never>(() => undefined) };
     const clock = { after: (_ms: number, run: () => void) => (queueMicrotask(run), () => undefined) };
     expect(await choose({ backend: "jail" }, [mute], { clock })).toMatchObject({ effective: "none" });
+  });
+});
+
+describe("limits that a backend can't hold", () => {
+  test("one that is written down makes it unavailable, and the next one is taken", async () => {
+    const choice = await choose({ pids: 10 }, [backend("fsrestrict", undefined, ["pids"]), backend("userns")]);
+    expect(choice).toMatchObject({ effective: "userns", unenforced: [] });
+    expect(choice.reasons).toEqual(["fsrestrict: it can't hold security.sandbox.pids here"]);
+    const refused = await choose({ pids: 10, required: true }, [backend("fsrestrict", undefined, ["pids"])]);
+    expect(refused).toMatchObject({ effective: "unavailable" });
+    expect(refused.warning).toContain("security.sandbox.pids");
+  });
+
+  test("a default one is not asked of it, and said", async () => {
+    const asked: Confinement[] = [];
+    const weak: SandboxBackend = {
+      ...backend("fsrestrict", undefined, ["memoryMb"]),
+      open: async (wanted) => (asked.push(wanted), { ...session, exec: async () => ENDED }),
+    };
+    const choice = await choose({ pids: 10 }, [weak]);
+    expect(choice).toMatchObject({ effective: "fsrestrict", unenforced: ["memoryMb"] });
+    const parts = { choice, config: { ...DEFAULTS, pids: 10 }, workspace: "/", hidden: [] };
+    await createExec(parts as never)({ command: "true" });
+    expect(asked[0]?.limits).toEqual({ pids: 10, timeoutSecs: 120 });
+  });
+});
+
+describe("a workspace that no sandbox can be used in", () => {
+  const obstacle = "the workspace belongs to root";
+
+  test("none is tried, and commands run without one or not at all", async () => {
+    const untried = { ...backend("userns"), probe: () => Promise.reject(new Error("tried")) };
+    const choice = await choose({}, [untried], { obstacle });
+    expect(choice).toMatchObject({ effective: "none", chosenNone: false });
+    expect(choice.warning).toContain(obstacle);
+    expect(await choose({ required: true }, [untried], { obstacle })).toMatchObject({ effective: "unavailable" });
+  });
+
+  test("of an agent alone: its commands are refused, and not run without a sandbox", async () => {
+    const choice = await choose({}, [backend("userns")]);
+    const parts = { choice, config: DEFAULTS, workspace: "/", hidden: [], obstacle };
+    await expect(createExec(parts as never)({ command: "true" })).rejects.toMatchObject({
+      code: "SANDBOX_UNAVAILABLE",
+      message: expect.stringContaining(obstacle),
+    });
   });
 });
 
