@@ -20,7 +20,7 @@ export function shownPackage({ manifest, wasm, source }: PluginPackage, before: 
 }
 
 /** What is other than it was agreed to before, each as a sentence. */
-export function changesOf(manifest: Manifest, source: string, before: Installed | undefined): string[] {
+function changesOf(manifest: Manifest, source: string, before: Installed | undefined): string[] {
   if (before === undefined) return [];
   const was = before.approval;
   if (was === undefined) return ["in its place is something that was never approved"];

@@ -2,7 +2,7 @@
 import { type FeatureCommandContext, type FetchResult, SvcError } from "@svc/contract";
 
 /** Bytes of the archive. */
-export const MAX_ARCHIVE_BYTES = 20 * 1024 * 1024;
+const MAX_ARCHIVE_BYTES = 20 * 1024 * 1024;
 /** Of the whole download. */
 const TIMEOUT_MS = 300_000;
 const MAX_REDIRECTS = 5;

@@ -2,7 +2,7 @@
 import { resolve, sep } from "node:path";
 import { SvcError } from "@svc/contract";
 
-export const DEFAULT_PLUGINS_FOLDER = "plugins";
+const DEFAULT_PLUGINS_FOLDER = "plugins";
 
 /**
  * Absolute. Throws CONFIG_INVALID for the workspace of the agents and what is below: they could approve plugins for themselves.

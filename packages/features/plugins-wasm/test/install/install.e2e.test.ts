@@ -12,13 +12,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { SvcError } from "@svc/contract";
 import { captureLogger, type TemporaryHome, temporaryHome } from "@svc/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf } from "../../src/manifest/approval.ts";
 import { readPlugins } from "../../src/manifest/read-plugins.ts";
 import { plugin, type Surroundings } from "./house.ts";
-import { sampleWasm, type Sample, wasmOf, writeSample } from "./sample.ts";
+import { sampleWasm, type Sample, writeSample } from "./sample.ts";
 
 let home: TemporaryHome;
 let source = "";
@@ -262,143 +261,4 @@ describe("a folder that is no plugin", () => {
     rmSync(join(source, name));
     symlinkSync(aside, join(source, name));
   }
-});
-
-describe("a module that may not run here is not asked about", () => {
-  const memory = (wat: string): string => `(module ${wat} (func (export "run")))`;
-  test.each<[string, Uint8Array, string]>([
-    ["no module", Buffer.from("hello"), "no WebAssembly module"],
-    ["no run", wasmOf("(module)"), "exports no function run"],
-    ["WASI", wasmOf('(module (import "wasi_snapshot_preview1" "fd_write" (func)) (func (export "run")))'), "WASI"],
-    ["more memory than it may have", wasmOf(memory("(memory 2000)")), "more memory"],
-    ["code that the engine does not take", Buffer.from(broken()), "The engine does not take"],
-  ])("%s", async (_, wasm, text) => {
-    writeSample(source, { wasm });
-    const { end, error, asked } = await install({ answers: [] });
-    expect({ end, asked }).toEqual({ end: "PLUGIN_INVALID", asked: [] });
-    expect(error?.message).toContain(text);
-    expect(left()).toEqual([]);
-  });
-
-  /** Right from outside, and an addition without anything to add within. */
-  function broken(): Uint8Array {
-    const bytes = Buffer.from(wasmOf('(module (func (export "run") (drop (i32.add (i32.const 77) (i32.const 77)))))'));
-    bytes[bytes.indexOf(Buffer.from([0x41, 77 | 0x80]))] = 0x01;
-    return bytes;
-  }
-
-  test("one that keeps the engine busy is given up", async () => {
-    // It would take seconds to minutes; the time that it may take is over at once.
-    const clock = {
-      now: Date.now,
-      monotonic: () => 0,
-      sleep: async () => {},
-      after: (_: number, run: () => void) => (run(), () => {}),
-    };
-    writeSample(source, { wasm: busyModule(200_000) });
-    const { end, error, asked } = await install({ answers: [], clock });
-    expect({ end, asked }).toEqual({ end: "PLUGIN_INVALID", asked: [] });
-    expect(error?.message).toContain("takes more than 10 s");
-  });
-
-  test("whoever gives up waiting for the check ends it", async () => {
-    const interrupted = new AbortController();
-    const reason = new SvcError("CANCELLED");
-    const clock = {
-      now: Date.now,
-      monotonic: () => 0,
-      sleep: async () => {},
-      after: () => (interrupted.abort(reason), () => {}),
-    };
-    writeSample(source, { wasm: busyModule(200_000) });
-    expect((await install({ answers: [], clock, signal: interrupted.signal })).end).toBe("CANCELLED");
-    expect(left()).toEqual([]);
-  });
-
-  function busyModule(functions: number): Uint8Array {
-    const leb = (value: number): number[] => (value < 128 ? [value] : [(value & 0x7f) | 0x80, ...leb(value >> 7)]);
-    const section = (id: number, body: Uint8Array): Uint8Array =>
-      Buffer.concat([Buffer.from([id, ...leb(body.length)]), body]);
-    const one = Buffer.from([6, 1, ...leb(50_000), 0x7f, 0x0b]);
-    return Buffer.concat([
-      Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]),
-      section(1, Buffer.from([1, 0x60, 0, 0])),
-      section(3, Buffer.concat([Buffer.from(leb(functions)), Buffer.alloc(functions)])),
-      section(7, Buffer.from([1, 3, 0x72, 0x75, 0x6e, 0, 0])),
-      section(10, Buffer.concat([Buffer.from(leb(functions)), ...Array.from({ length: functions }, () => one)])),
-    ]);
-  }
-});
-
-describe("remove", () => {
-  beforeEach(async () => {
-    writeSample(source);
-    await install({ answers: [true] });
-  });
-  const remove = (name: string, surroundings: Omit<Surroundings, "home"> = {}) =>
-    plugin(["remove", name], { home: home.path, ...surroundings });
-
-  test("asks, and yes removes all of it", async () => {
-    expect(await remove("weather", { answers: [false] })).toMatchObject({
-      end: 1,
-      printed: "nothing was changed",
-      reloads: 0,
-    });
-    expect(await installed()).toEqual(["weather 1.0.0"]);
-    expect(await remove("weather", { answers: [true] })).toMatchObject({ end: 0, reloads: 1 });
-    expect(left()).toEqual([".lock"]);
-  });
-
-  test("of a link removes the link", async () => {
-    mkdirSync(join(home.path, "outside"));
-    writeFileSync(join(home.path, "outside/precious"), "");
-    symlinkSync(join(home.path, "outside"), join(home.path, "plugins/linked"));
-    expect((await remove("linked", { options: { yes: true } })).end).toBe(0);
-    expect(readdirSync(join(home.path, "outside"))).toEqual(["precious"]);
-    expect(await installed()).toEqual(["weather 1.0.0"]);
-  });
-
-  test.each(["", "sunshine", ".", "..", "../source", "weather/", "/etc", ".lock", "WEATHER"])(
-    "of %j there is none",
-    async (name) => {
-      expect((await remove(name, { options: { yes: true } })).end).toBe("PLUGIN_UNKNOWN");
-      expect((await plugin(["info", name], { home: home.path })).end).toBe("PLUGIN_UNKNOWN");
-      expect(await installed()).toEqual(["weather 1.0.0"]);
-    },
-  );
-});
-
-describe("list and info", () => {
-  test("without a plugin it says how to get one, and makes no folder", async () => {
-    const { end, printed } = await plugin(["list"], { home: home.path });
-    expect({ end, printed }).toEqual({ end: 0, printed: expect.stringContaining("svc plugin install") });
-    expect(existsSync(join(home.path, "plugins"))).toBe(false);
-  });
-
-  test("tell what there is, what is wrong, and what runs", async () => {
-    writeSample(source, { hosts: ["a.example"] });
-    await install({ answers: [true] });
-    mkdirSync(join(home.path, "plugins/stray"));
-    const { printed } = await plugin(["list"], { home: home.path });
-    expect(printed).toContain("weather 1.0.0  Tells the weather.");
-    expect(printed).toContain("reaches a.example");
-    expect(printed).toContain("stray  LEFT OUT (PLUGIN_CHANGED)");
-    expect(JSON.parse((await plugin(["list"], { home: home.path, options: { json: true } })).printed)).toMatchObject({
-      enabled: true,
-      plugins: [{ name: "weather", tool: "plugin_weather", sha256: HASH, allowed_hosts: ["a.example"] }],
-      problems: [{ folder: join(home.path, "plugins/stray"), code: "PLUGIN_CHANGED" }],
-    });
-    const running = async (surroundings: Omit<Surroundings, "home">): Promise<unknown> => {
-      const info = await plugin(["info", "weather"], { home: home.path, ...surroundings, options: { json: true } });
-      return (JSON.parse(info.printed) as { running: unknown }).running;
-    };
-    expect(await running({ runningTools: ["plugin_weather"] })).toBe("yes");
-    expect(await running({ runningTools: [] })).toBe("waiting");
-    expect(await running({})).toBe("stopped");
-    expect(await running({ isEnabled: false })).toBe("off");
-    const { printed: info } = await plugin(["info", "weather"], { home: home.path, runningTools: [] });
-    for (const text of ["plugin_weather", "see: svc reload", source, HASH, "a.example", "2026-01-01T00:00:00.000Z"])
-      expect(info).toContain(text);
-    expect((await plugin(["info", "stray"], { home: home.path })).end).toBe("PLUGIN_CHANGED");
-  });
 });
