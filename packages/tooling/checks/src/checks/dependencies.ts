@@ -44,8 +44,9 @@ function undeclared(one: PackageFile, sources: readonly Source[], tools: Readonl
       if (specifier.startsWith(".") || isBuiltin(specifier)) return [];
       const name = packageName(specifier);
       if (name === one.name || one.dependencies.has(name)) return [];
-      // Tests and config files never ship: what the root or the package installs for development is enough.
-      const development = isTest(file) || file === `${one.folder}/${file.split("/").at(-1) ?? ""}`;
+      // Tests, examples and config files never ship: what the root or the package installs for development is enough.
+      const isExample = file.startsWith(`${one.folder}/examples/`);
+      const development = isTest(file) || isExample || file === `${one.folder}/${file.split("/").at(-1) ?? ""}`;
       if (development && (one.devDependencies.has(name) || tools.has(name))) return [];
       const where = development ? "dependencies or devDependencies" : "dependencies";
       const fix = `Add it to ${where} of ${one.file} (version: catalog: or workspace:*).`;
