@@ -68,9 +68,10 @@ describe.each(["x64", "arm64"] as const)("%s", (arch: Architecture) => {
 
   test("every other call goes through", () => {
     const named = new Set(Object.values(numbers));
-    for (let number = 0; number <= NEWEST_SYSCALL; number += 1) {
-      if (!named.has(number)) expect(run(off, { arch: AUDIT[arch], number })).toBe(ALLOW);
-    }
+    const unnamed = Array.from({ length: NEWEST_SYSCALL + 1 }, (_, number) => number).filter(
+      (each) => !named.has(each),
+    );
+    for (const number of unnamed) expect(run(off, { arch: AUDIT[arch], number })).toBe(ALLOW);
     for (const name of ["prctl", "fcntl", "capset", "setresuid", "seccomp", "landlock_restrict_self"] as const) {
       expect(judge(name)).toBe(ALLOW);
     }

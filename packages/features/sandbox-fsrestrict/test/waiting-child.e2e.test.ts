@@ -60,6 +60,7 @@ describe("the child that waits", () => {
     await using other = await warmed();
     other.starter.shutdown();
     await until(() => !isAlive(other.waiting));
+    expect(waitingOf(process.pid)).toEqual([]);
   });
 
   test("stays while a command runs, however long", async () => {
@@ -122,6 +123,7 @@ kill -9 ${next} && echo "killed"; kill -CONT ${next} && echo "signalled"`,
     daemon.kill("SIGKILL");
     await once(daemon, "exit");
     await until(() => !isAlive(hidden) && !isAlive(waiting!));
+    expect(waitingOf(daemon.pid!)).toEqual([]);
     rmSync(dirname(workspace), { recursive: true, force: true });
   });
 });

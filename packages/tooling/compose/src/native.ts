@@ -101,13 +101,15 @@ function locate(feature: FeaturePackage, name: string, target: Target): NativeAd
   }
   if (manifest === undefined) return "the package is not installed";
   const dir = realpathSync(dirname(manifest));
-  const file = addonIn(dir, target) ?? addonIn(platformPackage(manifest, target), target);
-  if (file === undefined) return `there is no .node file for ${targetName(target)} in it`;
-  return { name, dir, file, asset: `native/${name.replaceAll("/", "+")}.node` };
+  const own = addonIn(dir, target);
+  const companion = companionOf(manifest, target);
+  const file = own ?? (companion?.dir === undefined ? undefined : addonIn(companion.dir, target));
+  if (file !== undefined) return { name, dir, file, asset: `native/${name.replaceAll("/", "+")}.node` };
+  if (companion && companion.dir === undefined) return `its package ${companion.name} is not installed`;
+  return `there is no .node file for ${targetName(target)} in it`;
 }
 
-function addonIn(dir: string | undefined, target: Target): string | undefined {
-  if (dir === undefined) return undefined;
+function addonIn(dir: string, target: Target): string | undefined {
   const platform = targetName(target);
   const first = [
     `prebuilds/${platform}/*.node`,
@@ -121,14 +123,21 @@ function addonIn(dir: string | undefined, target: Target): string | undefined {
   return first === undefined ? undefined : join(dir, first);
 }
 
-/** Some packages have an optional dependency for each platform, and only that of the machine is installed. */
-function platformPackage(manifest: string, target: Target): string | undefined {
+interface Companion {
+  readonly name: string;
+  /** undefined: not installed. */
+  readonly dir: string | undefined;
+}
+
+/** Some packages have an optional dependency for each platform; on a machine there is only its own. */
+function companionOf(manifest: string, target: Target): Companion | undefined {
   const { optionalDependencies = {} } = readJson(manifest) as Dependencies;
   const name = Object.keys(optionalDependencies).find((each) => each.endsWith(`-${targetName(target)}`));
+  if (name === undefined) return undefined;
   try {
-    const found = name === undefined ? undefined : findPackageJSON(name, realpathSync(manifest));
-    return found === undefined ? undefined : realpathSync(dirname(found));
+    const found = findPackageJSON(name, realpathSync(manifest));
+    return { name, dir: found === undefined ? undefined : realpathSync(dirname(found)) };
   } catch {
-    return undefined;
+    return { name, dir: undefined };
   }
 }

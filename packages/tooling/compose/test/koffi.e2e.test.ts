@@ -1,0 +1,58 @@
+// koffi looks for its addon in node_modules at run time: in a binary there is none, and a build for another machine has another.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SvcError } from "@svc/contract";
+import { build } from "esbuild";
+import { describe, expect, test } from "vitest";
+import { readCatalogue, resolveProfile } from "../src/index.ts";
+import { locateNatives, nativeAddons } from "../src/native.ts";
+import { hostTarget, targetOf } from "../src/target.ts";
+
+const selection = resolveProfile(readCatalogue(), { profile: "minimal", with: ["sandbox-fsrestrict"] });
+const feature = selection.features.find(({ manifest }) => manifest.id === "sandbox-fsrestrict")!;
+
+describe.skipIf(process.platform !== "linux")("koffi", () => {
+  test("is taken out of the binary, with no node_modules anywhere", async () => {
+    const [addon, ...more] = locateNatives([feature], hostTarget());
+    expect([addon!.name, addon!.asset, more]).toEqual(["koffi", "native/koffi.node", []]);
+    const folder = mkdtempSync(join(tmpdir(), "svc-koffi-"));
+    try {
+      mkdirSync(join(folder, "out/native"), { recursive: true });
+      copyFileSync(addon!.file, join(folder, "out/native/koffi.node"));
+      const code =
+        'import koffi from "koffi"; console.log(koffi.load(null).func("int abs(int value)")(-7), koffi.version);';
+      await build({
+        stdin: { contents: code, resolveDir: feature.dir },
+        outfile: join(folder, "out/program.mjs"),
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        plugins: [nativeAddons([addon!])],
+        logLevel: "silent",
+      });
+      const printed = execFileSync(process.execPath, [join(folder, "out/program.mjs")], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      const { version } = createRequire(join(feature.dir, "package.json"))("koffi") as { version: string };
+      expect(printed).toBe(`7 ${version}\n`);
+      // And from nowhere else.
+      rmSync(join(folder, "out/native/koffi.node"));
+      expect(() => execFileSync(process.execPath, [join(folder, "out/program.mjs")], { stdio: "pipe" })).toThrow("Command failed");
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("for another machine is missing, by the name of the package that is", () => {
+    const other = targetOf(process.arch === "arm64" ? "linux-x64" : "linux-arm64");
+    const locate = (): unknown => locateNatives([feature], other);
+    expect(locate).toThrow(SvcError);
+    expect(locate).toThrow(
+      `sandbox-fsrestrict needs koffi: its package @koromix/koffi-${other.os}-${other.cpu} is not installed`,
+    );
+  });
+});
