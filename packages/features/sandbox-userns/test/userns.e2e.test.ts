@@ -1,11 +1,71 @@
-// bubblewrap confines: every promise of a sandbox is tried on it.
-import { existsSync } from "node:fs";
-import { sandboxConformance } from "@svc/testkit";
+// bubblewrap confines: every promise of a sandbox is tried on it, by root's daemon and by an ordinary user's, whose limits are rlimits.
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { fakeClock, requireReal, sandboxConformance, temporaryHome } from "@svc/testkit";
+import { describe, expect, test } from "vitest";
+import { createUserns } from "../src/backend.ts";
 import definition from "../src/index.ts";
 
-sandboxConformance(definition, {
-  missing: () =>
-    existsSync("/usr/bin/bwrap")
-      ? undefined
-      : { name: "bubblewrap", reason: "bwrap is not installed; apt-get install bubblewrap" },
+const missing = () =>
+  existsSync("/usr/bin/bwrap")
+    ? undefined
+    : { name: "bubblewrap", reason: "bwrap is not installed; apt-get install bubblewrap" };
+
+sandboxConformance(definition, { missing });
+
+test.runIf(process.getuid?.() === 0)(
+  "an ordinary user's daemon confines as well",
+  { timeout: 300_000 },
+  async (context) => {
+    const part = missing();
+    if (part) requireReal(context, part);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(import.meta.dirname, "plain-daemon.ts")], {
+      uid: 4321,
+      gid: 4321,
+      env: { PATH: process.env["PATH"], HOME: "/nonexistent" },
+    });
+    expect(stdout).toMatch(/^6\d checks\n$/);
+  },
+);
+
+describe("it is not available, and says why", () => {
+  const confinement = (workspace: string) => ({
+    workspace,
+    network: false,
+    readable: [],
+    writable: [],
+    hidden: [],
+    limits: {},
+  });
+  /** A bwrap of the test's own making. */
+  async function reason(script: string | undefined): Promise<string> {
+    using folder = temporaryHome();
+    if (script !== undefined) {
+      writeFileSync(join(folder.path, "bwrap"), `#!/bin/sh\n${script}\n`);
+      chmodSync(join(folder.path, "bwrap"), 0o755);
+    }
+    const backend = createUserns({ clock: fakeClock(), path: folder.path });
+    const probe = await backend.probe(confinement(folder.path), new AbortController().signal);
+    return probe.available ? "available" : probe.reason;
+  }
+
+  test("where bubblewrap is missing, too old, or does not start", async () => {
+    expect(await reason(undefined)).toContain("not installed");
+    expect(await reason("echo bubblewrap 0.4.1")).toContain("too old");
+    expect(await reason("exit 1")).toContain("does not start");
+  });
+
+  test("where it may make no namespaces", async () => {
+    const script =
+      '[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit; echo "bwrap: No permissions to create new namespace" >&2; exit 1';
+    expect(await reason(script)).toMatch(/namespaces/);
+  });
+
+  test("where it runs commands and confines nothing", async () => {
+    const script =
+      '[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit; while [ "$1" != -- ]; do shift; done; shift; exec "$@"';
+    expect(await reason(script)).toMatch(/could read|could write/);
+  });
 });

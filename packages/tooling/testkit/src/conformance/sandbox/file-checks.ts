@@ -150,9 +150,8 @@ function leftovers(name: string): boolean {
 /** Some that are there, for a user who may read them. */
 function privateFiles(): string[] {
   const named = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers"];
-  const own = readdirSync(homedir(), { withFileTypes: true }).flatMap((entry) =>
-    entry.isFile() ? [join(homedir(), entry.name)] : [],
-  );
+  const entries = existsSync(homedir()) ? readdirSync(homedir(), { withFileTypes: true }) : [];
+  const own = entries.flatMap((entry) => (entry.isFile() ? [join(homedir(), entry.name)] : []));
   return [...named, ...own.slice(0, 10)].filter((file) => {
     try {
       return readFileSync(file).byteLength > 0 && statSync(file).size < 10_000;
