@@ -1,7 +1,9 @@
 // A command that was not confined must never look like one that ran, and one that ran never like one that was not.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SANDBOX_USER } from "@svc/kit/process";
 import { expect, test } from "vitest";
+import { childCommand } from "./child-command.ts";
 import { openBackend } from "./open-backend.ts";
 
 test("a child that does not start, or ends before the command, is no command that failed", async () => {
@@ -35,6 +37,27 @@ test("what can't be started is said to be so", async () => {
   }
   await session.close();
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "root's workspace deep in folders of root's is there, and nothing beside it",
+  async () => {
+    // The service makes its files for itself alone: what is made on the way to the workspace must be passable all the same.
+    await using opened = openBackend(["/bin/sh", "-c", 'umask 077; exec "$@"', "sh", ...childCommand]);
+    const workspace = join(opened.root, "private/home/agents/workspace");
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(opened.root, "private/home/key"), "secret", { mode: 0o666 });
+    chownSync(workspace, SANDBOX_USER.uid, SANDBOX_USER.gid);
+    for (const folder of ["private", "private/home"]) chmodSync(join(opened.root, folder), 0o700);
+    chmodSync(opened.root, 0o755);
+    const confinement = { ...opened.confinement, workspace, user: SANDBOX_USER };
+    expect(await opened.backend.probe(confinement, new AbortController().signal)).toMatchObject({ available: true });
+    const session = await opened.backend.open(confinement);
+    const result = await session.exec({ command: "echo made > file; pwd; cat ../../key; ls ../.." });
+    expect(result.stdout).toBe(`${workspace}\n`);
+    expect(readFileSync(join(workspace, "file"), "utf8")).toBe("made\n");
+    await session.close();
+  },
+);
 
 test("a folder with something hidden in it can't be handed over", async () => {
   await using opened = openBackend();

@@ -55,7 +55,10 @@ function coverFolder(cover: string, rules: readonly PathRule[]): void {
     .filter(({ path }) => path.startsWith(`${cover}/`) && isThere(path))
     .map(({ path }) => ({ path, fd: openSync(path, O_PATH) }));
   mount("tmpfs", cover, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0711,size=64k");
+  // The folders on the way are to be passed by the user, whatever the daemon's files are made with.
+  const mask = process.umask(0);
   for (const { path, fd } of kept) putBack(path, fd);
+  process.umask(mask);
 }
 
 function putBack(path: string, fd: number): void {
