@@ -1,7 +1,7 @@
 /**
  * `pnpm bench`: everything side by side in one run, as ratios. Writes bench/results/latest.json and prints the tables.
  *
- *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf,browser,plugins]
+ *   pnpm bench [--seconds 4] [--rounds 11] [--requests 1000000] [--only throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf,browser,plugins,sandboxes]
  *   pnpm bench --against <another build's binary> [--only starts,turns]   only pairs: what this build's cost more than the other's
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -24,6 +24,8 @@ import { measureWholeWay } from "./ingest/whole-way.ts";
 import { measureMemory } from "./memory.ts";
 import { measurePairs } from "./pairs.ts";
 import { measureBackends } from "./observability/backends.ts";
+import { measureSandboxes } from "./sandboxes/sandboxes.ts";
+import { sandboxTable } from "./sandboxes/table.ts";
 import { measureScrape } from "./observability/scrape.ts";
 import { backendTable, scrapeTable } from "./observability/table.ts";
 import { measurePdf } from "./pdf/pdf.ts";
@@ -62,7 +64,8 @@ const seconds = Number(values.seconds);
 // A round of a load takes minutes, one of a start not a second.
 const rounds = (usual: number): number => Number(values.rounds ?? usual);
 const requests = (usual: number): number => Number(values.requests ?? usual);
-const ALL = "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf,browser,plugins";
+const ALL =
+  "throughput,startup,commands,memory,channels,events,dashboard,sop,ingest,observability,pdf,browser,plugins,sandboxes";
 const PAIRS = "starts,turns";
 const only = new Set((values.only ?? (values.against === undefined ? ALL : PAIRS)).split(","));
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -110,6 +113,7 @@ if (only.has("observability")) {
 if (only.has("pdf")) say(pdfTable((results["pdf"] = await measurePdf(rounds(11)))));
 if (only.has("browser")) say(browserTable((results["browser"] = await measureBrowser(rounds(5)))));
 if (only.has("plugins")) say(pluginTable((results["plugins"] = await measurePlugins(rounds(5), requests(1000)))));
+if (only.has("sandboxes")) say(sandboxTable((results["sandboxes"] = await measureSandboxes(rounds(21)))));
 const folder = join(import.meta.dirname, "../results");
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "latest.json"), `${JSON.stringify(results, null, 2)}\n`);
