@@ -2,7 +2,7 @@
 import { endAll } from "../keeper/left-overs.ts";
 
 export async function run([folders, prefix]: readonly string[]): Promise<number | undefined> {
-  if (folders === undefined || prefix === undefined || !/^[0-9]+-[0-9]+-$/.test(prefix)) return 64;
+  if (folders === undefined || prefix === undefined || !/^[0-9]+-[0-9]+-[0-9a-f]{6}-$/.test(prefix)) return 64;
   // Told to end, it still has to wait: what it waits for comes next.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   await gone(process.stdin);

@@ -4,10 +4,13 @@
  * however svc ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import type { Logger } from "@svc/contract";
 import { ownPrefix } from "./left-overs.ts";
 
 export interface BrowserKeeper {
+  /** What names of the folders begin with that it looks after. Of a feature that was made anew they are others. */
+  readonly prefix: string;
   /** From now on. Idempotent. */
   watch(): void;
   /** Not any more. */
@@ -20,11 +23,14 @@ export function browserKeeper(
   log: Logger,
 ): BrowserKeeper {
   let keeper: ChildProcess | undefined;
+  // A keeper ends after its feature: what the next one has started by then is not its to end.
+  const prefix = `${ownPrefix()}${randomBytes(3).toString("hex")}-`;
   return {
+    prefix,
     watch() {
       if (keeper !== undefined && keeper.exitCode === null && keeper.signalCode === null) return;
       const [file, ...args] = child("browser-keeper");
-      const started = spawn(file, [...args, folders, ownPrefix()], {
+      const started = spawn(file, [...args, folders, prefix], {
         env: {},
         stdio: ["pipe", "ignore", "ignore"],
         // A signal to svc's group is not for it: it has to be there afterwards.

@@ -34,7 +34,8 @@ export function environment({ folder, chromium, sandbox, proxy, idleSecs }: Envi
     AGENT_BROWSER_EXECUTABLE_PATH: chromium,
     AGENT_BROWSER_ARGS: switches({ sandbox, proxy: proxy.server }).join("\n"),
     AGENT_BROWSER_DEFAULT_TIMEOUT: String(ACTION_TIMEOUT_MS),
-    // Dialogs are dismissed by us, and told.
+    AGENT_BROWSER_INIT_SCRIPTS: folder.script,
+    // Whatever dialog shows all the same is dismissed by us, and told.
     AGENT_BROWSER_NO_AUTO_DIALOG: "1",
     // The tool closes it after idle_secs. The program ends itself where nobody is left who could.
     AGENT_BROWSER_IDLE_TIMEOUT_MS: String((idleSecs + 60) * 1000),

@@ -13,6 +13,8 @@ export interface OpenAgentOptions {
   readonly sandbox: boolean;
   /** Where sessions' folders are. */
   readonly folders: string;
+  /** What their names begin with. */
+  readonly prefix: string;
   readonly proxy: ProxyAccess;
   readonly idleSecs: number;
   readonly clock: Clock;
@@ -23,7 +25,7 @@ export interface OpenAgentOptions {
 /** Throws BROWSER_UNAVAILABLE; then nothing is left of it. */
 export async function openAgentSession(options: OpenAgentOptions): Promise<DriverSession> {
   const { clock, signal } = options;
-  const folder = await sessionFolder(options.folders);
+  const folder = await sessionFolder(options.folders, options.prefix);
   const its = program({
     file: options.file,
     env: environment({ ...options, folder }),

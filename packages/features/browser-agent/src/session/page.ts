@@ -4,6 +4,7 @@ import type { DriverDialog, DriverResult, DriverTab } from "@svc/kit/browser";
 import type { BatchOptions, Command, Program } from "../program/batch.ts";
 import { failureOf } from "../program/failures.ts";
 import type { Row } from "../program/rows.ts";
+import { KINDS, SAID, dialogsIn } from "./dialogs.ts";
 
 export interface Page {
   /**
@@ -25,16 +26,17 @@ export function pageOf(its: Program): Page {
 
   const seen = async (options: BatchOptions) => {
     const rows = await its.batch(LOOK, { ...options, bail: false });
-    const failed = rows.find(({ success }) => !success);
+    const failed = rows.find(({ success, index }) => !success && index < 3);
     if (failed !== undefined) throw failureOf(failed);
-    const [list, url, title] = rows;
-    return { url, title, tabs: listOf(list?.result["tabs"]).map((tab) => tabOf(fieldsOf(tab))) };
+    const [list, url, title, said] = rows;
+    return { url, title, said: dialogsIn(said), tabs: listOf(list?.result["tabs"]).map((tab) => tabOf(fieldsOf(tab))) };
   };
 
   return {
     async look(options, status) {
       const dialogs = await putAway(its, options, status);
       let now = await seen(options);
+      const { said } = now;
       const tooMany = now.tabs.slice(MAX_TABS).map(({ id }) => id);
       if (tooMany.length > 0) {
         // The program lets pages open as many windows as they like, and follows them.
@@ -52,7 +54,7 @@ export function pageOf(its: Program): Page {
         url: textIn(url, "url"),
         title: textIn(title, "title"),
         tabs: tabs.map(({ tab }) => tab),
-        dialogs,
+        dialogs: [...dialogs, ...said],
         notes: [...(opened ? [NEW_TAB] : []), ...(tooMany.length > 0 ? [CLOSED_TABS] : [])],
       };
     },
@@ -64,6 +66,7 @@ const LOOK: readonly Command[] = [
   ["tab", "list"],
   ["get", "url"],
   ["get", "title"],
+  SAID,
 ];
 
 const NEW_TAB = "A new tab was opened. See tabs.";
@@ -87,8 +90,6 @@ async function putAway(its: Program, options: BatchOptions, known?: Row): Promis
   }
   return dialogs;
 }
-
-const KINDS = ["alert", "confirm", "prompt", "beforeunload"] as const;
 
 function tabOf({ tabId, url, title, active }: ReturnType<typeof fieldsOf>): { id: string; tab: DriverTab } {
   const [address, name] = [url, title].map((text) => (typeof text === "string" ? text : ""));

@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { TEMPORARY, ownPrefix } from "../keeper/left-overs.ts";
+import { DIALOGS_SCRIPT } from "./dialogs.ts";
+import { TEMPORARY } from "../keeper/left-overs.ts";
 
 export interface SessionFolder {
   /** Its last part, which is also the mark of its processes. */
@@ -15,12 +16,15 @@ export interface SessionFolder {
   readonly downloads: string;
   /** What the driver hands in and takes out. */
   readonly files: string;
+  /** What every document runs first. */
+  readonly script: string;
   remove(): Promise<void>;
 }
 
-export async function sessionFolder(folders: string): Promise<SessionFolder> {
+/** `prefix`: what its name begins with. */
+export async function sessionFolder(folders: string, prefix: string): Promise<SessionFolder> {
   await mkdir(folders, { recursive: true, mode: 0o700 });
-  const root = await mkdtemp(join(folders, ownPrefix()));
+  const root = await mkdtemp(join(folders, prefix));
   const inside = (name: string): string => join(root, name);
   const temporary = await mkdtemp(join(tmpdir(), "svc-"));
   // So that whoever finds the folder finds this one too.
@@ -32,6 +36,8 @@ export async function sessionFolder(folders: string): Promise<SessionFolder> {
     temporary,
     downloads: inside("downloads"),
     files: inside("files"),
+    // The program takes a list with commas: no folder of the operator's naming is in this path.
+    script: join(temporary, "dialogs.js"),
   };
   const { profile, downloads, files } = folder;
   await Promise.all(
@@ -39,6 +45,7 @@ export async function sessionFolder(folders: string): Promise<SessionFolder> {
       mkdir(path, { recursive: true, mode: 0o700 }),
     ),
   );
+  await writeFile(folder.script, DIALOGS_SCRIPT);
   await writeFile(join(profile, "Default", "Preferences"), JSON.stringify(PREFERENCES));
   const remove = async (): Promise<void> => {
     // Chromium's last writes come after its process is told to end.
