@@ -27,6 +27,7 @@ export * from "./observe/recorded-instruments.ts";
 export * from "./observe/recording-observer.ts";
 export * from "./open-channel.ts";
 export * from "./platforms/base.ts";
+export * from "./platforms/computer-use/server.ts";
 export * from "./platforms/deliverer.ts";
 export * from "./platforms/discord/server.ts";
 export type { DiscordChannel, DiscordGuild } from "./platforms/discord/world.ts";
