@@ -16,6 +16,8 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "procedures", title: "Procedures" },
   { page: "runs", title: "Runs of procedures" },
   { page: "approvals", title: "Approvals" },
+  { page: "browser", title: "The browser" },
+  { page: "pdf", title: "PDFs" },
   { page: "plugins", title: "Plugins" },
   { page: "channel-events", title: "Events of your programs" },
   { page: "events", title: "Following along" },
