@@ -57,11 +57,13 @@ const network = (on: boolean): string[] =>
 const files = (view: View, isRoot: boolean): string[] => [
   "--private-tmp",
   "--keep-var-tmp", // else it is emptied before what lies in it is found
+  "--writable-var", // else no program in a workspace below it can run; whatever else is there, is not shown
   ...emptied(view, isRoot).map((folder) => `--whitelist=${folder}/${NOTHING}`),
   ...view.visible
     .filter((path) => view.emptied.concat("/tmp").some((top) => isBelow(path, top)))
     .map((path) => `--whitelist=${path}`),
   ...SECRETS.map((path) => `--blacklist=${path}`),
+  ...COPIED.map((name) => `--blacklist=${userInfo().homedir}/${name}`),
   // Root's jail is root without capabilities: it owns what root owns.
   ...(isRoot ? ["--read-only=/", "--read-write=/tmp"] : view.shown.filter(isSystem).map((top) => `--read-only=${top}`)),
   ...view.readable.map((path) => `--read-only=${path}`),
@@ -96,6 +98,9 @@ const SECRETS = [
   "/etc/NetworkManager/system-connections",
   "/etc/wpa_supplicant",
 ];
+
+/** firejail copies these into a home that it has emptied: the way to the display among them. */
+const COPIED = [".Xauthority", ".asoundrc", ".bashrc", ".cshrc", ".zshrc"];
 
 /** Of each process by itself, but for their number. */
 const limits = ({ memoryMb, cpuSecs, pids }: Confinement["limits"], held: readonly SandboxLimit[]): string[] => [

@@ -1,6 +1,7 @@
 // Where firejail does not confine: programs that pretend to be it, pid namespaces, and what it can't hide.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Confinement, SandboxProbe } from "@svc/contract";
 import { findProgram, SANDBOX_USER } from "@svc/kit/process";
@@ -141,6 +142,19 @@ describe("with firejail", () => {
     const session = await createJail({ clock: fakeClock() }).open(confine({ readable: [secret], hidden: [secret] }));
     expect((await session.exec({ command: `cat ${secret}/key` })).stdout).toBe("");
     await session.close();
+  });
+
+  // firejail copies some of it, such as the way to the display.
+  test("nothing of the home can be read, with a workspace in it or elsewhere", async () => {
+    const inHome = mkdtempSync(join(homedir(), "svc-jail-"));
+    onTestFinished(() => rmSync(inHome, { recursive: true, force: true }));
+    for (const workspace of [inHome, folder()]) {
+      const session = await createJail({ clock: fakeClock() }).open(confine({ workspace }));
+      // A file of its own making is there: it turns completion off.
+      const command = `cd ${homedir()} && find . -type f ! -name .inputrc -exec cat {} +`;
+      expect((await session.exec({ command })).stdout).toBe("");
+      await session.close();
+    }
   });
 
   test("nothing is left in /run/firejail", async () => {
