@@ -19,7 +19,7 @@ test("an ordinary user's commands are its own", async () => {
   expect(await commandUser("/", "/nowhere", 1000)).toEqual({ user: undefined, handsOver: false });
 });
 
-describe.runIf(isRoot)("root's commands", () => {
+describe.runIf(isRoot)("root's commands", { meta: { skipReason: "needs root" } }, () => {
   test("are the workspace's owner's", async () => {
     using home = temporaryHome();
     const workspace = join(home.path, "elsewhere");
@@ -54,7 +54,7 @@ describe.runIf(isRoot)("root's commands", () => {
   });
 });
 
-describe.runIf(isRoot)("handing over", () => {
+describe.runIf(isRoot)("handing over", { meta: { skipReason: "needs root" } }, () => {
   test("follows no link, leaves files of others and files with other names, and does the workspace last", async () => {
     using home = temporaryHome();
     const [workspace, outside] = [join(home.path, "workspace"), join(home.path, "outside")];
@@ -73,7 +73,7 @@ describe.runIf(isRoot)("handing over", () => {
   });
 });
 
-describe.runIf(isRoot)("what tools write later", () => {
+describe.runIf(isRoot)("what tools write later", { meta: { skipReason: "needs root" } }, () => {
   test("belongs to the workspace's owner: files, folders, what is replaced and what is added to", async () => {
     using home = temporaryHome();
     const root = join(home.path, "workspace");

@@ -28,7 +28,11 @@ const NEEDED =
   /^(PATH|HOME|USER|LOGNAME|XDG_.*|TMPDIR|DBUS_SESSION_BUS_ADDRESS|DOCKER_.*|CONTAINER_.*|CONTAINERS_.*|PODMAN_.*)$/;
 
 /** Runs one of its commands to the end. */
-export function ask(engine: Engine, args: readonly string[], signal: AbortSignal = NEVER): Promise<ExecResult> {
+export function ask(
+  engine: Engine,
+  args: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ExecResult> {
   return runProcess({
     // Without the mark: podman leaves a process behind on purpose, which puts the container away.
     start: () =>
@@ -44,5 +48,3 @@ export function ask(engine: Engine, args: readonly string[], signal: AbortSignal
 
 /** A service that does not answer is none. */
 const LONGEST_MS = 8_000;
-
-const NEVER = new AbortController().signal;

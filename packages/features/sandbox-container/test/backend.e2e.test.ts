@@ -97,10 +97,14 @@ test("without an engine it says what to install", async () => {
   await expect(backend.open(confine())).rejects.toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
 });
 
-test.skipIf(process.getuid?.() === 0)("an ordinary user can't run commands as another one", async () => {
-  const { backend } = make();
-  expect(reasonOf(await backend.probe(confine({ user: { uid: 1, gid: 1 } }), never))).toContain("Only root");
-});
+test.skipIf(process.getuid?.() === 0)(
+  "an ordinary user can't run commands as another one",
+  { meta: { skipReason: "needs an ordinary user" } },
+  async () => {
+    const { backend } = make();
+    expect(reasonOf(await backend.probe(confine({ user: { uid: 1, gid: 1 } }), never))).toContain("Only root");
+  },
+);
 
 describe("with podman", () => {
   beforeEach((context) => {

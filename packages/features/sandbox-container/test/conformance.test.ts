@@ -2,4 +2,4 @@
 import { featureConformance } from "@svc/testkit";
 import definition from "../src/index.ts";
 
-featureConformance(definition, { root: `${import.meta.dirname}/..` });
+featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { backend: "container" } });

@@ -40,6 +40,7 @@ test("what can't be started is said to be so", async () => {
 
 test.skipIf(process.getuid?.() !== 0)(
   "root's workspace deep in folders of root's is there, and nothing beside it",
+  { meta: { skipReason: "needs root" } },
   async () => {
     // The service makes its files for itself alone: what is made on the way to the workspace must be passable all the same.
     await using opened = openBackend(["/bin/sh", "-c", 'umask 077; exec "$@"', "sh", ...childCommand]);

@@ -165,18 +165,26 @@ describe("with firejail", () => {
     expect(held().filter((file) => !before.includes(file))).toEqual([]);
   });
 
-  test.skipIf(process.getuid?.() !== 0)("root's commands as another user need no line in /etc/passwd", async () => {
-    expect(spawnSync("getent", ["passwd", String(SANDBOX_USER.uid)]).status).not.toBe(0);
-    const workspace = folder();
-    execFileSync("chown", [`${SANDBOX_USER.uid}:${SANDBOX_USER.gid}`, workspace]);
-    expect(await probeWith(undefined, confine({ workspace, user: SANDBOX_USER, limits: { pids: 32 } }))).toBe(
-      "it is available",
-    );
-  });
+  test.skipIf(process.getuid?.() !== 0)(
+    "root's commands as another user need no line in /etc/passwd",
+    { meta: { skipReason: "needs root" } },
+    async () => {
+      expect(spawnSync("getent", ["passwd", String(SANDBOX_USER.uid)]).status).not.toBe(0);
+      const workspace = folder();
+      execFileSync("chown", [`${SANDBOX_USER.uid}:${SANDBOX_USER.gid}`, workspace]);
+      expect(await probeWith(undefined, confine({ workspace, user: SANDBOX_USER, limits: { pids: 32 } }))).toBe(
+        "it is available",
+      );
+    },
+  );
 
-  test.skipIf(process.getuid?.() === 0)("an ordinary user can't run commands as another one", async () => {
-    expect(await probeWith(undefined, confine({ user: { uid: 1, gid: 1 } }))).toContain("Only root");
-  });
+  test.skipIf(process.getuid?.() === 0)(
+    "an ordinary user can't run commands as another one",
+    { meta: { skipReason: "needs an ordinary user" } },
+    async () => {
+      expect(await probeWith(undefined, confine({ user: { uid: 1, gid: 1 } }))).toContain("Only root");
+    },
+  );
 });
 
 /** What firejail keeps of jails that run: files by process id. Others may start theirs meanwhile, so each has to go with its process. */

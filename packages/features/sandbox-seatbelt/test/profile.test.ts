@@ -6,13 +6,13 @@ import { createSeatbelt } from "../src/backend.ts";
 import { type Profiled, profileOf } from "../src/profile.ts";
 import { isAllowed, parse, rulesOf } from "./read-profile.ts";
 
-const HOME = "/Users/ada/.svc";
+const HOME = "/Users/you/.svc";
 const asked: Profiled = {
   workspace: `${HOME}/workspace`,
   network: false,
-  readable: ["/Users/ada/books"],
-  writable: ["/Users/ada/out"],
-  hidden: [HOME, "/Users/ada/.ssh"],
+  readable: ["/Users/you/books"],
+  writable: ["/Users/you/out"],
+  hidden: [HOME, "/Users/you/.ssh"],
   temporary: "/private/var/folders/x/T/svc-seatbelt-1",
 };
 const rulesFor = (more: Partial<Profiled> = {}) => rulesOf(profileOf({ ...asked, ...more }));
@@ -20,20 +20,20 @@ const can = (operation: string, path?: string, more?: Partial<Profiled>) => isAl
 
 describe("files", () => {
   test.each([
-    ["/Users/ada/.svc/workspace/a", true, true],
-    ["/Users/ada/out/a", true, true],
+    ["/Users/you/.svc/workspace/a", true, true],
+    ["/Users/you/out/a", true, true],
     ["/private/var/folders/x/T/svc-seatbelt-1/a", true, true],
-    ["/Users/ada/books/a", true, false],
+    ["/Users/you/books/a", true, false],
     ["/usr/lib/libSystem.dylib", true, false],
     ["/private/etc/hosts", true, false],
     ["/dev/null", true, true],
     ["/private/etc/master.passwd", false, false],
     ["/private/etc/sudoers", false, false],
-    ["/Users/ada/.svc/config.toml", false, false],
-    ["/Users/ada/.svc/workspace-2/a", false, false],
-    ["/Users/ada/.ssh/id_ed25519", false, false],
-    ["/Users/ada/Documents/a", false, false],
-    ["/Users/ada/Library/Keychains/login.keychain-db", false, false],
+    ["/Users/you/.svc/config.toml", false, false],
+    ["/Users/you/.svc/workspace-2/a", false, false],
+    ["/Users/you/.ssh/id_ed25519", false, false],
+    ["/Users/you/Documents/a", false, false],
+    ["/Users/you/Library/Keychains/login.keychain-db", false, false],
     ["/private/tmp/a", false, false],
     ["/private/var/folders/x/T/other", false, false],
     ["/dev/disk0", false, false],
@@ -45,19 +45,19 @@ describe("files", () => {
   });
 
   test("the way to the workspace can be looked up, and not what lies beside it", () => {
-    for (const folder of ["/", "/Users", "/Users/ada", HOME]) expect(can("file-read-metadata", folder)).toBe(true);
+    for (const folder of ["/", "/Users", "/Users/you", HOME]) expect(can("file-read-metadata", folder)).toBe(true);
     expect(can("file-read-metadata", `${HOME}/config.toml`)).toBe(false);
     expect(can("file-read-data", HOME)).toBe(false);
   });
 
   test("what is hidden stays so inside of what is readable, writable or the workspace", () => {
-    const wide = { readable: ["/Users/ada"], writable: ["/Users"] };
-    expect(can("file-read-data", "/Users/ada/.ssh/id", wide)).toBe(false);
+    const wide = { readable: ["/Users/you"], writable: ["/Users"] };
+    expect(can("file-read-data", "/Users/you/.ssh/id", wide)).toBe(false);
     expect(can("file-read-data", `${HOME}/config.toml`, wide)).toBe(false);
     expect(can("file-write-create", `${HOME}/workspace/a`, wide)).toBe(true);
-    expect(can("file-write-create", "/Users/ada/a", wide)).toBe(true);
-    const home = { workspace: "/Users/ada", hidden: [HOME] };
-    expect(can("file-read-data", "/Users/ada/a", home)).toBe(true);
+    expect(can("file-write-create", "/Users/you/a", wide)).toBe(true);
+    const home = { workspace: "/Users/you", hidden: [HOME] };
+    expect(can("file-read-data", "/Users/you/a", home)).toBe(true);
     expect(can("file-read-data", `${HOME}/config.toml`, home)).toBe(false);
   });
 

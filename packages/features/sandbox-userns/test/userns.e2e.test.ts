@@ -17,7 +17,7 @@ sandboxConformance(definition, { missing });
 
 test.runIf(process.getuid?.() === 0)(
   "an ordinary user's daemon confines as well",
-  { timeout: 300_000 },
+  { timeout: 300_000, meta: { skipReason: "needs root" } },
   async (context) => {
     const part = missing();
     if (part) requireReal(context, part);
