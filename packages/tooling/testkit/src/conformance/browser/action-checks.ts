@@ -6,6 +6,7 @@ import type { BrowserBench, BrowserCheck } from "./subject.ts";
 export const actionChecks = (bench: BrowserBench): BrowserCheck[] => [
   {
     name: "open, get_url, get_title, get_text, snapshot and close tell of the page",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       const opened = await house.call({ action: "open", url: house.sites.url("/") });
@@ -26,6 +27,7 @@ export const actionChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "fill, type, select, press and click send a form",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/form") });
@@ -44,6 +46,7 @@ export const actionChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "click twice, hover, scroll and wait do what they say",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/form") });
@@ -87,6 +90,7 @@ export const actionChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "a ref of an element that is gone, or of no snapshot, is refused at once with a sentence",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/form") });
@@ -122,6 +126,7 @@ export const actionChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "a page that the server does not have is told with its status, one that can't be reached as that",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       const missing = await house.call({ action: "open", url: house.sites.url("/no-such-page") });

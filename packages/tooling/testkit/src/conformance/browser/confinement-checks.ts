@@ -49,6 +49,7 @@ export const confinementChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   ...["/redirect", "/redirect-tls", "/redirect-local", "/redirect-twice"].map((path) => ({
     name: `a redirect to a forbidden host is refused and told: ${path}`,
+    needs: ["get_text"] as const,
     async run() {
       await using house = await browserHouse(bench);
       const error = await house.refusal({ action: "open", url: house.sites.url(path) });

@@ -58,6 +58,7 @@ export const fileChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "a file that nobody asked for is not kept",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/drive-by") });

@@ -9,6 +9,7 @@ const MOST_CHARS = 65_536;
 export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
   {
     name: "what a page says stays data: marked, in its own fields, without control characters",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/inject") });
@@ -49,6 +50,7 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "a page that never ends is read as far as it came",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/endless") }).catch(() => undefined);
@@ -57,6 +59,7 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "a page that never answers ends in its time",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       const { code } = await house.refusal({ action: "open", url: house.sites.url("/never") });
@@ -66,6 +69,7 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "of a huge page a bounded part is told",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/huge") });

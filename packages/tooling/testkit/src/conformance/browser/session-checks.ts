@@ -7,6 +7,7 @@ import type { BrowserBench, BrowserCheck } from "./subject.ts";
 export const sessionChecks = (bench: BrowserBench): BrowserCheck[] => [
   {
     name: "two clients share no cookie, no storage and no page",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       const url = house.sites.url("/cookie");
@@ -26,6 +27,7 @@ export const sessionChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "after close everything is forgotten",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/cookie") });
@@ -37,6 +39,7 @@ export const sessionChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "a turn that is stopped stops the action, and the browser can be used on",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/") });
@@ -70,6 +73,7 @@ export const sessionChecks = (bench: BrowserBench): BrowserCheck[] => [
   },
   {
     name: "shutdown ends the browsers, and no call starts another",
+    needs: ["get_text"],
     async run() {
       await using house = await browserHouse(bench);
       await house.call({ action: "open", url: house.sites.url("/") });
