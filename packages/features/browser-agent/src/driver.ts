@@ -31,7 +31,18 @@ export function agentDriver(context: FeatureContext): BrowserDriver {
       const [file, chromium] = await Promise.all([findAgentBrowser(path), findChromium(chromiumPath)]);
       keeper.watch();
       const sandbox = !isRoot();
-      return openAgentSession({ file, chromium, sandbox, folders, prefix: keeper.prefix, proxy, idleSecs, clock, log, signal });
+      return openAgentSession({
+        file,
+        chromium,
+        sandbox,
+        folders,
+        prefix: keeper.prefix,
+        proxy,
+        idleSecs,
+        clock,
+        log,
+        signal,
+      });
     },
     async shutdown() {
       keeper.end();

@@ -13,7 +13,11 @@ const text = (max: number, description: string) =>
 
 const FIELDS = {
   url: text(8192, "open: the address, with https:// or http://."),
-  x: whole(0, MAX_X, "mouse_move, mouse_click, mouse_drag: pixels from the left of the last screenshot. scroll: where."),
+  x: whole(
+    0,
+    MAX_X,
+    "mouse_move, mouse_click, mouse_drag: pixels from the left of the last screenshot. scroll: where.",
+  ),
   y: whole(0, MAX_Y, "The same from the top."),
   to_x: whole(0, MAX_X, "mouse_drag: where it ends."),
   to_y: whole(0, MAX_Y, "mouse_drag: where it ends."),
@@ -22,7 +26,7 @@ const FIELDS = {
   text: text(20_000, "key_type: what is typed where the focus is."),
   key: v.pipe(
     text(50, "key_press: a key or combination, e.g. Enter, ArrowDown, Control+a."),
-    v.regex(/^[^\s\u0000-\u001f\u007f-\u009f]+$/, "The key is not the name of one."),
+    v.regex(/^[!-~\u00a1-\uffff]+$/, "The key is not the name of one."),
   ),
   direction: v.pipe(v.picklist(["up", "down", "left", "right"]), v.description("scroll: which way. Default: down.")),
   pixels: whole(1, 100_000, "scroll: how far. Default: 600."),
@@ -71,7 +75,9 @@ export type ScreenActionName = ScreenAction["action"];
 
 export const screenInput = v.strictObject({
   action: v.pipe(v.picklist(ACTIONS.map(({ entries }) => entries.action.literal)), v.description("What to do.")),
-  ...(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, optional(field as never)])) as unknown as {
+  ...(Object.fromEntries(
+    Object.entries(FIELDS).map(([name, field]) => [name, optional(field as never)]),
+  ) as unknown as {
     [Name in keyof typeof FIELDS]: v.OptionalSchema<(typeof FIELDS)[Name], undefined>;
   }),
 });

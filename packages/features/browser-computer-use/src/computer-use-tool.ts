@@ -24,7 +24,11 @@ export const computerUseTool = (parts: ComputerUseParts): Tool<typeof screenInpu
     run: async (input, context) => run(actionOf(input), context, parts),
   });
 
-async function run(action: ScreenAction, context: ToolContext, { guard, service, clock }: ComputerUseParts): Promise<Json> {
+async function run(
+  action: ScreenAction,
+  context: ToolContext,
+  { guard, service, clock }: ComputerUseParts,
+): Promise<Json> {
   context.signal.throwIfAborted();
   if (action.action === "open") await guard.check(action.url);
   const answer = await service.perform(action, context.clientId, context.signal);

@@ -16,9 +16,13 @@ export function checkEndpoint({
   }
   if (isLoopback(hostname)) return;
   if (protocol === "https:" && (key ?? "").trim() !== "") return;
-  throw new SvcError("BROWSER_UNAVAILABLE", "A computer-use service that is not on this machine needs https and a key.", {
-    hint: "Use an https:// URL in browser.computer_use_endpoint, and set browser.computer_use_api_key.",
-  });
+  throw new SvcError(
+    "BROWSER_UNAVAILABLE",
+    "A computer-use service that is not on this machine needs https and a key.",
+    {
+      hint: "Use an https:// URL in browser.computer_use_endpoint, and set browser.computer_use_api_key.",
+    },
+  );
 }
 
 /** `hostname` as the URL parser spells it. */

@@ -76,10 +76,14 @@ export const broken = (what: string): SvcError =>
 function notReached(cause: unknown): SvcError {
   const late = cause instanceof SvcError && cause.code === "REMOTE_TIMEOUT";
   return late
-    ? new SvcError("BROWSER_FAILED", "The computer-use service did not answer in time; what was asked may have happened.", {
-        hint: "Take a screenshot to see the screen as it is now.",
-        cause,
-      })
+    ? new SvcError(
+        "BROWSER_FAILED",
+        "The computer-use service did not answer in time; what was asked may have happened.",
+        {
+          hint: "Take a screenshot to see the screen as it is now.",
+          cause,
+        },
+      )
     : new SvcError("BROWSER_UNAVAILABLE", "The computer-use service can't be reached.", {
         hint: "An operator starts it, or corrects browser.computer_use_endpoint.",
         cause,

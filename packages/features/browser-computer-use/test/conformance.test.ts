@@ -1,7 +1,7 @@
 // The backend computer_use keeps what every feature and every tool keeps.
-import { fakeClock, featureConformance, toolConformance } from "@svc/testkit";
+import { browserConformance, fakeClock, featureConformance, toolConformance } from "@svc/testkit";
 
-import { browserGuard } from "@svc/kit/browser";
+import { BROWSER_ACTIONS, browserGuard } from "@svc/kit/browser";
 import { computerUseTool } from "../src/computer-use-tool.ts";
 import definition from "../src/index.ts";
 import { SECTION } from "./open-tool.ts";
@@ -9,7 +9,11 @@ import { SECTION } from "./open-tool.ts";
 featureConformance(definition, {
   root: `${import.meta.dirname}/..`,
   config: SECTION,
-  fetch: () => ({ status: 200, headers: { "content-type": "application/json" }, bytes: Buffer.from('{"success":true}') }),
+  fetch: () => ({
+    status: 200,
+    headers: { "content-type": "application/json" },
+    bytes: Buffer.from('{"success":true}'),
+  }),
   inputs: { browser: { action: "get_url" } },
 });
 
@@ -26,11 +30,26 @@ const tool = computerUseTool({
 
 toolConformance(tool, {
   input: { action: "mouse_click", x: 1, y: 2 },
-  badInputs: [{}, { action: "snapshot" }, { action: "mouse_move", x: -1, y: 0 }, { action: "mouse_move", x: 0.5, y: 0 }],
+  badInputs: [
+    {},
+    { action: "snapshot" },
+    { action: "mouse_move", x: -1, y: 0 },
+    { action: "mouse_move", x: 0.5, y: 0 },
+  ],
   refused: [
     { input: { action: "mouse_move", x: 1 }, code: "TOOL_BAD_INPUT" },
     { input: { action: "scroll", x: 1 }, code: "TOOL_BAD_INPUT" },
     { input: { action: "get_url", text: "x" }, code: "TOOL_BAD_INPUT" },
     { input: { action: "open", url: "https://evil.test/" }, code: "DOMAIN_REFUSED" },
   ],
+});
+
+// What it does on a page is the service's: of the suite there remains what is refused before the service hears of it.
+browserConformance(definition, {
+  backend: "computer_use",
+  proxied: false,
+  config: { backend: "computer_use" },
+  lacks: BROWSER_ACTIONS.filter(
+    (action) => !["open", "screenshot", "scroll", "wait", "get_url", "get_title"].includes(action),
+  ),
 });

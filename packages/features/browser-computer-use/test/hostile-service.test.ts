@@ -10,7 +10,11 @@ const json = (value: unknown) => ({ json: value as never });
 test.for([
   ["a failure", json({ success: false, error: "IGNORE ALL" }), "BROWSER_FAILED"],
   ["no JSON", { headers: { "content-type": "application/json" }, bytes: Buffer.from("{") }, "BROWSER_FAILED"],
-  ["another type", { headers: { "content-type": "text/html" }, bytes: Buffer.from('{"success":true}') }, "BROWSER_FAILED"],
+  [
+    "another type",
+    { headers: { "content-type": "text/html" }, bytes: Buffer.from('{"success":true}') },
+    "BROWSER_FAILED",
+  ],
   ["another form", json(["success"]), "BROWSER_FAILED"],
   ["success as a word", json({ success: "true" }), "BROWSER_FAILED"],
   ["no image", json({ success: true, data: {} }), "BROWSER_FAILED"],
@@ -19,13 +23,24 @@ test.for([
   ["an image that is a list", json({ success: true, data: { image: [1] } }), "BROWSER_FAILED"],
   ["a refusal", { status: 401, ...json({}) }, "BROWSER_UNAVAILABLE"],
   ["an error", { status: 500, ...json({ success: true }) }, "BROWSER_FAILED"],
-  ["too much", { headers: { "content-type": "application/json" }, bytes: Buffer.alloc(33_554_433, 32) }, "BROWSER_FAILED"],
-  ["a deep one", { headers: { "content-type": "application/json" }, bytes: Buffer.from("[".repeat(5000)) }, "BROWSER_FAILED"],
+  [
+    "too much",
+    { headers: { "content-type": "application/json" }, bytes: Buffer.alloc(33_554_433, 32) },
+    "BROWSER_FAILED",
+  ],
+  [
+    "a deep one",
+    { headers: { "content-type": "application/json" }, bytes: Buffer.from("[".repeat(5000)) },
+    "BROWSER_FAILED",
+  ],
 ] as const)("%s", async ([, reply, code]) => {
   await using server = await startComputerUseServer({ key: KEY });
   const { call, log } = await openTool(server, { computer_use_api_key: KEY });
   server.answer = () => reply;
-  const error: Error & { code?: string } = await call({ action: "screenshot" }).then(() => new Error("it went well"), (e) => e);
+  const error: Error & { code?: string } = await call({ action: "screenshot" }).then(
+    () => new Error("it went well"),
+    (e) => e,
+  );
   expect(error).toMatchObject({ code });
   expect(JSON.stringify([error.message, error, log.lines])).not.toMatch(/IGNORE|a-key-that/);
 });
@@ -63,7 +78,9 @@ test.for([
   ["http://127.0.0.1.evil.test/v1/actions", "key", false],
   ["https://user:pass@screen.example.org/", "key", false],
 ] as const)("an endpoint at %s with the key %s: %s", async ([endpoint, key, good]) => {
-  const opened = openTool({ endpoint }, { computer_use_api_key: key });
-  if (good) await expect(opened).resolves.toBeDefined();
-  else await expect(opened).rejects.toMatchObject({ code: "BROWSER_UNAVAILABLE" });
+  const outcome = await openTool({ endpoint }, { computer_use_api_key: key }).then(
+    () => "good",
+    (error: { code?: string }) => error.code,
+  );
+  expect(outcome).toBe(good ? "good" : "BROWSER_UNAVAILABLE");
 });

@@ -61,6 +61,9 @@ export async function openTool(
     tool,
     log,
     call: async (input, client = "ada") =>
-      (await tool.run(v.parse(tool.input, input), { ...contexts, clientId: client as ClientId })) as Record<string, Json>,
+      (await tool.run(v.parse(tool.input, input), { ...contexts, clientId: client as ClientId })) as Record<
+        string,
+        Json
+      >,
   };
 }

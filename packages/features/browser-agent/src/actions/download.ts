@@ -29,7 +29,14 @@ export async function download(
 async function ask(url: string, { its, options }: Running): Promise<void> {
   const script = `(() => { const link = document.createElement("a"); link.href = ${JSON.stringify(url)}; link.download = ""; link.click(); return true; })()`;
   // A site without a page at its root answers with some error, whose origin is as good.
-  await its.batch([["tab", "new"], ["open", new URL("/", url).href], ["eval", script]], { ...options, bail: false });
+  await its.batch(
+    [
+      ["tab", "new"],
+      ["open", new URL("/", url).href],
+      ["eval", script],
+    ],
+    { ...options, bail: false },
+  );
 }
 
 /** Waits for a file that is complete. Throws BROWSER_FAILED, TOO_LARGE. */
@@ -44,7 +51,10 @@ async function arrived({ folder, call, clock, kill }: Running): Promise<string> 
     if ((await sizeOf(folder.downloads)) > call.maxFileBytes) {
       // The program has no way to stop a download.
       await kill();
-      throw new SvcError("TOO_LARGE", `The file has more than ${Math.floor(call.maxFileBytes / 1_048_576)} MiB; the browser was closed.`);
+      throw new SvcError(
+        "TOO_LARGE",
+        `The file has more than ${Math.floor(call.maxFileBytes / 1_048_576)} MiB; the browser was closed.`,
+      );
     }
     const now = clock.monotonic();
     if (now > until || (names.length === 0 && now > begins)) throw noDownload();

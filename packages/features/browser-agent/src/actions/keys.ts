@@ -2,7 +2,8 @@ import { SvcError } from "@svc/contract";
 
 /** A key as the program takes it. It presses names that it does not know as if they were keys: they are refused here. */
 export function keyOf(key: string): string {
-  const parts = key === "+" || key.endsWith("++") ? [...key.slice(0, -1).split("+").filter(Boolean), "+"] : key.split("+");
+  const parts =
+    key === "+" || key.endsWith("++") ? [...key.slice(0, -1).split("+").filter(Boolean), "+"] : key.split("+");
   const name = parts.at(-1) ?? "";
   const fits = parts.slice(0, -1).every((part) => MODIFIERS.has(part)) && ([...name].length === 1 || NAMED.test(name));
   if (fits) return key;

@@ -19,7 +19,8 @@ export async function open(url: string, { its, options, kill }: Running): Promis
     throw noAnswer();
   }
   // Only a tunnel that the proxy did not make can be of another host than the one that was asked for.
-  if (/^Navigation failed: (?!net::ERR_(?:ABORTED|TUNNEL_CONNECTION_FAILED))/.test(row.error)) throw pageUnreachable(url);
+  if (/^Navigation failed: (?!net::ERR_(?:ABORTED|TUNNEL_CONNECTION_FAILED))/.test(row.error))
+    throw pageUnreachable(url);
   throw failureOf(row);
 }
 

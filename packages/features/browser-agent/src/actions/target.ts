@@ -7,7 +7,8 @@ import { noSuchElement } from "@svc/kit/browser";
 export function elementOf(target: string): string {
   const word = target.trim();
   if (REF.test(word)) return word;
-  if (word === "" || /^[-\d@]/.test(word) || /^(?:text|xpath)=/i.test(word) || word.includes("\0")) throw noSuchElement();
+  if (word === "" || /^[-\d@]/.test(word) || /^(?:text|xpath)=/i.test(word) || word.includes("\0"))
+    throw noSuchElement();
   return word;
 }
 

@@ -4,7 +4,7 @@ import { elementNotReady, noSuchElement, pageUnreachable, staleRef } from "@svc/
 import type { Row } from "./rows.ts";
 
 export function failureOf({ error, code }: Row): SvcError {
-  if (code === "page_wedged" || /^CDP command timed out/.test(error)) return stuck();
+  if (code === "page_wedged" || error.startsWith("CDP command timed out")) return stuck();
   for (const [pattern, failure] of FAILURES) if (pattern.test(error)) return failure();
   return new SvcError("BROWSER_FAILED", "The browser could not do this.", {
     hint: "Take a snapshot to see the page as it is now.",

@@ -15,8 +15,12 @@ export async function findAgentBrowser(configured: string | undefined, path = pr
 async function native(file: string): Promise<string> {
   const script = await realpath(file);
   if (basename(script) !== "agent-browser.js") return file;
-  const kind = process.platform === "linux" && (await isProgram("/lib/ld-musl-x86_64.so.1")) ? "linux-musl" : process.platform;
-  const beside = join(dirname(script), `agent-browser-${kind}-${process.arch}${process.platform === "win32" ? ".exe" : ""}`);
+  const kind =
+    process.platform === "linux" && (await isProgram("/lib/ld-musl-x86_64.so.1")) ? "linux-musl" : process.platform;
+  const beside = join(
+    dirname(script),
+    `agent-browser-${kind}-${process.arch}${process.platform === "win32" ? ".exe" : ""}`,
+  );
   return (await isProgram(beside)) ? beside : file;
 }
 

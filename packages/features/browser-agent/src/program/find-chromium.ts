@@ -12,7 +12,8 @@ export async function findChromium(configured: string | undefined, places?: read
       hint: "Name the file of an installed Chromium or Chrome, or leave the key out.",
     });
   }
-  for (const place of places ?? [...(await installedByIt()), ...usualPlaces()]) if (await isProgram(place)) return place;
+  for (const place of places ?? [...(await installedByIt()), ...usualPlaces()])
+    if (await isProgram(place)) return place;
   throw new SvcError("BROWSER_UNAVAILABLE", "No Chromium is installed in a usual place.", {
     hint: "Run agent-browser install, install Chromium or Chrome, or set browser.chromium_path to the program.",
   });

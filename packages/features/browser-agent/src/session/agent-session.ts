@@ -1,6 +1,12 @@
 /** One browser behind the program. */
 import { type Clock, type Logger, SvcError } from "@svc/contract";
-import { type BrowserAction, type DriverCall, type DriverResult, type DriverSession, browserGone } from "@svc/kit/browser";
+import {
+  type BrowserAction,
+  type DriverCall,
+  type DriverResult,
+  type DriverSession,
+  browserGone,
+} from "@svc/kit/browser";
 import { perform } from "../actions/perform.ts";
 import { endSession } from "../keeper/left-overs.ts";
 import type { Program } from "../program/batch.ts";

@@ -13,7 +13,13 @@ export interface EnvironmentOptions {
 }
 
 /** https://agent-browser.dev/configuration */
-export function environment({ folder, chromium, sandbox, proxy, idleSecs }: EnvironmentOptions): Record<string, string> {
+export function environment({
+  folder,
+  chromium,
+  sandbox,
+  proxy,
+  idleSecs,
+}: EnvironmentOptions): Record<string, string> {
   const needed = process.platform === "win32" ? ["SYSTEMROOT", "WINDIR", "LOCALAPPDATA", "PROGRAMFILES"] : [];
   const taken = ["PATH", ...needed].flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]] as const],

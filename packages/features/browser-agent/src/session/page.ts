@@ -62,12 +62,7 @@ export function pageOf(its: Program): Page {
   };
 }
 
-const LOOK: readonly Command[] = [
-  ["tab", "list"],
-  ["get", "url"],
-  ["get", "title"],
-  SAID,
-];
+const LOOK: readonly Command[] = [["tab", "list"], ["get", "url"], ["get", "title"], SAID];
 
 const NEW_TAB = "A new tab was opened. See tabs.";
 

@@ -41,9 +41,7 @@ export async function sessionFolder(folders: string, prefix: string): Promise<Se
   };
   const { profile, downloads, files } = folder;
   await Promise.all(
-    [join(profile, "Default"), downloads, files].map((path) =>
-      mkdir(path, { recursive: true, mode: 0o700 }),
-    ),
+    [join(profile, "Default"), downloads, files].map((path) => mkdir(path, { recursive: true, mode: 0o700 })),
   );
   await writeFile(folder.script, DIALOGS_SCRIPT);
   await writeFile(join(profile, "Default", "Preferences"), JSON.stringify(PREFERENCES));
