@@ -27,9 +27,10 @@ export function marked({ from, to }: MarkRange): number[] {
     });
 }
 
-/** Kills them all, those that they start meanwhile included. */
-export function killMarked(range: MarkRange, spare: (pid: number) => boolean = () => false): void {
-  if (!marked(range).some((pid) => !spare(pid))) return;
+/** Kills them all, those that they start meanwhile included. False: there were none, and there can be none any more. */
+export function killMarked(range: MarkRange, spare: (pid: number) => boolean = () => false): boolean {
+  const present = marked(range);
+  if (present.every(spare)) return present.length > 0;
   // Stopped first: a process that is stopped starts no other while the rest are looked for.
   for (const signal of ["SIGSTOP", "SIGKILL"] as const) {
     const seen = new Set<number>();
@@ -42,6 +43,7 @@ export function killMarked(range: MarkRange, spare: (pid: number) => boolean = (
       }
     }
   }
+  return true;
 }
 
 const MAX_ROUNDS = 100;

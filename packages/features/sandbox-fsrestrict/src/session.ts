@@ -32,20 +32,19 @@ export async function openSession(
     const { memoryMb, pids } = confinement.limits;
     if (memoryMb !== undefined || pids !== undefined) group = await groups?.make(confinement.limits, 0);
     const restriction = await restrictionOf(confinement, temporary, group);
-    const all = new WeakMap<ChildProcess, Started>();
+    const all = new WeakMap<ChildProcess, Started & Leftovers>();
     return confinedSession(
       confinement,
       {
         start({ words, folder, env, hasInput }) {
           const run = { kind: "command", words, folder, env: { ...env, TMPDIR: temporary }, hasInput } as const;
           const started = starter.start({ restriction, run });
-          all.set(started.child, started);
-          endLeftovers(started, env);
+          all.set(started.child, { ...started, ...endLeftovers(started, env) });
           return started.child;
         },
         async judge(result, child) {
           const started = all.get(child)!;
-          killMarked(onlyMark(started.mark));
+          if (started.mayBeLeft()) killMarked(onlyMark(started.mark));
           const judged = judge(result, reportsIn(await started.reported), confinement.limits);
           const limit = (await group?.reached()) ?? judged.limit;
           return limit ? { ...judged, limit } : judged;
@@ -87,7 +86,7 @@ export const remove = (folder: string): Promise<void> =>
  * When the command itself has ended: what left its group and cleared its environment would be missed, and waited for as long as
  * it holds the output. Whoever did not is given its time by those who ended the command.
  */
-function endLeftovers({ child, mark }: Started, env: Readonly<Record<string, string>>): void {
+function endLeftovers({ child, mark }: Started, env: Readonly<Record<string, string>>): Leftovers {
   const marks = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const isKnown = (pid: number): boolean => {
     try {
@@ -97,5 +96,14 @@ function endLeftovers({ child, mark }: Started, env: Readonly<Record<string, str
       return false;
     }
   };
-  child.once("exit", () => killMarked(onlyMark(mark), isKnown));
+  let mayBeLeft = true;
+  child.once("exit", () => {
+    mayBeLeft = killMarked(onlyMark(mark), isKnown);
+  });
+  return { mayBeLeft: () => mayBeLeft };
+}
+
+interface Leftovers {
+  /** Whether a process of the command may live on. */
+  mayBeLeft(): boolean;
 }

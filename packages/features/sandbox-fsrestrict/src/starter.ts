@@ -1,6 +1,6 @@
 /**
- * Starts the children that become commands. After the first one is asked for, one is kept waiting: it has started already when
- * the next command comes. It ends when nothing came for a while, with the feature, and by itself when the daemon is gone.
+ * Starts the children that become commands. From the first command on, one is kept waiting: it has started already when the
+ * next command comes. It ends when nothing came for a while, with the feature, and by itself when the daemon is gone.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -33,6 +33,8 @@ export interface StarterOptions {
 
 /** Then the one that waits is let go: it holds some 40 MB. */
 const IDLE_MS = 300_000;
+/** The next one starts when a command has ended, or runs for so long: not while it begins, which would take its time. */
+const SETTLED_MS = 100;
 
 export function createStarter({ command, clock }: StarterOptions): Starter {
   const firstMark = randomInt(1, FIRST_MARKS) * MARKS;
@@ -67,13 +69,17 @@ export function createStarter({ command, clock }: StarterOptions): Starter {
       waiting = undefined;
       setReferenced(child, true);
       running.add(child);
-      child.once("exit", () => running.delete(child)).once("error", () => running.delete(child));
+      const cancelSettled = clock.after(SETTLED_MS, keepOne);
+      const ended = (): void => {
+        running.delete(child);
+        cancelSettled();
+        keepOne();
+      };
+      child.once("exit", ended).once("error", ended);
       const mark = firstMark + (count++ % MARKS);
       const request: SandboxRequest = { restriction, daemon: process.pid, mark, running: running.size, run };
       requestPipe(child)?.end(JSON.stringify(request));
-      const reported = reportOf(child);
-      keepOne();
-      return { child, mark, reported };
+      return { child, mark, reported: reportOf(child) };
     },
     shutdown() {
       isShut = true;

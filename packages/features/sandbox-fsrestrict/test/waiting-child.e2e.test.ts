@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import type { FakeClock } from "@svc/testkit";
 import { childCommand } from "./child-command.ts";
 import { openBackend, type OpenedBackend } from "./open-backend.ts";
 
@@ -24,9 +25,11 @@ const waitingOf = (parent: number): number[] =>
 
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
-async function until(what: () => boolean): Promise<void> {
+/** With a clock, time goes on there meanwhile. */
+async function until(what: () => boolean, clock?: FakeClock): Promise<void> {
   for (let tries = 0; tries < 1000; tries += 1) {
     if (what()) return;
+    await clock?.advance(100);
     await pause(10);
   }
   throw new Error("it never came to that");
@@ -66,8 +69,10 @@ describe("the child that waits", () => {
   test("stays while a command runs, however long", async () => {
     await using opened = openBackend();
     const session = await opened.backend.open({ ...opened.confinement, limits: { timeoutSecs: 100_000 } });
-    const running = session.exec({ command: ["sleep", "600"] }).catch(() => undefined);
-    await until(() => waitingOf(process.pid).length === 1);
+    const running = session.exec({ command: "echo > begun; exec sleep 600" }).catch(() => undefined);
+    const begun = join(opened.confinement.workspace, "begun");
+    await until(() => existsSync(begun), opened.clock);
+    await until(() => waitingOf(process.pid).length === 1, opened.clock);
     const [waiting] = waitingOf(process.pid);
     await opened.clock.advance(1_000_000);
     expect(isAlive(waiting!)).toBe(true);
@@ -89,7 +94,7 @@ describe("the child that waits", () => {
     await using opened = await warmed();
     const session = await opened.backend.open(opened.confinement);
     const running = session.exec({ command: "while [ ! -e go ]; do sleep 0.02; done; sh ./attack; echo done" });
-    await until(() => waitingOf(process.pid).some((pid) => pid !== opened.waiting));
+    await until(() => waitingOf(process.pid).some((pid) => pid !== opened.waiting), opened.clock);
     const next = waitingOf(process.pid).find((pid) => pid !== opened.waiting)!;
     writeFileSync(
       join(opened.confinement.workspace, "attack"),

@@ -1,20 +1,36 @@
 /** Turns this process into one that may do what a command may. There is no way back. */
-import { writeFileSync } from "node:fs";
-import type { Restriction, SandboxRequest } from "../request.ts";
+import { closeSync, writeFileSync } from "node:fs";
+import type { PathRule, Restriction, SandboxRequest } from "../request.ts";
+import { DEVICES, SYSTEM } from "../system-paths.ts";
 import { becomeUser, dropCapabilities, dropNewPrivileges, endWithDaemon } from "./credentials.ts";
 import { createRuleset, landlockAbi, restrictSelf } from "./landlock.ts";
 import { call, errnoName, SystemError } from "./libc.ts";
 import { limitCores, limitCpu, limitPids, limitToMark } from "./limits.ts";
 import { makeView } from "./mounts.ts";
-import { filterHere, installFilter } from "./seccomp/install.ts";
+import { canFilter, filterHere, installFilter } from "./seccomp/install.ts";
+
+/** The filters, by whether there is a network, and every path gone once: what takes time before a request is there. */
+export function prepare(): Filters {
+  const abi = landlockAbi();
+  if (abi < 1 || !canFilter()) return new Map();
+  const rules = [...SYSTEM, ...DEVICES].map((path): PathRule => ({ path, access: "read", optional: true }));
+  closeSync(createRuleset({ abi, network: false, rules }));
+  return new Map([true, false].map((network) => [network, filterHere(network)]));
+}
+
+export type Filters = ReadonlyMap<boolean, Buffer>;
 
 /** Everything but the limit of memory, which this runtime itself would run into. Throws SystemError. */
-export function restrict({ restriction, daemon, mark, running }: SandboxRequest, folder: string | undefined): void {
+export function restrict(
+  { restriction, daemon, mark, running }: SandboxRequest,
+  filters: Filters,
+  folder: string | undefined,
+): void {
   const { rules, network, limits, joins, user } = restriction;
   if (!endWithDaemon(daemon)) throw new SystemError("daemon", "ESRCH");
   const abi = landlockAbi();
   if (abi < 1) throw new SystemError("landlock", errnoName(-abi));
-  const filter = filterHere(network);
+  const filter = filters.get(network) ?? filterHere(network);
   for (const file of joins) writeFileSync(file, "0");
   // As root still. A rule is for what is at a path now: it goes along into the new view.
   const ruleset = createRuleset({ abi, network, rules });

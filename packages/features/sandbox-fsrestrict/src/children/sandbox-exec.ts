@@ -6,7 +6,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { call, defaultSignals, endAfter, execute, SystemError } from "../child/libc.ts";
 import { landlockAbi } from "../child/landlock.ts";
 import { limitMemory } from "../child/limits.ts";
-import { restrict } from "../child/restrict.ts";
+import { type Filters, prepare, restrict } from "../child/restrict.ts";
 import { gotThrough } from "../child/trial.ts";
 import { workAlone } from "../child/user-namespace.ts";
 import { killMarked, MARKS } from "../marks.ts";
@@ -15,6 +15,7 @@ import { type CommandRequest, type Report, REPORT_FD, REQUEST_FD, type SandboxRe
 /** `args`: the first mark of the daemon's commands. */
 export async function run([firstMark]: readonly string[]): Promise<number> {
   if (process.getuid!() !== 0) workAlone();
+  const filters = prepare();
   const text = readRequest();
   if (text === "") {
     const from = Number(firstMark);
@@ -23,7 +24,7 @@ export async function run([firstMark]: readonly string[]): Promise<number> {
   }
   endAfter(LONGEST_SECS);
   try {
-    return begin(JSON.parse(text) as SandboxRequest);
+    return begin(JSON.parse(text) as SandboxRequest, filters);
   } catch (error) {
     report(failureOf(error));
     return FAILED;
@@ -36,16 +37,16 @@ const LONGEST_SECS = 20;
 /** EX_UNAVAILABLE; the daemon goes by the report. */
 const FAILED = 69;
 
-function begin(request: SandboxRequest): number {
+function begin(request: SandboxRequest, filters: Filters): number {
   const { run: what, restriction } = request;
   if (what.kind === "trial") {
     const abi = landlockAbi();
-    restrict(request, undefined);
+    restrict(request, filters, undefined);
     report({ kind: "tried", abi, through: gotThrough(restriction.network) });
     return 0;
   }
   if (!what.hasInput) closeInput();
-  restrict(request, what.folder);
+  restrict(request, filters, what.folder);
   return become(what, restriction.limits.memoryMb);
 }
 

@@ -1,13 +1,17 @@
 import koffi from "koffi";
 import { call, SystemError } from "../libc.ts";
 import { filterOf } from "./filter.ts";
-import { type Architecture, ARCHITECTURES } from "./syscalls.ts";
+import { ARCHITECTURES } from "./syscalls.ts";
 
-/** Throws SystemError `architecture` where the numbers of the system calls are not known. */
+const HERE = ARCHITECTURES.find((each) => each === process.arch);
+
+/** Whether the numbers of this machine's system calls are known. */
+export const canFilter = (): boolean => HERE !== undefined;
+
+/** Throws SystemError `architecture` where they are not. */
 export function filterHere(network: boolean): Buffer {
-  const arch = ARCHITECTURES.find((each) => each === process.arch);
-  if (arch === undefined) throw new SystemError("architecture", process.arch);
-  return filterOf({ arch: arch satisfies Architecture, network });
+  if (HERE === undefined) throw new SystemError("architecture", process.arch);
+  return filterOf({ arch: HERE, network });
 }
 
 /** For this thread, for good; `dropNewPrivileges` comes before it. Throws SystemError. */
