@@ -3,12 +3,13 @@ import { chownSync, linkSync, lstatSync, mkdirSync, symlinkSync, writeFileSync }
 import { join } from "node:path";
 import { SANDBOX_USER } from "@svc/kit/process";
 import { temporaryHome } from "@svc/testkit";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, type TestContext } from "vitest";
 import { commandUser } from "../src/sandbox/command-user.ts";
 import { handOver } from "../src/workspace/hand-over.ts";
 import { openWorkspace } from "../src/workspace/index.ts";
 
-const isRoot = process.getuid?.() === 0;
+const needRoot = (context: Pick<TestContext, "skip">): void =>
+  context.skip(process.getuid?.() !== 0, "only root gives files away");
 const ownerOf = (path: string): string => {
   const { uid, gid } = lstatSync(path);
   return `${uid}:${gid}`;
@@ -19,7 +20,7 @@ test("an ordinary user's commands are its own", async () => {
   expect(await commandUser("/", "/nowhere", 1000)).toEqual({ user: undefined, handsOver: false });
 });
 
-describe.runIf(isRoot)("root's commands", { meta: { skipReason: "needs root" } }, () => {
+describe("root's commands", { meta: { skipReason: "needs root" } }, () => {
   test("are the workspace's owner's", async () => {
     using home = temporaryHome();
     const workspace = join(home.path, "elsewhere");
@@ -54,7 +55,7 @@ describe.runIf(isRoot)("root's commands", { meta: { skipReason: "needs root" } }
   });
 });
 
-describe.runIf(isRoot)("handing over", { meta: { skipReason: "needs root" } }, () => {
+describe("handing over", { meta: { skipReason: "needs root" } }, () => {
   test("follows no link, leaves files of others and files with other names, and does the workspace last", async () => {
     using home = temporaryHome();
     const [workspace, outside] = [join(home.path, "workspace"), join(home.path, "outside")];
@@ -73,7 +74,7 @@ describe.runIf(isRoot)("handing over", { meta: { skipReason: "needs root" } }, (
   });
 });
 
-describe.runIf(isRoot)("what tools write later", { meta: { skipReason: "needs root" } }, () => {
+describe("what tools write later", { meta: { skipReason: "needs root" } }, () => {
   test("belongs to the workspace's owner: files, folders, what is replaced and what is added to", async () => {
     using home = temporaryHome();
     const root = join(home.path, "workspace");
