@@ -66,9 +66,8 @@ test.for(BACKENDS)("%s confines what svc tools run, and what a turn does", async
     expect(lone.stdout).not.toContain("config.toml");
     expect(reached).toBe(0);
     const made = statSync(join(home.path, "workspace", "made"));
-    if (process.getuid?.() === 0) {
-      expect([made.uid, lone.stdout.trim().split("\n").at(-1)]).toEqual([242_617, "242617"]);
-    }
+    const user = process.getuid?.() === 0 ? 242_617 : process.getuid?.();
+    expect([made.uid, lone.stdout.trim().split("\n").at(-1)]).toEqual([user, String(user)]);
 
     await using model = await fakeModelServer({
       script: ({ body }) => {

@@ -28,9 +28,7 @@ test("it is handed what it told, and tells it of its config and the home", async
   const subject = surveyed(() => ["a", "b"]);
   const { lifecycle } = await started(subject);
   expect(subject.made).toEqual([["a", "b"]]);
-  expect(subject.seen).toEqual([
-    expect.objectContaining({ config: { folder: "plugins" }, homeFolder: "/srv/svc" }),
-  ]);
+  expect(subject.seen).toEqual([expect.objectContaining({ config: { folder: "plugins" }, homeFolder: "/srv/svc" })]);
   await lifecycle.shutdown();
 });
 

@@ -14,7 +14,7 @@ import { hostTarget, targetOf } from "../src/target.ts";
 const selection = resolveProfile(readCatalogue(), { profile: "minimal", with: ["sandbox-fsrestrict"] });
 const feature = selection.features.find(({ manifest }) => manifest.id === "sandbox-fsrestrict")!;
 
-describe.skipIf(process.platform !== "linux")("koffi", () => {
+describe.skipIf(process.platform !== "linux")("koffi", { meta: { skipReason: "is of Linux" } }, () => {
   test("is taken out of the binary, with no node_modules anywhere", async () => {
     const [addon, ...more] = locateNatives([feature], hostTarget());
     expect([addon!.name, addon!.asset, more]).toEqual(["koffi", "native/koffi.node", []]);
@@ -41,7 +41,9 @@ describe.skipIf(process.platform !== "linux")("koffi", () => {
       expect(printed).toBe(`7 ${version}\n`);
       // And from nowhere else.
       rmSync(join(folder, "out/native/koffi.node"));
-      expect(() => execFileSync(process.execPath, [join(folder, "out/program.mjs")], { stdio: "pipe" })).toThrow("Command failed");
+      expect(() => execFileSync(process.execPath, [join(folder, "out/program.mjs")], { stdio: "pipe" })).toThrow(
+        "Command failed",
+      );
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -26,3 +26,10 @@ export function requireReal(
   }
   return context.skip(`real part missing (tier ${tier}): ${name}: ${reason}`);
 }
+
+declare module "vitest" {
+  interface TaskMeta {
+    /** Why a test that never comes to run was skipped: `npm test` counts it with this. */
+    skipReason?: string;
+  }
+}
