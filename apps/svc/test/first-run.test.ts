@@ -15,7 +15,7 @@ describe("the first run", () => {
     await daemon.waitFor(/curl -fsS \S+\/webhook.*\n/);
     const lines = daemon.output().split("\n");
     expect(lines.filter((line) => line.includes("pairing code") && /\b\d{6}\b/.test(line))).toHaveLength(1);
-    expect(lines.some((line) => line.startsWith("sandbox: none"))).toBe(true);
+    expect(lines.some((line) => line.startsWith("sandbox: "))).toBe(true);
     const pasted = lines.filter((line) => line.includes("curl")).map((line) => line.trim());
     expect(pasted).toHaveLength(2);
     const answer = JSON.parse(execFileSync("/bin/sh", ["-c", pasted.join("\n")], { encoding: "utf8" })) as {

@@ -21,6 +21,8 @@ test("an ordinary user's commands are its own", async () => {
 });
 
 describe("root's commands", { meta: { skipReason: "needs root" } }, () => {
+  beforeEach(needRoot);
+
   test("are the workspace's owner's", async () => {
     using home = temporaryHome();
     const workspace = join(home.path, "elsewhere");
@@ -56,6 +58,8 @@ describe("root's commands", { meta: { skipReason: "needs root" } }, () => {
 });
 
 describe("handing over", { meta: { skipReason: "needs root" } }, () => {
+  beforeEach(needRoot);
+
   test("follows no link, leaves files of others and files with other names, and does the workspace last", async () => {
     using home = temporaryHome();
     const [workspace, outside] = [join(home.path, "workspace"), join(home.path, "outside")];
@@ -75,6 +79,8 @@ describe("handing over", { meta: { skipReason: "needs root" } }, () => {
 });
 
 describe("what tools write later", { meta: { skipReason: "needs root" } }, () => {
+  beforeEach(needRoot);
+
   test("belongs to the workspace's owner: files, folders, what is replaced and what is added to", async () => {
     using home = temporaryHome();
     const root = join(home.path, "workspace");
