@@ -17,7 +17,7 @@ export interface MarkRange {
 export const onlyMark = (mark: number): MarkRange => ({ from: mark, to: mark + 1 });
 
 /** Ids of processes with a mark of the range. */
-export function marked({ from, to }: MarkRange): number[] {
+function marked({ from, to }: MarkRange): number[] {
   return readdirSync("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .map(Number)

@@ -37,6 +37,8 @@ async function until(what: () => boolean, clock?: FakeClock): Promise<void> {
 
 /** After a command that has ended. */
 async function warmed(): Promise<OpenedBackend & { readonly waiting: number }> {
+  // Those of the test before may not have come to their end yet.
+  await until(() => waitingOf(process.pid).length === 0);
   const opened = openBackend();
   const session = await opened.backend.open(opened.confinement);
   expect(await session.exec({ command: "exit 69" })).toMatchObject({ exitCode: 69 });
@@ -67,6 +69,7 @@ describe("the child that waits", () => {
   });
 
   test("stays while a command runs, however long", async () => {
+    await until(() => waitingOf(process.pid).length === 0);
     await using opened = openBackend();
     const session = await opened.backend.open({ ...opened.confinement, limits: { timeoutSecs: 100_000 } });
     const running = session.exec({ command: "echo > begun; exec sleep 600" }).catch(() => undefined);

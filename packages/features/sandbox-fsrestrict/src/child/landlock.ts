@@ -26,8 +26,8 @@ const KNOWN = [13n, 14n, 15n, 15n, 16n] as const;
 /** `LANDLOCK_ACCESS_NET_BIND_TCP | CONNECT_TCP`, `LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | SIGNAL` */
 const TCP = 3n;
 const SCOPE = 3n;
-export const ABI_TCP = 4;
-export const ABI_SCOPE = 6;
+const ABI_TCP = 4;
+const ABI_SCOPE = 6;
 
 /** The version of the kernel's Landlock, or `-errno`: ENOSYS where it was not built in, EOPNOTSUPP where it was not turned on. */
 export const landlockAbi = (): number => attempt("landlock_create_ruleset", null, 0, CREATE_RULESET_VERSION);

@@ -55,6 +55,12 @@ export function defaultSignals(): void {
   for (let number = 1; number < REAL_TIME_SIGNALS; number += 1) signal(number, null);
 }
 
+/** At once, with nothing that this runtime does at its end. */
+export function exit(code: number): never {
+  attempt("exit_group", code);
+  throw new SystemError("exit_group", "EINVAL");
+}
+
 /** SIGALRM ends this process after so many seconds; 0: not any more. It would go on in the program that this becomes. */
 export function endAfter(seconds: number): void {
   // struct itimerval: an interval, and the time to the first

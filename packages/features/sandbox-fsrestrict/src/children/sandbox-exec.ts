@@ -3,7 +3,7 @@
  * that a command need not wait for the start of this runtime; when the daemon is gone it ends what the daemon's commands left.
  */
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import { call, defaultSignals, endAfter, execute, SystemError } from "../child/libc.ts";
+import { call, defaultSignals, endAfter, execute, exit, SystemError } from "../child/libc.ts";
 import { landlockAbi } from "../child/landlock.ts";
 import { limitMemory } from "../child/limits.ts";
 import { type Filters, prepare, restrict } from "../child/restrict.ts";
@@ -24,11 +24,12 @@ export async function run([firstMark]: readonly string[]): Promise<number> {
   }
   endAfter(LONGEST_SECS);
   try {
-    return begin(JSON.parse(text) as SandboxRequest, filters);
+    begin(JSON.parse(text) as SandboxRequest, filters);
   } catch (error) {
     report(failureOf(error));
-    return FAILED;
   }
+  // This runtime would wait for its other threads, which may have been ended: see user-namespace.ts.
+  return exit(FAILED);
 }
 
 /** What hangs here, whyever, is no command that runs for long. */
@@ -37,26 +38,25 @@ const LONGEST_SECS = 20;
 /** EX_UNAVAILABLE; the daemon goes by the report. */
 const FAILED = 69;
 
-function begin(request: SandboxRequest, filters: Filters): number {
+function begin(request: SandboxRequest, filters: Filters): void {
   const { run: what, restriction } = request;
   if (what.kind === "trial") {
     const abi = landlockAbi();
     restrict(request, filters, undefined);
     report({ kind: "tried", abi, through: gotThrough(restriction.network) });
-    return 0;
+    return;
   }
   if (!what.hasInput) closeInput();
   restrict(request, filters, what.folder);
-  return become(what, restriction.limits.memoryMb);
+  become(what, restriction.limits.memoryMb);
 }
 
-function become({ words, env }: CommandRequest, memoryMb: number | undefined): number {
+function become({ words, env }: CommandRequest, memoryMb: number | undefined): void {
   report({ kind: "restricted" });
   defaultSignals();
   endAfter(0);
   if (memoryMb !== undefined) limitMemory(memoryMb);
   report({ kind: "not-executed", errno: execute(words, env) });
-  return FAILED;
 }
 
 /** Until the daemon closes its end. Empty: it has ended, or needs no more commands. */

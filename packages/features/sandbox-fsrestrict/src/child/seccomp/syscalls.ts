@@ -19,6 +19,7 @@ const TABLE = {
   creat: [85, undefined],
   delete_module: [176, 106],
   dup3: [292, 24],
+  exit_group: [231, 94],
   fanotify_init: [300, 262],
   fchmod: [91, 52],
   fchmodat: [268, 53],
