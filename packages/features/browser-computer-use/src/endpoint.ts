@@ -26,7 +26,7 @@ export function checkEndpoint({
 }
 
 /** `hostname` as the URL parser spells it. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
   if (isIP(host) === 4) return host.startsWith("127.");
   return host === "::1" || host === "localhost" || host.endsWith(".localhost");

@@ -81,6 +81,6 @@ function reasonOf(said: string, engine: EngineName): string {
   if (/subuid|subgid|newuidmap|newgidmap/i.test(said)) {
     return `${engine} has no user ids to give out: install uidmap, and give this user a range in /etc/subuid and /etc/subgid`;
   }
-  if (/\/bin\/sh/.test(said)) return `the image has no /bin/sh, which commands need`;
+  if (/\/bin\/sh/.test(said)) return "the image has no /bin/sh that this user can start, which commands need";
   return `${engine} starts no container here: try ${engine} run by hand`;
 }

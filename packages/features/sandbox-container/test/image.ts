@@ -30,6 +30,7 @@ export function makeImage(engine: readonly [string, ...string[]]): Image {
   try {
     for (const folder of ["bin", "etc", "tmp", "dev", "proc", "sys", "root", "var/tmp"])
       mkdirSync(join(root, folder), { recursive: true });
+    chmodSync(root, 0o755);
     for (const folder of ["tmp", "var/tmp"]) chmodSync(join(root, folder), 0o1777);
     const busybox = execFileSync("which", ["busybox"], { encoding: "utf8" }).trim();
     copyFileSync(busybox, join(root, "bin/busybox"));

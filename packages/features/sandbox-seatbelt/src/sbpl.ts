@@ -23,7 +23,7 @@ export const named = (filter: string, name: string): string => `(${filter} ${tex
  * A string. Within it only the quote and the backslash mean something: https://tinyscheme.sourceforge.net (`readstrexp`).
  * Throws SANDBOX_UNAVAILABLE for a NUL, which would end it.
  */
-export function text(value: string): string {
+function text(value: string): string {
   if (value.includes("\0")) throw new SvcError("SANDBOX_UNAVAILABLE", "A path can't contain a NUL character.");
   return `"${value.replace(/["\\]/g, (sign) => `\\${sign}`)}"`;
 }

@@ -39,7 +39,7 @@ await main({
 }
 
 /** A process of a feature's own loads its own code and nothing of svc. Throws MANIFEST_INVALID for a name that comes twice. */
-export function childrenText({ features }: Pick<Selection, "features">, dir: string): string {
+function childrenText({ features }: Pick<Selection, "features">, dir: string): string {
   const all = features.flatMap(({ manifest, children }) =>
     [...children].map(([name, entry]) => ({ name, entry, id: manifest.id })),
   );

@@ -95,7 +95,7 @@ async function stopped(work: Promise<unknown>, session: OpenSession, clock: Cloc
 const LATE_MS = 2000;
 
 /** How long each action may take. */
-export function timeLimitMs(action: BrowserAction): number {
+function timeLimitMs(action: BrowserAction): number {
   if (action.action === "wait") return (action.seconds ?? 0) * 1000 + TIME_LIMITS_MS.usual;
   if (action.action === "open" || action.action === "tabs") return TIME_LIMITS_MS.open;
   return action.action === "download" ? TIME_LIMITS_MS.download : TIME_LIMITS_MS.usual;

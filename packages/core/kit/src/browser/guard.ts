@@ -49,12 +49,12 @@ const nothingAllowed = (): SvcError =>
   });
 
 /** `host`: as the URL parser spells it. */
-export const domainRefused = (host: string): SvcError =>
+const domainRefused = (host: string): SvcError =>
   new SvcError("DOMAIN_REFUSED", `browser.allowed_domains does not list the host ${shownHost(host)}.`, {
     hint: "Only an operator can add it; do not look for a way around.",
   });
 
-export const addressRefused = (host: string): SvcError =>
+const addressRefused = (host: string): SvcError =>
   new SvcError(
     "ADDRESS_REFUSED",
     `The host ${shownHost(host)} is at a private, loopback, link-local or reserved address, and such addresses are refused.`,

@@ -50,7 +50,7 @@ export function endSession(name: string, temporary: string): void {
 }
 
 /** The program writes the number of its own process beside its socket. */
-export function pidIn(file: string): number | undefined {
+function pidIn(file: string): number | undefined {
   try {
     const [digits] = /^[0-9]{1,10}(?=\s*$)/.exec(readFileSync(file, "latin1")) ?? [];
     return digits === undefined || Number(digits) <= 1 ? undefined : Number(digits);

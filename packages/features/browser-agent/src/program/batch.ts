@@ -62,7 +62,7 @@ export function program({ file, env, folder, clock }: ProgramOptions): Program {
 }
 
 /** Each session has folders of its own, so that all can have the same name. */
-export const SESSION = "svc";
+const SESSION = "svc";
 
 /** The largest page that can be read at once: a snapshot of 50 000 elements. */
 const MAX_OUTPUT_BYTES = 16_777_216;

@@ -53,4 +53,4 @@ export function environment({
 }
 
 /** Less than any action has, so that the program says what it waited for. */
-export const ACTION_TIMEOUT_MS = 8000;
+const ACTION_TIMEOUT_MS = 8000;

@@ -49,12 +49,12 @@ export const outgoingClient: Check = {
 
 const FIX = "Use the fetch of ToolContext or FeatureContext.";
 
-const imported = ({ file, program, imports }: Source): Finding[] =>
-  imports
+const imported = (source: Source): Finding[] =>
+  source.imports
     .filter(({ specifier, typeOnly }) => !typeOnly && (MODULES.has(specifier) || MODULES.has(packageName(specifier))))
-    .filter(({ specifier }) => !onlyAsks(program, specifier))
+    .filter(({ specifier }) => !onlyAsks(source, specifier))
     .map(({ specifier, line }) => ({
-      file,
+      file: source.file,
       line,
       message: `${specifier} opens connections without the guard.`,
       fix: FIX,
@@ -63,14 +63,19 @@ const imported = ({ file, program, imports }: Source): Finding[] =>
 /** What an address looks like opens no connection. */
 const ASKING = new Set(["isIP", "isIPv4", "isIPv6"]);
 
-/** Every import of this module is of such a name. */
-function onlyAsks(program: Program, module: string): boolean {
-  return program.body.every((statement) => {
-    if (statement.type !== "ImportDeclaration" || statement.source.value !== module) return true;
-    return statement.specifiers.every(
-      (one) => one.type === "ImportSpecifier" && one.imported.type === "Identifier" && ASKING.has(one.imported.name),
-    );
-  });
+/** Every import of this module stands at the top and is of such a name. */
+function onlyAsks({ program, imports }: Source, module: string): boolean {
+  const atTop = program.body.filter(
+    (statement) => statement.type === "ImportDeclaration" && statement.source.value === module,
+  );
+  const isAsking = atTop.every(
+    (statement) =>
+      statement.type === "ImportDeclaration" &&
+      statement.specifiers.every(
+        (one) => one.type === "ImportSpecifier" && one.imported.type === "Identifier" && ASKING.has(one.imported.name),
+      ),
+  );
+  return isAsking && atTop.length === imports.filter(({ specifier }) => specifier === module).length;
 }
 
 function called({ file, program, lineOf }: Source): Finding[] {

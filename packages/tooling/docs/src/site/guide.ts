@@ -16,6 +16,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "procedures", title: "Procedures" },
   { page: "runs", title: "Runs of procedures" },
   { page: "approvals", title: "Approvals" },
+  { page: "sandboxes", title: "Sandboxes" },
   { page: "browser", title: "The browser" },
   { page: "pdf", title: "PDFs" },
   { page: "plugins", title: "Plugins" },

@@ -50,5 +50,5 @@ async function tried<Scene>(
   return { through: await gotThrough({ opened, result, scene }), said: said(result) };
 }
 
-export const sawSecret = ({ opened, result }: { opened: Opened; result: ExecResult }): boolean =>
+const sawSecret = ({ opened, result }: { opened: Opened; result: ExecResult }): boolean =>
   `${result.stdout}${result.stderr}`.includes(opened.world.secret);
