@@ -1,7 +1,7 @@
 /** Limits of a session as a whole, by control groups: https://docs.kernel.org/admin-guide/cgroup-v2.html and cgroup-v1/. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SandboxLimit, SandboxLimits } from "@svc/contract";
 
@@ -32,7 +32,9 @@ export async function findGroupMaker(root = "/sys/fs/cgroup"): Promise<GroupMake
   const versions = existsSync(join(root, "cgroup.controllers")) ? [unified(root)] : [await split(root)];
   for (const folders of versions) {
     const maker = makerOf(folders);
-    if (await isUsable(maker)) return maker;
+    if (!(await isUsable(maker))) continue;
+    await sweep(folders);
+    return maker;
   }
   return undefined;
 }
@@ -98,7 +100,7 @@ async function split(root: string): Promise<Controllers> {
 const makerOf = (controllers: Controllers): GroupMaker => ({
   limits: ["memoryMb", "pids"],
   async make(limits, spare) {
-    const name = `svc-sandbox-${randomUUID()}`;
+    const name = `${PREFIX}${process.pid}-${randomUUID()}`;
     const made: { limit: SandboxLimit; folder: string; controller: Controller }[] = [];
     const folders = new Set<string>();
     const close = async (): Promise<void> => {
@@ -138,6 +140,20 @@ const makerOf = (controllers: Controllers): GroupMaker => ({
     };
   },
 });
+
+/** Then the number of the process that made it. */
+const PREFIX = "svc-sandbox-";
+
+/** Removes what daemons left that were killed. A group that somebody is in can't be removed. */
+async function sweep({ memoryMb, pids }: Controllers): Promise<void> {
+  for (const parent of new Set([memoryMb.parent, pids.parent])) {
+    const names = await readdir(parent).catch(() => []);
+    const left = names.filter((name) => name.startsWith(PREFIX) && !isAlive(name.slice(PREFIX.length).split("-")[0]!));
+    await Promise.all(left.map((name) => rmdir(join(parent, name)).catch(() => undefined)));
+  }
+}
+
+const isAlive = (pid: string): boolean => existsSync(`/proc/${pid}`);
 
 async function isUsable(maker: GroupMaker): Promise<boolean> {
   try {
