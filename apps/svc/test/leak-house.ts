@@ -13,6 +13,7 @@ export const PLANTED: Readonly<Record<string, string>> = {
   "observability.otel_headers": "x-collector-key=planted-collector-key-7c62",
   "transcription.api_key": "planted-transcription-key-6a51",
   "tts.api_key": "planted-speech-key-5e29",
+  "browser.computer_use_api_key": "planted-screen-key-04fb",
   "channels_config.provider_a.access_token": "planted-a-access-token-7b62",
   "channels_config.provider_a.app_secret": "planted-a-app-secret-8c73",
   "channels_config.provider_a.verify_token": "planted-a-verify-token-9d84",

@@ -67,6 +67,11 @@ api_key = "${PLANTED["transcription.api_key"]}"
 enabled = true
 base_url = "${platform}/v1"
 api_key = "${PLANTED["tts.api_key"]}"
+[browser]
+enabled = true
+backend = "computer_use"
+computer_use_endpoint = "${platform}/v1/actions"
+computer_use_api_key = "${PLANTED["browser.computer_use_api_key"]}"
 ${channelSections(Object.fromEntries(CHANNELS.map((channel) => [channel, platform])))}
 `;
 
