@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
-import type { Clock, Confinement, SandboxSession } from "@svc/contract";
+import type { Clock, Confinement, ExecRequest, ExecResult, SandboxSession } from "@svc/contract";
 import { confinedSession, type GroupMaker, type SessionGroup } from "@svc/kit/process";
 import { killMarked, onlyMark } from "./marks.ts";
 import type { Restriction } from "./request.ts";
 import { rulesOf } from "./rules.ts";
 import type { Started, Starter } from "./starter.ts";
-import { judge, reportsIn } from "./verdict.ts";
+import { judge, NotBegun, reportsIn } from "./verdict.ts";
 
 export interface SessionOptions {
   readonly starter: Starter;
@@ -33,7 +33,7 @@ export async function openSession(
     if (memoryMb !== undefined || pids !== undefined) group = await groups?.make(confinement.limits, 0);
     const restriction = await restrictionOf(confinement, temporary, group);
     const all = new WeakMap<ChildProcess, Started & Leftovers>();
-    return confinedSession(
+    const session = confinedSession(
       confinement,
       {
         start({ words, folder, env, hasInput }) {
@@ -53,6 +53,12 @@ export async function openSession(
       },
       { clock },
     );
+    const exec = (request: ExecRequest): Promise<ExecResult> =>
+      session.exec(request).catch((error: unknown) => {
+        if (error instanceof NotBegun) return session.exec(request);
+        throw error;
+      });
+    return { exec, close: () => session.close() };
   } catch (error) {
     await end();
     throw error;

@@ -21,7 +21,14 @@ export function judge(result: ExecResult, reports: readonly Report[], limits: Co
   if (reports.length > 0) return limit ? { ...result, limit } : result;
   // Ended on purpose before it began (a time-out), or by somebody else.
   if (result.timedOut) return result;
-  throw new SvcError("SANDBOX_UNAVAILABLE", "The process that confines a command ended before the command began.");
+  throw new NotBegun();
+}
+
+/** Nothing of the command has run: it may be tried again. */
+export class NotBegun extends SvcError {
+  constructor() {
+    super("SANDBOX_UNAVAILABLE", "The process that confines a command ended before the command began.");
+  }
 }
 
 function notExecuted(errno: string, result: ExecResult): ExecResult {

@@ -4,7 +4,7 @@
  * Nothing may be given to them after that, or it is waited for for ever: see `workAlone`.
  */
 import koffi from "koffi";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { call, SystemError } from "./libc.ts";
 
@@ -54,11 +54,30 @@ function endOtherThreads(): void {
   action.writeBigUInt64LE(SA_NODEFER | SA_RESTORER, 8);
   action.writeBigUInt64LE(handler, 16);
   call("threads", "rt_sigaction", SIGSETXID, action, null, 8);
+  waitUntilIdle();
   for (const thread of otherThreads()) call("threads", "tgkill", process.pid, thread, SIGSETXID);
   for (let turn = 0; otherThreads().length > 0; turn += 1) {
     if (turn > MAX_TURNS) throw new SystemError("threads", "EBUSY");
     call("threads", "nanosleep", TURN, null);
   }
+}
+
+/** One that works may hold a lock that the main thread needs later: they all have to sleep, and not to have woken in between. */
+function waitUntilIdle(): void {
+  let before = "";
+  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+    const now = otherThreads().map(stateOf).join("\n");
+    if (now === before && !/^State:\s+[^S]/m.test(now)) return;
+    before = now;
+    call("threads", "nanosleep", TURN, null);
+  }
+  throw new SystemError("threads", "EBUSY");
+}
+
+/** Its state, and how often it was woken and put to sleep. */
+function stateOf(thread: number): string {
+  const status = readFileSync(`/proc/self/task/${thread}/status`, "latin1");
+  return (status.match(/^(State|(non)?voluntary_ctxt_switches):.*$/gm) ?? []).join("\n");
 }
 
 /** struct timespec: 0.1 ms. One turn is enough as a rule; on a busy machine a thread may have to wait for its own end. */

@@ -33,7 +33,7 @@ export async function run([firstMark]: readonly string[]): Promise<number> {
 }
 
 /** What hangs here, whyever, is no command that runs for long. */
-const LONGEST_SECS = 20;
+const LONGEST_SECS = 10;
 
 /** EX_UNAVAILABLE; the daemon goes by the report. */
 const FAILED = 69;
