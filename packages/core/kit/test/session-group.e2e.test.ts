@@ -1,6 +1,7 @@
 // Groups of root's sessions on a real kernel: what they hold, what they tell, and that nothing is left of them.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { findGroupMaker } from "../src/process/index.ts";
@@ -30,4 +31,14 @@ test("it holds, tells once, goes, and takes along what a killed daemon left", as
   mkdirSync(left);
   await findGroupMaker();
   expect(existsSync(left)).toBe(false);
+});
+
+// As in a container with an empty file system there: files would be made that limit nothing.
+test("a folder that is none of the kernel's makes no groups", async () => {
+  const root = mkdtempSync(join(tmpdir(), "svc-groups-"));
+  try {
+    expect(await findGroupMaker(root)).toBeUndefined();
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });

@@ -113,6 +113,8 @@ const makerOf = (controllers: Controllers): GroupMaker => ({
         const folder = join(controller.parent, name);
         await mkdir(folder, { recursive: true });
         folders.add(folder);
+        // In a folder that is none of the kernel's, files would be made that limit nothing.
+        if (!existsSync(join(folder, "cgroup.procs"))) throw new Error("no control group");
         for (const [file, value, needed] of controller.set(limits, spare)) {
           await writeFile(join(folder, file), value).catch((error: unknown) => {
             if (needed) throw error;
