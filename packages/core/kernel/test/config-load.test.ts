@@ -53,8 +53,17 @@ autonomy = "superviced"
       "config.toml:4  gateway.__proto__: unknown key",
       "config.toml:5  gateway.toString: unknown key",
     ]);
+    await fixture.lines(String.raw`["\u0063onstructor"]${"\n"}svc_polluted = 1`);
     expect("svc_polluted" in Object).toBe(false);
     expect("host" in {}).toBe(false);
+  });
+
+  test.each([
+    ["a key", `${"a.".repeat(50_000)}b = 1`],
+    ["lists", `a = ${"[".repeat(50_000)}${"]".repeat(50_000)}`],
+    ["tables", `a = ${"{a=".repeat(20_000)}1${"}".repeat(20_000)}`],
+  ])("%s nested thousands deep are refused", async (_what, toml) => {
+    expect(await fixture.problems(toml)).toMatchObject([{ message: "tables or lists are nested too deeply" }]);
   });
 
   test("unknown keys inside lists, inline tables and records are found, each at its place", async () => {

@@ -36,6 +36,7 @@ beforeAll(async () => {
     checkout,
     // Ollama's port has a model behind it here.
     samples: { 42617: port, 11434: new URL(model.url).port },
+    belongings: { "report.pdf": join(ROOT, "packages/features/rag-pdf/test/fixtures/pdflatex-long.pdf") },
     env: { PATH: path.join(delimiter), SVC__GATEWAY__PORT: port },
   });
 }, 300_000);

@@ -10,12 +10,21 @@ export const isTable = (value: unknown): value is Table =>
 
 export const emptyTable = (): Table => Object.create(null) as Table;
 
-/** A deep copy that shares nothing with `value`. Dates are kept as they are. */
-export function copyValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyValue);
+/** Keys on the way to a value. No schema of ours goes as deep, and what goes deeper by far ends the stack or takes all memory. */
+const DEEPEST = 100;
+
+/** Throws RangeError. */
+export function checkDepth(depth: number): void {
+  if (depth > DEEPEST) throw new RangeError("nested too deeply");
+}
+
+/** A deep copy that shares nothing with `value`. Dates are kept as they are. Throws RangeError for what is nested too deeply. */
+export function copyValue(value: unknown, depth = 0): unknown {
+  checkDepth(depth);
+  if (Array.isArray(value)) return value.map((inner) => copyValue(inner, depth + 1));
   if (!isTable(value)) return value;
   const table = emptyTable();
-  for (const [key, inner] of Object.entries(value)) table[key] = copyValue(inner);
+  for (const [key, inner] of Object.entries(value)) table[key] = copyValue(inner, depth + 1);
   return table;
 }
 

@@ -1,6 +1,6 @@
 /** Where keys and values stand in the file. Loaded only when there is something to complain about, or to change. */
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
-import { emptyTable, type Path, type Table } from "./table.ts";
+import { checkDepth, emptyTable, type Path, type Table } from "./table.ts";
 
 export interface Place {
   /** From 1. */
@@ -43,9 +43,7 @@ export function syntaxFault(text: string): (Place & { cause: string }) | undefin
   }
 }
 
-/** Each place is kept by its whole path: `a.a.a…` of some kilobytes would take all memory. No schema of ours goes as deep. */
-const DEEPEST = 100;
-
+/** Each place is kept by its whole path: `a.a.a…` of some kilobytes would take all memory, so the depth is checked. */
 class Reading {
   readonly root: Table = emptyTable();
   readonly #keys = new Map<string, Place>();
@@ -89,7 +87,7 @@ class Reading {
   }
 
   #value(node: AST.TOMLContentNode, path: Path): unknown {
-    checkDepth(path);
+    checkDepth(path.length);
     this.#values.set(idOf(path), node);
     if (node.type === "TOMLArray") {
       return node.elements.map((element, index) => {
@@ -107,17 +105,13 @@ class Reading {
 
   /** The first mention counts: `[a.b]` is the place of `a` until `[a]` has one of its own. */
   #note(path: Path, node: AST.TOMLBare | AST.TOMLQuoted): void {
-    checkDepth(path);
+    checkDepth(path.length);
     const id = idOf(path);
     if (!this.#keys.has(id)) this.#keys.set(id, placeAt(node));
   }
 }
 
 export const nameOf = (key: AST.TOMLBare | AST.TOMLQuoted): string => (key.type === "TOMLBare" ? key.name : key.value);
-
-function checkDepth(path: Path): void {
-  if (path.length > DEEPEST) throw new RangeError("nested too deeply");
-}
 
 const idOf = (path: Path): string => JSON.stringify(path);
 const placeAt = ({ loc }: AST.TOMLNode): Place => ({ line: loc.start.line, column: loc.start.column + 1 });

@@ -11,11 +11,12 @@ export interface SyntaxFault {
 
 /**
  * The parser takes up what an object inherits when a table is named so: `[constructor]` would write into `Object`. The
- * rare text that has such a word is read by the other parser.
+ * rare text that has such a word, or an escape that may spell one, is read by the other parser.
  */
 const INHERITED = new RegExp(
   Object.getOwnPropertyNames(Object.prototype)
     .filter((name) => name !== "__proto__")
+    .concat(String.raw`\\[uU]`)
     .join("|"),
 );
 
@@ -32,6 +33,7 @@ export async function parseToml(text: string): Promise<{ table: Table } | { faul
 
 /** Both parsers say where they gave up; the earlier place is the nearer to the mistake. */
 async function faultOf(error: unknown, text: string): Promise<SyntaxFault> {
+  if (error instanceof RangeError) return { message: "tables or lists are nested too deeply" };
   const { line, col, message } = error as { line?: number; col?: number; message: string };
   const { syntaxFault } = await import("./toml-places.ts");
   const other = syntaxFault(text);

@@ -1,5 +1,5 @@
 /** A reader of the guide: types what a page says, in a home of their own, with a real port and real codes in place of the samples. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Step } from "./blocks.ts";
 import { openShell, type Shell } from "./shell.ts";
@@ -17,12 +17,15 @@ export interface ReaderOptions {
   readonly checkout: string;
   /** What stands in a page, and what is typed instead. */
   readonly samples: Readonly<Record<string, string>>;
+  /** What every reader has at home, by its name there: the file it is a copy of. */
+  readonly belongings: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
 }
 
-export function newReader({ folder, checkout, samples, env }: ReaderOptions): Reader {
+export function newReader({ folder, checkout, samples, belongings, env }: ReaderOptions): Reader {
   const home = join(folder, "home");
   mkdirSync(home, { recursive: true });
+  for (const [name, file] of Object.entries(belongings)) copyFileSync(file, join(home, name));
   const shell = openShell(join(folder, "shell"), checkout, { HOME: home, TERM: "xterm", ...env });
   const known = new Map(Object.entries(samples));
   const typed = (text: string): string =>
