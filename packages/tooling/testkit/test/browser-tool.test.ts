@@ -21,6 +21,7 @@ interface Scripted {
 interface FakeBrowser {
   readonly number: number;
   closed: boolean;
+  stuck?: boolean;
   die(): void;
 }
 
@@ -36,6 +37,9 @@ function bench({ perform = async () => PAGE, proxied = false }: Scripted = {}) {
       const browser: FakeBrowser = { number: browsers.length, closed: false, die: ended.resolve };
       browsers.push(browser);
       return {
+        get isStuck() {
+          return browser.stuck ?? false;
+        },
         async perform(action, call) {
           done.push(`${browser.number} ${action.action}`);
           return perform(action, call, browser);
@@ -170,6 +174,17 @@ describe("browsers", () => {
     await settled();
     await expect(call({ action: "get_url" })).rejects.toThrow(/ended by itself/);
     await call(OPEN);
+    expect(living(browsers)).toEqual([1]);
+  });
+
+  test("one whose page is stuck may be asked on; open starts another", async () => {
+    const { call, browsers, done } = bench();
+    await call(OPEN);
+    browsers[0]!.stuck = true;
+    await call({ action: "get_text" });
+    const again = await call(OPEN);
+    expect(again.notes.join()).toMatch(/new browser.*did not answer/);
+    expect(done).toEqual(["0 open", "0 get_text", "1 open"]);
     expect(living(browsers)).toEqual([1]);
   });
 

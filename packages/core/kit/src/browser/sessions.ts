@@ -65,6 +65,7 @@ export function browserSessions(options: SessionsOptions): BrowserSessions {
       const seat = seatOf(clientId);
       return seat.alone(signal, async () => {
         if (closed) throw shutDown();
+        if (start && seat.session?.driver.isStuck === true) await seat.close("its page did not answer any more");
         if (!seat.isOpen && !start) throw nothingOpen(seat.takeReason());
         if (!seat.isOpen) await seat.open(signal, () => makeRoom(seat));
         if (closed) {

@@ -1,7 +1,6 @@
 import { SvcError } from "@svc/contract";
 import { type BrowserAction, pageUnreachable } from "@svc/kit/browser";
-import { notInTime } from "../program/batch.ts";
-import { failureOf } from "../program/failures.ts";
+import { PageStuck, failureOf } from "../program/failures.ts";
 import type { Outcome, Running } from "./perform.ts";
 
 /** A page that has begun to show but waits for a part of itself is a page. */
@@ -10,7 +9,7 @@ export async function open(url: string, { its, options, kill }: Running): Promis
     options.signal.throwIfAborted();
     // Nothing stops the program from waiting on: its browser is ended with it.
     await kill();
-    throw error instanceof SvcError && error.message === notInTime().message ? noAnswer() : error;
+    throw error instanceof PageStuck ? noAnswer() : error;
   });
   if (row === undefined || row.success) return {};
   if (/^Timed out after \d+ms waiting for load/.test(row.error)) return { notes: ["The page is still loading."] };

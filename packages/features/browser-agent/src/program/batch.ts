@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Clock, SvcError } from "@svc/contract";
 import { runProcess } from "@svc/kit/process";
+import { PageStuck } from "./failures.ts";
 import { type Row, rowsOf } from "./rows.ts";
 
 /** A command's name and its words. */
@@ -67,10 +68,7 @@ const SESSION = "svc";
 /** The largest page that can be read at once: a snapshot of 50 000 elements. */
 const MAX_OUTPUT_BYTES = 16_777_216;
 
-export const notInTime = (): SvcError =>
-  new SvcError("BROWSER_FAILED", "agent-browser did not answer in time.", {
-    hint: "Open a page: another browser is started for it.",
-  });
+const notInTime = (): SvcError => new PageStuck("agent-browser did not answer in time.");
 
 const tooMuch = (): SvcError =>
   new SvcError("BROWSER_FAILED", "The page is too large to be read at once.", {

@@ -25,8 +25,14 @@ const FAILURES: readonly (readonly [RegExp, () => SvcError])[] = [
   [/^Download was canceled/, () => noDownload()],
 ];
 
-const stuck = (): SvcError =>
-  new SvcError("BROWSER_FAILED", "The page does not answer any more.", { hint: "Open it again, or another one." });
+/** Nothing can be told whether the page will ever answer again. */
+export class PageStuck extends SvcError {
+  constructor(sentence: string) {
+    super("BROWSER_FAILED", sentence, { hint: "Open it again, or another one: another browser is started for it." });
+  }
+}
+
+const stuck = (): SvcError => new PageStuck("The page does not answer any more.");
 
 const noPage = (): SvcError =>
   new SvcError("BROWSER_FAILED", "There is no page at this address: it is a file, or nothing.", {

@@ -10,6 +10,7 @@ import {
 import { perform } from "../actions/perform.ts";
 import { endSession } from "../keeper/left-overs.ts";
 import type { Program } from "../program/batch.ts";
+import { PageStuck } from "../program/failures.ts";
 import { DIALOG_STATUS, pageOf } from "./page.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { watchSize } from "./watch-size.ts";
@@ -22,6 +23,7 @@ export interface AgentSessionOptions {
 export function agentSession(its: Program, folder: SessionFolder, { clock, log }: AgentSessionOptions): DriverSession {
   const ended = Promise.withResolvers<void>();
   let closing: Promise<void> | undefined;
+  let isStuck = false;
   const page = pageOf(its);
 
   const close = async (): Promise<void> => {
@@ -53,11 +55,17 @@ export function agentSession(its: Program, folder: SessionFolder, { clock, log }
 
   return {
     ended: ended.promise,
+    get isStuck() {
+      return isStuck;
+    },
     async perform(action: BrowserAction, call: DriverCall): Promise<DriverResult> {
       if (closing !== undefined) throw browserGone();
       try {
-        return await perform(action, call, { its, page, folder, clock, kill });
+        const result = await perform(action, call, { its, page, folder, clock, kill });
+        isStuck = false;
+        return result;
       } catch (error) {
+        if (!call.signal.aborted) isStuck = error instanceof PageStuck;
         if (call.signal.aborted && !(await settled())) await kill();
         throw closing === undefined || call.signal.aborted || saysWhy(error) ? error : browserGone();
       }
