@@ -4,6 +4,7 @@ import { securityPage } from "../src/checks/security-page.ts";
 import { judge, manifestFile } from "./judge.ts";
 
 const TESTS = "packages/core/gateway/test/a.test.ts";
+const SUITE = "packages/tooling/testkit/src/conformance/browser/checks.ts";
 const HOUSE = {
   "packages/core/gateway/src/routes/core-paths.ts":
     'const PAGE = ["/", "/assets/{file}"];\nexport const CORE_PATHS = ["/webhook", ...PAGE];',
@@ -14,6 +15,13 @@ const HOUSE = {
   "packages/features/new/package.json": manifestFile("@svc/new", { svc: { ingress: ["/new"] } }),
   "profiles/all.toml": 'features = ["channel-x", "keys"]',
   "packages/core/kit/package.json": manifestFile("@svc/kit"),
+  [SUITE]: `
+    export const checks = (bench) => [
+      { name: "a page stays data", run: () => opened(\`no title of a check\`) },
+      attack("no process is killed", { script: "kill" }),
+      { name: \`a redirect: \${path}\` },
+    ];
+  `,
   [TESTS]: `
     describe("guessing", () => {
       test("ten wrong tokens lock out", () => {});
@@ -109,6 +117,19 @@ describe("the table of doors", () => {
 });
 
 describe("a threat", () => {
+  test.each(["a page stays data", "no process is killed", "a redirect: ${path}"])(
+    "may name a check of a conformance suite: %s",
+    (title) => {
+      expect(found({ threats: [`- Guessing. \`${SUITE} › ${title}\``] })).toEqual([]);
+    },
+  );
+
+  test("may name no check that a suite has not", () => {
+    expect(found({ threats: [`- Guessing. \`${SUITE} › kill\``] })).toEqual([
+      `docs/security.md:${LINE} ${SUITE} has no test "kill".`,
+    ]);
+  });
+
   test("without a test is told by its line; one below it is its own", () => {
     expect(found({ threats: ["- Guessing.", "- Reading.", `  - \`${TESTS} › alone\``, "- `npm test`"] })).toEqual([
       `docs/security.md:${LINE} No test is named for this.`,
