@@ -79,6 +79,8 @@ const PAGES: Readonly<Record<string, Answer>> = {
     <div style="height:3000px"></div><p>The end</p>
     <p id="said"></p><script>const say = (text) => { said.textContent += text + ' '; document.title = text; };
     addEventListener('scroll', () => { if (scrollY > 100) document.title = 'scrolled'; });</script>`),
+  "/late": html(`<title>Waiting</title><script>setTimeout(() => {
+    document.body.innerHTML = '<button id="late" onclick="document.title = 1">Late</button>'; }, 1500)</script>`),
   "/sent": (response, _, request) => {
     const query = new URL(request.url ?? "/", "http://x").search.replaceAll(/[<&]/g, " ");
     html(`<title>Sent</title><p>Received: ${query}</p>`)(response, {} as PagePlaces, request);
