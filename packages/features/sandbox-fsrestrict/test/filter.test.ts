@@ -1,69 +1,50 @@
 // A filter with one wrong jump lets a call through, or stops every program: it is run here as the kernel would run it.
 import { describe, expect, test } from "vitest";
-import { ALLOW, type Instruction, KILL_PROCESS, refuse } from "../src/child/seccomp/assembler.ts";
-import { filterOf, instructionsOf } from "../src/child/seccomp/filter.ts";
+import {
+  ALLOW,
+  type Architecture,
+  filterOf,
+  instructionsOf,
+  KILL_PROCESS,
+  NEWEST_SYSCALL,
+  refuse,
+  type Syscall,
+  syscallsOf,
+} from "@svc/kit/seccomp";
+import { type FilteredCall, runFilter } from "@svc/testkit";
+import { policyOf } from "../src/child/seccomp/filter.ts";
 import { REFUSED, UNKNOWN } from "../src/child/seccomp/refused.ts";
-import { type Architecture, NEWEST_SYSCALL, type Syscall, syscallsOf } from "../src/child/seccomp/syscalls.ts";
 
 const AUDIT = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const EPERM = refuse(1);
 const ENOSYS = refuse(38);
 
-interface Call {
-  readonly arch?: number;
-  readonly number: number;
-  readonly args?: readonly (number | bigint)[];
-}
-
-/** Classic BPF over `struct seccomp_data`, as Documentation/networking/filter.rst describes it. */
-function run(
-  program: readonly Instruction[],
-  { arch, number, args = [] }: Required<Pick<Call, "arch">> & Call,
-): number {
-  const data = Buffer.alloc(64);
-  data.writeUInt32LE(number >>> 0, 0);
-  data.writeUInt32LE(arch, 4);
-  for (const [index, value] of args.entries()) data.writeBigUInt64LE(BigInt.asUintN(64, BigInt(value)), 16 + 8 * index);
-  let accumulator = 0;
-  for (let at = 0; at < program.length; at += 1) {
-    const { code, jt, jf, k } = program[at]!;
-    if (code === 0x20) accumulator = data.readUInt32LE(k);
-    else if (code === 0x54) accumulator = (accumulator & k) >>> 0;
-    else if (code === 0x15) at += accumulator === k ? jt : jf;
-    else if (code === 0x35) at += accumulator >= k ? jt : jf;
-    else if (code === 0x45) at += (accumulator & k) !== 0 ? jt : jf;
-    else if (code === 0x06) return k;
-    else throw new Error(`instruction ${code}`);
-  }
-  throw new Error("it came to no verdict");
-}
-
 describe.each(["x64", "arm64"] as const)("%s", (arch: Architecture) => {
   const numbers = syscallsOf(arch);
-  const off = instructionsOf({ arch, network: false });
-  const on = instructionsOf({ arch, network: true });
-  const judge = (name: Syscall, args: Call["args"] = [], program = off): number | undefined =>
-    numbers[name] === undefined ? undefined : run(program, { arch: AUDIT[arch], number: numbers[name], args });
+  const off = instructionsOf(policyOf(false), arch);
+  const on = instructionsOf(policyOf(true), arch);
+  const judge = (name: Syscall, args: FilteredCall["args"] = [], program = off): number | undefined =>
+    numbers[name] === undefined ? undefined : runFilter(program, { arch: AUDIT[arch], number: numbers[name], args });
   const among = (verdict: number): readonly (number | undefined)[] => [verdict, undefined];
 
   test("its instructions fit what the kernel takes", () => {
-    expect(filterOf({ arch, network: false }).byteLength).toBe(off.length * 8);
+    expect(filterOf(policyOf(false), arch).byteLength).toBe(off.length * 8);
     expect(Math.max(...[...off, ...on].map(({ jt, jf }) => Math.max(jt, jf)))).toBeLessThanOrEqual(255);
   });
 
   test("a call of another architecture ends the process", () => {
     const others = [AUDIT.x64, AUDIT.arm64, 0x40000003, 0x40000028].filter((each) => each !== AUDIT[arch]);
-    for (const other of others) expect(run(off, { arch: other, number: 1 })).toBe(KILL_PROCESS);
+    for (const other of others) expect(runFilter(off, { arch: other, number: 1 })).toBe(KILL_PROCESS);
   });
 
   test("what is refused is refused, and what nobody has heard of is unknown", () => {
     for (const name of REFUSED) expect(among(EPERM)).toContain(judge(name));
     for (const name of UNKNOWN) expect(among(ENOSYS)).toContain(judge(name));
-    expect(run(off, { arch: AUDIT[arch], number: NEWEST_SYSCALL + 1 })).toBe(ENOSYS);
+    expect(runFilter(off, { arch: AUDIT[arch], number: NEWEST_SYSCALL + 1 })).toBe(ENOSYS);
     // x32: the same calls with a bit set
-    const x32 = run(off, { arch: AUDIT[arch], number: 0x4000_0000 + numbers.socket! });
+    const x32 = runFilter(off, { arch: AUDIT[arch], number: 0x4000_0000 + numbers.socket! });
     expect(x32).toBe(arch === "x64" ? EPERM : ENOSYS);
-    expect([EPERM, ENOSYS]).toContain(run(off, { arch: AUDIT[arch], number: -1 }));
+    expect([EPERM, ENOSYS]).toContain(runFilter(off, { arch: AUDIT[arch], number: -1 }));
   });
 
   test("every other call goes through", () => {
@@ -71,7 +52,7 @@ describe.each(["x64", "arm64"] as const)("%s", (arch: Architecture) => {
     const unnamed = Array.from({ length: NEWEST_SYSCALL + 1 }, (_, number) => number).filter(
       (each) => !named.has(each),
     );
-    for (const number of unnamed) expect(run(off, { arch: AUDIT[arch], number })).toBe(ALLOW);
+    for (const number of unnamed) expect(runFilter(off, { arch: AUDIT[arch], number })).toBe(ALLOW);
     for (const name of ["prctl", "fcntl", "capset", "setresuid", "seccomp", "landlock_restrict_self"] as const) {
       expect(judge(name)).toBe(ALLOW);
     }

@@ -10,7 +10,7 @@ import {
 } from "@svc/kit/process";
 import { accounts } from "./accounts.ts";
 import { type Bubblewrap, unavailable, whyNoNamespaces } from "./bubblewrap.ts";
-import { filterOf } from "./filter.ts";
+import { filterHere } from "./filter.ts";
 import { viewOf } from "./view.ts";
 
 /** What is here to confine with. */
@@ -51,7 +51,7 @@ export async function usernsSession(
           ...command.words,
         ];
         const child = spawn(...joining(group, [machine.bwrap, ...options, "--", ...inside]), surroundings(command));
-        for (const [index, data] of [filterOf(), ...accounts(confinement)].entries()) {
+        for (const [index, data] of [filterHere(), ...accounts(confinement)].entries()) {
           // It ends without having read them when bwrap can't start.
           (child.stdio[FIRST_INPUT + index] as Writable).on("error", () => undefined).end(data);
         }

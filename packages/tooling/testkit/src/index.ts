@@ -68,6 +68,7 @@ export * from "./platforms/webhook/receiver.ts";
 export * from "./real/otlp-receiver.ts";
 export * from "./real/prometheus.ts";
 export * from "./require-real.ts";
+export * from "./run-filter.ts";
 export * from "./temporary-home.ts";
 export * from "./vectors.ts";
 export * from "./webauthn/authenticator.ts";

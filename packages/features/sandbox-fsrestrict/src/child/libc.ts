@@ -3,7 +3,7 @@
  * The glibc functions that change a user's ids tell all threads; the bare system calls used here don't.
  */
 import koffi from "koffi";
-import { type Syscall, SYSCALLS } from "./seccomp/syscalls.ts";
+import { type Syscall, SYSCALLS } from "@svc/kit/seccomp";
 
 /** A number, a string or buffer handed over by its address, or null. */
 export type Argument = number | bigint | string | Buffer | null;

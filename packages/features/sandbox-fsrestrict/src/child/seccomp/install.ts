@@ -1,7 +1,7 @@
+import { ARCHITECTURES, filterOf } from "@svc/kit/seccomp";
 import koffi from "koffi";
 import { call, SystemError } from "../libc.ts";
-import { filterOf } from "./filter.ts";
-import { ARCHITECTURES } from "./syscalls.ts";
+import { policyOf } from "./filter.ts";
 
 const HERE = ARCHITECTURES.find((each) => each === process.arch);
 
@@ -11,7 +11,7 @@ export const canFilter = (): boolean => HERE !== undefined;
 /** Throws SystemError `architecture` where they are not. */
 export function filterHere(network: boolean): Buffer {
   if (HERE === undefined) throw new SystemError("architecture", process.arch);
-  return filterOf({ arch: HERE, network });
+  return filterOf(policyOf(network), HERE);
 }
 
 /** For this thread, for good; `dropNewPrivileges` comes before it. Throws SystemError. */

@@ -1,5 +1,5 @@
 /** System calls that no command may make, whatever their arguments. */
-import type { Syscall } from "./syscalls.ts";
+import type { Syscall } from "@svc/kit/seccomp";
 
 /** Refused with EPERM. */
 export const REFUSED: readonly Syscall[] = [
