@@ -44,7 +44,7 @@ export function readTally(output, code) {
  */
 export function readReport(json, code) {
   /** @type {import("./vitest-reporter.mjs").Report} */
-  let report = { passed: 0, failed: [], skipped: [] };
+  let report = { passed: 0, failed: [], skipped: [], slowest: [] };
   try {
     report = JSON.parse(json ?? "");
   } catch {

@@ -17,6 +17,7 @@ const limitMs = 30 * 60_000;
  * @property {string} output shown when something failed
  * @property {{ name: string, reason: string }[]} skips
  * @property {{ name: string, why: string }[]} failures
+ * @property {import("./vitest-reporter.mjs").FileTime[]} slowest
  */
 /** @typedef {{ name: string, work: (note: (detail: string) => void) => Promise<Outcome> }} TestStep */
 
@@ -85,7 +86,13 @@ export function tests(name, project) {
         const report = readReport(existsSync(file) ? readFileSync(file, "utf8") : undefined, code);
         const tally = { passed: report.passed, failed: report.failed.length, skipped: report.skipped.length };
         const shown = output.split("\n").filter((line) => !line.startsWith(progressMark));
-        return { tally, output: shown.join("\n"), skips: report.skipped, failures: report.failed };
+        return {
+          tally,
+          output: shown.join("\n"),
+          skips: report.skipped,
+          failures: report.failed,
+          slowest: report.slowest,
+        };
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
@@ -95,7 +102,7 @@ export function tests(name, project) {
 
 /** @returns {Outcome} */
 export function onePassed() {
-  return { tally: { passed: 1, failed: 0, skipped: 0 }, output: "", skips: [], failures: [] };
+  return { tally: { passed: 1, failed: 0, skipped: 0 }, output: "", skips: [], failures: [], slowest: [] };
 }
 
 /**
@@ -105,5 +112,5 @@ export function onePassed() {
  * @returns {Outcome}
  */
 export function oneFailed(name, why, output = "") {
-  return { tally: { passed: 0, failed: 1, skipped: 0 }, output, skips: [], failures: [{ name, why }] };
+  return { tally: { passed: 0, failed: 1, skipped: 0 }, output, skips: [], failures: [{ name, why }], slowest: [] };
 }

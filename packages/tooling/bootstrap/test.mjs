@@ -21,7 +21,10 @@ await runMain(async () => {
   const outcomes = await everything(progress);
   const skips = outcomes.flatMap((outcome) => outcome.skips);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
+  const slowest = outcomes.flatMap((outcome) => outcome.slowest).slice(0, 20);
   const total = sum(outcomes.map((outcome) => outcome.tally));
+  if (slowest.length > 0)
+    progress.line(`\nSlowest files:\n${slowest.map(({ file, seconds }) => `  ${file}: ${seconds} s`).join("\n")}`);
   if (skips.length > 0)
     progress.line(`\nSkipped:\n${skips.map(({ name, reason }) => `  ${name}\n    ${reason}`).join("\n")}`);
   if (failures.length > 0)

@@ -8,7 +8,13 @@ export const reportVariable = "SVC_TEST_REPORT";
 /** Lines of progress on stdout begin with this. */
 export const progressMark = "svc-tests:";
 
-/** @typedef {{ passed: number, failed: { name: string, why: string }[], skipped: { name: string, reason: string }[] }} Report */
+/** @typedef {{ file: string, seconds: number }} FileTime */
+/**
+ * `slowest`: files that took a while, the slowest first.
+ * @typedef {{ passed: number, failed: { name: string, why: string }[], skipped: { name: string, reason: string }[], slowest: FileTime[] }} Report
+ */
+
+const slowAfterSeconds = 20;
 
 export default class CountingReporter {
   #done = 0;
@@ -36,9 +42,11 @@ export default class CountingReporter {
  */
 export function count(modules, unhandledErrors) {
   /** @type {Report} */
-  const report = { passed: 0, failed: [], skipped: [] };
+  const report = { passed: 0, failed: [], skipped: [], slowest: [] };
   for (const module of modules) {
     const file = module.relativeModuleId;
+    const seconds = Math.round(module.diagnostic().duration / 1000);
+    if (seconds >= slowAfterSeconds) report.slowest.push({ file, seconds });
     /** @param {string} name @param {string} why */
     const fail = (name, why) => void report.failed.push({ name: name ? `${file} > ${name}` : file, why });
     const tests = [...module.children.allTests()];
@@ -61,6 +69,7 @@ export function count(modules, unhandledErrors) {
       }
     }
   }
+  report.slowest.sort((a, b) => b.seconds - a.seconds);
   for (const error of unhandledErrors) {
     report.failed.push({
       name: "unhandled error",
