@@ -11,11 +11,11 @@ import type { GenericSchema, InferOutput } from "valibot";
 import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
 import type { FeatureCommand } from "./command.ts";
-import type { ErrorCode } from "./error-codes.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
 import type { Build } from "./manifest.ts";
 import type { Observer, Readings } from "./observe.ts";
+import type { Route } from "./route.ts";
 import type { SandboxBackend } from "./sandbox.ts";
 import type { DocumentReader, FetchOptions, FetchResult, Tool } from "./tool.ts";
 import type { ClientId } from "./identity.ts";
@@ -143,75 +143,6 @@ export interface Contributions {
   run?(signal: AbortSignal): Promise<void>;
   shutdown?(): Promise<void>;
 }
-
-/** A route below `/api/`. */
-export interface Route {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /**
-   * e.g. `/api/plugins`, with segments `{name}` that stand for any one. A path is one feature's, with all its methods, and is on
-   * no other pattern.
-   */
-  readonly path: string;
-  /**
-   * Whose request it takes: a device's that may read, or one that may change things; `open` takes everybody's but that of
-   * another site's page, with a body of at most 64 KiB, thirty a minute from one client to all open routes together, and is
-   * only for paths that the manifest lists as open. Default: `read` for GET, else `operate`.
-   */
-  readonly access?: "read" | "operate" | "open";
-  readonly doc: RouteDoc;
-  handle(request: RouteRequest): Promise<RouteResult>;
-}
-
-export interface RouteResult {
-  readonly status: number;
-  readonly body: Json;
-  /**
-   * Signs a page in as the paired device that this client is: the answer gets its cookie, and `csrf` and `device` are added
-   * to the body, an object, as with `POST /api/session`. Only of features of kind `auth`. Answered UNAUTHORIZED where there
-   * is no such device any more, FORBIDDEN_SCOPE where it is a program's, BAD_ORIGIN where no page of ours asks.
-   */
-  readonly signIn?: ClientId;
-}
-
-/** What a route takes and answers, for `/openapi.json`. What does not fit `query` and `body` never reaches the route. */
-export interface RouteDoc {
-  /** One sentence. */
-  readonly summary: string;
-  /** By parameter; each a schema of a string, `v.optional` where it may be missing. Parameters not named here pass. */
-  readonly query?: Readonly<Record<string, GenericSchema>>;
-  /** Without one, any JSON or none is taken. */
-  readonly body?: GenericSchema;
-  /** By status, below 400. */
-  readonly answers: Readonly<Record<number, RouteAnswer>>;
-  /** Codes it throws, beside those of every route. */
-  readonly errors?: readonly ErrorCode[];
-}
-
-export interface RouteAnswer {
-  readonly description: string;
-  readonly body: GenericSchema;
-}
-
-export interface RouteRequest {
-  readonly caller: RouteCaller;
-  /** By `{name}` of the path, decoded once: whatever text the caller meant, slashes and dots included. */
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
-  /** What the body schema makes of the JSON that came; null without a body. */
-  readonly body: Json;
-  /** `Origin` of the request, if it has one: http(s), on a host that is served, with the gateway's or `public_url`'s port. */
-  readonly origin: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Who asks. `proof`: by its bearer token, or by the sign-in of a page. `operator`: whoever has the control socket. `stranger`:
- * only on routes that are open.
- */
-export type RouteCaller =
-  | { readonly kind: "device"; readonly clientId: ClientId; readonly proof: "token" | "page" }
-  | { readonly kind: "operator" }
-  | { readonly kind: "stranger" };
 
 /** Checks the id at the door; everything else is the kernel's to check, with all problems told at once. */
 export function defineFeature<Schema extends GenericSchema>(

@@ -17,6 +17,7 @@ export * from "./log.ts";
 export * from "./manifest.ts";
 export * from "./observe.ts";
 export * from "./postponed.ts";
+export * from "./route.ts";
 export * from "./sandbox.ts";
 export * from "./schema.ts";
 export * from "./shared.ts";
