@@ -24,8 +24,8 @@ export default defineConfig({
           name: "e2e",
           include: ["apps/*/test/**/*.test.ts", "packages/*/*/test/**/*.e2e.test.ts"],
           pool: "forks",
-          // They wait more than they work. Without this a machine with two cores runs one file after the other.
-          maxWorkers: 2,
+          // They wait a third of their time. Without this a machine with two cores runs one file after the other.
+          maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
