@@ -2,8 +2,8 @@
  * What runs first inside a jail. firejail takes at most 128 arguments of 4 KiB, and some of its options anywhere among them; so
  * the command is not on its command line: it comes by descriptor 3, and by the same way it is told that the command began.
  */
-import { type Confinement, SvcError } from "@svc/contract";
-import type { ConfinedCommand } from "@svc/kit/process";
+import type { Confinement } from "@svc/contract";
+import { type ConfinedCommand, shellWord } from "@svc/kit/process";
 
 /** What is written to descriptor 3 right before the command begins. Nothing else: firejail did not get there. */
 export const BEGAN = "began\n";
@@ -44,23 +44,16 @@ export const entryOf = ({ user }: Confinement): string[] => [
 
 /** What it reads from descriptor 3: a line of the shell that becomes the command. */
 export function lineOf({ words, folder, env }: ConfinedCommand, { limits }: Confinement): string {
-  // The operating system takes no longer one (MAX_ARG_STRLEN of execve(2)), and says so only when the shell is asked to start it.
-  if (words.some((word) => Buffer.byteLength(word) >= 131_072)) {
-    throw new SvcError("TOOL_BAD_INPUT", "The command is too long for the operating system.");
-  }
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // env(1) takes what has a "=" in it for one more variable.
   const program = words[0].includes("=") ? ["/bin/sh", "-c", 'exec "$@"', "sh", ...words] : words;
   const start = ["env", "-i", ...variables, ...program];
   return [
-    `cd -- ${quoted(folder)}`,
+    `cd -- ${shellWord(folder)}`,
     // Below the hard limit, so that the kernel says what it was: SIGXCPU before SIGKILL.
     ...(limits.cpuSecs === undefined ? [] : [`ulimit -S -t ${limits.cpuSecs}`]),
     `printf '${BEGAN.trimEnd()}\\n' >&3`,
     "exec 3>&-",
-    `exec ${start.map(quoted).join(" ")}`,
+    `exec ${start.map(shellWord).join(" ")}`,
   ].join(" && ");
 }
-
-/** POSIX.1-2017, Shell Command Language 2.2.2: between single quotes every character but the quote itself is itself. */
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,7 +1,16 @@
-import { type Clock, type Confinement, type SandboxBackend, type SandboxLimit, type SandboxProbe } from "@svc/contract";
+import {
+  type Clock,
+  type Confinement,
+  type SandboxBackend,
+  type SandboxLimit,
+  type SandboxProbe,
+  type SandboxSession,
+} from "@svc/contract";
 import { findGroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
 import { findBubblewrap, unavailable } from "./bubblewrap.ts";
-import { isRoot, type Machine, usernsSession } from "./session.ts";
+import { isRoot, type Machine } from "./launch.ts";
+import { type SessionParts, usernsSession } from "./session.ts";
+import { createSpares, NO_SPARES } from "./spares.ts";
 
 export interface UsernsOptions {
   readonly clock: Pick<Clock, "after">;
@@ -9,31 +18,41 @@ export interface UsernsOptions {
   readonly path?: string;
 }
 
+export interface Userns {
+  readonly backend: SandboxBackend;
+  /** Resolves when nothing is being made for commands to come. */
+  settled(): Promise<void>;
+  /** Ends what waits for a command. Idempotent. */
+  shutdown(): Promise<void>;
+}
+
 /** bubblewrap around commands. Throws SANDBOX_UNAVAILABLE where it can't do what a confinement asks for. */
-export function createUserns({ clock, path }: UsernsOptions): SandboxBackend {
+export function createUserns({ clock, path }: UsernsOptions): Userns {
+  const spares = createSpares(clock);
   let found: Promise<Machine> | undefined;
   const machine = (): Promise<Machine> =>
     (found ??= look(path).catch((error: unknown) => {
       found = undefined; // it may be installed in the meantime
       throw error;
     }));
-  const open = async (confinement: Confinement) => {
+  const openWith = async (confinement: Confinement, spares: SessionParts["spares"]): Promise<SandboxSession> => {
     refuseOthersUser(confinement);
     const here = await machine();
     const broken = unheld(confinement, here);
     if (broken.length > 0) throw unavailable("Limits that a sandbox of root can't hold here were asked for.");
-    return usernsSession(confinement, here, clock);
+    return usernsSession(confinement, { machine: here, clock, spares });
   };
-  return {
+  const prove = (confinement: Confinement) => openWith(confinement, NO_SPARES);
+  const backend: SandboxBackend = {
     id: "userns",
-    open,
+    open: (confinement) => openWith(confinement, spares),
     async probe(confinement, signal): Promise<SandboxProbe> {
       try {
         const here = await machine();
         const unenforced = unheld(confinement, here);
         const kept = Object.entries(confinement.limits).filter(([name]) => !unenforced.includes(name as SandboxLimit));
         const proved = { ...confinement, limits: Object.fromEntries(kept) };
-        const reason = await proveConfinement({ open, confinement: proved, signal, offline: await offline() });
+        const reason = await proveConfinement({ open: prove, confinement: proved, signal, offline: await offline() });
         if (reason !== undefined) return { available: false, reason };
         return { available: true, unenforced, notes: notesOn(proved, here) };
       } catch (error) {
@@ -42,6 +61,7 @@ export function createUserns({ clock, path }: UsernsOptions): SandboxBackend {
       }
     },
   };
+  return { backend, settled: () => spares.settled(), shutdown: () => spares.shutdown() };
 }
 
 async function look(path: string | undefined): Promise<Machine> {

@@ -1,4 +1,7 @@
 import type { Contributions, FeatureContext } from "@svc/contract";
 import { createUserns } from "./backend.ts";
 
-export const create = ({ clock }: FeatureContext<unknown>): Contributions => ({ sandbox: createUserns({ clock }) });
+export function create({ clock }: FeatureContext<unknown>): Contributions {
+  const { backend, shutdown } = createUserns({ clock });
+  return { sandbox: backend, shutdown };
+}

@@ -47,7 +47,7 @@ describe("it is not available, and says why", () => {
       writeFileSync(join(folder.path, "bwrap"), `#!/bin/sh\n${script}\n`);
       chmodSync(join(folder.path, "bwrap"), 0o755);
     }
-    const backend = createUserns({ clock: fakeClock(), path: folder.path });
+    const { backend } = createUserns({ clock: fakeClock(), path: folder.path });
     const probe = await backend.probe(confinement(folder.path), new AbortController().signal);
     return probe.available ? "available" : probe.reason;
   }

@@ -5,7 +5,7 @@
 import { lstat } from "node:fs/promises";
 import { relative, isAbsolute } from "node:path";
 import type { Confinement } from "@svc/contract";
-import { SANDBOX_USER } from "@svc/kit/process";
+import { SANDBOX_USER, shellWord } from "@svc/kit/process";
 
 export interface CommandUser {
   /** undefined: the daemon's own. */
@@ -29,7 +29,7 @@ export async function commandUser(workspace: string, home: string, uid = process
   return {
     user: undefined,
     handsOver: false,
-    obstacle: `the workspace ${workspace} belongs to root, and commands run as its owner; give it to somebody else: chown -R ${sandboxUid}:${gid} ${quoted(workspace)}`,
+    obstacle: `the workspace ${workspace} belongs to root, and commands run as its owner; give it to somebody else: chown -R ${sandboxUid}:${gid} ${shellWord(workspace)}`,
   };
 }
 
@@ -37,5 +37,3 @@ function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== "" && !way.startsWith("..") && !isAbsolute(way);
 }
-
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;

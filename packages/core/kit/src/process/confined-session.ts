@@ -106,8 +106,17 @@ function wordsOf({ command, cwd }: ExecRequest): readonly [string, ...string[]] 
   if ([...words, cwd ?? ""].some((word) => word.includes("\0"))) {
     throw new SvcError("TOOL_BAD_INPUT", "A command can't contain a NUL character.");
   }
+  const sizes = words.map((word) => Buffer.byteLength(word));
+  if (Math.max(...sizes) >= LONGEST_WORD || sizes.reduce((sum, size) => sum + size) > LONGEST_COMMAND) {
+    throw new SvcError("TOOL_BAD_INPUT", "The command is too long for the operating system.");
+  }
   return words;
 }
+
+/** `MAX_ARG_STRLEN` of execve(2), of Linux; a shell that is asked to start more says so too late. */
+const LONGEST_WORD = 131_072;
+/** A quarter of the usual stack, less what the environment and the table of words take: execve(2). */
+const LONGEST_COMMAND = 1_500_000;
 
 /** Nothing of the daemon's own environment: it holds secrets, and variables that make programs load code. */
 function environmentFor(workspace: string): Record<string, string> {

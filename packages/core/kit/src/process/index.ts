@@ -6,3 +6,4 @@ export * from "./prove-confinement.ts";
 export * from "./run-process.ts";
 export * from "./sandbox-user.ts";
 export * from "./session-group.ts";
+export * from "./shell-word.ts";

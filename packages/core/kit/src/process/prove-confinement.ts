@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Confinement, type ExecResult, type SandboxBackend, SvcError } from "@svc/contract";
+import { shellWord } from "./shell-word.ts";
 
 export interface ConfinementProof {
   readonly open: SandboxBackend["open"];
@@ -104,16 +105,14 @@ function listen(): Promise<Listener> {
 /** Every attempt fails in silence but for what it got hold of. Last it says that it came to its end. */
 const lineOf = ({ hidden, outside, note }: Scene, port: number | undefined, offline: string): string =>
   [
-    `{ echo here >${quoted(note)}`,
-    `read -r got <${quoted(join(hidden, "canary"))}; echo "got $got"`,
-    `echo out >${quoted(join(outside, "new"))}`,
+    `{ echo here >${shellWord(note)}`,
+    `read -r got <${shellWord(join(hidden, "canary"))}; echo "got $got"`,
+    `echo out >${shellWord(join(outside, "new"))}`,
     ...(port === undefined
       ? []
       : [`[ -x /bin/bash ] && /bin/bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}'`, `echo "network $(${offline})"`]),
     `echo ended; } 2>/dev/null`,
   ].join("\n");
-
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 async function objection(scene: Scene, { user }: Confinement, result: ExecResult): Promise<string | undefined> {
   if (result.stdout.includes(scene.canary)) return "a command could read a folder that is to be hidden";
