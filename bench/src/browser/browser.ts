@@ -1,14 +1,17 @@
 /** How long an agent waits for a page: from the tool call until the first snapshot is there, with a real Chromium. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { type ClientId, type Contributions, type FeatureDefinition, type Json, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kernel";
-import { fakeFeatureContext, fakeToolContext, temporaryHome } from "@svc/testkit";
+import { fakeFeatureContext, fakeToolContext, fullestBinaryPath, temporaryHome } from "@svc/testkit";
+import browserAgent from "@svc/browser-agent";
 import browserNative from "@svc/browser-native";
 import { median } from "../measure.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
+const AGENT_BROWSER = fileURLToPath(import.meta.resolve("agent-browser/bin/agent-browser.js"));
 
 export interface BrowserTimes {
   readonly backend: string;
@@ -28,7 +31,11 @@ export async function measureBrowser(rounds: number): Promise<BrowserTimes[]> {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/`;
   try {
-    return [await bare(url, rounds), await backend(browserNative, "native", url, rounds)];
+    return [
+      await bare(url, rounds),
+      await backend(browserNative, "native", url, rounds),
+      await backend(browserAgent, "agent_browser", url, rounds),
+    ];
   } finally {
     server.closeAllConnections();
     server.close();
@@ -67,10 +74,13 @@ async function backend(
     backend: name,
     allowed_domains: ["127.0.0.1"],
     native_headless: true,
+    chromium_path: CHROMIUM,
+    agent_browser_path: AGENT_BROWSER,
     idle_secs: 300,
   };
+  const child = (program: string) => [fullestBinaryPath(), `__${program}`] as const;
   const resolve = async (): Promise<readonly string[]> => ["127.0.0.1"];
-  const context = fakeFeatureContext(section, { clock: systemClock as never, homeFolder: home.path, resolve });
+  const context = fakeFeatureContext(section, { clock: systemClock as never, homeFolder: home.path, resolve, child });
   const made = (await definition.load()).create(context);
   await made.register?.(new AbortController().signal);
   const [cold, warm]: [number[], number[]] = [[], []];

@@ -13,11 +13,16 @@ export interface MadeBackend {
 
 export const SANDBOXES: Readonly<Record<string, FeatureDefinition>> = { userns, fsrestrict, jail, container };
 
-export async function makeBackend(id: string, definition: FeatureDefinition, home: string): Promise<MadeBackend> {
+export async function makeBackend(
+  id: string,
+  definition: FeatureDefinition,
+  home: string,
+  image?: string,
+): Promise<MadeBackend> {
   const { create } = await definition.load();
   const binary = fullestBinaryPath();
   const { sandbox, shutdown } = create(
-    fakeFeatureContext({ enabled: true, backend: id }, {
+    fakeFeatureContext({ enabled: true, backend: id, container_image: image }, {
       child: (name: string) => [binary, `__${name}`] as const,
       clock: systemClock(),
       homeFolder: home,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Confinement, SandboxBackend } from "@svc/contract";
 import { confinedSession, SANDBOX_USER } from "@svc/kit/process";
+import { makeContainerImage, missingEngine } from "@svc/testkit";
 import { median } from "../measure.ts";
 import { type MadeBackend, makeBackend, SANDBOXES, systemClock } from "./backends.ts";
 
@@ -29,6 +30,7 @@ export async function measureSandboxes(rounds: number): Promise<SandboxTime[]> {
   const root = realpathSync(mkdtempSync("/var/tmp/svc-bench-"));
   const confinement = confinementIn(root);
   const made: MadeBackend[] = [];
+  using image = (await missingEngine()) ? undefined : makeContainerImage(["podman"]);
   const times: { name: string; run: () => Promise<void>; aim: string; samples: number[]; over: number[] }[] = [];
   const missing: SandboxTime[] = [];
   const add = (name: string, aim: string, run: () => Promise<void>): void => {
@@ -38,7 +40,7 @@ export async function measureSandboxes(rounds: number): Promise<SandboxTime[]> {
     add("bare spawn", "", bareSpawn);
     add("none: watched, and nothing else", "", () => commandIn(unconfined, confinement));
     for (const [id, definition] of Object.entries(SANDBOXES)) {
-      const one = await makeBackend(id, definition, join(root, "home"));
+      const one = await makeBackend(id, definition, join(root, "home"), image?.name);
       made.push(one);
       const probe = await one.backend.probe(confinement, AbortSignal.timeout(60_000));
       const aim = AIMS[id] ?? "";

@@ -6,14 +6,13 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Confinement, SandboxProbe } from "@svc/contract";
-import { captureLogger, fakeClock, requireReal } from "@svc/testkit";
+import { captureLogger, fakeClock, requireReal, makeContainerImage, missingEngine } from "@svc/testkit";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../src/backend.ts";
 import { labelOf, ownerOf } from "../src/owner.ts";
-import { makeImage, missingPart } from "./image.ts";
 
-const missing = await missingPart();
-const image = missing ? undefined : makeImage(["podman"]);
+const missing = await missingEngine();
+const image = missing ? undefined : makeContainerImage(["podman"]);
 afterAll(() => image?.[Symbol.dispose]());
 
 const never = new AbortController().signal;

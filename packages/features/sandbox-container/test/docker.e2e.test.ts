@@ -5,16 +5,22 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Confinement, SandboxSession } from "@svc/contract";
 import { findProgram, SANDBOX_USER } from "@svc/kit/process";
-import { captureLogger, fakeClock, requireReal } from "@svc/testkit";
+import {
+  captureLogger,
+  fakeClock,
+  requireReal,
+  type ContainerImage,
+  makeContainerImage,
+  missingEngine,
+} from "@svc/testkit";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../src/backend.ts";
-import { type Image, makeImage, missingPart } from "./image.ts";
 
-const missing = (await missingPart("docker")) ?? (await missingService());
+const missing = (await missingEngine("docker")) ?? (await missingService());
 const root = mkdtempSync("/var/tmp/svc-docker-");
 const socket = `unix://${join(root, "sock")}`;
 let service: ChildProcess | undefined;
-let image: Image | undefined;
+let image: ContainerImage | undefined;
 
 beforeAll(async () => {
   if (missing) return;
@@ -29,7 +35,7 @@ beforeAll(async () => {
   const alone = ["--bridge=none", "--iptables=false", "--oom-score-adjust=0", "--host", socket];
   service = spawn("unshare", ["--net", "dockerd", ...options, ...alone], { stdio: "ignore" });
   while (!existsSync(join(root, "sock")) && service.exitCode === null) await pause(20);
-  image = makeImage(["docker", "--host", socket]);
+  image = makeContainerImage(["docker", "--host", socket]);
   // No podman on this one.
   symlinkSync((await findProgram("docker"))!, join(root, "docker"));
 });

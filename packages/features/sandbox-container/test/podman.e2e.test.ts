@@ -1,12 +1,11 @@
 // The suite of all sandboxes, with the real podman and an image that holds nothing but busybox.
 import { existsSync } from "node:fs";
-import { sandboxConformance } from "@svc/testkit";
+import { sandboxConformance, makeContainerImage, missingEngine } from "@svc/testkit";
 import { afterAll } from "vitest";
 import definition from "../src/index.ts";
-import { makeImage, missingPart } from "./image.ts";
 
-const missing = await missingPart();
-const image = missing ? undefined : makeImage(["podman"]);
+const missing = await missingEngine();
+const image = missing ? undefined : makeContainerImage(["podman"]);
 afterAll(() => image?.[Symbol.dispose]());
 
 /** An ordinary user has control groups of version 2 alone. */

@@ -65,6 +65,7 @@ export * from "./platforms/voice-call/server.ts";
 export * from "./platforms/voice-call/signed.ts";
 export { parseTwiml, treeOf, type TwimlNode } from "./platforms/voice-call/twiml.ts";
 export * from "./platforms/webhook/receiver.ts";
+export * from "./real/container-image.ts";
 export * from "./real/otlp-receiver.ts";
 export * from "./real/prometheus.ts";
 export * from "./require-real.ts";

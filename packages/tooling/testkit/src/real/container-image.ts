@@ -5,13 +5,13 @@ import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlin
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "@svc/kit/process";
-import type { MissingPart } from "@svc/testkit";
+import type { MissingPart } from "../require-real.ts";
 
-export interface Image extends Disposable {
+export interface ContainerImage extends Disposable {
   readonly name: string;
 }
 
-export async function missingPart(engine: "podman" | "docker" = "podman"): Promise<MissingPart | undefined> {
+export async function missingEngine(engine: "podman" | "docker" = "podman"): Promise<MissingPart | undefined> {
   for (const [program, name, tier] of [
     [engine, engine, engine === "podman" ? "A" : "B"],
     ["busybox", "busybox-static", "A"],
@@ -23,7 +23,7 @@ export async function missingPart(engine: "podman" | "docker" = "podman"): Promi
 }
 
 /** `engine`: the program, with the options before its command. */
-export function makeImage(engine: readonly [string, ...string[]]): Image {
+export function makeContainerImage(engine: readonly [string, ...string[]]): ContainerImage {
   const [file, ...options] = engine;
   const root = mkdtempSync(join(tmpdir(), "svc-image-"));
   const name = `localhost/svc-test:${randomUUID()}`;
