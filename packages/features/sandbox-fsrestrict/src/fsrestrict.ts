@@ -15,6 +15,7 @@ function lazily(make: () => Starter): Starter {
   let made: Starter | undefined;
   return {
     start: (what) => (made ??= make()).start(what),
-    shutdown: () => made?.shutdown(),
+    take: async (key) => made?.take(key),
+    shutdown: async () => made?.shutdown(),
   };
 }

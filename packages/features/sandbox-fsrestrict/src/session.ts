@@ -9,6 +9,7 @@ import { killMarked, onlyMark } from "./marks.ts";
 import type { Restriction } from "./request.ts";
 import { rulesOf } from "./rules.ts";
 import type { Started, Starter } from "./starter.ts";
+import { endReady, type GroupWish } from "./waiting-child.ts";
 import { judge, NotBegun, reportsIn } from "./verdict.ts";
 
 export interface SessionOptions {
@@ -24,13 +25,14 @@ export async function openSession(
   { starter, clock, groups }: SessionOptions,
 ): Promise<SandboxSession> {
   const temporary = await makeTemporary(confinement);
-  let group: SessionGroup | undefined;
+  const wish = groupWish(confinement, groups);
+  let ready = wish?.ahead ? await starter.take(wish.key) : undefined;
+  let group = ready?.group;
   const end = async (): Promise<void> => {
-    await Promise.all([remove(temporary), group?.close()]);
+    await Promise.all([remove(temporary), ready ? endReady(ready) : group?.close()]);
   };
   try {
-    const { memoryMb, pids } = confinement.limits;
-    if (memoryMb !== undefined || pids !== undefined) group = await groups?.make(confinement.limits, 0);
+    group ??= await wish?.make();
     const restriction = await restrictionOf(confinement, temporary, group);
     const all = new WeakMap<ChildProcess, Started & Leftovers>();
     const session = confinedSession(
@@ -38,7 +40,10 @@ export async function openSession(
       {
         start({ words, folder, env, hasInput }) {
           const run = { kind: "command", words, folder, env: { ...env, TMPDIR: temporary }, hasInput } as const;
-          const started = starter.start({ restriction, run });
+          const child = ready?.child;
+          ready = undefined;
+          const joined = child ? { ...restriction, joins: [] } : restriction;
+          const started = starter.start({ restriction: joined, run, child, nextGroup: wish?.ahead ? wish : undefined });
           all.set(started.child, { ...started, ...endLeftovers(started, env) });
           return started.child;
         },
@@ -63,6 +68,19 @@ export async function openSession(
     await end();
     throw error;
   }
+}
+
+/** One that waits has the threads and the memory of its runtime, for which there has to be room. */
+const ROOM = { memoryMb: 256, pids: 64 };
+
+function groupWish(
+  { limits }: Confinement,
+  groups: GroupMaker | undefined,
+): (GroupWish & { readonly ahead: boolean }) | undefined {
+  const { memoryMb, pids } = limits;
+  if (!groups || (memoryMb === undefined && pids === undefined)) return undefined;
+  const ahead = (memoryMb ?? Infinity) >= ROOM.memoryMb && (pids ?? Infinity) >= ROOM.pids;
+  return { key: JSON.stringify([memoryMb, pids]), ahead, make: () => groups.make(limits, 0) };
 }
 
 /** Control groups hold limits of a session together; what they don't hold is held of each process. */

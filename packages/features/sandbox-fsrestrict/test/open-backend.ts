@@ -28,7 +28,7 @@ export function openBackend(command: readonly [string, ...string[]] = childComma
     root,
     confinement: { workspace, network: false, readable: [], writable: [], hidden: [], limits: {} },
     [Symbol.asyncDispose]: async () => {
-      starter.shutdown();
+      await starter.shutdown();
       rmSync(root, { recursive: true, force: true });
     },
   };

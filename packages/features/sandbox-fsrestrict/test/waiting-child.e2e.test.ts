@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Confinement } from "@svc/contract";
+import { findGroupMaker } from "@svc/kit/process";
 import type { FakeClock } from "@svc/testkit";
 import { childCommand } from "./child-command.ts";
 import { openBackend, type OpenedBackend } from "./open-backend.ts";
@@ -63,7 +65,7 @@ describe("the child that waits", () => {
     await opened.clock.advance(300_000);
     await until(() => !isAlive(opened.waiting));
     await using other = await warmed();
-    other.starter.shutdown();
+    await other.starter.shutdown();
     await until(() => !isAlive(other.waiting));
     expect(waitingOf(process.pid)).toEqual([]);
   });
@@ -133,5 +135,91 @@ kill -9 ${next} && echo "killed"; kill -CONT ${next} && echo "signalled"`,
     await until(() => !isAlive(hidden) && !isAlive(waiting!));
     expect(waitingOf(daemon.pid!)).toEqual([]);
     rmSync(dirname(workspace), { recursive: true, force: true });
+  });
+});
+
+describe("where root has control groups, the child that waits", () => {
+  const LIMITS = { timeoutSecs: 60, memoryMb: 300, pids: 64 };
+  const groupsOf = (pid: number): string[] =>
+    readFileSync(`/proc/${pid}/cgroup`, "utf8")
+      .split("\n")
+      .map((line) => line.split(":")[2] ?? "")
+      .filter((path) => path.includes("svc-sandbox-"));
+  /** After a command with limits, with the one that waits in its group. */
+  async function grouped(): Promise<OpenedBackend & { readonly waiting: number; readonly limited: Confinement }> {
+    const opened = await warmed();
+    const limited = { ...opened.confinement, limits: LIMITS };
+    // The one that waits is of a command without limits: the next one finds another.
+    await opened.clock.advance(300_000);
+    await until(() => !isAlive(opened.waiting));
+    const session = await opened.backend.open(limited);
+    expect(await session.exec({ command: ["true"] })).toMatchObject({ exitCode: 0 });
+    await session.close();
+    await until(() => waitingOf(process.pid).length === 1);
+    const [waiting] = waitingOf(process.pid);
+    await until(() => groupsOf(waiting!).length > 0);
+    return { ...opened, limited, waiting: waiting! };
+  }
+  beforeEach(async (context) => {
+    context.skip((await findGroupMaker()) === undefined, "needs root, and control groups that it may make");
+  });
+
+  test("is in the next command's group before there is a command, and both go with the session", async () => {
+    await using opened = await grouped();
+    const [group] = groupsOf(opened.waiting);
+    const session = await opened.backend.open(opened.limited);
+    const { stdout } = await session.exec({ command: "echo $$" });
+    expect(Number(stdout)).toBe(opened.waiting);
+    await session.close();
+    await until(() => waitingOf(process.pid).length === 1);
+    const [next] = waitingOf(process.pid);
+    await until(() => groupsOf(next!).length > 0);
+    expect(groupsOf(next!)).not.toContain(group);
+  });
+
+  test("is held by the limits like any other", async () => {
+    await using opened = await grouped();
+    const hog = await opened.backend.open(opened.limited);
+    const memory = await hog.exec({
+      command: ["perl", "-e", 'push @m, "x" x 8_388_608 for 1 .. 128; print "got through"'],
+    });
+    expect(memory).toMatchObject({ limit: "memoryMb", stdout: "" });
+    await hog.close();
+    await until(() => waitingOf(process.pid).some((pid) => groupsOf(pid).length > 0));
+    const bomb = await opened.backend.open(opened.limited);
+    const forks = await bomb.exec({
+      command: ["perl", "-e", "for (1 .. 300) { my $p = fork; defined $p or die; $p or (sleep(20), exit) }"],
+    });
+    expect(forks).toMatchObject({ limit: "pids" });
+    await bomb.close();
+  });
+
+  test("is not used under other limits", async () => {
+    await using opened = await grouped();
+    const session = await opened.backend.open({ ...opened.confinement, limits: { ...LIMITS, memoryMb: 400 } });
+    const { stdout } = await session.exec({ command: "echo $$" });
+    expect(Number(stdout)).not.toBe(opened.waiting);
+    await session.close();
+  });
+
+  test("ends with a session that needed none, and no command of others with it", async () => {
+    await using opened = await grouped();
+    const unused = await opened.backend.open(opened.limited);
+    const other = await opened.backend.open(opened.limited);
+    const running = other.exec({ command: "echo > begun; until [ -e done ]; do sleep 0.01; done; echo whole" });
+    await until(() => existsSync(join(opened.confinement.workspace, "begun")));
+    await unused.close();
+    expect(isAlive(opened.waiting)).toBe(false);
+    writeFileSync(join(opened.confinement.workspace, "done"), "");
+    expect(await running).toMatchObject({ exitCode: 0, stdout: "whole\n" });
+    await other.close();
+  });
+
+  test("leaves no group behind", async () => {
+    const opened = await grouped();
+    const [group] = groupsOf(opened.waiting);
+    await opened[Symbol.asyncDispose]();
+    const left = ["pids", "memory", ""].filter((tree) => existsSync(join("/sys/fs/cgroup", tree, group!)));
+    expect(left).toEqual([]);
   });
 });
