@@ -38,6 +38,24 @@ export const noneOf = (bits: number, argument: number): Instruction[] => [
   YES,
 ];
 
+/** What is mounted where: whoever changes it takes covers off, or brings files in. Namespaces of one's own are the way to it. */
+export const MOUNTING: readonly Syscall[] = [
+  "unshare",
+  "setns",
+  "mount",
+  "umount2",
+  "pivot_root",
+  "chroot",
+  "open_tree",
+  "open_tree_attr",
+  "move_mount",
+  "fsopen",
+  "fsconfig",
+  "fsmount",
+  "fspick",
+  "mount_setattr",
+];
+
 /** clone(2) makes processes and threads, and no namespace: `CLONE_NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID`, `NEWNET`. */
 export const NO_NAMESPACE: readonly Instruction[] = noneOf(0x7e02_0000, 0);
 /** ioctl(2): `TIOCSTI` types into a terminal, `TIOCLINUX` pastes into one. */

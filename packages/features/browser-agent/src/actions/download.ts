@@ -1,9 +1,8 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import type { BrowserAction } from "@svc/kit/browser";
+import { type BrowserAction, sizeOf } from "@svc/kit/browser";
 import { noDownload } from "../program/failures.ts";
-import { sizeOf } from "../session/watch-size.ts";
 import { handedOver } from "./files.ts";
 import type { Outcome, Running } from "./perform.ts";
 import { elementOf } from "./target.ts";

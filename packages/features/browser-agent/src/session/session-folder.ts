@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { makeProfile } from "@svc/kit/browser";
 import { DIALOGS_SCRIPT } from "./dialogs.ts";
 import { TEMPORARY } from "../keeper/left-overs.ts";
 
@@ -40,32 +41,11 @@ export async function sessionFolder(folders: string, prefix: string): Promise<Se
     script: join(temporary, "dialogs.js"),
   };
   const { profile, downloads, files } = folder;
-  await Promise.all(
-    [join(profile, "Default"), downloads, files].map((path) => mkdir(path, { recursive: true, mode: 0o700 })),
-  );
+  await Promise.all([makeProfile(profile), mkdir(downloads, { mode: 0o700 }), mkdir(files, { mode: 0o700 })]);
   await writeFile(folder.script, DIALOGS_SCRIPT);
-  await writeFile(join(profile, "Default", "Preferences"), JSON.stringify(PREFERENCES));
   const remove = async (): Promise<void> => {
     // Chromium's last writes come after its process is told to end.
     for (const path of [temporary, root]) await rm(path, { recursive: true, force: true, maxRetries: 5 });
   };
   return { ...folder, remove };
 }
-
-/** What no switch sets: chrome/common/pref_names.h of Chromium. */
-const PREFERENCES = {
-  alternate_error_pages: { enabled: false },
-  autofill: { enabled: false, profile_enabled: false, credit_card_enabled: false },
-  credentials_enable_service: false,
-  dns_prefetching: { enabled: false },
-  // 2: never guess what is opened next.
-  net: { network_prediction_options: 2 },
-  // A PDF is a download, in every mode alike.
-  plugins: { always_open_pdf_externally: true },
-  profile: { password_manager_enabled: false },
-  safebrowsing: { enabled: false },
-  search: { suggest_enabled: false },
-  signin: { allowed: false, allowed_on_next_startup: false },
-  translate: { enabled: false },
-  webrtc: { ip_handling_policy: "disable_non_proxied_udp" },
-};

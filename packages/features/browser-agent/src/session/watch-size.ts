@@ -1,6 +1,5 @@
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "@svc/contract";
+import { sizeOf } from "@svc/kit/browser";
 
 /**
  * Looks every two seconds how much pages have downloaded, asked for or not: the program sets no limit. Calls `tooMuch` once there
@@ -24,16 +23,3 @@ export function watchSize(folder: string, clock: Clock, tooMuch: () => void): ()
 
 const EVERY_MS = 2000;
 const MAX_BYTES = 268_435_456;
-
-export async function sizeOf(folder: string): Promise<number> {
-  const names = await readdir(folder).catch(() => []);
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(folder, name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
-}

@@ -1,6 +1,7 @@
 /** The folder of one browser: new when it starts, gone when it ends. Below `$SVC_HOME/run/browser`, which only we may read. */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { makeProfile } from "@svc/kit/browser";
 
 export interface ProfileFolder {
   /** What Chromium keeps of itself. */
@@ -15,9 +16,7 @@ export async function profileFolder(profiles: string): Promise<ProfileFolder> {
   await mkdir(profiles, { recursive: true, mode: 0o700 });
   const root = await mkdtemp(join(profiles, ownPrefix()));
   const [profile, downloads] = [join(root, "profile"), join(root, "downloads")];
-  await mkdir(join(profile, "Default"), { recursive: true, mode: 0o700 });
-  await mkdir(downloads, { mode: 0o700 });
-  await writeFile(join(profile, "Default", "Preferences"), JSON.stringify(PREFERENCES));
+  await Promise.all([makeProfile(profile), mkdir(downloads, { mode: 0o700 })]);
   // Chromium's last writes come after its process is told to end.
   return { root, profile, downloads, remove: () => rm(root, { recursive: true, force: true, maxRetries: 5 }) };
 }
@@ -31,21 +30,3 @@ export async function removeLeftOvers(profiles: string): Promise<void> {
 
 /** A process number alone comes back; in a container it is always the same. */
 const ownPrefix = (): string => `${process.pid}-${Math.round(performance.timeOrigin)}-`;
-
-/** What no switch sets: chrome/common/pref_names.h of Chromium. */
-const PREFERENCES = {
-  alternate_error_pages: { enabled: false },
-  autofill: { enabled: false, profile_enabled: false, credit_card_enabled: false },
-  credentials_enable_service: false,
-  dns_prefetching: { enabled: false },
-  // 2: never guess what is opened next.
-  net: { network_prediction_options: 2 },
-  // A PDF is a download, in every mode alike.
-  plugins: { always_open_pdf_externally: true },
-  profile: { password_manager_enabled: false },
-  safebrowsing: { enabled: false },
-  search: { suggest_enabled: false },
-  signin: { allowed: false, allowed_on_next_startup: false },
-  translate: { enabled: false },
-  webrtc: { ip_handling_policy: "disable_non_proxied_udp" },
-};

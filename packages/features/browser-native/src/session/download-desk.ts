@@ -1,9 +1,8 @@
 /** Files that pages offer: one that was asked for is taken, all others are turned away. */
 import { createReadStream } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { rm, stat } from "node:fs/promises";
 import { type Clock, SvcError } from "@svc/contract";
-import type { DriverCall, DriverFile } from "@svc/kit/browser";
+import { type DriverCall, type DriverFile, sizeOf } from "@svc/kit/browser";
 import type { Download } from "playwright-core";
 
 export class DownloadDesk {
@@ -83,19 +82,6 @@ export class DownloadDesk {
 /** How long a page may take to offer the file. */
 const OFFER_MS = 30_000;
 const LOOK_MS = 200;
-
-async function sizeOf(folder: string): Promise<number> {
-  const names = await readdir(folder).catch(() => []);
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(folder, name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
 
 async function filled(path: string, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {
   try {

@@ -1,5 +1,5 @@
 /** System calls that no command may make, whatever their arguments. */
-import type { Syscall } from "@svc/kit/seccomp";
+import { MOUNTING, type Syscall } from "@svc/kit/seccomp";
 
 /** Refused with EPERM. */
 export const REFUSED: readonly Syscall[] = [
@@ -14,22 +14,7 @@ export const REFUSED: readonly Syscall[] = [
   "io_uring_setup",
   "io_uring_enter",
   "io_uring_register",
-  // namespaces, in which a command would have powers that it has not here
-  "unshare",
-  "setns",
-  // what is mounted where
-  "mount",
-  "umount2",
-  "pivot_root",
-  "chroot",
-  "move_mount",
-  "open_tree",
-  "open_tree_attr",
-  "fsopen",
-  "fsconfig",
-  "fsmount",
-  "fspick",
-  "mount_setattr",
+  ...MOUNTING,
   // files by another way than their path
   "name_to_handle_at",
   "open_by_handle_at",
