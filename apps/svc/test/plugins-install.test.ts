@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fullestBinaryPath, runBinary, type RunResult, spawnBinary, startBinary, temporaryHome } from "@svc/testkit";
@@ -129,6 +130,41 @@ test("from a server of this machine, as tar makes the archive", async () => {
       enabled: false,
     });
     expect(await json(home.path, "plugin", "info", "word_count")).toMatchObject({ source: url, running: "off" });
+  } finally {
+    server.close();
+  }
+});
+
+test("over https: what no certificate vouches for is not fetched, and why is said", async () => {
+  using home = temporaryHome();
+  const { folder, hash } = example("shout", join(home.path, "shout"));
+  const at = (name: string): string => join(home.path, name);
+  execFileSync("tar", ["-czf", at("shout.tgz"), "-C", folder, "plugin.toml", "plugin.wasm"]);
+  const names = ["-subj", "/CN=elsewhere.test", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const files = ["-keyout", at("key.pem"), "-out", at("cert.pem")];
+  execFileSync("openssl", ["req", "-x509", "-newkey", "ed25519", "-nodes", ...names, ...files], { stdio: "pipe" });
+  const asked: string[] = [];
+  const secret = { key: readFileSync(at("key.pem")), cert: readFileSync(at("cert.pem")) };
+  const server = createTlsServer(secret, (request, response) => {
+    asked.push(request.url ?? "");
+    response.end(readFileSync(at("shout.tgz")));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const install = (host: string, env: Record<string, string> = {}): Promise<RunResult> =>
+    runBinary(["plugin", "install", `https://${host}:${port}/shout.tgz`, "--sha256", hash], {
+      home: home.path,
+      binary,
+      env,
+    });
+  try {
+    const strange = await install("127.0.0.1");
+    expect(strange).toMatchObject({ code: 69, stderr: expect.stringContaining("certificate is not trusted") });
+    const trusted = { NODE_EXTRA_CA_CERTS: at("cert.pem") };
+    expect(await install("localhost", trusted), "a certificate of another name").toMatchObject({ code: 69 });
+    expect(asked).toEqual([]);
+    expect(await install("127.0.0.1", trusted)).toMatchObject({ code: 0 });
+    expect(asked).toEqual(["/shout.tgz"]);
   } finally {
     server.close();
   }

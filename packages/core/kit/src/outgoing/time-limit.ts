@@ -1,4 +1,5 @@
 import { type Clock, SvcError } from "@svc/contract";
+import { unreachable } from "./unreachable.ts";
 
 /**
  * Runs `work` under one limit for everything it does: resolving, connecting, every redirect and the body. Whatever the
@@ -21,7 +22,7 @@ export async function withTimeLimit<T>(
     if (limit.signal.aborted) {
       throw new SvcError("REMOTE_TIMEOUT", "The remote server did not answer within the time limit.", { cause: error });
     }
-    throw error instanceof SvcError ? error : new SvcError("REMOTE_UNREACHABLE", undefined, { cause: error });
+    throw error instanceof SvcError ? error : unreachable(error);
   } finally {
     cancel();
   }
