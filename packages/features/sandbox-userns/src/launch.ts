@@ -40,6 +40,8 @@ export function launch({ confinement, machine, view, group }: LaunchParts): Laun
     stdio: Array.from({ length: DESCRIPTORS }, () => "pipe"),
     detached: true,
   });
+  // Whoever runs the command sees its end; what never started, and what a killed one leaves unread, is no news.
+  for (const each of [child, ...child.stdio]) each?.on("error", () => undefined);
   for (const [index, data] of [filterHere(), ...accounts(confinement)].entries())
     feed(child, FIRST_INPUT + index, data);
   const status = statusOf(child);

@@ -27,7 +27,12 @@ export async function usernsSession(
   const key = keyOf(confinement, view);
   const make = async (): Promise<Waiting> => {
     const group = await groupOf(confinement, machine);
-    return { group, launched: launch({ confinement, machine, view, group }) };
+    try {
+      return { group, launched: launch({ confinement, machine, view, group }) };
+    } catch (error) {
+      await group?.close();
+      throw error;
+    }
   };
   const spare = spares.take(key);
   const group = spare ? spare.group : await groupOf(confinement, machine);

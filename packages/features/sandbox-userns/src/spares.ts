@@ -74,9 +74,10 @@ export function createSpares(clock: Pick<Clock, "after">): Spares {
     for (const each of oldest) end(forget(each));
     setReferenced(spare, false);
     waiting.set(key, { ...spare, cancelIdle: clock.after(IDLE_MS, () => end(forget(key))) });
-    spare.launched.child.once("exit", () => {
+    const gone = (): void => {
       if (waiting.get(key)?.launched === spare.launched) end(forget(key));
-    });
+    };
+    spare.launched.child.once("exit", gone).once("error", gone);
   };
 
   return {
@@ -111,7 +112,7 @@ export function createSpares(clock: Pick<Clock, "after">): Spares {
 }
 
 export async function endWaiting({ group, launched: { child } }: Waiting): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     setChildReferenced(child, true);
     child.kill("SIGKILL");

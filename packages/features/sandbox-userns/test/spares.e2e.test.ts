@@ -2,13 +2,16 @@
 // it was made for, seen by nobody, and ended with whoever made it.
 import { spawn, type StdioOptions } from "node:child_process";
 import {
+  chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -159,6 +162,26 @@ describe("the one that waits", () => {
     process.kill(waiting!, "SIGKILL");
     await until(() => childPids().length === 0);
     expect(await output("echo here")).toBe("here\n");
+  });
+
+  test("bubblewrap that is gone by then takes nobody along", async () => {
+    const folder = join(home.path, "bin");
+    mkdirSync(folder);
+    for (const name of ["bwrap", "setpriv"]) {
+      copyFileSync(`/usr/bin/${name}`, join(folder, name));
+      chmodSync(join(folder, name), 0o755);
+    }
+    const own = createUserns({ clock, path: folder });
+    const session = await own.backend.open(confinement());
+    expect(await session.exec({ command: ["true"] })).toMatchObject({ exitCode: 0 });
+    await session.close();
+    rmSync(join(folder, "bwrap"));
+    await clock.advance(SETTLED_MS);
+    await own.settled();
+    const next = await own.backend.open(confinement());
+    await expect(next.exec({ command: ["true"] })).rejects.toMatchObject({ code: "TOOL_BAD_INPUT" });
+    await next.close();
+    await own.shutdown();
   });
 
   test("a session that runs nothing leaves nothing; neither does a probe", async () => {
