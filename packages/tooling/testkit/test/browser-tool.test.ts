@@ -188,6 +188,24 @@ describe("browsers", () => {
     expect(living(browsers)).toEqual([1]);
   });
 
+  test("one that is found stuck by an open is replaced, and the page is opened there; once", async () => {
+    let opened = 0;
+    const { call, browsers, done } = bench({
+      async perform(_action, _call, browser) {
+        opened += 1;
+        if (opened === 1 || opened === 3) return PAGE;
+        browser.stuck = true;
+        throw new SvcError("BROWSER_FAILED", "The page does not answer any more.");
+      },
+    });
+    await call(OPEN);
+    expect((await call(OPEN)).notes.join()).toMatch(/new browser.*did not answer/);
+    expect(done).toEqual(["0 open", "0 open", "1 open"]);
+    await expect(call(OPEN)).rejects.toMatchObject({ code: "BROWSER_FAILED" });
+    expect(done.slice(3)).toEqual(["1 open", "2 open"]);
+    expect(living(browsers)).toEqual([2]);
+  });
+
   test("shutdown closes all, and no call starts another", async () => {
     const { call, browsers, made, clock } = bench();
     await call(OPEN, "a");

@@ -48,7 +48,7 @@ export interface DriverSession {
   perform(action: BrowserAction, call: DriverCall): Promise<DriverResult>;
   /** Ends the browser with all its processes, and removes what it kept. Idempotent. */
   close(): Promise<void>;
-  /** Whether its page did not answer the last action. The next `open` is given another browser then, whatever keeps this one. */
+  /** Whether its page did not answer the last action. An `open` is given another browser then, whatever keeps this one. */
   readonly isStuck?: boolean;
   /** Resolves when the browser is gone, whoever ended it. */
   readonly ended: Promise<void>;

@@ -65,9 +65,18 @@ export function browserSessions(options: SessionsOptions): BrowserSessions {
       const seat = seatOf(clientId);
       return seat.alone(signal, async () => {
         if (closed) throw shutDown();
-        if (start && seat.session?.driver.isStuck === true) await seat.close("its page did not answer any more");
         if (!seat.isOpen && !start) throw nothingOpen(seat.takeReason());
-        if (!seat.isOpen) await seat.open(signal, () => makeRoom(seat));
+        const isStuck = (): boolean => start && seat.session?.driver.isStuck === true;
+        if (seat.isOpen && !isStuck()) {
+          try {
+            return await work(seat.session as OpenSession);
+          } catch (error) {
+            // What stood in the way of a page that is to be opened was the page before.
+            if (!isStuck() || signal.aborted) throw error;
+          }
+        }
+        if (isStuck()) await seat.close("its page did not answer any more");
+        await seat.open(signal, () => makeRoom(seat));
         if (closed) {
           await seat.close("svc was shut down");
           throw shutDown();

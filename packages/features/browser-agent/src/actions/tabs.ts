@@ -1,26 +1,45 @@
 import { SvcError } from "@svc/contract";
 import { type BrowserAction, pageUnreachable } from "@svc/kit/browser";
+import type { Command } from "../program/batch.ts";
 import { PageStuck, failureOf } from "../program/failures.ts";
+import type { Row } from "../program/rows.ts";
 import type { Outcome, Running } from "./perform.ts";
 
 /** A page that has begun to show but waits for a part of itself is a page. */
-export async function open(url: string, { its, options, kill }: Running): Promise<Outcome> {
-  const [row] = await its.batch([["open", url]], options).catch(async (error: unknown) => {
-    options.signal.throwIfAborted();
-    // Nothing stops the program from waiting on: its browser is ended with it.
-    await kill();
-    throw error instanceof PageStuck ? noAnswer() : error;
-  });
+export async function open(url: string, running: Running): Promise<Outcome> {
+  await checkPage(running);
+  const [row] = await rowsOf(running, ["open", url]);
   if (row === undefined || row.success) return {};
   if (/^Timed out after \d+ms waiting for load/.test(row.error)) return { notes: ["The page is still loading."] };
   if (row.code === "outcome_unknown") {
-    await kill();
+    await running.kill();
     throw noAnswer();
   }
   // Only a tunnel that the proxy did not make can be of another host than the one that was asked for.
   if (/^Navigation failed: (?!net::ERR_(?:ABORTED|TUNNEL_CONNECTION_FAILED))/.test(row.error))
     throw pageUnreachable(url);
   throw failureOf(row);
+}
+
+/** The page before has to answer, or the next one may never come. Throws PageStuck. */
+async function checkPage({ its, options }: Running): Promise<void> {
+  const [row] = await its.batch([["eval", "1"]], { ...options, timeoutMs: ANSWER_MS });
+  const failure = row === undefined || row.success ? undefined : failureOf(row);
+  if (failure instanceof PageStuck) throw failure;
+}
+
+/** A page may be busy for that long before it is given up for another one. */
+const ANSWER_MS = 5000;
+
+async function rowsOf({ its, options, kill }: Running, command: Command): Promise<readonly Row[]> {
+  try {
+    return await its.batch([command], options);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    // Nothing stops the program from waiting on: its browser is ended with it.
+    await kill();
+    throw error instanceof PageStuck ? noAnswer() : error;
+  }
 }
 
 const noAnswer = (): SvcError =>

@@ -28,8 +28,9 @@ export function agentSession(its: Program, folder: SessionFolder, { clock, log }
 
   const close = async (): Promise<void> => {
     stopWatching();
-    // Told by the program itself, Chromium ends in order; whatever is left is killed.
-    await its.batch([["close"]], { signal: AbortSignal.any([]), timeoutMs: CLOSE_TIMEOUT_MS }).catch(() => undefined);
+    // Told by the program itself, Chromium ends in order; whatever is left is killed. Behind a page that is stuck it is not told.
+    if (!isStuck)
+      await its.batch([["close"]], { signal: AbortSignal.any([]), timeoutMs: CLOSE_TIMEOUT_MS }).catch(() => undefined);
     await end();
   };
   const end = async (): Promise<void> => {

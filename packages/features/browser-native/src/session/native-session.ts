@@ -63,7 +63,7 @@ const CLOSE_MS = 10_000;
 
 async function perform(session: NativeSession, action: BrowserAction, call: DriverCall): Promise<DriverResult> {
   const { tabs } = session;
-  const tab = action.action === "open" ? await tabs.forOpen() : await tabs.current();
+  const tab = action.action === "open" ? await tabForOpen(session) : await tabs.current();
   try {
     const told = await doAction(action, { session, tab, call });
     const now = told.tab ?? tab;
@@ -79,6 +79,14 @@ async function perform(session: NativeSession, action: BrowserAction, call: Driv
     if (await hangs(tab)) await giveUp(session, tab);
     throw failureOf(error, tab.failedAddress);
   }
+}
+
+/** A page that hangs would keep the next one from coming: it goes first. */
+async function tabForOpen(session: NativeSession): Promise<Tab> {
+  const tab = await session.tabs.forOpen();
+  if (!(await hangs(tab))) return tab;
+  await giveUp(session, tab);
+  return session.tabs.forOpen();
 }
 
 /** A page whose script never ends answers nobody; it is closed, so that the next call meets a fresh tab. */
