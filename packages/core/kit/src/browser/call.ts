@@ -32,7 +32,8 @@ export async function performIn(
     result = await timed(session, action, files, context.signal, clock);
   } catch (error) {
     context.signal.throwIfAborted();
-    const opens = "url" in action;
+    // A browser has wishes of its own beside: of a page that came and hangs, no refusal is the reason.
+    const opens = "url" in action && session.driver.isStuck !== true;
     // A page that could not be had because its host, or one that it redirects to, was refused.
     const refusal = opens && isUnreachable(error) ? refusalOf(error, refusals()) : undefined;
     throw (
