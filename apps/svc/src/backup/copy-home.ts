@@ -1,8 +1,9 @@
 /** What a backup holds, copied out of a home that may be in use. Nothing is locked: each file is whole, and they fit together. */
-import { constants, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { type Home, nextKeyFile } from "@svc/kernel";
+import { copyTree, openPath, removePath } from "@svc/kit/files";
 import { CONFIG, DATABASE, isPlainName, KEY, NEXT_KEY, WORKSPACE } from "./manifest.ts";
 import { journalFile } from "./swap.ts";
 
@@ -16,17 +17,17 @@ export interface CopyOptions {
 /** How often it begins anew because the keys changed meanwhile, or a restore put other files in their places. */
 const TRIES = 3;
 
-/** Makes `folder`. Resolves with how many things of the workspace were left out: links, sockets, names no other system takes. */
+/** Makes `folder`. Resolves with how many things of the workspace were left out, as `copyTree` says. */
 export async function copyHome(home: Home, folder: string, options: CopyOptions): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const before = fingerprint(home);
     await copyOnce(home, folder, options);
     if (before === fingerprint(home)) break;
     if (tries === TRIES) throw new SvcError("BACKUP_FAILED", "The home was changed all the while. Try again.");
-    rmSync(folder, { recursive: true });
+    await removePath(folder);
   }
   // The working directory of tools: what they write meanwhile depends on nothing else here.
-  return options.workspace ? copyFolder(home.workspace, join(folder, WORKSPACE), dirname(folder)) : 0;
+  return options.workspace ? copyWorkspace(home.workspace, join(folder, WORKSPACE), dirname(folder)) : 0;
 }
 
 async function copyOnce(home: Home, folder: string, { withKey, copyDatabase }: CopyOptions): Promise<void> {
@@ -49,20 +50,11 @@ function fingerprint(home: Home): string {
   return JSON.stringify([...keys, database, existsSync(journalFile(home.root))]);
 }
 
-/** All but `not`: the backup may be made in the workspace itself. */
-function copyFolder(from: string, to: string, not: string): number {
-  let left = 0;
-  mkdirSync(to, { mode: 0o700 });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
-    const source = join(from, entry.name);
-    if (source === not) continue;
-    const target = join(to, entry.name);
-    if (!isPlainName(entry.name)) left += 1;
-    else if (entry.isDirectory()) left += copyFolder(source, target, not);
-    else if (entry.isFile()) copyFile(source, target);
-    else left += 1;
-  }
-  return left;
+/** All but `not`: the backup may be made in the workspace itself. Commands that run meanwhile may swap folders for links. */
+async function copyWorkspace(from: string, to: string, not: string): Promise<number> {
+  await using workspace = await openPath(from);
+  const real = realpathSync(not);
+  return copyTree(workspace, to, { takesName: isPlainName, skips: (path) => path === real });
 }
 
 /** What is gone again is no mistake. */

@@ -1,10 +1,12 @@
 /** A backup: copied beside its place, checked, packed, and there under its name all at once or not at all. */
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync, linkSync, readdirSync, renameSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createHash, randomUUID } from "node:crypto";
+import { constants, createReadStream, existsSync, readdirSync, statSync } from "node:fs";
+import { link, open, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Clock, SvcError } from "@svc/contract";
-import { type Home, syncDirectory } from "@svc/kernel";
+import type { Home } from "@svc/kernel";
+import { child, type Opened, openPath } from "@svc/kit/files";
 import { checkDatabase } from "@svc/store";
 import { copyHome, type CopyOptions } from "./copy-home.ts";
 import { type BackupFile, DATABASE, FORMAT, type Manifest } from "./manifest.ts";
@@ -21,7 +23,7 @@ export interface BackupOptions extends CopyOptions {
 export interface BackupReport {
   readonly manifest: Manifest;
   readonly bytes: number;
-  /** Things of the workspace that a backup does not hold: links, sockets, names no other system takes. */
+  /** Entries of the workspace that a backup does not hold: links, special files, files with several names, odd names. */
   readonly leftOut: number;
 }
 
@@ -34,7 +36,7 @@ export async function makeBackup(home: Home, options: BackupOptions): Promise<Ba
       hint: "Name the home with SVC_HOME.",
     });
   }
-  using stage = openStage(dirname(target));
+  await using stage = await openStage(dirname(target), home.runDir);
   const folder = join(stage.folder, "home");
   const archive = join(stage.folder, "archive");
   try {
@@ -47,7 +49,7 @@ export async function makeBackup(home: Home, options: BackupOptions): Promise<Ba
       files: await filesOf(folder),
     };
     await pack(folder, manifest, archive);
-    publish(archive, target);
+    await publish(archive, target);
     return { manifest, bytes: statSync(target).size, leftOut };
   } catch (error) {
     throw failed(error);
@@ -77,18 +79,38 @@ async function filesOf(folder: string): Promise<BackupFile[]> {
   return files;
 }
 
-/** Under its name in one step, never over another file. */
-function publish(archive: string, target: string): void {
+/** Under its name in one step, never over another file. The folder is held open: a link that takes its place changes nothing. */
+async function publish(archive: string, target: string): Promise<void> {
+  await using folder = await openPath(dirname(target));
+  const place = child(folder, basename(target));
   try {
-    linkSync(archive, target);
+    await link(archive, place);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST" || existsSync(target)) throw isThere();
+    if (code === "EEXIST") throw isThere();
     if (code === "ENOSPC" || code === "EDQUOT") throw error;
-    // A file system without hard links.
-    renameSync(archive, target);
+    // Another disk, or a file system without hard links.
+    await copyNew(archive, folder, basename(target));
   }
-  syncDirectory(dirname(target));
+  await using handle = await folder.reopen(constants.O_RDONLY);
+  await handle.sync().catch(() => undefined); // not every file system takes it for a folder
+}
+
+async function copyNew(archive: string, folder: Opened, name: string): Promise<void> {
+  const draft = `.svc-backup-${randomUUID()}`;
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+  try {
+    await using file = await open(child(folder, draft), flags, 0o600);
+    for await (const chunk of createReadStream(archive)) await file.writeFile(chunk as Buffer);
+    await file.sync();
+    // A rename would replace a file that came to be meanwhile; without hard links it is the only way.
+    await link(child(folder, draft), child(folder, name)).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST" || (await folder.enter(name).catch(() => undefined))) throw isThere();
+      await rename(child(folder, draft), child(folder, name));
+    });
+  } finally {
+    await unlink(child(folder, draft)).catch(() => undefined);
+  }
 }
 
 const isThere = (): SvcError =>

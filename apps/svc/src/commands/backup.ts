@@ -32,7 +32,10 @@ export async function run(context: CommandContext): Promise<number> {
     context.printJson({ file: target, bytes, created_at, schema_version, ...sums });
   } else {
     context.print(`wrote ${target} (${bytes} bytes, ${manifest.files.length} files)`);
-    if (leftOut > 0) context.print(`left out of the workspace: ${leftOut} links, sockets or odd names`);
+    if (leftOut > 0)
+      context.print(
+        `left out of the workspace: ${leftOut} (links, special files, files with several names, odd names)`,
+      );
     if (!has(CONFIG)) context.print("not in it: a config outside of the home");
     if (has(KEY)) context.print(WITH_KEY);
     else if (existsSync(home.secretKey)) context.print(WITHOUT_KEY);

@@ -1,10 +1,9 @@
 /** How the commands of an agent are to be confined: as whom, in which workspace. The daemon, doctor and setup ask it here. */
-import { chown, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { commandUser, confinementOf, handOver, workspaceRoot } from "@svc/agent";
+import { realpath } from "node:fs/promises";
+import { commandUser, confinementOf, workspaceRoot } from "@svc/agent";
 import type { Confinement } from "@svc/contract";
 import { type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
+import { givePath, makeScratch } from "@svc/kit/files";
 import { hiddenPaths, workspaceFolder } from "./paths.ts";
 
 export interface AgentConfinement {
@@ -22,7 +21,7 @@ export async function confinementOfAgent(
 ): Promise<AgentConfinement> {
   const workspace = await workspaceRoot(workspaceFolder(home, agent));
   const { user, handsOver, obstacle } = await commandUser(workspace, await real(home.root));
-  if (confines && handsOver && user) await handOver(workspace, user);
+  if (confines && handsOver && user) await givePath(workspace, user);
   return { confinement: confined(home, config, workspace, user), obstacle };
 }
 
@@ -47,13 +46,8 @@ export async function trialConfinement(
   if (found !== undefined && !handsOver) {
     return { confinement: confined(home, config, found, user), obstacle, dispose: async () => {} };
   }
-  const standIn = await realpath(await mkdtemp(join(tmpdir(), "svc-trial-")));
-  if (user) await chown(standIn, user.uid, user.gid);
-  return {
-    confinement: confined(home, config, standIn, user),
-    obstacle,
-    dispose: () => rm(standIn, { recursive: true, force: true }),
-  };
+  const standIn = await makeScratch({ prefix: "svc-trial-", owner: user });
+  return { confinement: confined(home, config, standIn.path, user), obstacle, dispose: standIn.dispose };
 }
 
 const confined = (home: Home, config: LoadedConfig, workspace: string, user: Confinement["user"]): Confinement =>

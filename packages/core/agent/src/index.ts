@@ -29,5 +29,4 @@ export type * from "./sessions/types.ts";
 export type { ToolEnvironment } from "./tools/environment.ts";
 export { isPostponed } from "@svc/contract";
 export type * from "./types.ts";
-export { handOver } from "./workspace/hand-over.ts";
 export { openWorkspace, workspaceRoot } from "./workspace/index.ts";

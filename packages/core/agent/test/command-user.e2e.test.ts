@@ -1,11 +1,11 @@
 // A daemon of root's: its commands, and the files that it leaves where they work, are somebody else's.
 import { chownSync, linkSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { givePath as handOver } from "@svc/kit/files";
 import { SANDBOX_USER } from "@svc/kit/process";
 import { temporaryHome } from "@svc/testkit";
 import { beforeEach, describe, expect, test, type TestContext } from "vitest";
 import { commandUser } from "../src/sandbox/command-user.ts";
-import { handOver } from "../src/workspace/hand-over.ts";
 import { openWorkspace } from "../src/workspace/index.ts";
 
 const needRoot = (context: Pick<TestContext, "skip">): void =>

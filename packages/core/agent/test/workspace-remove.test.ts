@@ -5,7 +5,7 @@ import { temporaryHome } from "@svc/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Workspace } from "@svc/contract";
 import { openWorkspace, type WorkspaceOptions } from "../src/workspace/index.ts";
-import { openByDescriptor, openByPath } from "../src/workspace/opened.ts";
+import { openByDescriptor, openByPath } from "@svc/kit/files";
 
 const openers = process.platform === "linux" ? { openByDescriptor, openByPath } : { openByPath };
 

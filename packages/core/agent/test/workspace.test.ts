@@ -9,7 +9,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { FillFile, Workspace } from "@svc/contract";
 import { openWorkspace, type WorkspaceOptions } from "../src/workspace/index.ts";
-import { openByDescriptor, openByPath } from "../src/workspace/opened.ts";
+import { openByDescriptor, openByPath } from "@svc/kit/files";
 
 const SECRET = "the secret outside";
 const bytes = (text: string) => new TextEncoder().encode(text);

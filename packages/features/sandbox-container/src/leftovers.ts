@@ -1,7 +1,7 @@
 /** What daemons left behind that were killed: containers of this home, and the folders of their reports. */
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { openPath, removeTree } from "@svc/kit/files";
 import { ask, type Engine } from "./engine.ts";
 import { isAlive } from "./owner.ts";
 
@@ -15,10 +15,18 @@ export async function removeLeftovers(engine: Engine, label: string, signal: Abo
   const list = await ask(engine, ["ps", "--all", `--filter=label=${label}`, "--format={{.Names}}"], signal);
   const names = await abandoned(list.stdout.split("\n"));
   if (names.length > 0) await ask(engine, ["rm", "--force", "--volumes", ...names], signal);
-  for (const folder of await abandoned(await readdir(tmpdir()).catch(() => []))) {
-    await rm(join(tmpdir(), folder), { recursive: true, force: true }).catch(() => undefined); // another user's
-  }
+  await removeReports();
   return names.length;
+}
+
+/** Anybody may make a folder of such a name: only what belongs to this user is removed, and by its descriptor. */
+async function removeReports(): Promise<void> {
+  await using temporary = await openPath(tmpdir());
+  for (const name of await abandoned(await readdir(temporary.via))) {
+    await using folder = await temporary.enter(name).catch(() => undefined);
+    const isOurs = folder?.stats.isDirectory() && folder.stats.uid === (process.geteuid?.() ?? folder.stats.uid);
+    if (isOurs) await removeTree(temporary, name);
+  }
 }
 
 async function abandoned(names: readonly string[]): Promise<string[]> {

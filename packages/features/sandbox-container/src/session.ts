@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { chmodSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, Confinement, SandboxSession } from "@svc/contract";
+import { makeScratch } from "@svc/kit/files";
 import { confinedSession, limitBySigns } from "@svc/kit/process";
 import { runArguments } from "./arguments.ts";
 import { ask, type Engine } from "./engine.ts";
@@ -27,7 +27,7 @@ export interface ContainerSession {
 export async function containerSession(parts: ContainerSession): Promise<SandboxSession> {
   const { confinement, settled, owner, label, clock } = parts;
   const { engine } = settled;
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${owner}-`));
+  const { path: folder, dispose } = await makeScratch({ prefix: `${PREFIX}${owner}-` });
   const mounts = await mountsOf(confinement, folder);
   const started = new WeakMap<ChildProcess, Promise<Report>>();
   const gone = new Set<Promise<unknown>>();
@@ -62,7 +62,7 @@ export async function containerSession(parts: ContainerSession): Promise<Sandbox
       },
       async close() {
         await Promise.all(gone);
-        await rm(folder, { recursive: true, force: true });
+        await dispose();
       },
     },
     { clock },

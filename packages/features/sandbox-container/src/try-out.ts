@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Confinement } from "@svc/contract";
+import { makeScratch } from "@svc/kit/files";
 import { runArguments } from "./arguments.ts";
 import { ask } from "./engine.ts";
 import { readReport } from "./inside.ts";
@@ -21,21 +21,18 @@ export interface TryOut {
 /** Runs a command that does nothing, as any other would be. undefined: it ran; else what the engine said. */
 export async function tryOut({ settled, confinement, owner, label, signal }: TryOut): Promise<string | undefined> {
   const { engine } = settled;
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${owner}-`));
+  await using scratch = await makeScratch({ prefix: `${PREFIX}${owner}-` });
+  const folder = scratch.path;
   const name = `${PREFIX}${owner}-${randomUUID()}`;
-  try {
-    const report = join(folder, "report");
-    await writeFile(report, "");
-    await chmod(report, 0o666); // whatever the umask is
-    const run = { settled, confinement, mounts: await mountsOf(confinement, folder), name, labels: [label], report };
-    const nothing = { words: ["/bin/sh", "-c", ":"], folder: confinement.workspace, env: {}, hasInput: false } as const;
-    const { exitCode, stderr } = await ask(engine, runArguments(run, nothing), signal);
-    const { ended } = readReport(await readFile(report, "utf8"));
-    // A warning would be in the output of every command.
-    if (exitCode === 0 && ended && stderr === "") return undefined;
-    if (!ended) await ask(engine, ["rm", "--force", "--volumes", name], signal);
-    return stderr === "" ? "no answer" : stderr;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const report = join(folder, "report");
+  await writeFile(report, "");
+  await chmod(report, 0o666); // whatever the umask is
+  const run = { settled, confinement, mounts: await mountsOf(confinement, folder), name, labels: [label], report };
+  const nothing = { words: ["/bin/sh", "-c", ":"], folder: confinement.workspace, env: {}, hasInput: false } as const;
+  const { exitCode, stderr } = await ask(engine, runArguments(run, nothing), signal);
+  const { ended } = readReport(await readFile(report, "utf8"));
+  // A warning would be in the output of every command.
+  if (exitCode === 0 && ended && stderr === "") return undefined;
+  if (!ended) await ask(engine, ["rm", "--force", "--volumes", name], signal);
+  return stderr === "" ? "no answer" : stderr;
 }

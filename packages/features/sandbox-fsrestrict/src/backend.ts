@@ -2,7 +2,7 @@ import type { Clock, Confinement, SandboxBackend, SandboxLimit, SandboxProbe } f
 import { SvcError } from "@svc/contract";
 import { findGroupMaker, type GroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
 import type { Report } from "./request.ts";
-import { makeTemporary, openSession, remove, restrictionOf } from "./session.ts";
+import { makeTemporary, openSession, restrictionOf } from "./session.ts";
 import type { Starter } from "./starter.ts";
 import { failureReason, reportsIn } from "./verdict.ts";
 
@@ -67,18 +67,14 @@ function notesOn({ limits }: Confinement, groups: GroupMaker | undefined): strin
 
 /** What a child that confined itself could still do. */
 async function trial(confinement: Confinement, signal: AbortSignal, { starter }: BackendOptions): Promise<Report> {
-  const temporary = await makeTemporary(confinement);
-  try {
-    const restriction = await restrictionOf(confinement, temporary, undefined);
-    signal.throwIfAborted();
-    const { child, reported } = starter.start({ restriction, run: { kind: "trial" } });
-    const end = (): void => void child.kill("SIGKILL");
-    signal.addEventListener("abort", end, { once: true });
-    const [report] = reportsIn(await reported);
-    signal.removeEventListener("abort", end);
-    if (report) return report;
-    throw new SvcError("SANDBOX_UNAVAILABLE", "The process that confines commands does not start.");
-  } finally {
-    await remove(temporary);
-  }
+  await using temporary = await makeTemporary(confinement);
+  const restriction = await restrictionOf(confinement, temporary.path, undefined);
+  signal.throwIfAborted();
+  const { child, reported } = starter.start({ restriction, run: { kind: "trial" } });
+  const end = (): void => void child.kill("SIGKILL");
+  signal.addEventListener("abort", end, { once: true });
+  const [report] = reportsIn(await reported);
+  signal.removeEventListener("abort", end);
+  if (report) return report;
+  throw new SvcError("SANDBOX_UNAVAILABLE", "The process that confines commands does not start.");
 }

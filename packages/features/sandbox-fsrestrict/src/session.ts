@@ -1,9 +1,7 @@
-import { chown, mkdtemp, realpath, rm } from "node:fs/promises";
 import { readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
 import type { Clock, Confinement, ExecRequest, ExecResult, SandboxSession } from "@svc/contract";
+import { makeScratch, type Scratch } from "@svc/kit/files";
 import { confinedSession, type GroupMaker, type SessionGroup } from "@svc/kit/process";
 import { killMarked, onlyMark } from "./marks.ts";
 import type { Restriction } from "./request.ts";
@@ -29,17 +27,17 @@ export async function openSession(
   let ready = wish?.ahead ? await starter.take(wish.key) : undefined;
   let group = ready?.group;
   const end = async (): Promise<void> => {
-    await Promise.all([remove(temporary), ready ? endReady(ready) : group?.close()]);
+    await Promise.all([temporary.dispose(), ready ? endReady(ready) : group?.close()]);
   };
   try {
     group ??= await wish?.make();
-    const restriction = await restrictionOf(confinement, temporary, group);
+    const restriction = await restrictionOf(confinement, temporary.path, group);
     const all = new WeakMap<ChildProcess, Started & Leftovers>();
     const session = confinedSession(
       confinement,
       {
         start({ words, folder, env, hasInput }) {
-          const run = { kind: "command", words, folder, env: { ...env, TMPDIR: temporary }, hasInput } as const;
+          const run = { kind: "command", words, folder, env: { ...env, TMPDIR: temporary.path }, hasInput } as const;
           const child = ready?.child;
           ready = undefined;
           const joined = child ? { ...restriction, joins: [] } : restriction;
@@ -95,16 +93,9 @@ export async function restrictionOf(
   return { rules: await rulesOf(confinement, temporary), network, user, joins, limits: own };
 }
 
-/** Of the session alone, and gone with it. There is no `/tmp`. */
-export async function makeTemporary({ user }: Confinement): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "svc-session-")));
-  if (user) await chown(folder, user.uid, user.gid);
-  return folder;
-}
-
-/** A command may have taken its own rights away; what then can't be removed is left to the cleaning of the folder above. */
-export const remove = (folder: string): Promise<void> =>
-  rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+/** TMPDIR of one session, removed with it; there is no `/tmp`. */
+export const makeTemporary = ({ user }: Confinement): Promise<Scratch> =>
+  makeScratch({ prefix: "svc-session-", owner: user });
 
 /**
  * When the command itself has ended: what left its group and cleared its environment would be missed, and waited for as long as

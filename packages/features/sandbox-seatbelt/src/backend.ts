@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chown, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { realpath } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import {
   type Clock,
@@ -11,6 +9,7 @@ import {
   type SandboxSession,
   SvcError,
 } from "@svc/contract";
+import { makeScratch } from "@svc/kit/files";
 import { confinedSession, findProgram, limitBySigns, proveConfinement, reasonOf } from "@svc/kit/process";
 import { profileOf } from "./profile.ts";
 
@@ -65,11 +64,10 @@ async function seatbeltSession(
   clock: Pick<Clock, "after">,
 ): Promise<SandboxSession> {
   const { user, limits } = confinement;
-  const temporary = await realpath(await mkdtemp(join(tmpdir(), "svc-seatbelt-")));
+  const temporary = await makeScratch({ prefix: "svc-seatbelt-", owner: user });
   const began = new WeakSet<ChildProcess>();
   try {
-    if (user) await chown(temporary, user.uid, user.gid);
-    const profile = profileOf({ ...confinement, ...(await realPaths(confinement)), temporary });
+    const profile = profileOf({ ...confinement, ...(await realPaths(confinement)), temporary: temporary.path });
     return confinedSession(
       confinement,
       {
@@ -77,7 +75,7 @@ async function seatbeltSession(
           const entry = ["/bin/sh", "-c", ENTRY, "sh", limits.cpuSecs === undefined ? "-" : String(limits.cpuSecs)];
           const child = spawn(program, ["-p", profile, ...entry, ...words], {
             cwd: folder,
-            env: { ...env, TMPDIR: temporary },
+            env: { ...env, TMPDIR: temporary.path },
             stdio: [hasInput ? "pipe" : "ignore", "pipe", "pipe", "pipe"],
             detached: true,
             ...user,
@@ -91,12 +89,12 @@ async function seatbeltSession(
           const limit = limitBySigns(result, { ...(limits.cpuSecs !== undefined && { cpuSecs: limits.cpuSecs }) });
           return limit ? { ...result, limit } : result;
         },
-        close: () => rm(temporary, { recursive: true, force: true }),
+        close: temporary.dispose,
       },
       { clock },
     );
   } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
+    await temporary.dispose();
     throw error;
   }
 }

@@ -6,12 +6,12 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { SvcError, type Workspace } from "@svc/contract";
 import { makeFolder } from "@svc/kernel";
+import { type Opener, openerFor, type Owner } from "@svc/kit/files";
 import { listFolder } from "./list-folder.ts";
-import { type Opener, openerFor } from "./opened.ts";
 import { createPathRules, type PathRuleOptions } from "./path-rules.ts";
 import { readBytes } from "./read-bytes.ts";
 import { removeEntry } from "./remove-entry.ts";
-import { type Owner, writeBytes } from "./write-bytes.ts";
+import { writeBytes } from "./write-bytes.ts";
 import { asFileError } from "./file-error.ts";
 
 export interface WorkspaceOptions extends PathRuleOptions {

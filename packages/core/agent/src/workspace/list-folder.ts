@@ -2,8 +2,8 @@ import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Stats } from "node:fs";
 import type { WorkspaceEntry } from "@svc/contract";
+import { child, type Opened, type Opener } from "@svc/kit/files";
 import { needFolder } from "./file-error.ts";
-import { child, type Opened, type Opener } from "./opened.ts";
 import type { PathRules } from "./path-rules.ts";
 
 export async function listFolder(

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
+import type { Opener } from "@svc/kit/files";
 import { needFile } from "./file-error.ts";
-import type { Opener } from "./opened.ts";
 import type { PathRules } from "./path-rules.ts";
 
 /** At most `maxBytes` from `offset` on; one byte more is asked for, to know whether there is more. */

@@ -2,8 +2,8 @@ import type { Stats } from "node:fs";
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { SvcError } from "@svc/contract";
+import { child, type Opened, type Opener } from "@svc/kit/files";
 import { errnoOf, needFile, notAFile } from "./file-error.ts";
-import { child, type Opened, type Opener } from "./opened.ts";
 import type { PathRules } from "./path-rules.ts";
 
 /**

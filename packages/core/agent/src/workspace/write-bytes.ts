@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { chown, type FileHandle, lstat, mkdir, open, rename, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 import { basename, dirname, parse, relative, sep } from "node:path";
 import { type FillFile, SvcError } from "@svc/contract";
+import { child, makeFolderIn, type Opened, type Opener, type Owner } from "@svc/kit/files";
 import { errnoOf, needFile, needFolder, notAFile } from "./file-error.ts";
-import { child, type Opened, type Opener } from "./opened.ts";
 import { isInside, type PathRules } from "./path-rules.ts";
 
 type Content = Uint8Array | FillFile;
@@ -15,11 +15,6 @@ export interface WritingPlace {
   readonly rules: PathRules;
   /** Whose root's new files and folders are; undefined: whoever makes them. */
   readonly owner: Owner | undefined;
-}
-
-export interface Owner {
-  readonly uid: number;
-  readonly gid: number;
 }
 
 /**
@@ -144,18 +139,7 @@ async function enter(opener: Opener, folder: Opened, name: string, owner: Owner 
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") throw error;
   }
-  // mkdir follows nothing: at a dangling symlink it fails instead of creating the folder it points to. Where somebody else
-  // was quicker it fails too, and what they made is judged like anything that was there.
-  const made = await mkdir(child(folder, name)).then(
-    () => true,
-    (error: unknown) => {
-      if (errnoOf(error) !== "EEXIST") throw error;
-      return false;
-    },
-  );
-  await folder.verify();
-  const opened = await opener(child(folder, name));
-  // By what was opened, which is a folder and so has no second name: whoever owns the folder around it may have swapped it.
-  if (made && owner && opened.stats.isDirectory()) await chown(opened.via, owner.uid, owner.gid);
-  return opened;
+  // An entry that another process put there meanwhile is judged like anything that was there before.
+  await makeFolderIn(folder, name, owner);
+  return opener(child(folder, name));
 }

@@ -1,10 +1,11 @@
 /** What every sandbox is asked at its probe: to fail at what a hostile command would do. Its word is not taken for it. */
 import { randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:net";
+import { chmod, lstat, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Confinement, type ExecResult, type SandboxBackend, SvcError } from "@svc/contract";
+import { isEmpty, makeScratch, openPath, removePath } from "../files/index.ts";
 import { shellWord } from "./shell-word.ts";
 
 export interface ConfinementProof {
@@ -24,110 +25,142 @@ export interface ConfinementProof {
  * Rejects with what `open` or `exec` throw, or the signal's reason. Leaves nothing behind.
  */
 export async function proveConfinement(proof: ConfinementProof): Promise<string | undefined> {
-  const { signal } = proof;
+  const { signal, confinement } = proof;
   signal.throwIfAborted();
-  const scene = await setScene(proof.confinement);
-  const listener = proof.confinement.network ? undefined : await listen();
+  await using scene = await setScene(confinement);
+  await using listener = confinement.network ? undefined : await listen();
+  const session = await proof.open({ ...confinement, hidden: [...confinement.hidden, scene.hidden] });
+  let result: ExecResult;
   try {
-    const confinement = { ...proof.confinement, hidden: [...proof.confinement.hidden, scene.hidden] };
-    const session = await proof.open(confinement);
-    let result: ExecResult;
-    try {
-      const command = lineOf(scene, listener?.port, proof.offline);
-      result = await session.exec({ command, signal, timeoutMs: LONGEST_MS });
-    } finally {
-      await session.close();
-    }
-    return (await objection(scene, proof.confinement, result)) ?? networkObjection(result, listener);
+    const command = lineOf(scene, listener?.port, proof.offline);
+    // Other users of the machine can read a command line, and connect to a port; they can't read standard input.
+    result = await session.exec({ command, stdin: `${listener?.token ?? ""}\n`, signal, timeoutMs: LONGEST_MS });
   } finally {
-    listener?.server.close();
-    await rm(scene.root, { recursive: true, force: true });
-    await rm(scene.note, { force: true });
+    await session.close();
   }
+  return (await objection(scene, confinement, result)) ?? networkObjection(result, listener);
 }
 
 const LONGEST_MS = 9_000;
 
-interface Scene {
-  readonly root: string;
-  /** A folder with a canary in it, whose modes let everybody read it. */
+interface Scene extends AsyncDisposable {
+  /** A folder with a canary in it, which the user of the commands may read. */
   readonly hidden: string;
   readonly canary: string;
-  /** A folder that everybody may write. */
+  /** An empty folder, which the user of the commands may write. */
   readonly outside: string;
-  /** In the workspace. */
+  /** Name of a file in the workspace. */
   readonly note: string;
+  readonly workspace: string;
 }
 
-async function setScene({ workspace }: Confinement): Promise<Scene> {
-  const root = await mkdtemp(join(await scratch(), "svc-probe-"));
-  const scene: Scene = {
-    root,
-    hidden: join(root, "hidden"),
-    canary: randomUUID(),
-    outside: join(root, "outside"),
-    note: join(workspace, `.svc-probe-${randomUUID()}`),
+/** No other user can enter the folders: whoever could would turn the sandbox off by writing into one. */
+async function setScene({ workspace, user }: Confinement): Promise<Scene> {
+  await using stack = new AsyncDisposableStack();
+  const options = { prefix: "svc-probe-", parent: await scratchParent(), owner: user };
+  const hidden = stack.use(await makeScratch(options));
+  const outside = stack.use(await makeScratch(options));
+  const canary = randomUUID();
+  const file = join(hidden.path, "canary");
+  await writeFile(file, `${canary}\n`, { flag: "wx" });
+  await chmod(file, 0o644); // whatever the umask is
+  const note = `.svc-probe-${randomUUID()}`;
+  stack.defer(async () => void (await removePath(join(workspace, note))));
+  const made = stack.move();
+  return {
+    hidden: hidden.path,
+    canary,
+    outside: outside.path,
+    note,
+    workspace,
+    [Symbol.asyncDispose]: () => made.disposeAsync(),
   };
-  await chmod(root, 0o755);
-  await mkdir(scene.hidden, { mode: 0o755 });
-  await mkdir(scene.outside);
-  await chmod(scene.outside, 0o777); // whatever the umask is
-  await writeFile(join(scene.hidden, "canary"), `${scene.canary}\n`, { mode: 0o644 });
-  return scene;
 }
 
 /** Rather not /tmp: many sandboxes have one of their own, and that alone would hide everything. */
-const scratch = async (): Promise<string> => {
+const scratchParent = async (): Promise<string> => {
   const found = process.platform === "linux" && (await lstat("/var/tmp").catch(() => undefined))?.isDirectory();
   return found ? "/var/tmp" : tmpdir();
 };
 
-interface Listener {
-  readonly server: Server;
+interface Listener extends AsyncDisposable {
   readonly port: number;
-  readonly seen: { connections: number };
+  /** What the command says when it connects. Any other program of the machine may connect too, and proves nothing. */
+  readonly token: string;
+  /** Whether the command connected before this call. */
+  reached(): Promise<boolean>;
 }
 
 /** On loopback, where every command could reach it that has the network. */
-function listen(): Promise<Listener> {
-  const seen = { connections: 0 };
+async function listen(): Promise<Listener> {
+  const token = randomUUID();
+  const lastToken = randomUUID();
+  const last = Promise.withResolvers<void>();
+  const sockets = new Set<Socket>();
+  let isReached = false;
   const server = createServer((socket) => {
-    seen.connections += 1;
-    socket.on("error", () => undefined).destroy();
-  });
-  return new Promise((resolve, reject) => {
-    server.once("error", reject).listen(0, "127.0.0.1", () => {
-      resolve({ server, port: (server.address() as { port: number }).port, seen });
+    let said = "";
+    sockets.add(socket);
+    socket.setEncoding("latin1").on("error", () => undefined);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("data", (text: string) => {
+      said += text;
+      if (said.startsWith(token)) isReached = true;
+      if (said.startsWith(lastToken)) last.resolve();
+      if (said.length >= token.length) socket.destroy();
     });
   });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    token,
+    async reached() {
+      // Connections are accepted in their order: behind our own one, nothing of the command is on its way any more.
+      connect(port, "127.0.0.1").on("error", last.reject).end(lastToken);
+      await last.promise;
+      await new Promise((resolve) => setImmediate(resolve));
+      return isReached;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
 
 /** Every attempt fails in silence but for what it got hold of. Last it says that it came to its end. */
-const lineOf = ({ hidden, outside, note }: Scene, port: number | undefined, offline: string): string =>
+const lineOf = ({ hidden, outside, workspace, note }: Scene, port: number | undefined, offline: string): string =>
   [
-    `{ echo here >${shellWord(note)}`,
+    `{ read -r SVC_TOKEN; export SVC_TOKEN; echo here >${shellWord(join(workspace, note))}`,
     `read -r got <${shellWord(join(hidden, "canary"))}; echo "got $got"`,
     `echo out >${shellWord(join(outside, "new"))}`,
     ...(port === undefined
       ? []
-      : [`[ -x /bin/bash ] && /bin/bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}'`, `echo "network $(${offline})"`]),
+      : [
+          `[ -x /bin/bash ] && /bin/bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port} && echo "$SVC_TOKEN" >&3'`,
+          `echo "network $(${offline})"`,
+        ]),
     `echo ended; } 2>/dev/null`,
   ].join("\n");
 
 async function objection(scene: Scene, { user }: Confinement, result: ExecResult): Promise<string | undefined> {
+  await using outside = await openPath(scene.outside);
   if (result.stdout.includes(scene.canary)) return "a command could read a folder that is to be hidden";
-  if ((await readdir(scene.outside)).length > 0) return "a command could write outside of the workspace";
+  if (!(await isEmpty(outside))) return "a command could write outside of the workspace";
   if (result.timedOut) return "a command did not come to its end";
   if (!result.stdout.endsWith("ended\n")) return "it runs no command";
-  const note = await lstat(scene.note).catch(() => undefined);
+  const note = await lstat(join(scene.workspace, scene.note)).catch(() => undefined);
   if (!note) return "a command could not write in the workspace";
   if (user && note.uid !== user.uid) return "commands run as another user than they should";
   return undefined;
 }
 
-function networkObjection(result: ExecResult, listener: Listener | undefined): string | undefined {
+async function networkObjection(result: ExecResult, listener: Listener | undefined): Promise<string | undefined> {
   if (!listener) return undefined;
-  if (listener.seen.connections > 0) return "a command could reach the network, which is off";
+  if (await listener.reached()) return "a command could reach the network, which is off";
   return result.stdout.includes("network offline\n") ? undefined : "the network could not be seen to be off";
 }
 

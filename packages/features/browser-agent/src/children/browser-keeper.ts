@@ -6,7 +6,7 @@ export async function run([folders, prefix]: readonly string[]): Promise<number 
   // Told to end, it still has to wait: what it waits for comes next.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
   await gone(process.stdin);
-  endAll(folders, prefix);
+  await endAll(folders, prefix);
   return 0;
 }
 

@@ -1,29 +1,36 @@
 /** What is left of browsers whose svc is gone: processes, and folders with cookies. */
-import { readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { lstat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { removePath } from "@svc/kit/files";
 import { kill, killMarked } from "./marked-processes.ts";
 
 /** Names of this process's folders begin so. A process number alone comes back; in a container it is always the same. */
 export const ownPrefix = (): string => `${process.pid}-${Math.round(performance.timeOrigin)}-`;
 
-/** Ends what another process has left. There is one daemon on a home: whatever is not this process's is nobody's. */
+/** Ends what another process has left. There is one daemon on a home: whatever is not this process's belongs to none. */
 export async function removeLeftOvers(folders: string): Promise<void> {
-  for (const name of namesIn(folders)) if (!name.startsWith(ownPrefix())) endFolder(folders, name);
+  for (const name of namesIn(folders)) if (!name.startsWith(ownPrefix())) await endFolder(folders, name);
 }
 
 /** Ends all whose folder's name begins so. */
-export function endAll(folders: string, prefix: string): void {
+export async function endAll(folders: string, prefix: string): Promise<void> {
   killMarked(prefix);
-  for (const name of namesIn(folders)) if (name.startsWith(prefix)) endFolder(folders, name);
+  for (const name of namesIn(folders)) if (name.startsWith(prefix)) await endFolder(folders, name);
 }
 
-function endFolder(folders: string, name: string): void {
+async function endFolder(folders: string, name: string): Promise<void> {
   const root = join(folders, name);
   const temporary = temporaryOf(root);
   endSession(name, temporary ?? root);
-  for (const path of temporary === undefined ? [root] : [temporary, root]) {
-    rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  }
+  if (temporary !== undefined) await removeOwn(temporary);
+  await removePath(root);
+}
+
+/** The path was read from a link that a browser could have written: a folder of another user is left alone. */
+async function removeOwn(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isDirectory() && found.uid === (process.geteuid?.() ?? found.uid)) await removePath(path);
 }
 
 /** Name of the link to a session's other folder. */

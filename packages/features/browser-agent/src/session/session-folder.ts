@@ -1,8 +1,9 @@
 /** The folder of one browser: new when it starts, gone when it ends. Below `$SVC_HOME/run/browser`, which only we may read. */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { makeProfile } from "@svc/kit/browser";
+import { removePath } from "@svc/kit/files";
 import { DIALOGS_SCRIPT } from "./dialogs.ts";
 import { TEMPORARY } from "../keeper/left-overs.ts";
 
@@ -44,8 +45,7 @@ export async function sessionFolder(folders: string, prefix: string): Promise<Se
   await Promise.all([makeProfile(profile), mkdir(downloads, { mode: 0o700 }), mkdir(files, { mode: 0o700 })]);
   await writeFile(folder.script, DIALOGS_SCRIPT);
   const remove = async (): Promise<void> => {
-    // Chromium's last writes come after its process is told to end.
-    for (const path of [temporary, root]) await rm(path, { recursive: true, force: true, maxRetries: 5 });
+    for (const path of [temporary, root]) await removePath(path);
   };
   return { ...folder, remove };
 }

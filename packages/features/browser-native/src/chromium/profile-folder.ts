@@ -1,7 +1,8 @@
 /** The folder of one browser: new when it starts, gone when it ends. Below `$SVC_HOME/run/browser`, which only we may read. */
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { makeProfile } from "@svc/kit/browser";
+import { removePath } from "@svc/kit/files";
 
 export interface ProfileFolder {
   /** What Chromium keeps of itself. */
@@ -17,15 +18,14 @@ export async function profileFolder(profiles: string): Promise<ProfileFolder> {
   const root = await mkdtemp(join(profiles, ownPrefix()));
   const [profile, downloads] = [join(root, "profile"), join(root, "downloads")];
   await Promise.all([makeProfile(profile), mkdir(downloads, { mode: 0o700 })]);
-  // Chromium's last writes come after its process is told to end.
-  return { root, profile, downloads, remove: () => rm(root, { recursive: true, force: true, maxRetries: 5 }) };
+  return { root, profile, downloads, remove: async () => void (await removePath(root)) };
 }
 
 /** What a process that was killed has left. There is one daemon on a home: whatever is not this process's is nobody's. */
 export async function removeLeftOvers(profiles: string): Promise<void> {
   const names = await readdir(profiles).catch(() => []);
   const old = names.filter((name) => !name.startsWith(ownPrefix()));
-  await Promise.all(old.map((name) => rm(join(profiles, name), { recursive: true, force: true, maxRetries: 5 })));
+  await Promise.all(old.map((name) => removePath(join(profiles, name))));
 }
 
 /** A process number alone comes back; in a container it is always the same. */

@@ -1,9 +1,9 @@
 /** Whether the module may run here, before anybody is asked about it. */
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, type FeatureCommandContext, SvcError } from "@svc/contract";
+import { makeScratch } from "@svc/kit/files";
 import { CHECKED } from "../children/plugin-check.ts";
 import { checkModule } from "../host/module/check-module.ts";
 import type { PluginPackage } from "./package.ts";
@@ -18,14 +18,10 @@ export interface CheckParts extends Pick<FeatureCommandContext, "child" | "signa
 /** Throws PLUGIN_INVALID, and the signal's reason. */
 export async function checkPackage({ manifest, wasm }: PluginPackage, parts: CheckParts): Promise<void> {
   checkModule(wasm, { memoryMb: manifest.limits.memory_mb });
-  const folder = await mkdtemp(join(tmpdir(), "svc-plugin-"));
-  try {
-    const file = join(folder, "module.wasm");
-    await writeFile(file, wasm, { mode: 0o600 });
-    await validated(file, parts);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using scratch = await makeScratch({ prefix: "svc-plugin-" });
+  const file = join(scratch.path, "module.wasm");
+  await writeFile(file, wasm, { mode: 0o600 });
+  await validated(file, parts);
 }
 
 async function validated(file: string, { child, clock, signal }: CheckParts): Promise<void> {

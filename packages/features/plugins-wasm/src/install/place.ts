@@ -3,9 +3,10 @@
  * the release in force. A process killed at any instant leaves the old plugin or the new one, and perhaps what the next one clears.
  */
 import { randomBytes } from "node:crypto";
-import { chmod, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
+import { removePath } from "@svc/kit/files";
 import { APPROVAL_FILE, type Approval, approvalText, readApproval, RELEASE_NAME } from "../manifest/approval.ts";
 import { MANIFEST_FILE } from "../manifest/manifest.ts";
 import type { PluginPackage } from "./package.ts";
@@ -43,7 +44,7 @@ export async function putPlugin(
     await rename(join(staged, APPROVAL_FILE), join(target, APPROVAL_FILE));
     await syncFolder(target);
   } finally {
-    await rm(staged, { recursive: true, force: true });
+    await removePath(staged);
   }
 }
 
@@ -52,14 +53,14 @@ export async function removePlugin(pluginsFolder: string, name: string): Promise
   const aside = join(pluginsFolder, `${STAGED}${newReleaseName()}`);
   await rename(join(pluginsFolder, name), aside);
   await syncFolder(pluginsFolder);
-  await rm(aside, { recursive: true, force: true });
+  await removePath(aside);
 }
 
 /** Only under the lock, where nobody else is at work: removes what killed commands left, and releases that nothing names. */
 export async function clearLeftovers(pluginsFolder: string): Promise<void> {
   for (const entry of await readdir(pluginsFolder, { withFileTypes: true })) {
     const path = join(pluginsFolder, entry.name);
-    if (entry.name.startsWith(STAGED)) await rm(path, { recursive: true, force: true });
+    if (entry.name.startsWith(STAGED)) await removePath(path);
     else if (entry.isDirectory()) await clearReleases(path);
   }
 }
@@ -69,8 +70,7 @@ async function clearReleases(folder: string): Promise<void> {
   // Without a record nobody knows what is in force.
   if (!approval) return;
   for (const name of await readdir(folder)) {
-    if (RELEASE_NAME.test(name) && name !== approval.release)
-      await rm(join(folder, name), { recursive: true, force: true });
+    if (RELEASE_NAME.test(name) && name !== approval.release) await removePath(join(folder, name));
   }
 }
 

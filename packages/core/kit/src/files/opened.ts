@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promis
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 
-/** A thing in the file system, held so that what is checked is what is used, whatever happens to its path meanwhile. */
+/** A file or folder held open, so that the thing that was checked is the thing that is used, whatever happens to its path. */
 export interface Opened extends AsyncDisposable {
   /** Where it really is, symlinks resolved. */
   readonly realPath: string;
@@ -12,11 +12,13 @@ export interface Opened extends AsyncDisposable {
   readonly via: string;
   /** Opens this very file for reading or writing. */
   reopen(flags: number): Promise<FileHandle>;
+  /** Opens one entry of this folder. A symlink is opened as a link and never followed. */
+  enter(name: string): Promise<Opened>;
   /** Throws when the path no longer leads to this very thing. Needed only where `via` is an ordinary path. */
   verify(): Promise<void>;
 }
 
-/** Opens what is at `path`, following symlinks, without touching it: nothing is read, no device is woken. */
+/** Opens the thing at `path`, following symlinks, without touching it: nothing is read, no device is woken. */
 export type Opener = (path: string) => Promise<Opened>;
 
 /** The safest way that works here. */
@@ -30,19 +32,28 @@ export async function openerFor(root: string): Promise<Opener> {
   }
 }
 
+/** Opens the thing at `path` in the safest way that works here. A symlink at the end of `path` is followed. */
+export async function openPath(path: string): Promise<Opened> {
+  const real = await realpath(path);
+  return (await openerFor(real))(real);
+}
+
 /**
- * Linux: an O_PATH descriptor stands for the thing itself; /proc/self/fd tells where it is and reopens it. A symlink that
- * is swapped between check and use changes nothing any more.
+ * Linux: an O_PATH descriptor stands for the thing itself; /proc/self/fd tells where it is and reopens it. A path of one name below
+ * it is what openat(2) takes, so a symlink that is swapped between check and use changes nothing any more.
  */
-export const openByDescriptor: Opener = async (path) => {
-  const handle = await open(path, O_PATH);
+export const openByDescriptor: Opener = (path) => descriptorOf(path, 0);
+
+async function descriptorOf(path: string, flags: number): Promise<Opened> {
+  const handle = await open(path, O_PATH | flags);
   try {
     const via = `/proc/self/fd/${handle.fd}`;
     return {
       realPath: await readlink(via),
       stats: await handle.stat(),
       via,
-      reopen: (flags) => open(via, flags | SAFE_OPEN),
+      reopen: (wanted) => open(via, wanted | SAFE_OPEN),
+      enter: (name) => descriptorOf(join(via, plainName(name)), constants.O_NOFOLLOW),
       verify: async () => undefined,
       [Symbol.asyncDispose]: () => handle.close(),
     };
@@ -50,7 +61,7 @@ export const openByDescriptor: Opener = async (path) => {
     await handle.close();
     throw error;
   }
-};
+}
 
 /**
  * Elsewhere: the path is resolved first, opened without following a last symlink, and what was opened must be what is at
@@ -59,7 +70,10 @@ export const openByDescriptor: Opener = async (path) => {
  */
 export const openByPath: Opener = async (path) => {
   const realPath = await realpath(path);
-  const stats = await lstat(realPath);
+  return pathOf(realPath, await lstat(realPath));
+};
+
+function pathOf(realPath: string, stats: Stats): Opened {
   const opened: Opened = {
     realPath,
     stats,
@@ -75,21 +89,36 @@ export const openByPath: Opener = async (path) => {
         throw error;
       }
     },
+    async enter(name) {
+      const path = join(realPath, plainName(name));
+      const found = await lstat(path);
+      await opened.verify();
+      return pathOf(path, found);
+    },
     async verify() {
       for (let look = 0; look < LOOKS; look += 1) {
-        if ((await realpath(realPath)) !== realPath || !isSame(await lstat(realPath), stats)) throw moved();
+        const there = stats.isSymbolicLink() ? realPath : await realpath(realPath);
+        if (there !== realPath || !isSame(await lstat(realPath), stats)) throw moved();
       }
     },
     [Symbol.asyncDispose]: async () => undefined,
   };
   return opened;
-};
-
-export function child(folder: Opened, name: string): string {
-  return join(folder.via, name);
 }
 
-/** Between two calls a folder can be swapped and swapped back; whoever tries must win that race this often in a row. */
+/** The path of one entry of `folder`, for calls that act on the entry itself and follow nothing: lstat, unlink, rename, mkdir. */
+export function child(folder: Pick<Opened, "via">, name: string): string {
+  return join(folder.via, plainName(name));
+}
+
+/** A separator or a dot name would leave the folder. */
+function plainName(name: string): string {
+  if (name === "" || name === "." || name === ".." || /[/\0]/.test(name)) throw moved();
+  if (process.platform === "win32" && name.includes("\\")) throw moved();
+  return name;
+}
+
+/** Between two calls a folder can be swapped and swapped back; an attacker must win that race this often in a row. */
 const LOOKS = 6;
 
 /** Not among Node's constants; the value is the same on every Linux that Node runs on (asm-generic/fcntl.h). */
