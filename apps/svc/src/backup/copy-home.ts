@@ -54,7 +54,7 @@ function fingerprint(home: Home): string {
 async function copyWorkspace(from: string, to: string, not: string): Promise<number> {
   await using workspace = await openPath(from);
   const real = realpathSync(not);
-  return copyTree(workspace, to, { takesName: isPlainName, skips: (path) => path === real });
+  return await copyTree(workspace, to, { takesName: isPlainName, skips: (path) => path === real });
 }
 
 /** What is gone again is no mistake. */

@@ -23,6 +23,7 @@ export * from "./fake-workspace.ts";
 export * from "./io-guard/construct-guarded.ts";
 export type { Violation } from "./io-guard/guard.ts";
 export * from "./memory-secrets.ts";
+export * from "./name-swapper.ts";
 export * from "./observe/recorded-instruments.ts";
 export * from "./observe/recording-observer.ts";
 export * from "./open-channel.ts";

@@ -83,9 +83,9 @@ async function giveEntry(folder: Opened, name: string, owner: Owner): Promise<vo
   await using entry = await folder.enter(name);
   const { stats } = entry;
   if (stats.dev !== folder.stats.dev || stats.uid !== 0) return;
-  if (stats.isDirectory()) return giveTree(entry, owner);
+  if (stats.isDirectory()) return await giveTree(entry, owner);
   // The folder around it is still root's and nobody else may write it, so its names can't have changed.
-  if (stats.isSymbolicLink()) return lchown(child(folder, name), owner.uid, owner.gid);
+  if (stats.isSymbolicLink()) return await lchown(child(folder, name), owner.uid, owner.gid);
   if (stats.nlink > 1) return;
   await entry.verify();
   await chown(entry.via, owner.uid, owner.gid);

@@ -23,7 +23,7 @@ export async function removePath(path: string): Promise<boolean> {
     return codeOf(error) === "ENOENT";
   }
   await using folder = parent;
-  return removeTree(folder, basename(path));
+  return await removeTree(folder, basename(path));
 }
 
 /** How deep a tree is followed in place, which is also how many descriptors are held. */
@@ -89,7 +89,7 @@ async function moveUp(folder: Opened, name: string, { top, moved }: Removal): Pr
 
 /** A command may take its own rights to a folder away; only the folder itself is changed, by its descriptor. */
 async function allowEmptying({ stats, via, verify }: Opened): Promise<void> {
-  if ((stats.mode & 0o700) === 0o700 || process.getuid?.() !== stats.uid) return;
+  if ((stats.mode & 0o700) === 0o700 || process.geteuid?.() !== stats.uid) return;
   await verify();
   await chmod(via, 0o700);
 }

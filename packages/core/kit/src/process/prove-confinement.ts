@@ -38,7 +38,7 @@ export async function proveConfinement(proof: ConfinementProof): Promise<string 
   } finally {
     await session.close();
   }
-  return (await objection(scene, confinement, result)) ?? networkObjection(result, listener);
+  return (await objection(scene, confinement, result)) ?? (await networkObjection(result, listener));
 }
 
 const LONGEST_MS = 9_000;
