@@ -10,8 +10,9 @@ const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", 
  * process killed at any instant leaves the whole file or none: half a key could never be mended.
  */
 export function createExclusively(file: string, text: string): boolean {
-  const draft = writeDraft(file, text);
+  const draft = `${file}.${crypto.randomUUID()}.tmp`;
   try {
+    writeNew(draft, text);
     linkSync(draft, file);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -26,36 +27,38 @@ export function createExclusively(file: string, text: string): boolean {
 }
 
 /**
- * Writes `file` with mode 0600 in one step, whatever was there. `check` is called when the draft is on disk and nothing
- * is left but to put it in place; when it throws, nothing is changed.
+ * Writes `file` with mode 0600 in one step, whatever was there. `check` is called with the descriptor of the draft when nothing is
+ * left but to put it in place; when it throws, nothing is changed. Its path is not for `check`: whoever owns the folder may have put
+ * a link there.
  */
-export function replaceFile(file: string, text: string, check?: (draft: string) => void): void {
-  const draft = writeDraft(file, text);
+export function replaceFile(file: string, text: string, check?: (draft: number) => void): void {
+  const draft = `${file}.${crypto.randomUUID()}.tmp`;
   try {
-    check?.(draft);
+    writeNew(draft, text, check);
     renameSync(draft, file);
   } catch (error) {
+    // A disk that is full takes the name and half the text; it may be half a secret.
     rmSync(draft, { force: true });
     throw error;
   }
   syncDirectory(dirname(file));
 }
 
-function writeDraft(file: string, text: string): string {
-  const draft = `${file}.${crypto.randomUUID()}.tmp`;
+/** On disk when it returns. */
+function writeNew(file: string, text: string, check?: (file: number) => void): void {
+  const handle = openSync(file, "wx", 0o600);
   try {
-    writeFileSync(draft, text, { mode: 0o600, flag: "wx", flush: true });
-  } catch (error) {
-    // A disk that is full takes the name and half the text; it may be half a secret.
-    rmSync(draft, { force: true });
-    throw error;
+    writeFileSync(handle, text);
+    check?.(handle);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
-  return draft;
 }
 
 function createInPlace(file: string, text: string): boolean {
   try {
-    writeFileSync(file, text, { mode: 0o600, flag: "wx", flush: true });
+    writeNew(file, text);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;

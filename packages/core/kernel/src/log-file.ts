@@ -4,7 +4,6 @@
  * A disk that is full and a folder that can't be written cost the service a line of warning, never its time.
  */
 import {
-  chmodSync,
   closeSync,
   constants,
   fchmodSync,
@@ -173,7 +172,17 @@ function endsRagged(handle: number, size: number): boolean {
 
 function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (process.platform !== "win32") ignoringErrors(() => chmodSync(folder, 0o700));
+  if (process.platform !== "win32") ignoringErrors(() => closeToOthers(folder));
+}
+
+/** By its descriptor: a link in its place is not followed. */
+function closeToOthers(folder: string): void {
+  const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    fchmodSync(handle, 0o700);
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /** A folder that the operator lent us from somebody else can still be written to. */

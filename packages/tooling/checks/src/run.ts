@@ -10,6 +10,7 @@ import { docCommands } from "./checks/doc-commands.ts";
 import { docLinks } from "./checks/doc-links.ts";
 import { errorCodes } from "./checks/error-codes.ts";
 import { fileSize } from "./checks/file-size.ts";
+import { fileWalks } from "./checks/file-walks.ts";
 import { generatedPages } from "./checks/generated-pages.ts";
 import { layers } from "./checks/layers.ts";
 import { leftBehind } from "./checks/left-behind.ts";
@@ -32,6 +33,7 @@ export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check
   clientId,
   moduleState,
   outgoingClient,
+  fileWalks,
   platformWords,
   random,
   leftBehind,

