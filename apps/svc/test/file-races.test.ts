@@ -53,19 +53,19 @@ allowed_commands = ["*"]
 backend = "fsrestrict"
 `;
 
-/** Runs `work` under attack, again and again; afterwards the files of `victim` have to be as they were. */
+/** Runs `work` under attack, again and again. Resolves with the files of `victim` before and afterwards. */
 async function underAttack(
   victim: string,
   attacks: readonly Pick<SwapOptions, "uid" | "folder" | "prefix">[],
   work: () => Promise<void>,
-): Promise<void> {
+): Promise<{ before: unknown; after: unknown }> {
   const before = snapshot(victim);
   const running = attacks.map((attack) => swapper!.attack({ ...attack, victim, files: SECRETS }));
   const end = performance.now() + LASTS_MS;
   do await work();
   while (performance.now() < end);
   await Promise.all(running.map((one) => one.end()));
-  expect(snapshot(victim)).toEqual(before);
+  return { before, after: snapshot(victim) };
 }
 
 const snapshot = (folder: string): unknown[] =>
@@ -89,10 +89,11 @@ test.concurrent("svc doctor proves the sandbox and cleans up after itself", { me
   using home = homeWith(SANDBOXED);
   const victim = victimIn(home.path);
   const folders = ["/var/tmp", "/tmp"].map((folder) => ({ uid: STRANGER, folder, prefix: "svc-" }));
-  await underAttack(victim, folders, async () => {
+  const { before, after } = await underAttack(victim, folders, async () => {
     const { stdout } = await runBinary(["doctor", "--json"], { home: home.path, binary });
     expect(stdout).toContain("in the sandbox fsrestrict");
   });
+  expect(after).toEqual(before);
 });
 
 test.concurrent("svc doctor of an ordinary user does, too", { meta }, async () => {
@@ -106,9 +107,10 @@ test.concurrent("svc doctor of an ordinary user does, too", { meta }, async () =
   for (const path of [own, join(own, "config.toml")]) chownSync(path, ORDINARY, ORDINARY);
   const victim = victimIn(own, ORDINARY);
   const folders = ["/var/tmp", "/tmp"].map((folder) => ({ uid: STRANGER, folder, prefix: "svc-" }));
-  await underAttack(victim, folders, async () => {
+  const { before, after } = await underAttack(victim, folders, async () => {
     expect(await asOrdinary(program, ["doctor", "--json"], own)).toContain("in the sandbox fsrestrict");
   });
+  expect(after).toEqual(before);
 });
 
 test.concurrent("svc backup takes nothing from outside of the workspace", { meta }, async () => {
@@ -117,14 +119,19 @@ test.concurrent("svc backup takes nothing from outside of the workspace", { meta
   const workspace = workspaceIn(home.path);
   execFileSync("mkfifo", [join(workspace, "pipe")]);
   let count = 0;
-  await underAttack(victim, [{ uid: COMMANDS, folder: home.path, prefix: "workspace" }], async () => {
-    const file = join(home.path, `backup-${(count += 1)}.tar.gz`);
-    const { code, stderr } = await runBinary(["backup", "--workspace", file], { home: home.path, binary });
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(
-      execFileSync("tar", ["--extract", "--gzip", "--to-stdout", "--file", file], { encoding: "latin1" }),
-    ).not.toContain("the daemon's");
-  });
+  const { before, after } = await underAttack(
+    victim,
+    [{ uid: COMMANDS, folder: home.path, prefix: "workspace" }],
+    async () => {
+      const file = join(home.path, `backup-${(count += 1)}.tar.gz`);
+      const { code, stderr } = await runBinary(["backup", "--workspace", file], { home: home.path, binary });
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(
+        execFileSync("tar", ["--extract", "--gzip", "--to-stdout", "--file", file], { encoding: "latin1" }),
+      ).not.toContain("the daemon's");
+    },
+  );
+  expect(after).toEqual(before);
 });
 
 test.concurrent("file_write gives away nothing but the folders that it makes", { meta }, async () => {
@@ -132,10 +139,15 @@ test.concurrent("file_write gives away nothing but the folders that it makes", {
   const victim = victimIn(home.path);
   const workspace = workspaceIn(home.path);
   const input = JSON.stringify({ path: "new/new/new/file", content: "x" });
-  await underAttack(victim, [{ uid: COMMANDS, folder: home.path, prefix: "workspace" }], async () => {
-    await removePath(join(workspace, "new"));
-    await runBinary(["tools", "run", "file_write", "--json", "--input", input], { home: home.path, binary });
-  });
+  const { before, after } = await underAttack(
+    victim,
+    [{ uid: COMMANDS, folder: home.path, prefix: "workspace" }],
+    async () => {
+      await removePath(join(workspace, "new"));
+      await runBinary(["tools", "run", "file_write", "--json", "--input", input], { home: home.path, binary });
+    },
+  );
+  expect(after).toEqual(before);
 });
 
 test.concurrent("the temporary folder of a command is removed, and nothing else", { meta }, async () => {
@@ -143,13 +155,18 @@ test.concurrent("the temporary folder of a command is removed, and nothing else"
   const victim = victimIn(home.path);
   workspaceIn(home.path);
   const input = JSON.stringify({ command: "mkdir $TMPDIR/new; sleep 0.05; echo ran" });
-  await underAttack(victim, [{ uid: COMMANDS, folder: "/tmp", prefix: "svc-session-" }], async () => {
-    const { stdout } = await runBinary(["tools", "run", "shell", "--json", "--input", input], {
-      home: home.path,
-      binary,
-    });
-    expect(stdout).toContain("ran");
-  });
+  const { before, after } = await underAttack(
+    victim,
+    [{ uid: COMMANDS, folder: "/tmp", prefix: "svc-session-" }],
+    async () => {
+      const { stdout } = await runBinary(["tools", "run", "shell", "--json", "--input", input], {
+        home: home.path,
+        binary,
+      });
+      expect(stdout).toContain("ran");
+    },
+  );
+  expect(after).toEqual(before);
 });
 
 /** As it is once a daemon of root's has handed it over. */

@@ -50,7 +50,7 @@ describe.each([
   test.concurrent("removes a tree that another user changes, and nothing outside of it", async () => {
     using scene = new Scene(uid);
     const shared = scene.folder("shared", uid, 0o777);
-    const { rounds, exchanges } = await scene.underAttack([{ uid: STRANGER, folder: shared }], async (round) => {
+    const { rounds, exchanges, files } = await scene.underAttack([{ uid: STRANGER, folder: shared }], async (round) => {
       const tree = join(shared, `tree-${round}`);
       mkdirSync(join(tree, "a"), { recursive: true });
       for (const folder of [tree, join(tree, "a")]) chmodSync(folder, 0o777);
@@ -58,31 +58,39 @@ describe.each([
       await removePath(tree);
     });
     expect(exchanges).toBeGreaterThan(rounds);
+    expect(files).toEqual(scene.files);
   });
 
   test.concurrent("copies a tree that another user changes, and no file from outside of it", async () => {
     using scene = new Scene(uid);
     const workspace = scene.folder("workspace", STRANGER, 0o777);
     const copies = scene.folder("copies", uid);
+    const copied = new Set<string>();
     const attack = { uid: STRANGER, folder: scene.room, prefix: "workspace" };
-    const { exchanges } = await scene.underAttack([attack], async () => {
+    const { exchanges, files } = await scene.underAttack([attack], async () => {
       const to = join(copies, "copy");
       await using from = await openPath(workspace);
       await copyTree(from, to);
       for (const entry of readdirSync(to, { recursive: true, withFileTypes: true })) {
-        if (entry.isFile()) expect(readFileSync(join(entry.parentPath, entry.name), "utf8")).toBe("");
+        if (entry.isFile()) copied.add(readFileSync(join(entry.parentPath, entry.name), "utf8"));
       }
       await removePath(to);
     });
     expect(exchanges).toBeGreaterThan(0);
+    expect([...copied].join()).toBe("");
+    expect(files).toEqual(scene.files);
   });
 
   test.concurrent("proves a sandbox while another user reaches for its folders and connects to its port", async () => {
     using scene = new Scene(uid);
     const workspace = scene.folder("workspace", uid);
-    await scene.underAttack([{ uid: STRANGER, folder: "/var/tmp", prefix: "svc-probe-" }], async () => {
-      expect(await proveConfinement(proofFor(workspace))).toBeUndefined();
-    });
+    const { files } = await scene.underAttack(
+      [{ uid: STRANGER, folder: "/var/tmp", prefix: "svc-probe-" }],
+      async () => {
+        expect(await proveConfinement(proofFor(workspace))).toBeUndefined();
+      },
+    );
+    expect(files).toEqual(scene.files);
   });
 
   if (uid !== 0) return; // only root acts for several users
@@ -91,18 +99,19 @@ describe.each([
     using scene = new Scene(uid);
     const workspace = scene.folder("workspace", OWNER.uid);
     const attack = { uid: OWNER.uid, folder: scene.room, prefix: "workspace" };
-    const { exchanges } = await scene.underAttack([attack], async (round) => {
+    const { exchanges, files } = await scene.underAttack([attack], async (round) => {
       await using folder = await openPath(workspace);
       await makeFolderIn(folder, "new", OWNER).catch(() => false);
       if (round % 2 === 0) await removeTree(folder, "new");
     });
     expect(exchanges).toBeGreaterThan(0);
+    expect(files).toEqual(scene.files);
   });
 
   test.concurrent("hands a workspace over while its future owner is at work in it", async () => {
     using scene = new Scene(uid);
     const workspaces = scene.folder("workspaces", 0, 0o755);
-    await scene.underAttack([{ uid: OWNER.uid, folder: workspaces }], async (round) => {
+    const { files } = await scene.underAttack([{ uid: OWNER.uid, folder: workspaces }], async (round) => {
       const workspace = join(workspaces, `w${round}`);
       mkdirSync(join(workspace, "deep/er"), { recursive: true });
       mkdirSync(join(workspace, "open/new"), { recursive: true });
@@ -113,17 +122,19 @@ describe.each([
       expect(lstatSync(workspace).uid).toBe(OWNER.uid);
       await removePath(workspace);
     });
+    expect(files).toEqual(scene.files);
   });
 
   test.concurrent("removes the temporary folder of a command whose user swaps what is in it", async () => {
     using scene = new Scene(uid);
     const parent = scene.folder("temporary", 0, 0o1777);
     const attacks = [OWNER.uid, STRANGER].map((who) => ({ uid: who, folder: parent, prefix: "svc-session-" }));
-    await scene.underAttack(attacks, async () => {
+    const { files } = await scene.underAttack(attacks, async () => {
       await using scratch = await makeScratch({ prefix: "svc-session-", parent, owner: OWNER });
       await scene.attackerIn(scratch.path);
     });
     expect(readdirSync(parent)).toEqual([]);
+    expect(files).toEqual(scene.files);
   });
 });
 
@@ -149,14 +160,14 @@ function asRoot<T>(work: () => T): T {
 class Scene implements Disposable {
   readonly room = mkdtempSync(join(tmpdir(), "svc-races-"));
   readonly #victim: string;
-  readonly #uid: number;
   #end = 0;
+  readonly files: unknown;
 
   constructor(uid: number) {
-    this.#uid = uid;
     chmodSync(this.room, 0o755);
     this.#victim = this.folder("victim", uid);
     for (const name of SECRETS) writeFileSync(join(this.#victim, name), "the daemon's", { mode: 0o600 });
+    this.files = filesOf(this.#victim);
   }
 
   folder(name: string, uid: number, mode = 0o700): string {
@@ -169,11 +180,11 @@ class Scene implements Disposable {
     return path;
   }
 
-  /** Runs `work` again and again. Afterwards the daemon's files have to be as they were. */
+  /** Runs `work` again and again. Resolves with the state of the daemon's files afterwards, and how busy the attackers were. */
   async underAttack(
     attacks: readonly { uid: number; folder: string; prefix?: string }[],
     work: (round: number) => Promise<void>,
-  ): Promise<{ rounds: number; exchanges: number }> {
+  ): Promise<{ rounds: number; exchanges: number; files: unknown }> {
     const victim = this.#victim;
     const running = asRoot(() =>
       attacks.map((attack) => swapper!.attack({ prefix: "", victim, files: SECRETS, ...attack })),
@@ -182,13 +193,7 @@ class Scene implements Disposable {
     let rounds = 0;
     for (; rounds === 0 || performance.now() < this.#end; rounds += 1) await work(rounds);
     const exchanges = await Promise.all(running.map((one) => one.end()));
-    expect(lstatSync(victim).uid).toBe(this.#uid);
-    expect(readdirSync(victim).toSorted()).toEqual(SECRETS);
-    for (const path of SECRETS.map((name) => join(victim, name))) {
-      const { uid, mode } = lstatSync(path);
-      expect([uid, mode & 0o777, readFileSync(path, "utf8")]).toEqual([this.#uid, 0o600, "the daemon's"]);
-    }
-    return { rounds, exchanges: exchanges.reduce((sum, count) => sum + count) };
+    return { rounds, exchanges: exchanges.reduce((sum, count) => sum + count), files: filesOf(victim) };
   }
 
   /** Until an attacker has put a link into `folder`, or the attack is over. */
@@ -201,6 +206,13 @@ class Scene implements Disposable {
     asRoot(() => rmSync(this.room, { recursive: true, force: true }));
   }
 }
+
+/** Name, owner, mode and content of each file, and of the folder. */
+const filesOf = (folder: string): unknown[] =>
+  ["", ...readdirSync(folder).toSorted()].map((name) => {
+    const { uid, mode } = lstatSync(join(folder, name));
+    return [name, uid, mode & 0o777, name === "" ? "" : readFileSync(join(folder, name), "utf8")];
+  });
 
 const SECRETS = Array.from({ length: 40 }, (_, number) => `secret-${10 + number}`);
 

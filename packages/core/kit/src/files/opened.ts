@@ -113,9 +113,9 @@ export function child(folder: Pick<Opened, "via">, name: string): string {
 
 /** A separator or a dot name would leave the folder. */
 function plainName(name: string): string {
-  if (name === "" || name === "." || name === ".." || /[/\0]/.test(name)) throw moved();
-  if (process.platform === "win32" && name.includes("\\")) throw moved();
-  return name;
+  const separators = process.platform === "win32" ? /[/\\\0]/ : /[/\0]/;
+  if (name !== "" && name !== "." && name !== ".." && !separators.test(name)) return name;
+  throw new SvcError("PATH_FORBIDDEN", "This is not the name of an entry of a folder.");
 }
 
 /** Between two calls a folder can be swapped and swapped back; an attacker must win that race this often in a row. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, opendir, rename, rmdir, unlink } from "node:fs/promises";
+import { chmod, chown, opendir, rename, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { child, type Opened, openPath } from "./opened.ts";
@@ -73,7 +73,7 @@ export async function isEmpty(folder: Opened): Promise<boolean> {
 
 async function empty(folder: Opened, depth: number, outer?: Removal): Promise<void> {
   const removal = outer ?? { top: folder, moved: [] };
-  await allowEmptying(folder);
+  await close(folder);
   for await (const { name } of await opendir(folder.via)) await removeEntry(folder, name, depth, removal);
   if (outer) return;
   for (let name = removal.moved.pop(); name !== undefined; name = removal.moved.pop())
@@ -87,11 +87,16 @@ async function moveUp(folder: Opened, name: string, { top, moved }: Removal): Pr
   moved.push(newName);
 }
 
-/** A command may take its own rights to a folder away; only the folder itself is changed, by its descriptor. */
-async function allowEmptying({ stats, via, verify }: Opened): Promise<void> {
-  if ((stats.mode & 0o700) === 0o700 || process.geteuid?.() !== stats.uid) return;
+/**
+ * Closes the folder to everybody else, or its owner could add to it for ever; opens it to us, where a command took its own rights away.
+ * By its descriptor: only the folder that is being emptied is changed.
+ */
+async function close({ stats, via, verify }: Opened): Promise<void> {
+  const own = process.geteuid?.();
+  if (own === undefined || (stats.uid !== own && own !== 0)) return;
   await verify();
-  await chmod(via, 0o700);
+  if (stats.uid !== own) await chown(via, own, process.getegid!());
+  if ((stats.mode & 0o777) !== 0o700) await chmod(via, 0o700);
 }
 
 /** The entry became something else, or something was added, between two calls. */
