@@ -35,6 +35,7 @@ export function runArguments(run: Run, { words, folder, env, hasInput }: Confine
     "--read-only",
     "--tmpfs=/tmp:rw,exec,mode=1777",
     "--cap-drop=ALL",
+    "--ulimit=core=0:0",
     "--security-opt=no-new-privileges",
     // SELinux would keep the workspace from being read; relabelling a person's files would be worse.
     "--security-opt=label=disable",

@@ -50,6 +50,7 @@ export function lineOf({ words, folder, env }: ConfinedCommand, { limits }: Conf
   const start = ["env", "-i", ...variables, ...program];
   return [
     `cd -- ${shellWord(folder)}`,
+    "ulimit -c 0",
     // Below the hard limit, so that the kernel says what it was: SIGXCPU before SIGKILL.
     ...(limits.cpuSecs === undefined ? [] : [`ulimit -S -t ${limits.cpuSecs}`]),
     `printf '${BEGAN.trimEnd()}\\n' >&3`,

@@ -10,7 +10,14 @@ import {
   SvcError,
 } from "@svc/contract";
 import { makeScratch } from "@svc/kit/files";
-import { confinedSession, findProgram, limitBySigns, proveConfinement, reasonOf } from "@svc/kit/process";
+import {
+  confinedSession,
+  findProgram,
+  limitBySigns,
+  proveConfinement,
+  reasonOf,
+  withoutDescriptors,
+} from "@svc/kit/process";
 import { profileOf } from "./profile.ts";
 
 export interface SeatbeltOptions {
@@ -56,7 +63,10 @@ const GETS_AWAY =
 const OFFLINE = `case "$( { /usr/bin/nc -z 127.0.0.1 9; } 2>&1; /bin/bash -c 'exec 3<>/dev/tcp/127.0.0.1/9' 2>&1)" in *"not permitted"*) echo offline;; esac`;
 
 /** For `sh -c`: says by descriptor 3 that it is inside, limits processor time and becomes the command. */
-const ENTRY = `[ "$1" = - ] || ulimit -S -t "$1" || exit 1; shift; echo began >&3; exec 3>&-; exec "$@"`;
+const ENTRY = withoutDescriptors(
+  `ulimit -c 0; [ "$1" = - ] || ulimit -S -t "$1" || exit 1; shift; echo began >&3; exec 3>&-; exec "$@"`,
+  [3],
+);
 
 async function seatbeltSession(
   program: string,

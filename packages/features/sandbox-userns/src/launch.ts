@@ -2,7 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { Confinement } from "@svc/contract";
-import { type ConfinedCommand, type GroupMaker, type SessionGroup, shellWord } from "@svc/kit/process";
+import {
+  type ConfinedCommand,
+  type GroupMaker,
+  type SessionGroup,
+  shellWord,
+  withoutDescriptors,
+} from "@svc/kit/process";
 import { accounts } from "./accounts.ts";
 import type { Bubblewrap } from "./bubblewrap.ts";
 import { filterHere } from "./filter.ts";
@@ -90,7 +96,8 @@ const INPUTS = ["--seccomp", "3", "--perms", "0444", "--ro-bind-data", "4", "/et
   String(STATUS),
 ]);
 
-const ENTRY = `eval "$(cat <&${LINE})"`;
+/** bwrap hands down whatever the daemon has open: the shell closes it before it hears of its command. */
+const ENTRY = withoutDescriptors(`eval "$(cat <&${LINE})"`, [LINE]);
 
 const asUser = ({ user }: Confinement, { setpriv }: Machine): string[] =>
   isRoot() && user
@@ -116,6 +123,7 @@ function lineOf(
   group: SessionGroup | undefined,
 ): string {
   return [
+    "ulimit -c 0",
     ...(cpuSecs === undefined ? [] : [`ulimit -S -t ${cpuSecs}; ulimit -H -t ${cpuSecs + 1}`]),
     ...(memoryMb === undefined || group ? [] : [`ulimit -d ${memoryMb * 1024}`]),
     // dash has -p where bash has -u

@@ -1,5 +1,6 @@
 // The suite of the sandboxes finds what it is there for: with no sandbox, and with one that has a single hole.
 import { existsSync } from "node:fs";
+import { withoutDescriptors } from "@svc/kit/process";
 import { beforeEach, describe, expect, test, type TestContext } from "vitest";
 import { type Check, failures } from "../src/check.ts";
 import { requireReal } from "../src/require-real.ts";
@@ -19,7 +20,7 @@ describe("without any sandbox", () => {
   const checks = sandboxChecks(fakes.fake(fakes.unconfined), NONE);
   const attacks = named(
     checks,
-    /can't be|no hard link|by a|by \/proc|no open file|nor |nothing is|off: |still no|no process|its environment|namespace|mounting|kernel's own|left in the background|time-out ends|do not see/,
+    /can't be|no descriptor|leaves no core|no hard link|by a|by \/proc|no open file|nor |nothing is|off: |still no|no process|its environment|namespace|mounting|kernel's own|left in the background|time-out ends|do not see/,
   );
 
   test("every attack gets through, and is seen", { timeout: 300_000 }, async () => {
@@ -65,6 +66,13 @@ describe("with a single hole", () => {
       /and not written/,
     ],
     ["the environment goes in", fakes.leakyEnvironment, /daemon's environment/],
+    ["descriptors go in", fakes.entered('ulimit -c 0; exec "$@"'), /no descriptor that the daemon inherited/],
+    [
+      "a single descriptor goes in",
+      fakes.entered(`ulimit -c 0; ${withoutDescriptors('exec "$@"', [100])}`),
+      /no descriptor that the daemon inherited/,
+    ],
+    ["the limit of core files goes in", fakes.entered(withoutDescriptors('exec "$@"')), /leaves no core file/],
     ["words are joined", fakes.joinedWords, /arguments arrive/],
   ];
 

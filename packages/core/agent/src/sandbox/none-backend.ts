@@ -1,6 +1,13 @@
 import { spawn } from "node:child_process";
 import { type Confinement, type SandboxBackend, SvcError } from "@svc/contract";
-import { confinedSession, type Confining, type ConfinedSessionOptions } from "@svc/kit/process";
+import { inheritableDescriptors } from "@svc/kit/descriptors";
+import {
+  type ConfinedCommand,
+  confinedSession,
+  type Confining,
+  type ConfinedSessionOptions,
+  withoutDescriptors,
+} from "@svc/kit/process";
 
 /**
  * The backend that is always there and confines nothing: a command can read and write what the daemon's user can, and
@@ -21,15 +28,26 @@ export function createNoneBackend(options: ConfinedSessionOptions = {}): Sandbox
 export const noneBackend: SandboxBackend = createNoneBackend();
 
 const UNCONFINED: Confining = {
-  start: ({ words: [file, ...args], folder, env, hasInput }) =>
-    spawn(file, args, {
+  start: ({ words, folder, env, hasInput }) => {
+    const [file, ...args] = inheritableDescriptors().length > 0 ? alone(words) : words;
+    return spawn(file, args, {
       cwd: folder,
       env,
       stdio: [hasInput ? "pipe" : "ignore", "pipe", "pipe"],
       detached: true, // a process group of its own, so that one signal reaches all of it
       windowsHide: true,
-    }),
+    });
+  },
 };
+
+/** Without what the daemon has open; a shell in between costs time, so only where something would go along. */
+const alone = (words: ConfinedCommand["words"]): ConfinedCommand["words"] => [
+  "/bin/sh",
+  "-c",
+  withoutDescriptors('exec "$@"'),
+  "sh",
+  ...words,
+];
 
 function refuseLimits({ limits }: Confinement): void {
   if ([limits.memoryMb, limits.cpuSecs, limits.pids].every((limit) => limit === undefined)) return;

@@ -1,5 +1,6 @@
 /** `@svc/kit/process`: programs that are run to their end, for sandboxes and whoever else starts one. */
 export * from "./confined-session.ts";
+export { withoutDescriptors } from "./descriptors.ts";
 export * from "./find-program.ts";
 export * from "./limit-signs.ts";
 export * from "./prove-confinement.ts";

@@ -8,6 +8,7 @@ import type { FeatureDefinition } from "@svc/contract";
 import { describe, test } from "vitest";
 import type { Check } from "../check.ts";
 import { requireReal } from "../require-real.ts";
+import { descriptorChecks } from "./sandbox/descriptor-checks.ts";
 import { escapeChecks } from "./sandbox/escape-checks.ts";
 import { fileChecks } from "./sandbox/file-checks.ts";
 import { lifetimeChecks } from "./sandbox/lifetime-checks.ts";
@@ -40,6 +41,7 @@ export const sandboxChecks = (definition: FeatureDefinition, subject: SandboxSub
     const checks = [
       ...startChecks(bench),
       ...fileChecks(bench),
+      ...descriptorChecks(bench),
       ...networkChecks(bench),
       ...escapeChecks(bench),
       ...lifetimeChecks(bench),

@@ -1,7 +1,13 @@
 /** Sandboxes that are broken on purpose: none at all, and bubblewrap with one mistake each. */
 import { spawn, type SpawnOptions } from "node:child_process";
 import { type Confinement, defineFeature, type FeatureDefinition, type SandboxProbe } from "@svc/contract";
-import { type ConfinedCommand, type Confining, confinedSession, limitBySigns } from "@svc/kit/process";
+import {
+  type ConfinedCommand,
+  type Confining,
+  confinedSession,
+  limitBySigns,
+  withoutDescriptors,
+} from "@svc/kit/process";
 
 type Start = (command: ConfinedCommand, confinement: Confinement) => ReturnType<Confining["start"]>;
 
@@ -54,7 +60,10 @@ const SYSTEM =
 
 /** Bubblewrap as it should be, but for limits and root; each fake changes its options. */
 export const bubblewrap =
-  (change: (options: string[], confinement: Confinement) => string[] = (options) => options): Start =>
+  (
+    change: (options: string[], confinement: Confinement) => string[] = (options) => options,
+    entry = `ulimit -c 0; ${withoutDescriptors('exec "$@"')}`,
+  ): Start =>
   (command, confinement) => {
     const { workspace, readable, writable, network } = confinement;
     const options = [
@@ -68,19 +77,17 @@ export const bubblewrap =
       ...(network ? ["--share-net"] : []),
       ..."--die-with-parent --new-session --cap-drop ALL".split(" "),
     ];
-    return spawn(
-      "bwrap",
-      [...change(options, confinement), "--", "/bin/sh", "-c", 'exec "$@"', "sh", ...command.words],
-      {
-        ...plain(command, confinement),
-        env: { ...command.env },
-      },
-    );
+    return spawn("bwrap", [...change(options, confinement), "--", "/bin/sh", "-c", entry, "sh", ...command.words], {
+      ...plain(command, confinement),
+      env: { ...command.env },
+    });
   };
 
 /** Without an option and as many words after it. */
 export const less = (option: string, values = 0) =>
   bubblewrap((options) => options.toSpliced(options.indexOf(option), values + 1));
+/** What the shell inside does before it becomes the command. */
+export const entered = (entry: string) => bubblewrap(undefined, entry);
 export const more = (...added: string[]) => bubblewrap((options) => [...options, ...added]);
 
 /** Everything that the daemon's environment holds. */
