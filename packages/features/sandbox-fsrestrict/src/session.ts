@@ -6,6 +6,7 @@ import { confinedSession, type GroupMaker, type SessionGroup } from "@svc/kit/pr
 import { killMarked, onlyMark } from "./marks.ts";
 import type { Restriction } from "./request.ts";
 import { rulesOf } from "./rules.ts";
+import { UNREAD_SETTINGS } from "./system-paths.ts";
 import type { Started, Starter } from "./starter.ts";
 import { endReady, type GroupWish } from "./waiting-child.ts";
 import { judge, NotBegun, reportsIn } from "./verdict.ts";
@@ -32,12 +33,14 @@ export async function openSession(
   try {
     group ??= await wish?.make();
     const restriction = await restrictionOf(confinement, temporary.path, group);
+    const unread = variablesOfUnread(restriction);
     const all = new WeakMap<ChildProcess, Started & Leftovers>();
     const session = confinedSession(
       confinement,
       {
         start({ words, folder, env, hasInput }) {
-          const run = { kind: "command", words, folder, env: { ...env, TMPDIR: temporary.path }, hasInput } as const;
+          const variables = { ...unread, ...env, TMPDIR: temporary.path };
+          const run = { kind: "command", words, folder, env: variables, hasInput } as const;
           const child = ready?.child;
           ready = undefined;
           const joined = child ? { ...restriction, joins: [] } : restriction;
@@ -67,6 +70,15 @@ export async function openSession(
     throw error;
   }
 }
+
+/** For what the config does not make readable. */
+const variablesOfUnread = ({ rules }: Restriction): Record<string, string> =>
+  Object.assign(
+    {},
+    ...UNREAD_SETTINGS.filter(
+      ({ path }) => !rules.some((rule) => path === rule.path || path.startsWith(`${rule.path}/`)),
+    ).map(({ env }) => env),
+  ) as Record<string, string>;
 
 /** One that waits has the threads and the memory of its runtime, for which there has to be room. */
 const ROOM = { memoryMb: 256, pids: 64 };

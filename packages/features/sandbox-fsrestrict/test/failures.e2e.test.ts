@@ -1,7 +1,8 @@
 // A command that was not confined must never look like one that ran, and one that ran never like one that was not.
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SANDBOX_USER } from "@svc/kit/process";
+import { findProgram, SANDBOX_USER } from "@svc/kit/process";
+import { requireReal } from "@svc/testkit";
 import { expect, test } from "vitest";
 import { childCommand } from "./child-command.ts";
 import { openBackend } from "./open-backend.ts";
@@ -56,6 +57,28 @@ test.skipIf(process.getuid?.() !== 0)(
     const result = await session.exec({ command: "echo made > file; pwd; cat ../../key; ls ../.." });
     expect(result.stdout).toBe(`${workspace}\n`);
     expect(readFileSync(join(workspace, "file"), "utf8")).toBe("made\n");
+    await session.close();
+  },
+);
+
+test.skipIf(process.getuid?.() !== 0)(
+  "git works beside settings of the machine that no command may read",
+  { meta: { skipReason: "needs root" } },
+  async (context) => {
+    for (const name of ["git", "unshare"])
+      if ((await findProgram(name)) === undefined)
+        requireReal(context, { name, reason: `${name} is not installed; apt-get install git util-linux` });
+    const settings = `cp -a /etc/. /mnt && printf '[user]\\n\\tname = not-to-be-seen\\n' >/mnt/gitconfig &&
+      echo '* text=not-to-be-seen' >/mnt/gitattributes`;
+    const own = `mount -t tmpfs none /mnt && ${settings} && mount --bind /mnt /etc && exec "$@"`;
+    await using opened = openBackend(["/usr/bin/unshare", "--mount", "/bin/sh", "-c", own, "sh", ...childCommand]);
+    const session = await opened.backend.open(opened.confinement);
+    const line = `git init -q made && cd made && echo a >a && git add a && git -c user.name=n -c user.email=e commit -q -m m &&
+      git check-attr text a; git config --list; cat /etc/gitconfig`;
+    const result = await session.exec({ command: line });
+    expect(result.stdout).toContain("a: text: unspecified\n");
+    expect(result.stdout).not.toContain("not-to-be-seen");
+    expect(result.stderr).toBe("cat: /etc/gitconfig: Permission denied\n");
     await session.close();
   },
 );

@@ -55,9 +55,12 @@ const SETTINGS = [
   "nsswitch.conf",
   "pki/tls/certs",
   "pki/ca-trust/extracted",
+  "pki/tls/openssl.cnf",
   "crypto-policies/back-ends",
   "ssl/certs",
   "ssl/openssl.cnf",
+  // links from the folders of a Java lead here: without it there is no random number
+  ...["8", "11", "17", "21", "25"].map((version) => `java-${version}-openjdk`),
 ];
 const NETWORK_SETTINGS = ["gai.conf", "host.conf", "hosts", "protocols", "resolv.conf", "services"];
 

@@ -149,11 +149,19 @@ export function startChecks(bench: SandboxBench): Check[] {
 
 /** Set by the sandboxes, or by a shell for itself. */
 const INSIDE = new Set(
-  "HOME LANG PATH PWD OLDPWD SHLVL TERM SVC_EXEC_ID TMPDIR USER LOGNAME SHELL HOSTNAME container _".split(" "),
+  [
+    "HOME LANG PATH PWD OLDPWD SHLVL TERM SVC_EXEC_ID TMPDIR USER LOGNAME SHELL HOSTNAME container _",
+    "GIT_CONFIG_NOSYSTEM GIT_ATTR_NOSYSTEM",
+  ].flatMap((names) => names.split(" ")),
 );
+
+const GIT = `git init -q repository && cd repository && echo text > file && git add file && git status --short &&
+  git -c user.name=n -c user.email=e@example.org commit -q -m first && git log --oneline && git clone -q . ../copy && rm -rf ../copy ../repository`;
 
 async function usualPrograms({ exec }: Opened): Promise<void> {
   const programs = ["sort --version", "sed --version", "tar --version", "grep --version", "perl -e 'use POSIX'"];
+  // It reads settings of the machine: a sandbox may hide them, and must not make it fail.
+  if (existsSync("/usr/bin/git")) programs.push(GIT);
   for (const command of programs) {
     const result: ExecResult = await exec({ command });
     demand(result.exitCode === 0, `${command}: ${said(result)}`);
