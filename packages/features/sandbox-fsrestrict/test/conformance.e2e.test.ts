@@ -1,6 +1,8 @@
 // A Landlock sandbox that leaves UDP, modes of files or a hidden grandchild to the command confines nothing that matters.
+import { join } from "node:path";
 import { findGroupMaker } from "@svc/kit/process";
-import { featureConformance, sandboxConformance } from "@svc/testkit";
+import { featureConformance, runAsOrdinaryUser, sandboxConformance } from "@svc/testkit";
+import { expect, test } from "vitest";
 import definition from "../src/index.ts";
 import { childCommand } from "./child-command.ts";
 
@@ -13,3 +15,12 @@ sandboxConformance(definition, {
   // The kernel counts no processes of root but in a control group.
   unenforced: ({ user }) => (user === undefined && process.getuid?.() === 0 && !groups ? ["pids"] : []),
 });
+
+test(
+  "an ordinary user's daemon confines as well",
+  { timeout: 300_000, meta: { skipReason: "needs root" } },
+  async (context) => {
+    context.skip(process.getuid?.() !== 0, "only root can be somebody else");
+    expect(await runAsOrdinaryUser(join(import.meta.dirname, "plain-daemon.ts"))).toMatch(/^6\d checks\n$/);
+  },
+);

@@ -1,4 +1,5 @@
 import { readlink } from "node:fs/promises";
+import { userInfo } from "node:os";
 import type { Clock, Confinement, SandboxBackend, SandboxLimit, SandboxSession } from "@svc/contract";
 import { findGroupMaker, findProgram, type GroupMaker, proveConfinement, reasonOf } from "@svc/kit/process";
 import { optionsOf } from "./options.ts";
@@ -41,12 +42,21 @@ async function firejailFor({ user }: Confinement, path: string | undefined): Pro
   if (process.platform !== "linux") throw unavailable("firejail is not for this system.");
   const uid = process.getuid?.();
   if (user && uid !== 0 && user.uid !== uid) throw unavailable("Only root can run commands as another user.");
+  if (!hasAccount()) throw unavailable("firejail needs an account: the daemon's user has no line in /etc/passwd.");
   const firejail = await findProgram("firejail", path);
   if (firejail === undefined) throw unavailable("firejail is not installed: install the package firejail.");
   if (user && uid === 0 && (await findProgram("setpriv", path)) === undefined) {
     throw unavailable("setpriv is not installed, which makes root's commands another user's: install util-linux.");
   }
   return firejail;
+}
+
+function hasAccount(): boolean {
+  try {
+    return userInfo().homedir !== "";
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -75,6 +75,11 @@ function notBegun(stderr: string): Error {
   if (/disabled in Firejail configuration/i.test(stderr)) {
     return unavailable("/etc/firejail/firejail.config turns off what a jail needs.");
   }
+  if (/not owned by the current user/i.test(stderr)) {
+    return unavailable(
+      "firejail serves only a user whose home folder is that user's own: run the daemon as another user.",
+    );
+  }
   return unavailable(
     "firejail confines no command here. It can't in a container, nor in another sandbox: use another backend there.",
   );

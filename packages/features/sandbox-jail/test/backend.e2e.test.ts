@@ -60,12 +60,29 @@ describe("programs that only pretend", () => {
     expect(await probeWith(fake('echo "Error: the user is not allowed to use Firejail." >&2; exit 1'))).toContain(
       "--add-users",
     );
+    expect(
+      await probeWith(fake('echo "Error: cannot mount tmpfs on /var/www: not owned by the current user" >&2; exit 1')),
+    ).toContain("home folder");
   });
 });
 
 test("without firejail it says what to install", async () => {
   expect(await probeWith("/nowhere")).toContain("install the package firejail");
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a daemon whose user has no account is told so",
+  { meta: { skipReason: "needs root" } },
+  () => {
+    const script = `import { createJail } from ${JSON.stringify(join(import.meta.dirname, "../src/backend.ts"))};
+      const confinement = { workspace: "/tmp", network: false, readable: [], writable: [], hidden: [], limits: {} };
+      const probe = await createJail({ clock: { after: () => () => {} } }).probe(confinement, new AbortController().signal);
+      console.log(probe.reason);`;
+    const args = ["--input-type=module-typescript", "-e", script];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8", uid: 4321, gid: 4321 });
+    expect(stdout).toContain("no line in /etc/passwd");
+  },
+);
 
 describe("with firejail", () => {
   beforeEach(async (context) => {

@@ -1,9 +1,7 @@
 // bubblewrap confines: every promise of a sandbox is tried on it, by root's daemon and by an ordinary user's, whose limits are rlimits.
-import { execFile } from "node:child_process";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { fakeClock, requireReal, sandboxConformance, temporaryHome } from "@svc/testkit";
+import { fakeClock, requireReal, runAsOrdinaryUser, sandboxConformance, temporaryHome } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { createUserns } from "../src/backend.ts";
 import definition from "../src/index.ts";
@@ -22,12 +20,7 @@ test(
     context.skip(process.getuid?.() !== 0, "only root can be somebody else");
     const part = missing();
     if (part) requireReal(context, part);
-    const { stdout } = await promisify(execFile)(process.execPath, [join(import.meta.dirname, "plain-daemon.ts")], {
-      uid: 4321,
-      gid: 4321,
-      env: { PATH: process.env["PATH"], HOME: "/nonexistent" },
-    });
-    expect(stdout).toMatch(/^6\d checks\n$/);
+    expect(await runAsOrdinaryUser(join(import.meta.dirname, "plain-daemon.ts"))).toMatch(/^6\d checks\n$/);
   },
 );
 

@@ -69,6 +69,7 @@ export * from "./platforms/webhook/receiver.ts";
 export * from "./real/container-image.ts";
 export * from "./real/otlp-receiver.ts";
 export * from "./real/prometheus.ts";
+export { runAsOrdinaryUser } from "./real/ordinary-user.ts";
 export * from "./require-real.ts";
 export * from "./run-filter.ts";
 export * from "./temporary-home.ts";
