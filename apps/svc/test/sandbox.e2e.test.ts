@@ -1,6 +1,6 @@
 // Commands of the real binary in each sandbox of this machine, chosen by the config: they work in the workspace and see neither
 // $SVC_HOME nor the network; what is missing is said everywhere, and refused where it is required.
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fakeModelServer, fullestBinaryPath, requireReal, runBinary, startBinary } from "@svc/testkit";
@@ -128,6 +128,22 @@ test("one that is required and missing: commands are refused, and nothing runs",
   const { ok, output } = await shell<unknown>(home.path, "touch ran");
   expect([ok, JSON.stringify(output)]).toEqual([false, expect.stringMatching(/sandbox seatbelt is not available/)]);
   expect(existsSync(join(home.path, "workspace", "ran"))).toBe(false);
+});
+
+test("a workspace in a folder that commands can write: they would choose what the next one is given", async (context) => {
+  using shared = homeWith("");
+  const workspace = join(shared.path, "deep", "work");
+  mkdirSync(workspace, { recursive: true });
+  if (process.getuid?.() === 0)
+    for (const path of ["deep", "deep/work"]) chownSync(join(shared.path, path), 4321, 4321);
+  const at = `[workspace]\npath = "${workspace}"\n`;
+  using plain = homeWith(`${sandbox("userns")}\n${at}`);
+  const usual = await doctorSays(plain.path);
+  if (!usual.includes("in the sandbox userns")) requireReal(context, { name: "userns", reason: usual });
+  using home = homeWith(`${sandbox("userns", `required = true\nwritable = ["${shared.path}"]`)}\n${at}`);
+  expect(await doctorSays(home.path)).toContain("could put a link in its place");
+  const { ok } = await shell<unknown>(home.path, `cd .. && mv work work2 && ln -s ${home.path} work`);
+  expect([ok, existsSync(join(shared.path, "deep", "work2"))]).toEqual([false, false]);
 });
 
 test("a workspace of root's elsewhere: none is used, and the chown is said", async (context) => {

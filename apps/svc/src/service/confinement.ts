@@ -1,6 +1,6 @@
 /** How the commands of an agent are to be confined: as whom, in which workspace. The daemon, doctor and setup ask it here. */
 import { realpath } from "node:fs/promises";
-import { commandUser, confinementOf, workspaceRoot } from "@svc/agent";
+import { commandUser, confinementOf, movablePath, workspaceRoot } from "@svc/agent";
 import type { Confinement } from "@svc/contract";
 import { type Home, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
 import { givePath, makeScratch } from "@svc/kit/files";
@@ -22,7 +22,10 @@ export async function confinementOfAgent(
   const workspace = await workspaceRoot(workspaceFolder(home, agent));
   const { user, handsOver, obstacle } = await commandUser(workspace, await real(home.root));
   if (confines && handsOver && user) await givePath(workspace, user);
-  return { confinement: confined(home, config, workspace, user), obstacle };
+  return {
+    confinement: confined(home, config, workspace, user),
+    obstacle: obstacle ?? (await movable(home, config, agent)),
+  };
 }
 
 /** Whether anything is to confine commands, as far as the config goes. */
@@ -42,13 +45,26 @@ export async function trialConfinement(
   const [agent] = resolveAgents(config.core).values();
   const root = await real(home.root);
   const found = await realpath(workspaceFolder(home, agent!)).catch(() => undefined);
-  const { user, handsOver, obstacle } = await commandUser(found ?? workspaceFolder({ ...home, root }, agent!), root);
+  const { user, handsOver, ...of } = await commandUser(found ?? workspaceFolder({ ...home, root }, agent!), root);
+  const obstacle = of.obstacle ?? (await movable(home, config, agent!));
   if (found !== undefined && !handsOver) {
     return { confinement: confined(home, config, found, user), obstacle, dispose: async () => {} };
   }
   const standIn = await makeScratch({ prefix: "svc-trial-", owner: user });
   return { confinement: confined(home, config, standIn.path, user), obstacle, dispose: standIn.dispose };
 }
+
+const movable = (
+  home: Home,
+  config: LoadedConfig,
+  agent: Pick<ResolvedAgent, "workspace">,
+): Promise<string | undefined> =>
+  movablePath({
+    workspace: workspaceFolder(home, agent),
+    workspaces: [...resolveAgents(config.core).values()].map((each) => workspaceFolder(home, each)),
+    readable: config.core["security.sandbox"].readable,
+    writable: config.core["security.sandbox"].writable,
+  });
 
 const confined = (home: Home, config: LoadedConfig, workspace: string, user: Confinement["user"]): Confinement =>
   confinementOf({

@@ -6,6 +6,7 @@ export { ActionHistories, type ActionHistory, type ActionJournal } from "./polic
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
 export { type CommandUser, commandUser } from "./sandbox/command-user.ts";
 export { confinementOf, LIMIT_KEYS } from "./sandbox/confinement.ts";
+export { movablePath } from "./sandbox/movable-path.ts";
 export { noneBackend } from "./sandbox/none-backend.ts";
 export { createExec } from "./sandbox/exec.ts";
 export { approvalOf } from "./tools/approval-of.ts";
