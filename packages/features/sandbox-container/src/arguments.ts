@@ -18,10 +18,12 @@ export interface Run {
   readonly labels: readonly string[];
   /** Path of a file of this machine. */
   readonly report: string;
+  /** Path of the profile of system calls. Default: the engine's own. */
+  readonly seccomp: string | undefined;
 }
 
 export function runArguments(run: Run, { words, folder, env, hasInput }: ConfinedCommand): string[] {
-  const { settled, confinement, mounts, name, labels, report } = run;
+  const { settled, confinement, mounts, name, labels, report, seccomp } = run;
   return [
     ...settled.workarounds.globals,
     "run",
@@ -37,6 +39,7 @@ export function runArguments(run: Run, { words, folder, env, hasInput }: Confine
     "--cap-drop=ALL",
     "--ulimit=core=0:0",
     "--security-opt=no-new-privileges",
+    ...(seccomp === undefined ? [] : [`--security-opt=seccomp=${seccomp}`]),
     // SELinux would keep the workspace from being read; relabelling a person's files would be worse.
     "--security-opt=label=disable",
     `--network=${confinement.network ? "host" : "none"}`,

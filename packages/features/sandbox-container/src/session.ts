@@ -11,6 +11,7 @@ import { ask, type Engine } from "./engine.ts";
 import { type Report, readReport } from "./inside.ts";
 import { PREFIX } from "./leftovers.ts";
 import { mountsOf } from "./mounts.ts";
+import { profileIn } from "./seccomp-profile.ts";
 import type { Settled } from "./settle.ts";
 import { unavailable } from "./settle.ts";
 
@@ -29,6 +30,7 @@ export async function containerSession(parts: ContainerSession): Promise<Sandbox
   const { engine } = settled;
   const { path: folder, dispose } = await makeScratch({ prefix: `${PREFIX}${owner}-` });
   const mounts = await mountsOf(confinement, folder);
+  const seccomp = await profileIn(folder, settled);
   const started = new WeakMap<ChildProcess, Promise<Report>>();
   const gone = new Set<Promise<unknown>>();
   return confinedSession(
@@ -41,7 +43,7 @@ export async function containerSession(parts: ContainerSession): Promise<Sandbox
         writeFileSync(report, "");
         chmodSync(report, 0o666);
         const name = `${PREFIX}${owner}-${id}`;
-        const run = { settled, confinement, mounts, name, labels: [label], report };
+        const run = { settled, confinement, mounts, name, labels: [label], report, seccomp };
         const child = spawn(engine.file, runArguments(run, command), {
           cwd: "/",
           env: engine.env,

@@ -1,6 +1,7 @@
 /** Which engine it is, with which image, and what it needs here: by trying one command. */
 import { type Confinement, SvcError } from "@svc/contract";
 import { ask, type Engine, type EngineName, ENGINES, type Environment, findEngine } from "./engine.ts";
+import { stricterProfile } from "./seccomp-profile.ts";
 import { PLAIN, nextTry, type Workarounds } from "./workarounds.ts";
 
 export interface Settled {
@@ -10,6 +11,8 @@ export interface Settled {
   /** The engine's root is an ordinary user. */
   readonly isRootless: boolean;
   readonly workarounds: Workarounds;
+  /** Of system calls, as JSON. Default: the engine's own. */
+  readonly profile: string | undefined;
 }
 
 export interface Settling {
@@ -54,8 +57,9 @@ async function settleOn(engine: Engine, { image: wanted, signal, tryOut }: Settl
   const image = inspected.stdout.trim();
   if (!/^(sha256:)?[0-9a-f]{64}$/.test(image)) return `${name} does not answer as it should`;
   const isRootless = await isOfUser(engine, signal);
+  const profile = await stricterProfile(engine);
   for (let workarounds = PLAIN; ;) {
-    const settled = { engine, image, isRootless, workarounds };
+    const settled = { engine, image, isRootless, workarounds, profile };
     const said = await tryOut(settled);
     if (said === undefined) return settled;
     const next = await nextTry(said, engine, workarounds);

@@ -8,6 +8,7 @@ import { ask } from "./engine.ts";
 import { readReport } from "./inside.ts";
 import { PREFIX } from "./leftovers.ts";
 import { mountsOf } from "./mounts.ts";
+import { profileIn } from "./seccomp-profile.ts";
 import type { Settled } from "./settle.ts";
 
 export interface TryOut {
@@ -27,7 +28,9 @@ export async function tryOut({ settled, confinement, owner, label, signal }: Try
   const report = join(folder, "report");
   await writeFile(report, "");
   await chmod(report, 0o666); // whatever the umask is
-  const run = { settled, confinement, mounts: await mountsOf(confinement, folder), name, labels: [label], report };
+  const seccomp = await profileIn(folder, settled);
+  const mounts = await mountsOf(confinement, folder);
+  const run = { settled, confinement, mounts, name, labels: [label], report, seccomp };
   const nothing = { words: ["/bin/sh", "-c", ":"], folder: confinement.workspace, env: {}, hasInput: false } as const;
   const { exitCode, stderr } = await ask(engine, runArguments(run, nothing), signal);
   const { ended } = readReport(await readFile(report, "utf8"));

@@ -74,6 +74,8 @@ export const bubblewrap =
       workspace,
       workspace,
       "--unshare-all",
+      "--unshare-user",
+      "--disable-userns",
       ...(network ? ["--share-net"] : []),
       ..."--die-with-parent --new-session --cap-drop ALL".split(" "),
     ];

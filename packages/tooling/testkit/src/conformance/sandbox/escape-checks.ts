@@ -58,6 +58,12 @@ export function escapeChecks(bench: SandboxBench): Check[] {
       args: (world) => [world.home, world.outside, world.keys, world.workspace],
       gotThrough: seen,
     }),
+    own("no namespace of one's own can be made: the kernel gives whoever makes one its capabilities", {
+      script: `syscall(${UNSHARE}, $_) == 0 and print "made: $_\\n" for 0x10000000, 0x10020000, 0x50000000`,
+      gotThrough: ({ result }) => /made: /.test(result.stdout),
+      // Some systems refuse it to everybody.
+      provable: false,
+    }),
     own("mounting is refused, and so is taking the cover off", {
       // Without a sandbox in a mount namespace of its own: this machine keeps its mounts.
       script: `my ($m, $root, $proc, $at) = (${MOUNT}, "/", "proc", "mnt");
