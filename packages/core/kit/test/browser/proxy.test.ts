@@ -67,9 +67,40 @@ describe("plain http", () => {
       `GET https://good.test:${port}/ HTTP/1.1\r\nHost: good.test:${port}\r\n`,
       `GET http://a:b@good.test:${port}/ HTTP/1.1\r\nHost: good.test:${port}\r\n`,
       `GET ftp://good.test/ HTTP/1.1\r\nHost: good.test\r\n`,
+      `GET http://good.test:${port}/ HTTP/1.1\r\nHost: good.test:${port}\r\nHost: other.test\r\n`,
     ]) {
       expect([head, await raw(proxy, head + auth)]).toEqual([head, expect.stringMatching(/^HTTP\/1\.1 400/)]);
     }
+  });
+
+  test.each(["GET", "DELETE", "OPTIONS", "POST"])(
+    "a body of %s is never the next request, and Connection takes no header away that says where to",
+    async (method) => {
+      const port = await echo();
+      const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+      const body = "GET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n";
+      const head = `${method} http://good.test:${port}/one HTTP/1.1\r\nHost: good.test:${port}\r\nProxy-Authorization: ${basic(proxy)}\r\n`;
+      for (const request of [
+        `Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+        `Content-Length: ${body.length}\r\nConnection: close, content-length, host\r\n\r\n${body}`,
+      ]) {
+        const answer = await raw(proxy, head + request);
+        expect(answer).toContain('"url":"/one"');
+        expect(answer).toContain(JSON.stringify({ body }).slice(1, -1));
+        expect(answer).toContain(`"host":"good.test:${port}"`);
+      }
+    },
+  );
+
+  test.each(["099 Low", "000 None"])("an answer of %s ends its connection and nothing else", async (status) => {
+    const port = await portOf(
+      createServer((socket) =>
+        socket.once("data", () => socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`)),
+      ),
+    );
+    const proxy = await proxyFor({ exempt: [`good.test:${port}`] });
+    expect(await get(proxy, `http://good.test:${port}/`)).toBe("");
+    expect(await get(proxy, `http://evil.test:${port}/`)).toMatch(/^HTTP\/1\.1 403/);
   });
 
   test("a host off the list is refused and told, a private one of the list too", async () => {

@@ -21,14 +21,14 @@ export async function forward(request: IncomingMessage, response: ServerResponse
       createConnection: () => socket,
       method: request.method,
       path: `${url.pathname}${url.search}`,
-      headers: [...endToEnd(request.rawHeaders), "Connection", "close"],
+      headers: [...endToEnd(request.rawHeaders), ...framing(request), "Connection", "close"],
       setHost: false,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
     upstream.once("error", () => response.destroy());
     upstream.once("response", (incoming) => {
-      response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming.rawHeaders));
-      pipeline(incoming, response, () => undefined);
+      if (begin(response, incoming)) pipeline(incoming, response, () => undefined);
+      else socket.destroy();
     });
     pipeline(request, upstream, () => undefined);
   } catch (error) {
@@ -38,15 +38,31 @@ export async function forward(request: IncomingMessage, response: ServerResponse
   }
 }
 
+/** False: a status or a header that Node reads and does not write. An error that is thrown here would end the service. */
+function begin(response: ServerResponse, { statusCode = 502, statusMessage, rawHeaders }: IncomingMessage): boolean {
+  try {
+    response.writeHead(statusCode, statusMessage, endToEnd(rawHeaders));
+    return true;
+  } catch {
+    response.destroy();
+    return false;
+  }
+}
+
+/** Node frames the body of a GET or DELETE only when it is told to: bare, it would be read as the next request. */
+const framing = ({ headers }: IncomingMessage): string[] =>
+  headers["transfer-encoding"] === undefined ? [] : ["Transfer-Encoding", "chunked"];
+
 const IDLE_MS = 120_000;
 export const MAX_HEADER_BYTES = 65_536;
 
 /** `Host` must be the target's: a server with many sites would answer as another one. */
-function targetOf({ url: text = "", headers }: IncomingMessage): URL | undefined {
+function targetOf({ url: text = "", headers, rawHeaders }: IncomingMessage): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" || url.username !== "" || url.password !== "") return undefined;
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
   const named = headers.host?.toLowerCase().replace(/:80$/, "");
-  return named === url.host ? url : undefined;
+  return hosts === 1 && named === url.host ? url : undefined;
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {
@@ -64,8 +80,12 @@ function endToEnd(raw: readonly string[]): string[] {
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ""] as const] : []));
   const named = pairs.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.split(","));
   const dropped = new Set([...HOP_BY_HOP, ...named.map((name) => name.trim().toLowerCase())]);
+  for (const name of KEPT) dropped.delete(name);
   return pairs.filter(([name]) => !dropped.has(name.toLowerCase())).flat();
 }
+
+/** Whatever `Connection` names: without them a request goes to another site, or its body is read as the next one. */
+const KEPT = ["host", "content-length"];
 
 const HOP_BY_HOP = [
   "connection",
