@@ -1,6 +1,5 @@
 /** argv → command. `--version` and the like come before anything heavy is imported: they must start as fast as bare Node. */
 import type { ChildModule, Composition } from "@svc/contract";
-import { shedInherited } from "./cli/inherited.ts";
 
 /** What the generated entry hands over; see packages/tooling/compose. */
 export interface Build {
@@ -25,7 +24,8 @@ export async function main(build: Build): Promise<void> {
     process.exitCode = await child.run(args.slice(1));
     return;
   }
-  shedInherited(args);
+  const { shedInherited } = await import("./cli/inherited.ts");
+  await shedInherited(args);
   const { runCli } = await import("./cli/run.ts");
   process.exitCode = await runCli(build, args);
 }
