@@ -24,6 +24,12 @@ export const coreDumps: Check = {
     if (report?.dumpsCore === undefined) return [];
     if (!report.dumpsCore) return [ok("core-dumps", "A crash writes no memory to the disk.")];
     const message = "A crash of the daemon would write its memory, with every secret in it, to the disk.";
-    return [warning("core-dumps", message, "svc service install, or start it after: ulimit -c 0")];
+    return [
+      warning(
+        "core-dumps",
+        message,
+        "install util-linux, whose prlimit the start uses, or start it after: ulimit -c 0",
+      ),
+    ];
   },
 };

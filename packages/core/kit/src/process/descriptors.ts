@@ -7,7 +7,7 @@ import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { shellWord } from "./shell-word.ts";
 
 /**
- * Numbers from 3 up without close-on-exec. Linux alone tells the flags; elsewhere the list is empty, and on macOS libuv starts
+ * Numbers without close-on-exec that Node did not see to. Linux alone tells the flags; elsewhere the list is empty, and on macOS libuv starts
  * programs with `POSIX_SPAWN_CLOEXEC_DEFAULT`.
  */
 export function inheritableDescriptors(): number[] {
@@ -19,8 +19,11 @@ export function inheritableDescriptors(): number[] {
     return []; // no /proc
   }
   const chunk = Buffer.allocUnsafe(128);
-  return names.map(Number).filter((fd) => fd > 2 && isInheritable(fd, chunk));
+  return names.map(Number).filter((fd) => fd > NODE_MARKED && isInheritable(fd, chunk));
 }
+
+/** `uv_disable_stdio_inheritance`, the first thing that Node does, marks 3 to 15 whatever they are, and on from there until one is free. */
+const NODE_MARKED = 15;
 
 const FDINFO = "/proc/self/fdinfo";
 const O_CLOEXEC = 0o2000000;
