@@ -64,6 +64,7 @@ const movable = (
     workspaces: [...resolveAgents(config.core).values()].map((each) => workspaceFolder(home, each)),
     readable: config.core["security.sandbox"].readable,
     writable: config.core["security.sandbox"].writable,
+    hidden: hiddenPaths(home, config),
   });
 
 const confined = (home: Home, config: LoadedConfig, workspace: string, user: Confinement["user"]): Confinement =>

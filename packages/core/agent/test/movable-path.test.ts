@@ -16,7 +16,7 @@ async function judged(
   mkdirSync(at("home/workspace/sub"), { recursive: true });
   const workspace = at("home/workspace");
   const paths = make(at);
-  const whole = { workspace, readable: [], writable: [], ...paths };
+  const whole = { workspace, readable: [], writable: [], hidden: [], ...paths };
   return await movablePath({ workspaces: [whole.workspace], ...whole });
 }
 
@@ -24,6 +24,7 @@ describe("is refused", () => {
   test.each<[string, (at: (...names: string[]) => string) => Partial<SandboxPaths>]>([
     ["a workspace in a writable folder", (at) => ({ workspace: at("given/deep/work"), writable: [at("given")] })],
     ["a readable folder in a writable one", (at) => ({ readable: [at("given/deep")], writable: [at("given")] })],
+    ["a hidden folder in a writable one", (at) => ({ hidden: [at("given/deep/work")], writable: [at("given")] })],
     ["a writable folder in another one", (at) => ({ writable: [at("given"), at("given/deep")] })],
     ["a readable folder in the workspace", (at) => ({ readable: [at("home/workspace/sub")] })],
     ["a writable one that is not there yet", (at) => ({ writable: [at("home/workspace/later")] })],
@@ -58,6 +59,7 @@ describe("is refused", () => {
 describe("is taken", () => {
   test.each<[string, (at: (...names: string[]) => string) => Partial<SandboxPaths>]>([
     ["folders beside each other", (at) => ({ readable: [at("given/deep")], writable: [at("givenmore")] })],
+    ["a hidden folder around the workspace", (at) => ({ hidden: [at("home")] })],
     ["the same folder twice", (at) => ({ readable: [at("given")], writable: [at("given")] })],
     ["a workspace in a readable folder", (at) => ({ readable: [at("home"), "/"] })],
     ["links that lead in a circle", (at) => (symlinkSync(at("round"), at("round")), { readable: [at("round")] })],

@@ -12,6 +12,8 @@ export interface SandboxPaths {
   readonly workspaces: readonly string[];
   readonly readable: readonly string[];
   readonly writable: readonly string[];
+  /** A command that moves the folder around one of these has it in view under another name. */
+  readonly hidden: readonly string[];
 }
 
 /** Why no sandbox can hold, as `Choice.tried` wants it; undefined: no command can move any of them. */
@@ -20,9 +22,10 @@ export async function movablePath({
   workspaces,
   readable,
   writable,
+  hidden,
 }: SandboxPaths): Promise<string | undefined> {
   const zones = await Promise.all([...workspaces, ...writable].map(entriesOf));
-  for (const path of [workspace, ...readable, ...writable]) {
+  for (const path of [workspace, ...readable, ...writable, ...hidden]) {
     const entries = await entriesOf(path);
     const zone = zones.find(({ end }) => entries.names.some((name) => isBelow(name, end)));
     if (zone)
