@@ -29,7 +29,7 @@ export async function movablePath({
     const entries = await entriesOf(path);
     const zone = zones.find(({ end }) => entries.names.some((name) => isBelow(name, end)));
     if (zone)
-      return `${path} lies in ${zone.end}, which commands can write, and could put a link in its place; move it out`;
+      return `${path} lies in ${zone.end}, which commands can write: one could put a link in its place; move it out`;
   }
   return undefined;
 }
