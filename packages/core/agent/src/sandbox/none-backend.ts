@@ -1,13 +1,8 @@
 import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { type Confinement, type SandboxBackend, SvcError } from "@svc/contract";
 import { inheritableDescriptors } from "@svc/kit/descriptors";
-import {
-  type ConfinedCommand,
-  confinedSession,
-  type Confining,
-  type ConfinedSessionOptions,
-  withoutDescriptors,
-} from "@svc/kit/process";
+import { confinedSession, type Confining, type ConfinedSessionOptions } from "@svc/kit/process";
 
 /**
  * The backend that is always there and confines nothing: a command can read and write what the daemon's user can, and
@@ -28,26 +23,32 @@ export function createNoneBackend(options: ConfinedSessionOptions = {}): Sandbox
 export const noneBackend: SandboxBackend = createNoneBackend();
 
 const UNCONFINED: Confining = {
-  start: ({ words, folder, env, hasInput }) => {
-    const [file, ...args] = inheritableDescriptors().length > 0 ? alone(words) : words;
-    return spawn(file, args, {
-      cwd: folder,
-      env,
-      stdio: [hasInput ? "pipe" : "ignore", "pipe", "pipe"],
-      detached: true, // a process group of its own, so that one signal reaches all of it
-      windowsHide: true,
-    });
+  start: ({ words: [file, ...args], folder, env, hasInput }) => {
+    const covers = coversOf(inheritableDescriptors());
+    try {
+      return spawn(file, args, {
+        cwd: folder,
+        env,
+        stdio: [hasInput ? "pipe" : "ignore", "pipe", "pipe", ...covers.stdio],
+        detached: true, // a process group of its own, so that one signal reaches all of it
+        windowsHide: true,
+      });
+    } finally {
+      covers.close();
+    }
   },
 };
 
-/** Without what the daemon has open; a shell in between costs time, so only where something would go along. */
-const alone = (words: ConfinedCommand["words"]): ConfinedCommand["words"] => [
-  "/bin/sh",
-  "-c",
-  withoutDescriptors('exec "$@"'),
-  "sh",
-  ...words,
-];
+/** What the daemon still has open for its children is /dev/null for a command. The start closed all but what its command line names. */
+function coversOf(descriptors: readonly number[]): { stdio: ("ignore" | number)[]; close(): void } {
+  if (descriptors.length === 0) return { stdio: [], close: () => undefined };
+  const nothing = openSync("/dev/null", "r+");
+  const length = Math.max(...descriptors) - 2;
+  return {
+    stdio: Array.from({ length }, (_, at) => (descriptors.includes(at + 3) ? nothing : "ignore")),
+    close: () => closeSync(nothing),
+  };
+}
 
 function refuseLimits({ limits }: Confinement): void {
   if ([limits.memoryMb, limits.cpuSecs, limits.pids].every((limit) => limit === undefined)) return;
