@@ -10,6 +10,8 @@ export interface ExecRequest {
   /** Per stream; what is beyond is dropped and said. */
   readonly maxOutputBytes?: number;
   readonly signal?: AbortSignal;
+  /** No person approved it: it finds no configuration of a home folder, and no pager, editor or helper. */
+  readonly unasked?: boolean;
 }
 
 export interface ExecResult {

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { takesCommands, isRisky } from "./commands-that-run-commands.ts";
+import { isGit, isRisky, onlyReads, takesCommands } from "./commands-that-run-commands.ts";
+import { isPlainRepository } from "./git-repository.ts";
 import { staysInside } from "./redirect-target.ts";
 import { parseLine, type SimpleCommand } from "./shell-syntax.ts";
 
@@ -28,7 +29,20 @@ export function judgeLine(line: string, rules: LineRules): string | undefined {
   const moves = parsed.commands.some((command) => /^(?:cd|chdir|pushd|popd)$/.test(command.words[0]?.text ?? ""));
   for (const target of parsed.commands.flatMap((command) => command.redirects)) {
     if (!staysInside(target, rules, moves))
-      return "The line redirects to a place outside the workspace, or a forbidden one.";
+      return "The line redirects to a place outside the workspace, a forbidden one, or a hidden file.";
+  }
+  return judgeGit(parsed.commands, rules);
+}
+
+/** Git starts the programs that a repository's configuration names, so that has to be known before the line runs, and stay. */
+function judgeGit(commands: readonly SimpleCommand[], rules: LineRules): string | undefined {
+  const programs = commands.map((command) => command.words[0]?.text ?? "");
+  if (!programs.some(isGit)) return undefined;
+  if (!programs.every((program) => isGit(program) || onlyReads(program))) {
+    return "The line uses git beside a command that may write files or change the folder.";
+  }
+  if (!isPlainRepository(rules.workspace, rules.folder)) {
+    return "The git repository there has submodules, or settings that can name programs.";
   }
   return undefined;
 }
@@ -46,7 +60,7 @@ function judgeCommand(command: SimpleCommand, entries: readonly (readonly string
     return "security.policy.allowed_commands does not list every command of the line.";
   }
   if (isRisky(program.text, args)) {
-    return "The line gives a listed command options that can make it run other commands or delete files.";
+    return "The line gives a listed command options that can make it run other commands, or write or delete files.";
   }
   return undefined;
 }

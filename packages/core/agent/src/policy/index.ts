@@ -7,6 +7,8 @@ import { judgeLine } from "./command-line.ts";
 export type Verdict = Allow | Ask | Refuse;
 export interface Allow {
   readonly verdict: "allow";
+  /** A command line that runs because each of its commands is listed. `*` is every line: it trusts whatever they find. */
+  readonly isListedLine?: true;
 }
 export interface Ask {
   readonly verdict: "ask";
@@ -61,7 +63,7 @@ export function createPolicy(options: PolicyOptions): Policy {
       const reason = reasonToAsk(options, tool, input);
       if (reason !== undefined) return { verdict: "ask", reason };
       actions.add();
-      return ALLOW;
+      return tool.commandLine && !options.policy.allowed_commands.includes("*") ? LISTED_LINE : ALLOW;
     },
     recordAction() {
       const refused = usedUp(actions, max);
@@ -72,6 +74,7 @@ export function createPolicy(options: PolicyOptions): Policy {
 }
 
 const ALLOW: Allow = { verdict: "allow" };
+const LISTED_LINE: Allow = { verdict: "allow", isListedLine: true };
 
 const DISABLED: Refuse = {
   verdict: "refuse",

@@ -91,12 +91,13 @@ export interface EndedCall {
 }
 
 /** What the journal is told. A call that was called off, or that the disk failed, may have happened or not. */
-async function run({ environment, tool, input }: PermittedCall, request: CallRequest): Promise<EndedCall> {
+async function run(call: PermittedCall, request: CallRequest): Promise<EndedCall> {
+  const { environment, tool, input } = call;
   const { signal, redact } = request;
   try {
     // Who was stopped while the start was written must not act any more.
     signal.throwIfAborted();
-    const result = await tool.run(input, contextOf(environment, request));
+    const result = await tool.run(input, contextOf(call, request));
     const output = bounded(redact ? redactJson(result, redact) : result, environment.maxOutputChars);
     return { state: "finished", output };
   } catch (error) {
@@ -105,7 +106,7 @@ async function run({ environment, tool, input }: PermittedCall, request: CallReq
   }
 }
 
-function contextOf(environment: ToolEnvironment, request: CallRequest): CoreToolContext {
+function contextOf({ environment, unasked = false }: PermittedCall, request: CallRequest): CoreToolContext {
   const { clientId, turnId, callId, signal } = request;
   return {
     clientId,
@@ -115,7 +116,7 @@ function contextOf(environment: ToolEnvironment, request: CallRequest): CoreTool
     signal,
     log: environment.log,
     workspace: environment.workspace,
-    exec: (command) => environment.exec({ ...command, signal: command.signal ?? signal }),
+    exec: (command) => environment.exec({ ...command, unasked, signal: command.signal ?? signal }),
     fetch: (url, options) => environment.fetch(url, { ...options, signal: options?.signal ?? signal }),
     reader: (type) => environment.reader?.(type),
   };

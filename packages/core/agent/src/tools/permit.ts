@@ -12,6 +12,8 @@ export interface PermittedCall {
   readonly environment: ToolEnvironment;
   readonly tool: Tool;
   readonly input: unknown;
+  /** Its command line runs because it is listed; no person approved it. */
+  readonly unasked?: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ export async function whenPermitted<T>(
   const asked = callIn(current(), request);
   refuseByTool(asked, request);
   const verdict = asked.environment.policy.judge(asked.tool, asked.input);
-  if (verdict.verdict === "allow") return run(asked);
+  if (verdict.verdict === "allow") return run({ ...asked, unasked: verdict.isListedLine === true });
   if (verdict.verdict === "refuse") throw new SvcError("TOOL_REFUSED", verdict.reason);
   if (request.isGranted?.(asked.tool.name) === true) {
     asked.environment.policy.recordAction(asked.tool);

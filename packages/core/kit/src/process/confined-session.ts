@@ -10,6 +10,7 @@ import {
   type SandboxSession,
   SvcError,
 } from "@svc/contract";
+import { commandEnvironment } from "./command-environment.ts";
 import { runProcess } from "./run-process.ts";
 
 /** One command, as a backend is to start it. */
@@ -83,7 +84,7 @@ async function runIn(
   const words = wordsOf(request);
   const limitMs = (confinement.limits.timeoutSecs ?? TIMEOUT_SECS) * 1000;
   const folder = await folderIn(confinement.workspace, request.cwd);
-  const env = environmentFor(confinement.workspace);
+  const env = commandEnvironment(confinement.workspace, request.unasked === true);
   const hasInput = request.stdin !== undefined;
   let started: ChildProcess | undefined;
   const result = await runProcess({
@@ -117,19 +118,6 @@ function wordsOf({ command, cwd }: ExecRequest): readonly [string, ...string[]] 
 const LONGEST_WORD = 131_072;
 /** A quarter of the usual stack, less what the environment and the table of words take: execve(2). */
 const LONGEST_COMMAND = 1_500_000;
-
-/** Nothing of the daemon's own environment: it holds secrets, and variables that make programs load code. */
-function environmentFor(workspace: string): Record<string, string> {
-  return {
-    PATH: [
-      "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      ...(process.platform === "darwin" ? ["/opt/homebrew/bin"] : []),
-    ].join(":"),
-    HOME: workspace,
-    LANG: "C.UTF-8",
-    TERM: "dumb",
-  };
-}
 
 async function folderIn(workspace: string, cwd = "."): Promise<string> {
   try {
