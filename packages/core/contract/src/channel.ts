@@ -31,7 +31,10 @@ export interface OutgoingFile {
   readonly name: string;
   /** `type/subtype`. */
   readonly mimeType: string;
-  /** Reads all of it. Throws DELIVERY_REFUSED when it is gone, or larger than `Media.maxBytes`. */
+  /**
+   * Reads all of it. Throws DELIVERY_REFUSED when it is gone, or larger than `Media.maxBytes`, and DELIVERY_FILE_CHANGED when it is
+   * not the file that was queued.
+   */
   read(): Promise<Uint8Array>;
 }
 

@@ -89,6 +89,14 @@ export interface KeptFile {
   readonly path: string;
   /** Whose workspace. */
   readonly agent: string;
+  /** What it held when it was queued; only that is sent. Rows of older versions lack it. */
+  readonly content?: FileContent;
+}
+
+export interface FileContent {
+  readonly bytes: number;
+  /** Hex. */
+  readonly sha256: string;
 }
 
 export type OutboxState = "waiting" | "sent" | "dead" | "dropped";

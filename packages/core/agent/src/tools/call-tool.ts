@@ -106,12 +106,13 @@ async function run(call: PermittedCall, request: CallRequest): Promise<EndedCall
   }
 }
 
-function contextOf({ environment, unasked = false }: PermittedCall, request: CallRequest): CoreToolContext {
+function contextOf({ environment, unasked = false, pinned }: PermittedCall, request: CallRequest): CoreToolContext {
   const { clientId, turnId, callId, signal } = request;
   return {
     clientId,
     turnId,
     callId,
+    pinned,
     agent: environment.agent,
     signal,
     log: environment.log,

@@ -14,6 +14,8 @@ export interface PermittedCall {
   readonly input: unknown;
   /** Its command line runs because it is listed; no person approved it. */
   readonly unasked?: boolean;
+  /** As `CoreToolContext.pinned`. */
+  readonly pinned?: Readonly<Record<string, Json>> | undefined;
 }
 
 /**
@@ -35,8 +37,8 @@ export async function whenPermitted<T>(
     asked.environment.policy.recordAction(asked.tool);
     return run(asked);
   }
-  await askPerson(asked, request, verdict.reason);
-  const call = callIn(current(), request);
+  const pinned = await askPerson(asked, request, verdict.reason);
+  const call = { ...callIn(current(), request), pinned };
   refuseByTool(call, request);
   const { policy } = call.environment;
   const now = policy.judge(call.tool, call.input);
@@ -70,8 +72,12 @@ function parseInput(tool: Tool, text: string): unknown {
   throw new SvcError("TOOL_BAD_INPUT", `The input of ${tool.name} does not fit its schema at: ${where}.`);
 }
 
-/** Returns after a yes. */
-async function askPerson(call: PermittedCall, request: CallRequest, reason: string): Promise<void> {
+/** Returns after a yes, with what was pinned for it. */
+async function askPerson(
+  call: PermittedCall,
+  request: CallRequest,
+  reason: string,
+): Promise<Readonly<Record<string, Json>> | undefined> {
   const { ask, signal, turnId, callId } = request;
   if (!ask) {
     throw new SvcError("TOOL_REFUSED", `${reason} Nobody can be asked here, so the call is refused.`, {
@@ -79,12 +85,16 @@ async function askPerson(call: PermittedCall, request: CallRequest, reason: stri
     });
   }
   await request.beforeAsk?.(recordOf(call, request));
-  const question = { turnId, callId, tool: call.tool.name, input: call.input as Json, reason };
+  const { agent, workspace } = call.environment;
+  const pinned = await (call.tool as CoreTool).pin?.(call.input, { turnId, callId, agent, workspace });
+  const input = { ...(call.input as Record<string, Json>), ...pinned };
+  const question = { turnId, callId, tool: call.tool.name, input: pinned ? input : (call.input as Json), reason };
   const wait = (): Promise<PersonAnswer> => askInTime(call.environment, ask, question, signal);
   const answer = await (request.pause ? request.pause(wait) : wait());
   if (!answer.approved) {
     throw new SvcError("TOOL_REFUSED", `The person refused this call${answer.feedback ? `: ${answer.feedback}` : "."}`);
   }
+  return pinned;
 }
 
 /** No answer in time is a refusal, never a yes. */

@@ -63,7 +63,10 @@ export function askForTool(parts: AskForToolParts): AskForTool {
 }
 
 /** A yes to one call is none to another, whatever the model calls it. */
-const ANOTHER: ToolAnswer = { approved: false, feedback: "another call of this turn was asked for under the same id" };
+const ANOTHER: ToolAnswer = {
+  approved: false,
+  feedback: "another call of this turn was asked for under the same id, or a file that it names was changed since",
+};
 
 function requestOf({ redact, timeoutMs, placeOf }: AskForToolParts, question: ToolQuestion): ApprovalRequest {
   const { turnId, callId, tool, input, reason } = question;

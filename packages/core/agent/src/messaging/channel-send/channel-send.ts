@@ -1,10 +1,10 @@
 /** `channel_send`: a message of the agent's own, to whoever it is meant for, by the same durable way as its answers. */
 import { defineTool, type Json } from "@svc/contract";
-import type { Delivery } from "@svc/store";
+import type { Delivery, FileContent } from "@svc/store";
 import * as v from "valibot";
-import type { CoreTool, CoreToolContext } from "../../tools/core-tool-context.ts";
+import type { CoreTool, CoreToolContext, PinnedCall } from "../../tools/core-tool-context.ts";
 import { mailIdOf } from "../delivery/settle.ts";
-import { queue, type QueueParts } from "./queue.ts";
+import { attachedFiles, queue, type QueueParts } from "./queue.ts";
 import { refusalOf, type TargetParts } from "./targets.ts";
 
 export type ChannelSendParts = QueueParts & TargetParts;
@@ -55,18 +55,34 @@ export function channelSendTool(parts: () => ChannelSendParts): CoreTool {
     const isSaid = keptOf(parts(), turnId, callId).length > 0;
     return isSaid || !parts().channels.has(channel) ? undefined : refusalOf(parts(), channel, to);
   };
-  return { ...tool, recall, refuses };
+  const pin: CoreTool["pin"] = (given, call) => pinned(parts(), given as v.InferOutput<typeof input>, call);
+  return { ...tool, recall, refuses, pin };
+}
+
+/** A yes is to the files as they are, so the person sees what tells them from others, and a call with others is refused. */
+async function pinned(
+  parts: ChannelSendParts,
+  { channel, files }: v.InferOutput<typeof input>,
+  call: PinnedCall,
+): Promise<{ files: Json[] } | undefined> {
+  const target = parts.channels.get(channel);
+  if (files.length === 0 || !target) return undefined;
+  // What is queued already was approved: the files may be others by now.
+  const before = keptOf(parts, call.turnId, call.callId).flatMap((delivery) => delivery.files);
+  const found = before.length > 0 ? before : await attachedFiles(target, files, call);
+  return { files: found.map(({ path, content }) => ({ path, ...content })) };
 }
 
 async function send(
   parts: ChannelSendParts,
   said: v.InferOutput<typeof input>,
-  { workspace, agent, turnId, callId, signal }: CoreToolContext,
+  { workspace, agent, turnId, callId, signal, pinned }: CoreToolContext,
 ): Promise<Json> {
   // Made before, it is what it is, whatever became of the file, the channel or its limits since.
   const before = keptOf(parts, turnId, callId);
   if (before.length > 0) return told(before);
-  const saying = { workspace, agent, turnId, signal, keyOf: (part: number) => keyOf(turnId, callId, part) };
+  const approved = (pinned as { files: FileContent[] } | undefined)?.files;
+  const saying = { workspace, agent, turnId, signal, approved, keyOf: (part: number) => keyOf(turnId, callId, part) };
   return told(await queue(parts, said, saying));
 }
 

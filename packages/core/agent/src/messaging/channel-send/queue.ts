@@ -1,8 +1,8 @@
 /** What somebody decided to say, into the outbox: the tool `channel_send`, and `svc send`. */
 import { type Channel, SvcError, type Workspace } from "@svc/contract";
-import type { Delivery, Store } from "@svc/store";
+import type { Delivery, FileContent, Store } from "@svc/store";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
-import { attachedFile } from "./attached-file.ts";
+import { attachedFile, type PinnedFile } from "./attached-file.ts";
 import { outgoingRows } from "./outgoing-rows.ts";
 
 export interface QueueParts {
@@ -31,6 +31,8 @@ export interface Saying {
   readonly turnId?: string;
   /** Names one of its messages, by its place from 1 on: kept once, whoever says it again. */
   readonly keyOf: (part: number) => string;
+  /** What a person has approved of each file. */
+  readonly approved?: readonly FileContent[] | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -40,11 +42,12 @@ export interface Saying {
  */
 export async function queue(parts: QueueParts, said: Said, saying: Saying): Promise<Delivery[]> {
   const { store, channels, redact, dispatcher, now } = parts;
-  const { workspace, agent, turnId, keyOf, signal } = saying;
+  const { turnId, keyOf, approved, signal } = saying;
   const channel = channels.get(said.channel);
   if (!channel) throw new SvcError("TOOL_BAD_INPUT", noChannel([...channels.keys()]));
-  const files = [];
-  for (const path of said.files) files.push(await attachedFile({ workspace, agent, media: channel.media }, path));
+  const files = await attachedFiles(channel, said.files, saying);
+  const changed = approved && files.find(({ content }, place) => content.sha256 !== approved[place]?.sha256);
+  if (changed) throw new SvcError("TOOL_REFUSED", "A file of the message was changed after a person approved it.");
   const thread = said.thread === undefined ? {} : { thread: said.thread };
   const conversation = { channel: said.channel, id: said.to, ...thread };
   const rows = outgoingRows(channel, { conversation, text: redact(said.text), files, turnId, keyOf });
@@ -53,6 +56,17 @@ export async function queue(parts: QueueParts, said: Said, saying: Saying): Prom
   const deliveries = await store.write(() => store.outbox.add(rows, now()));
   dispatcher.wake(deliveries);
   return deliveries;
+}
+
+/** In their order. Throws as `attachedFile`. */
+export async function attachedFiles(
+  { media }: Pick<Channel, "media">,
+  paths: readonly string[],
+  { workspace, agent }: Pick<Saying, "workspace" | "agent">,
+): Promise<PinnedFile[]> {
+  const files = [];
+  for (const path of paths) files.push(await attachedFile({ workspace, agent, media }, path));
+  return files;
 }
 
 const noChannel = (names: readonly string[]): string =>

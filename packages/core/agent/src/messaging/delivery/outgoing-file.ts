@@ -1,4 +1,8 @@
-/** A file of a workspace on its way out: opened when the platform takes it, by the rules that are in force then. */
+/**
+ * A file of a workspace on its way out: opened when the platform takes it, by the rules that are in force then. The bytes that
+ * go out are those that were queued, and that a person may have approved, or none.
+ */
+import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { type OutgoingFile, SvcError, type Workspace } from "@svc/contract";
 import type { KeptFile } from "@svc/store";
@@ -9,7 +13,7 @@ export type FileOpener = (file: KeptFile, maxBytes: number) => Promise<OutgoingF
 
 /** `workspaceOf`: of an agent; undefined when there is no such agent any more. */
 export function fileOpener(workspaceOf: (agent: string) => Workspace | undefined): FileOpener {
-  return async ({ kind, path, agent }, maxBytes) => ({
+  return async ({ kind, path, agent, content }, maxBytes) => ({
     kind,
     name: basename(path),
     mimeType: await mediaTypeOf(path),
@@ -17,7 +21,12 @@ export function fileOpener(workspaceOf: (agent: string) => Workspace | undefined
       const workspace = workspaceOf(agent);
       if (!workspace) throw refused("The agent whose file this is, is no longer in the config.");
       const { bytes, truncated } = await workspace.read(path, maxBytes).catch(unreadable);
-      if (truncated) throw refused("The file is larger than this channel takes.");
+      // Judged by the very bytes that are sent: the path can lead elsewhere at the next look.
+      if (content && (truncated || createHash("sha256").update(bytes).digest("hex") !== content.sha256)) {
+        if (content.bytes > maxBytes) throw tooLarge();
+        throw new SvcError("DELIVERY_FILE_CHANGED", "The file was changed after the message was queued.");
+      }
+      if (truncated) throw tooLarge();
       return bytes;
     },
   });
@@ -29,5 +38,7 @@ function unreadable(cause: unknown): never {
     throw refused("The file can't be read any more.", cause);
   throw new SvcError("DELIVERY_FAILED", "The file system could not read the file.", { cause });
 }
+
+const tooLarge = (): SvcError => refused("The file is larger than this channel takes.");
 
 const refused = (message: string, cause?: unknown): SvcError => new SvcError("DELIVERY_REFUSED", message, { cause });

@@ -32,12 +32,15 @@ export async function settle(
   if (outcome.state === "sent") return settleSent(parts, delivery, outcome.receipt, signal);
   const { code, retryAfterMs } = outcome;
   const attempts = delivery.attempts + 1;
-  if (code === "DELIVERY_REFUSED" || attempts >= maxAttempts) return settleDead(parts, delivery, code, 1, signal);
+  if (FINAL.has(code) || attempts >= maxAttempts) return settleDead(parts, delivery, code, 1, signal);
   const { store, clock, random } = parts;
   const waitMs = restMs(attempts, retryAfterMs, random());
   const noted = await commit(parts, delivery, () => store.outbox.retry(delivery.n, code, clock.now() + waitMs), signal);
   return noted === "noted" ? waitMs : undefined;
 }
+
+/** Another attempt would end the same way. */
+const FINAL: ReadonlySet<ErrorCode> = new Set(["DELIVERY_REFUSED", "DELIVERY_FILE_CHANGED"]);
 
 async function settleSent(
   parts: SettleParts,
