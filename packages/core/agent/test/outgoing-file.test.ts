@@ -1,13 +1,17 @@
-// A file that is sent though it was deleted, forbidden or grown meanwhile; a sick disk that makes a dead letter at once.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+// A file that is sent though it was deleted, forbidden, grown or replaced meanwhile; a sick disk that makes a dead letter at once.
+import { createHash } from "node:crypto";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError, type Workspace } from "@svc/contract";
 import { temporaryHome } from "@svc/testkit";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "../src/index.ts";
+import { attachedFile } from "../src/messaging/channel-send/attached-file.ts";
 import { fileOpener } from "../src/messaging/delivery/outgoing-file.ts";
 import { mediaKindOf, mediaTypeOf } from "../src/messaging/media-type.ts";
 import { failure } from "./house.ts";
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const kept = { kind: "image", path: "pictures/cat.png", agent: "main" } as const;
 
@@ -19,6 +23,7 @@ async function desk() {
   writeFileSync(join(root, kept.path), "meow");
   return {
     root,
+    workspace,
     openFile: fileOpener((agent) => (agent === "main" ? workspace : undefined)),
     [Symbol.dispose]: () => home.remove(),
   };
@@ -44,6 +49,55 @@ describe("a file on its way out", () => {
     expect(await failure(orphan.read())).toMatchObject({ code: "DELIVERY_REFUSED" });
     const outside = await openFile({ ...kept, path: "../secret" }, 4);
     expect(await failure(outside.read())).toMatchObject({ code: "DELIVERY_REFUSED" });
+  });
+
+  const media = {
+    maxBytes: 3_000_000,
+    sends: ["image"],
+    fetch: () => Promise.reject(new Error("not in this test")),
+  } as const;
+
+  test("is the content that was queued, large or empty", async () => {
+    using house = await desk();
+    const path = join(house.root, kept.path);
+    for (const content of ["meow", "", "x".repeat(2_500_000)]) {
+      writeFileSync(path, content);
+      const queued = await attachedFile({ ...house, agent: "main", media }, kept.path);
+      expect(queued.content).toEqual({ bytes: content.length, sha256: sha256(content) });
+      const file = await house.openFile(queued, media.maxBytes);
+      expect(Buffer.from(await file.read()).toString()).toBe(content);
+    }
+  });
+
+  test.each<[string, (path: string) => void, string]>([
+    ["changed in place", (path) => writeFileSync(path, "MEOW"), "DELIVERY_FILE_CHANGED"],
+    ["longer", (path) => writeFileSync(path, "meow!"), "DELIVERY_FILE_CHANGED"],
+    ["shorter", (path) => writeFileSync(path, "me"), "DELIVERY_FILE_CHANGED"],
+    ["much longer", (path) => writeFileSync(path, "m".repeat(4_000_000)), "DELIVERY_FILE_CHANGED"],
+    [
+      "another file of the same size and time",
+      (path) => (writeFileSync(`${path}.new`, "MEOW"), renameSync(`${path}.new`, path)),
+      "DELIVERY_FILE_CHANGED",
+    ],
+    [
+      "a link to another file of the workspace",
+      (path) => (rmSync(path), writeFileSync(`${path}.new`, "MEOW"), symlinkSync(`${path}.new`, path)),
+      "DELIVERY_FILE_CHANGED",
+    ],
+    ["a link to a file outside", (path) => (rmSync(path), symlinkSync("/etc/passwd", path)), "DELIVERY_REFUSED"],
+    ["deleted", (path) => rmSync(path), "DELIVERY_REFUSED"],
+  ])("is not sent when it is %s by then", async (_, change, code) => {
+    using house = await desk();
+    const queued = await attachedFile({ ...house, agent: "main", media }, kept.path);
+    const file = await house.openFile(queued, media.maxBytes);
+    change(join(house.root, kept.path));
+    expect(await failure(file.read())).toMatchObject({ code });
+  });
+
+  test("of a message that an older version queued is sent as it is", async () => {
+    using house = await desk();
+    writeFileSync(join(house.root, kept.path), "MEOW");
+    expect(Buffer.from(await (await house.openFile(kept, 4)).read()).toString()).toBe("MEOW");
   });
 
   test("is tried again when the file system fails", async () => {

@@ -30,7 +30,7 @@ const PIECE_BYTES = 1_048_576;
 /** Piece by piece, so that a large file needs no large memory. One that changes meanwhile matches nothing that is sent later. */
 async function contentOf(workspace: Workspace, path: string, maxBytes: number): Promise<FileContent> {
   const hash = createHash("sha256");
-  for (let bytes = 0; ; ) {
+  for (let bytes = 0; ;) {
     const piece = await workspace.read(path, PIECE_BYTES, bytes);
     hash.update(piece.bytes);
     bytes += piece.bytes.byteLength;
