@@ -48,6 +48,32 @@ describe("a call", () => {
     expect([asked, isRunning]).toEqual([[false], true]);
   });
 
+  test.each([
+    ["runs unasked where it is listed", { verdict: "allow", isListedLine: true }, true],
+    ["has the ordinary environment where every line may run", { verdict: "allow" }, false],
+    ["has the ordinary environment where a person approved it", { verdict: "ask", reason: "It acts." }, false],
+  ] as const)("of a command line %s", async (_, verdict, unasked) => {
+    const seen: unknown[] = [];
+    const run = defineTool({
+      ...act,
+      run: async (_input, { exec }) => {
+        await exec({ command: "true", unasked: !unasked });
+        return "done";
+      },
+    });
+    const environment = environmentOf({ tools: [run] });
+    const watched: ToolEnvironment = {
+      ...environment,
+      policy: { ...environment.policy, judge: () => verdict },
+      exec: (command) => {
+        seen.push(command.unasked);
+        return Promise.reject(new SvcError("TOOL_FAILED"));
+      },
+    };
+    await callTool(watched, request({ ask: async () => ({ approved: true }) }));
+    expect(seen).toEqual([unasked]);
+  });
+
   test("is not asked about when it was called off before", async () => {
     const left = AbortSignal.abort(new SvcError("TURN_CANCELLED"));
     let isAsked = false;

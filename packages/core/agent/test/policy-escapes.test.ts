@@ -1,8 +1,10 @@
 // Every way of a command line to run, read or write more than its words seem to.
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openLines } from "./lines.ts";
 
-const { line } = openLines();
+const { line, workspace } = openLines();
 
 describe("asks, although the words that can be seen are listed", () => {
   test.each([
@@ -133,5 +135,15 @@ describe("asks, although the words that can be seen are listed", () => {
     expect(line("echo > x", ["echo"], { ...rules, folder: "private" })).toBe("ask");
     expect(line("echo > x", ["echo"], { ...rules, folder: "../.." })).toBe("ask");
     expect(line("echo > x", ["echo"], { ...rules, folder: "sub" })).toBe("allow");
+  });
+
+  test("a redirection to a hidden file, by its name, its folder or a link", () => {
+    mkdirSync(join(workspace, ".git"));
+    symlinkSync(".git", join(workspace, "plain"));
+    for (const target of [".gitconfig", ".git/config", "sub/.npmrc", `${workspace}/.git/config`, "plain/config"]) {
+      expect([target, line(`echo x > ${target}`, ["echo"])]).toEqual([target, "ask"]);
+    }
+    expect(line("echo x > config", ["echo"], { folder: ".git" })).toBe("ask");
+    expect(line("echo x > ./config", ["echo"])).toBe("allow");
   });
 });

@@ -75,6 +75,14 @@ describe("autonomy", () => {
     expect(line("false", ["true"], { policy: { autonomy, allowed_commands: ["true"] } })).toBe("ask");
   });
 
+  test("only a line that runs because it is listed is marked, so that it finds no settings of the user", () => {
+    const marked = (allowed: string[], which: Tool) =>
+      judged({ policy: { autonomy: "full", allowed_commands: allowed } }, which, { command: "true" });
+    expect(marked(["true"], shell)).toEqual({ verdict: "allow", isListedLine: true });
+    expect(marked(["true", "*"], shell)).toEqual({ verdict: "allow" });
+    expect(marked(["true"], writer)).toEqual({ verdict: "allow" });
+  });
+
   test("read_only refuses listed commands too", () => {
     expect(line("true", [], { policy: { autonomy: "read_only", allowed_commands: ["*"] } })).toBe("refuse");
   });

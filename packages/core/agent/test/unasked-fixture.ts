@@ -97,6 +97,7 @@ export function openTrapRoom(): TrapRoom {
       const found = new Map<string, string>();
       for (const entry of fs.readdirSync(workspace!, { recursive: true, withFileTypes: true })) {
         const path = join(entry.parentPath, entry.name);
+        if (relative(workspace!, path).startsWith("plain/")) continue;
         const content = entry.isFile() ? createHash("sha256").update(fs.readFileSync(path)).digest("hex") : "";
         const target = entry.isSymbolicLink() ? fs.readlinkSync(path) : "";
         found.set(relative(workspace!, path), `${fs.lstatSync(path).mode} ${content} ${target}`);
@@ -159,6 +160,7 @@ function plant(root: string, mark: string): void {
     "-shared",
     "-fPIC",
   );
+  fs.symlinkSync(".git", join(root, "plain"));
   spawnSync("tar", ["cf", "a.tar", "a.txt"], { cwd: root });
 }
 

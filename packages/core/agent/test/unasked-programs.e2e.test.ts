@@ -119,6 +119,21 @@ describe("a repository whose configuration names a program", () => {
     expect(asks("git status", room)).toBe(true);
   });
 
+  test("asks where one above has such settings, behind one that is not whole", async () => {
+    using room = openTrapRoom();
+    fs.mkdirSync(join(room.workspace, "deep/.git"), { recursive: true });
+    const at = () =>
+      judgeLine("git status", {
+        allowedCommands: ["git"],
+        forbiddenPaths: [],
+        workspace: room.workspace,
+        folder: "deep",
+      });
+    expect(at()).toBeUndefined();
+    fs.appendFileSync(join(room.workspace, ".git/config"), '[filter "x"]\n\tclean = ./trap\n');
+    expect(at()).toBeDefined();
+  });
+
   test("its folders are judged as it is", () => {
     using room = openTrapRoom();
     const at = (folder: string) =>
@@ -151,6 +166,9 @@ const OPERANDS = [
   ".",
   "file:///dev/null",
   "a.txt out.txt",
+  "a.txt .git/config",
+  "config refs/heads/main",
+  "a.txt plain/config",
 ];
 
 const FOLLOWERS = new Set(["sleep", "printenv"]);
@@ -180,29 +198,43 @@ function* cases(): Generator<Case> {
     if (FOLLOWERS.has(program)) continue;
     for (const option of ["", ...options]) {
       for (const value of VALUES) {
-        for (const operand of OPERANDS) yield { program: name, line: `${name} ${option}${value} ${operand}`.trim() };
+        // What a program that writes makes of a link is the trust of listing it.
+        const operands = OPERANDS.filter((operand) => program === "git" || !operand.includes("plain"));
+        for (const operand of operands) yield { program: name, line: `${name} ${option}${value} ${operand}`.trim() };
       }
     }
   }
 }
 
-/** What was wrong with a line. */
-function trouble(name: string, ran: Ran, before: Map<string, string>, after: Map<string, string>): string[] {
-  const [program = "", subcommand = ""] = name.split(" ");
+/** Programs that were started and should not be, and traps. */
+function wrongStarts(name: string, ran: Ran): string[] {
+  const [program = ""] = name.split(" ");
   // cat and false are what is put in place of pagers, editors and helpers.
   const known = new Set([program, "cat", "false", ...(HELPERS[program] ?? [])]);
   const isStrange = (path: string, index: number): boolean =>
     !(index === 0 && /^(?:da|ba)?sh$/.test(basename(path))) && !known.has(basename(path)) && !isSame(path, program);
-  const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-    (path) => before.get(path) !== after.get(path),
-  );
-  const isReader = program === "git" ? GIT_READERS.has(subcommand) : PROGRAM_RULES.get(program)?.reads === true;
-  const wrong = changed.filter((path) => path !== ".git/index" && (isReader || isSettings(path)));
   return [
     ...(ran.isSprung ? ["sprang a trap"] : []),
     ...ran.programs.filter(isStrange).map((path) => `started ${path}`),
-    ...wrong.map((path) => `changed ${path}`),
   ];
+}
+
+/** Files that were changed and should not be: all that a reader changed, and settings that others made or changed. */
+function wrongChanges(name: string, room: TrapRoom, before: Map<string, string>): string[] {
+  const [program = "", subcommand = ""] = name.split(" ");
+  const isReader = program === "git" ? GIT_READERS.has(subcommand) : PROGRAM_RULES.get(program)?.reads === true;
+  const after = room.snapshot();
+  const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (path) => before.get(path) !== after.get(path),
+  );
+  const isWrong = (path: string): boolean => {
+    if (path === ".git/index") return false;
+    if (isReader) return true;
+    // Git writes settings of its own there; they must stay plain.
+    if (program === "git" && path === ".git/config") return asks("git status", room);
+    return isSettings(path) && after.has(path);
+  };
+  return changed.filter(isWrong).map((path) => `changed ${path}`);
 }
 
 /** A hidden file, but of a repository only its settings and hooks. */
@@ -246,14 +278,12 @@ test(
 
 /** Together at first; one by one where something was wrong. */
 async function watched(room: TrapRoom, name: string, lines: readonly string[]): Promise<string[]> {
+  room.reset();
   const before = room.snapshot();
   const runs = await room.run(lines, true);
-  const after = room.snapshot();
-  const isClean = after.size === before.size && [...after].every(([path, what]) => before.get(path) === what);
-  if (!isClean) room.reset();
-  const wrong = runs.flatMap((run, index) =>
-    trouble(name, run, before, after).map((what) => `${lines[index]}: ${what}`),
-  );
+  const starts = runs.flatMap((run, index) => wrongStarts(name, run).map((what) => `${lines[index]}: ${what}`));
+  const changes = wrongChanges(name, room, before).map((what) => `${lines.join(" && ")}: ${what}`);
+  const wrong = [...starts, ...changes];
   if (wrong.length === 0 || lines.length === 1) return wrong;
   const alone: string[] = [];
   for (const line of lines) alone.push(...(await watched(room, name, [line])));

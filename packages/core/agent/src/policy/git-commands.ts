@@ -3,7 +3,8 @@ import { hasLetter, namesOption } from "./option-words.ts";
 
 /**
  * Known subcommands only, so that no alias is called, and no option that names a program, writes a file or enters a submodule.
- * `clone`, `fetch`, `pull` and `push` ask: the remote's entry in the configuration names the programs that they start.
+ * `clone`, `fetch`, `pull` and `push` ask: the remote's entry in the configuration names the programs that they start. `mv` and
+ * `symbolic-ref` ask: git 2.39 lets both write `.git/config`.
  */
 export function gitAsks(args: readonly string[]): boolean {
   const [subcommand = "", ...options] = args[0] === "--no-pager" || args[0] === "-P" ? args.slice(1) : args;
@@ -13,8 +14,8 @@ export function gitAsks(args: readonly string[]): boolean {
 }
 
 const SUBCOMMANDS = new Set(
-  `status log diff show add commit branch tag checkout switch restore merge rm mv reset stash rev-parse rev-list ls-files
-   ls-tree cat-file blame describe shortlog clean init cherry-pick revert grep merge-base show-ref symbolic-ref for-each-ref
+  `status log diff show add commit branch tag checkout switch restore merge rm reset stash rev-parse rev-list ls-files
+   ls-tree cat-file blame describe shortlog clean init cherry-pick revert grep merge-base show-ref for-each-ref
    reflog version`
     .trim()
     .split(/\s+/),

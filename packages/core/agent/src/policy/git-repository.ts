@@ -23,7 +23,8 @@ export function isPlainRepository(workspace: string, folder: string): boolean {
     for (;;) {
       const repository = join(place, ".git");
       const stats = lstatSync(repository, { throwIfNoEntry: false });
-      if (stats) return stats.isDirectory() && isPlain(place, repository);
+      // Git passes over one that is not whole, so those above count too.
+      if (stats && !(stats.isDirectory() && isPlain(place, repository))) return false;
       // Git takes a folder with a HEAD for a repository without a working tree, whose configuration lies beside it.
       if (existsSync(join(place, "HEAD"))) return false;
       if (place === workspace) return true;

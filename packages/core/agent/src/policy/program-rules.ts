@@ -175,9 +175,10 @@ function operands(args: readonly string[], withValue: string): string[] {
   return found;
 }
 
-/** `.git/config`, `of=.npmrc`, `host:.ssh/config`: a file or folder whose name begins with a dot. */
+/** `.git/config`, `of=.npmrc`, `host:.ssh/config`, `-t.git`: a file or folder whose name begins with a dot. */
 function namesHidden(args: readonly string[]): boolean {
-  return args.some((arg) => arg.split(/[/=:,]/).some((part) => /^\.+[^.]/.test(part)));
+  const isHidden = (word: string): boolean => word.split(/[/=:,]/).some((part) => /^\.+[^.]/.test(part));
+  return args.some((arg) => isHidden(arg) || isHidden(arg.replace(/^-[A-Za-z]+/, "")));
 }
 
 function hasResponseFile(args: readonly string[]): boolean {

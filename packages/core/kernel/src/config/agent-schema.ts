@@ -71,7 +71,9 @@ export const policy = v.strictObject({
     ),
     "supervised",
   ),
-  allowed_commands: list("Commands that shell may run without asking; * is every command."),
+  allowed_commands: list(
+    "Commands that shell may run without asking; * is every command. To list a program is to trust its options: prefer `git log` to `git`.",
+  ),
   workspace_only: flag(true, "File tools stay inside the workspace."),
   forbidden_paths: list("Paths no file tool may touch, absolute or relative to the workspace."),
   max_actions_per_hour: count(0, 0, 1_000_000, "Acting calls allowed in an hour; 0 is no limit."),
