@@ -4,19 +4,32 @@ import * as fs from "node:fs";
 import { basename, join } from "node:path";
 import { requireReal } from "@svc/testkit";
 import * as fc from "fast-check";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { judgeLine } from "../src/policy/command-line.ts";
 import { PROGRAM_RULES } from "../src/policy/program-rules.ts";
 import { HOSTILE, missingPart, openTrapRoom, type Ran, type TrapRoom } from "./unasked-fixture.ts";
 
 const missing = missingPart();
+let room: TrapRoom;
+beforeAll(() => {
+  if (!missing) room = openTrapRoom();
+});
+afterAll(() => {
+  if (!missing) room[Symbol.dispose]();
+});
 beforeEach((context) => {
   if (missing) requireReal(context, missing);
+  room.reset();
 });
 
-const asks = (line: string, { workspace }: TrapRoom): boolean =>
-  judgeLine(line, { allowedCommands: [...PROGRAM_RULES.keys()], forbiddenPaths: [], workspace, folder: "." }) !==
-  undefined;
+const judged = (line: string, folder = "."): string | undefined =>
+  judgeLine(line, {
+    allowedCommands: [...PROGRAM_RULES.keys()],
+    forbiddenPaths: [],
+    workspace: room.workspace,
+    folder,
+  });
+const asks = (line: string): boolean => judged(line) !== undefined;
 
 describe("with the settings that lie in the workspace", () => {
   test.each([
@@ -32,8 +45,7 @@ describe("with the settings that lie in the workspace", () => {
     "curl --silent file:///dev/null",
     "git tag x",
   ])("%s runs unasked and starts nothing else", async (line) => {
-    using room = openTrapRoom();
-    expect(asks(line, room)).toBe(false);
+    expect(asks(line)).toBe(false);
     const [ran] = await room.run([line], true);
     expect(ran).toMatchObject({ isSprung: false });
     expect(
@@ -45,14 +57,12 @@ describe("with the settings that lie in the workspace", () => {
   });
 
   test("what a person approved finds them", async () => {
-    using room = openTrapRoom();
     expect(await room.run(["git diff", "./trap"], false)).toMatchObject([{ isSprung: true }, { isSprung: true }]);
   });
 });
 
 describe("a repository whose configuration names a program", () => {
   test.each(HOSTILE)("%s = %s", async (key, value, sprungBy) => {
-    using room = openTrapRoom();
     fs.rmSync(join(room.workspace, ".gitconfig"));
     fs.rmSync(join(room.workspace, ".config"), { recursive: true });
     if (key === "include.path") fs.writeFileSync(join(room.workspace, ".gitconfig"), "[core]\nfsmonitor = ./trap\n");
@@ -68,10 +78,9 @@ describe("a repository whose configuration names a program", () => {
     }
     const line = sprungBy ?? "git status";
     await room.run([`git config ${key} '${value}'`], false);
-    if (sprungBy !== undefined) {
-      expect(await room.run([sprungBy], false)).toMatchObject([{ isSprung: true }]);
-    }
-    expect(asks(line, room)).toBe(true);
+    const ran = sprungBy === undefined ? [] : await room.run([sprungBy], false);
+    expect(ran.every(({ isSprung }) => isSprung)).toBe(true);
+    expect(asks(line)).toBe(true);
   });
 
   test.each([
@@ -106,38 +115,27 @@ describe("a repository whose configuration names a program", () => {
       ),
     ],
   ])("asks for %s", (_, change) => {
-    using room = openTrapRoom();
-    expect(asks("git status", room)).toBe(false);
+    expect(asks("git status")).toBe(false);
     change(join(room.workspace, ".git"));
-    expect(asks("git status", room)).toBe(true);
+    expect(asks("git status")).toBe(true);
   });
 
   test("asks where the index holds another repository", async () => {
-    using room = openTrapRoom();
     const made = "git init -q sub && cp -r .git/objects .git/refs .git/HEAD sub/.git && git add sub";
     await room.run([made], false);
-    expect(asks("git status", room)).toBe(true);
+    expect(asks("git status")).toBe(true);
   });
 
   test("asks where one above has such settings, behind one that is not whole", async () => {
-    using room = openTrapRoom();
     fs.mkdirSync(join(room.workspace, "deep/.git"), { recursive: true });
-    const at = () =>
-      judgeLine("git status", {
-        allowedCommands: ["git"],
-        forbiddenPaths: [],
-        workspace: room.workspace,
-        folder: "deep",
-      });
+    const at = () => judged("git status", "deep");
     expect(at()).toBeUndefined();
     fs.appendFileSync(join(room.workspace, ".git/config"), '[filter "x"]\n\tclean = ./trap\n');
     expect(at()).toBeDefined();
   });
 
   test("its folders are judged as it is", () => {
-    using room = openTrapRoom();
-    const at = (folder: string) =>
-      judgeLine("git status", { allowedCommands: ["git"], forbiddenPaths: [], workspace: room.workspace, folder });
+    const at = (folder: string) => judged("git status", folder);
     fs.mkdirSync(join(room.workspace, "deep/er"), { recursive: true });
     expect(at("deep/er")).toBeUndefined();
     for (const folder of [".git", ".git/hooks", "..", "nowhere"])
@@ -220,7 +218,7 @@ function wrongStarts(name: string, ran: Ran): string[] {
 }
 
 /** Files that were changed and should not be: all that a reader changed, and settings that others made or changed. */
-function wrongChanges(name: string, room: TrapRoom, before: Map<string, string>): string[] {
+function wrongChanges(name: string, before: Map<string, string>): string[] {
   const [program = "", subcommand = ""] = name.split(" ");
   const isReader = program === "git" ? GIT_READERS.has(subcommand) : PROGRAM_RULES.get(program)?.reads === true;
   const after = room.snapshot();
@@ -231,7 +229,7 @@ function wrongChanges(name: string, room: TrapRoom, before: Map<string, string>)
     if (path === ".git/index") return false;
     if (isReader) return true;
     // Git writes settings of its own there; they must stay plain.
-    if (program === "git" && path === ".git/config") return asks("git status", room);
+    if (program === "git" && path === ".git/config") return asks("git status");
     return isSettings(path) && after.has(path);
   };
   return changed.filter(isWrong).map((path) => `changed ${path}`);
@@ -257,19 +255,18 @@ test(
   "no documented option makes a listed program start another, or write where it only reads",
   { timeout: 900_000 },
   async () => {
-    using room = openTrapRoom();
     const all = [...cases()];
-    const wanted = Number(process.env["SVC_FUZZ_RUNS"] ?? 1500);
+    const wanted = Number(process.env["SVC_FUZZ_RUNS"] ?? 1000);
     const places = fc.sample(fc.integer({ min: 0, max: all.length - 1 }), { numRuns: wanted, seed: 17 });
     const chosen = wanted >= all.length ? all : places.map((place) => all[place]!);
     const byProgram = Map.groupBy(chosen, ({ program }) => program);
     const found: string[] = [];
     let ran = 0;
     for (const [name, group] of byProgram) {
-      const allowed = [...new Set(group.map(({ line }) => line))].filter((line) => !asks(line, room));
+      const allowed = [...new Set(group.map(({ line }) => line))].filter((line) => !asks(line));
       ran += allowed.length;
       for (let from = 0; from < allowed.length; from += BATCH)
-        found.push(...(await watched(room, name, allowed.slice(from, from + BATCH))));
+        found.push(...(await watched(name, allowed.slice(from, from + BATCH))));
     }
     expect(found).toEqual([]);
     expect(ran).toBeGreaterThan(wanted / 4);
@@ -277,25 +274,24 @@ test(
 );
 
 /** Together at first; one by one where something was wrong. */
-async function watched(room: TrapRoom, name: string, lines: readonly string[]): Promise<string[]> {
+async function watched(name: string, lines: readonly string[]): Promise<string[]> {
   room.reset();
   const before = room.snapshot();
   const runs = await room.run(lines, true);
   const starts = runs.flatMap((run, index) => wrongStarts(name, run).map((what) => `${lines[index]}: ${what}`));
-  const changes = wrongChanges(name, room, before).map((what) => `${lines.join(" && ")}: ${what}`);
+  const changes = wrongChanges(name, before).map((what) => `${lines.join(" && ")}: ${what}`);
   const wrong = [...starts, ...changes];
   if (wrong.length === 0 || lines.length === 1) return wrong;
   const alone: string[] = [];
-  for (const line of lines) alone.push(...(await watched(room, name, [line])));
+  for (const line of lines) alone.push(...(await watched(name, [line])));
   return alone.length > 0 ? alone : wrong;
 }
 
 test("the tracer works: an option that starts a program and one that writes a file are seen", async () => {
-  using room = openTrapRoom();
   expect(
-    (await watched(room, "sort", ["sort --compress-program=./trap -S 1 trap.so", "sort -o out.txt a.txt"])).join(),
+    (await watched("sort", ["sort --compress-program=./trap -S 1 trap.so", "sort -o out.txt a.txt"])).join(),
   ).toContain("changed out.txt");
-  expect((await watched(room, "git diff", ["git diff --output=.gitconfig"])).join()).toContain("changed .gitconfig");
-  expect((await watched(room, "nm", ["nm --plugin=./trap.so a.txt"])).join()).toContain("sprang a trap");
-  expect((await watched(room, "find", ["find a.txt -exec ./trap ;".replace(";", "';'")])).join()).toContain("started");
+  expect((await watched("git diff", ["git diff --output=.gitconfig"])).join()).toContain("changed .gitconfig");
+  expect((await watched("nm", ["nm --plugin=./trap.so a.txt"])).join()).toContain("sprang a trap");
+  expect((await watched("find", ["find a.txt -exec ./trap ;".replace(";", "';'")])).join()).toContain("started");
 });
