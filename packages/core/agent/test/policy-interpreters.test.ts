@@ -172,6 +172,8 @@ describe("interpreters and wrappers ask although they are listed", () => {
     "unzip x -d.git",
     "tar xf x -C .git",
     "split x .git/x",
+    "split x sub/.",
+    "csplit -f. x 1",
   ])("%j", (command) => expect(line(command, [command.split(" ")[0] as string])).toBe("ask"));
 
   test.each([

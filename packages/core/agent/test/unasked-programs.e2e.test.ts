@@ -228,6 +228,7 @@ function wrongChanges(name: string, before: Map<string, string>): string[] {
   const isWrong = (path: string): boolean => {
     if (path === ".git/index") return false;
     if (isReader) return true;
+    if (subcommand === "init" && /\/\.git(?:\/|$)/.test(path)) return false;
     // Git writes settings of its own there; they must stay plain.
     if (program === "git" && path === ".git/config") return asks("git status");
     return isSettings(path) && after.has(path);

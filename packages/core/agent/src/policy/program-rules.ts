@@ -138,8 +138,8 @@ export const PROGRAM_RULES: ReadonlyMap<string, ProgramRule> = new Map<string, P
   ["mkdir", { source: `mkdir(1), ${COREUTILS}`, asks: namesHidden }],
   ["touch", { source: `touch(1), ${COREUTILS}`, asks: namesHidden }],
   ["truncate", { source: `truncate(1), ${COREUTILS}`, asks: namesHidden }],
-  ["split", { source: `split(1), ${COREUTILS}`, long: "filter", asks: namesHidden }],
-  ["csplit", { source: `csplit(1), ${COREUTILS}`, asks: namesHidden }],
+  ["split", { source: `split(1), ${COREUTILS}`, long: "filter", asks: beginsHidden }],
+  ["csplit", { source: `csplit(1), ${COREUTILS}`, asks: beginsHidden }],
   // An ed script in the patch can run commands.
   ["patch", { source: "patch(1) 2.7.6", asks: () => true }],
 ]);
@@ -179,6 +179,11 @@ function operands(args: readonly string[], withValue: string): string[] {
 function namesHidden(args: readonly string[]): boolean {
   const isHidden = (word: string): boolean => word.split(/[/=:,]/).some((part) => /^\.+[^.]/.test(part));
   return args.some((arg) => isHidden(arg) || isHidden(arg.replace(/^-[A-Za-z]+/, "")));
+}
+
+/** The same of a word that is the beginning of names: `.` becomes `.aa`. */
+function beginsHidden(args: readonly string[]): boolean {
+  return namesHidden(args) || args.some((arg) => arg.endsWith("."));
 }
 
 function hasResponseFile(args: readonly string[]): boolean {
