@@ -5,6 +5,7 @@ import { type Front, makeFront } from "./front.ts";
 import { outliveAcceptErrors } from "./http/accept-errors.ts";
 import { closer } from "./http/close.ts";
 import { errorReply } from "./http/reply.ts";
+import { RequestBudget } from "./http/request-budget.ts";
 import { keepRoom } from "./http/room.ts";
 import { checkListen, createHttpServer, listen } from "./http/server.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
@@ -48,7 +49,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       () => OTHER,
       () => send(incoming, outgoing, badExpectation),
     );
-  const server = createHttpServer({ serve, onUnknownExpectation, isUpgrade }, requests);
+  const server = createHttpServer({ serve, onUnknownExpectation, isUpgrade }, requests, new RequestBudget({ clock, log }));
   server.on("upgrade", (incoming, socket, head) => front.upgrade(incoming, socket as Socket, head));
   const { connections, close } = closer(server, running, clock, () => crowd.end());
   const port = await listen(server, config.host, config.port);

@@ -7,7 +7,7 @@ import { Authenticator } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
 import { PageSessions } from "./auth/page-sessions.ts";
 import { Streams } from "./auth/streams.ts";
-import { BodyRoom } from "./http/body-room.ts";
+import { MemoryRoom } from "./http/memory-room.ts";
 import type { Handle } from "./http/listener.ts";
 import { type Send, sender } from "./http/send.ts";
 import { SlidingWindow, type SlidingWindowOptions } from "./limits/sliding-window.ts";
@@ -48,7 +48,9 @@ export interface Lasting {
   readonly seenIds: SeenIds;
   readonly forwarding: ForwardingWatch;
   /** For the bodies of deliveries. */
-  readonly bodyRoom: BodyRoom;
+  readonly bodyRoom: MemoryRoom;
+  /** For messages of WebSockets. */
+  readonly messageRoom: MemoryRoom;
   readonly rareLines: RareLines;
   readonly requests: Requests;
   readonly send: Send;
@@ -109,7 +111,8 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     pairLimit: pairingLimit(),
     seenIds: new SeenIds(REMEMBER_MS),
     forwarding: new ForwardingWatch(log),
-    bodyRoom: new BodyRoom(),
+    bodyRoom: new MemoryRoom(),
+    messageRoom: new MemoryRoom(),
     rareLines: new RareLines(clock),
     requests: new Requests(deps.instance, deps.instruments),
     send,

@@ -6,7 +6,7 @@ import type { HealthRoute } from "./health.ts";
 import { HEALTH } from "./health.ts";
 import { CHANNEL_EVENTS, type ChannelEventsRoute } from "./channel-events/route.ts";
 import { declaredBytes } from "./http/body.ts";
-import type { BodyRoom } from "./http/body-room.ts";
+import type { MemoryRoom } from "./http/memory-room.ts";
 import type { Handle, OwnRoute } from "./http/listener.ts";
 import { METRICS } from "./http/metrics.ts";
 import { Reply } from "./http/reply.ts";
@@ -28,7 +28,7 @@ export interface OwnRoutesDeps {
   readonly streams: Streams;
   readonly isDraining: () => boolean;
   readonly maxBodyBytes: number;
-  readonly bodyRoom: BodyRoom;
+  readonly bodyRoom: MemoryRoom;
   readonly send: Send;
   readonly log: Logger;
 }

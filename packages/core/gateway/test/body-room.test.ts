@@ -5,7 +5,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { readBody } from "../src/http/body.ts";
-import { BodyRoom } from "../src/http/body-room.ts";
+import { MemoryRoom } from "../src/http/memory-room.ts";
 
 const MOST = 64 * 1_048_576;
 
@@ -15,7 +15,7 @@ class Coming {
   readonly read: ReturnType<typeof readBody> | Promise<Buffer | "no-room" | "too-large" | "gone">;
   result: unknown;
 
-  constructor(room: BodyRoom, maxBytes: number, declared?: number) {
+  constructor(room: MemoryRoom, maxBytes: number, declared?: number) {
     const [name, value] = declared === undefined ? ["transfer-encoding", "chunked"] : ["content-length", `${declared}`];
     this.#incoming.headers[name!] = value;
     this.read = Promise.resolve(readBody(this.#incoming, new ServerResponse(this.#incoming), maxBytes, room));
@@ -43,7 +43,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 describe("room for bodies", () => {
   test("past the most, the body that has been coming for longest goes, and the others come in", async () => {
-    const room = new BodyRoom(100);
+    const room = new MemoryRoom(100);
     const [first, second, third] = [1, 2, 3].map(() => new Coming(room, 1000, 80));
     for (const one of [first, second, third]) await one!.comes("x".repeat(40));
     expect([first!.result, second!.result, third!.result]).toEqual(["no-room", undefined, undefined]);
@@ -55,7 +55,7 @@ describe("room for bodies", () => {
   });
 
   test("the last one stays, however large it may be", async () => {
-    const room = new BodyRoom(100);
+    const room = new MemoryRoom(100);
     const body = new Coming(room, 1000, 1000);
     for (let count = 0; count < 10; count += 1) await body.comes("x".repeat(100));
     expect(await body.ends()).toHaveLength(1000);
@@ -63,7 +63,7 @@ describe("room for bodies", () => {
   });
 
   test("is not asked for by a body that comes in one piece", async () => {
-    const room = new BodyRoom(0);
+    const room = new MemoryRoom(0);
     const waiting = new Coming(room, 1000, 50);
     await waiting.comes("x".repeat(25));
     const quick = new Coming(room, 1000, 500);
@@ -74,7 +74,7 @@ describe("room for bodies", () => {
   });
 
   test("is free again when a body is too large, or its client is gone", async () => {
-    const room = new BodyRoom(1000);
+    const room = new MemoryRoom(1000);
     const large = new Coming(room, 100);
     const lost = new Coming(room, 100);
     await large.comes("x".repeat(60));
@@ -86,7 +86,7 @@ describe("room for bodies", () => {
   });
 
   test("a thousand held-back bodies of 1 MiB hold no more than the room", async () => {
-    const room = new BodyRoom(MOST);
+    const room = new MemoryRoom(MOST);
     const bytes = Buffer.alloc(1_048_575);
     let most = 0;
     const bodies = Array.from({ length: 1000 }, () => new Coming(room, 1_048_576, 1_048_576));
@@ -108,7 +108,7 @@ describe("room for bodies", () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const room = new BodyRoom(150);
+        const room = new MemoryRoom(150);
         const bodies = Array.from({ length: 5 }, () => new Coming(room, 100));
         const over = new Set<Coming>();
         for (const { body, does, bytes } of steps) {
@@ -134,7 +134,7 @@ describe("a body in pieces", () => {
         fc.array(fc.uint8Array({ minLength: 1, maxLength: 9_000 }), { maxLength: 8 }),
         async (pieces) => {
           const sent = Buffer.concat(pieces);
-          const body = new Coming(new BodyRoom(), 100_000);
+          const body = new Coming(new MemoryRoom(), 100_000);
           for (const piece of pieces) await body.comes(Buffer.from(piece));
           expect(Buffer.compare((await body.ends()) as Buffer, sent)).toBe(0);
         },
@@ -144,7 +144,7 @@ describe("a body in pieces", () => {
   });
 
   test("of one byte each takes about twice its size, not an object for each", async () => {
-    const room = new BodyRoom();
+    const room = new MemoryRoom();
     const body = new Coming(room, 100_000);
     for (let count = 0; count < 5_000; count += 1) await body.comes("x");
     expect(room.bytes).toBeLessThanOrEqual(12_000);

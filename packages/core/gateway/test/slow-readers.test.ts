@@ -153,7 +153,7 @@ describe("a feed, whatever its client does", () => {
         }
         const connect = (after?: string): Client => {
           const outlet = new Client();
-          feed = new Feed({ hub, clock, outlet, sight: () => true, deviceId: "d" });
+          feed = new Feed({ hub, clock, outlet, sight: () => true, deviceId: "d", behindBytes: () => 256 * 1024 });
           feed.start(after);
           return outlet;
         };

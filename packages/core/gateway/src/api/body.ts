@@ -3,7 +3,7 @@ import type { Json } from "@svc/contract";
 import { parseJson } from "@svc/kit";
 import * as v from "valibot";
 import { readBody } from "../http/body.ts";
-import type { BodyRoom } from "../http/body-room.ts";
+import type { MemoryRoom } from "../http/memory-room.ts";
 import { refuseContentType } from "../http/json.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { NO_ROOM } from "../http/with-body.ts";
@@ -16,7 +16,7 @@ import type { ApiRequest } from "./app.ts";
 export async function bodyBytes(
   { env: { incoming, outgoing } }: Pick<ApiRequest, "env">,
   maxBytes: number,
-  room?: BodyRoom,
+  room?: MemoryRoom,
 ): Promise<Buffer | Reply> {
   const { headers } = incoming;
   const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
@@ -35,7 +35,7 @@ export async function jsonBody(
   request: Pick<ApiRequest, "env">,
   schema: v.GenericSchema | undefined,
   maxBytes: number,
-  room?: BodyRoom,
+  room?: MemoryRoom,
 ): Promise<Json | Reply> {
   const body = await bodyBytes(request, maxBytes, room);
   if (body instanceof Reply) return body;

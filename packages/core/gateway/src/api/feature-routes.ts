@@ -3,7 +3,7 @@ import { SvcError, type Json, type RouteCaller, type RouteResult } from "@svc/co
 import { isRoutePath, type Ongoing, pathsMeet, type RegisteredRoute } from "@svc/kernel";
 import * as v from "valibot";
 import type { Principal } from "../auth/principal.ts";
-import type { BodyRoom } from "../http/body-room.ts";
+import type { MemoryRoom } from "../http/memory-room.ts";
 import { jsonReply, Reply } from "../http/reply.ts";
 import { featureSignIn, type FeatureSignInDeps } from "../page/feature-sign-in.ts";
 import { queryOf } from "../routes/fields.ts";
@@ -17,7 +17,7 @@ export interface FeatureRouteOptions extends FeatureSignInDeps {
   /** Counts the requests: a feature may be taken down when none of them is left. */
   readonly ongoing: Ongoing;
   /** For the bodies of strangers. */
-  readonly bodyRoom: BodyRoom;
+  readonly bodyRoom: MemoryRoom;
   /** False: the feature gave up. */
   isUp(feature: string): boolean;
   /** Features that may sign a page in. */

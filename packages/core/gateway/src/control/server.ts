@@ -9,6 +9,8 @@ import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import { type Clock, type Json, type Logger, SvcError } from "@svc/contract";
 import { parseJson } from "@svc/kit";
+import { RequestBudget } from "../http/request-budget.ts";
+import { endIfUnread } from "../http/unread.ts";
 import { within } from "../within.ts";
 import { controlAddress } from "./address.ts";
 import { RunningCommands } from "./running-commands.ts";
@@ -33,6 +35,8 @@ export interface ControlServer {
 }
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** Events that a caller may leave unread: more of them would be memory for as long as the command runs. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** As for turns: a command that ignores SIGTERM is killed after two seconds, and then kept. */
 const ABORT_GRACE_MS = 5_000;
 
@@ -51,9 +55,13 @@ export async function startControl(
   { log, clock }: ControlOptions,
 ): Promise<ControlServer> {
   const running = new RunningCommands();
-  const server = createServer((incoming, outgoing) =>
-    running.track((caller) => serve(handlers, log, caller, incoming, outgoing)),
+  const budget = new RequestBudget({ clock, log });
+  const server = createServer(
+    budget.each((incoming, outgoing) =>
+      running.track((caller) => serve(handlers, { log, clock }, caller, incoming, outgoing)),
+    ),
   );
+  budget.guard(server);
   // Node would answer a broken body after the handler has, which is one answer too many.
   server.on("clientError", (_error, socket) => (socket as Socket).destroySoon());
   await listen(server, socketFile);
@@ -101,14 +109,16 @@ async function listen(server: Server, socketFile: string): Promise<void> {
 
 async function serve(
   handlers: ControlHandlers,
-  log: Logger,
+  { log, clock }: ControlOptions,
   caller: AbortController,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
   outgoing.once("close", () => caller.abort(new SvcError("TURN_CANCELLED")));
   const send = (event: object): void => {
-    if (!outgoing.writableEnded) outgoing.write(`${JSON.stringify(event)}\n`);
+    if (outgoing.writableEnded || outgoing.destroyed) return;
+    outgoing.write(`${JSON.stringify(event)}\n`);
+    if (outgoing.writableLength > MAX_UNREAD_BYTES) outgoing.destroy();
   };
   outgoing.writeHead(200, { "content-type": "application/x-ndjson" });
   try {
@@ -124,6 +134,7 @@ async function serve(
     send({ type: "error", error: known.message, code: known.code, ...(known.hint && { hint: known.hint }) });
   }
   outgoing.end();
+  endIfUnread(outgoing, clock);
 }
 
 /** Throws TOO_LARGE, BAD_JSON, and BAD_REQUEST for what is no object, or when the caller is gone. */

@@ -1,6 +1,6 @@
 /** Reads a request's body as bytes, never more of it than is allowed. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BodyRoom, Place } from "./body-room.ts";
+import type { MemoryRoom, Place } from "./memory-room.ts";
 
 /** Why there is no body: larger than allowed, or the client went away in the middle of it. */
 export type BodyProblem = "too-large" | "gone";
@@ -19,13 +19,13 @@ export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   maxBytes: number,
-  room: BodyRoom,
+  room: MemoryRoom,
 ): Read<BodyProblem | "no-room">;
 export function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   maxBytes: number,
-  room?: BodyRoom,
+  room?: MemoryRoom,
 ): Read<BodyProblem | "no-room"> {
   const declared = declaredBytes(incoming);
   if (declared === 0) return EMPTY;

@@ -21,6 +21,12 @@ export const isAnsweredAlready = (socket: Socket): boolean =>
 export const isIdle = (socket: Socket): boolean =>
   responseInFlight(socket)?.writableEnded !== false && parserOf(socket) !== undefined;
 
+/** False once the connection has left HTTP, or is closed. */
+export const hasParser = (socket: Socket): boolean => parserOf(socket) !== undefined;
+
+/** Node's server pauses a connection whose answers pile up, and its parser with it: fed meanwhile, it throws. */
+export const isPausedByNode = (socket: Socket): boolean => (socket as Socket & { _paused?: boolean })._paused === true;
+
 interface Parser {
   readonly incoming?: IncomingMessage | null;
 }

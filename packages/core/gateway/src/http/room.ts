@@ -13,6 +13,8 @@ import { isIdle, responseInFlight } from "./in-flight.ts";
 
 /** Descriptors that are not for connections: database, logs, three pipes for each command, calls to the model. */
 const RESERVED = 256;
+/** Where the system allows a million files: each connection takes some 10 kB, and up to 16 of headers that have no end yet. */
+const MOST = 10_000;
 /** How many are looked at for one that is idle; each new connection may cost that much. */
 const LOOKED_AT = 64;
 
@@ -24,7 +26,7 @@ export function keepRoom(server: Server, clock: Clock, log: Logger, most = mostC
     if (open.size <= most) return;
     (open.takeIdle() ?? socket).destroy();
     if (lines.note() === 0) return;
-    log.warn("idle connections are closed early: there are as many as the limit on open files allows", { open: most });
+    log.warn("idle connections are closed early: there are as many as the service can hold", { open: most });
   });
 }
 
@@ -65,7 +67,7 @@ function forget(sockets: Set<Socket>, socket: Socket): Socket {
 
 const mostConnections = (): number => {
   const descriptors = descriptorLimit();
-  return descriptors - Math.min(RESERVED, descriptors >> 1);
+  return Math.min(MOST, descriptors - Math.min(RESERVED, descriptors >> 1));
 };
 
 /** Infinity where there is none, as on Windows. */

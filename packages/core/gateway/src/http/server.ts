@@ -5,6 +5,7 @@ import { SvcError } from "@svc/contract";
 import type { Requests } from "../observe/requests.ts";
 import { refuseAmbiguous } from "./framing.ts";
 import { onClientError, onConnect } from "./parser-errors.ts";
+import type { RequestBudget } from "./request-budget.ts";
 
 const MAX_HEADER_BYTES = 16_384;
 /** All headers must be here by then: a client that sends one byte a minute would hold a connection for ever. */
@@ -25,9 +26,10 @@ export interface Listeners {
 export function createHttpServer(
   { serve, onUnknownExpectation, isUpgrade }: Listeners,
   requests: Pick<Requests, "each" | "watch">,
+  budget: RequestBudget,
 ): Server {
   const guarded = refuseAmbiguous(requests.watch);
-  const each = (listener: RequestListener): RequestListener => requests.each(guarded(listener));
+  const each = (listener: RequestListener): RequestListener => budget.each(requests.each(guarded(listener)));
   const server = createServer(
     {
       insecureHTTPParser: false,
@@ -46,6 +48,7 @@ export function createHttpServer(
   server.timeout = 0;
   // Node would silently drop the headers beyond its default of 2000; the size limit bounds them already.
   server.maxHeadersCount = 0;
+  budget.guard(server);
   server.on("clientError", onClientError);
   server.on("connect", onConnect);
   // Checks come before the body is asked for; `readBody` says when to send it.

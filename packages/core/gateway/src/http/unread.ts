@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Clock } from "@svc/contract";
+import { holdUnread } from "./request-budget.ts";
 
 /** As much as a request may take to come in. */
 const TAKE_MS = 120_000;
@@ -11,6 +12,8 @@ const TAKE_MS = 120_000;
 /** Call when all of the answer is written. */
 export function endIfUnread(outgoing: ServerResponse, clock: Clock): void {
   const { socket } = outgoing;
+  if (socket !== null && socket.writableLength === 0) return;
+  holdUnread(outgoing);
   const watch = (): void =>
     void outgoing.once(
       "close",
@@ -18,5 +21,5 @@ export function endIfUnread(outgoing: ServerResponse, clock: Clock): void {
     );
   // Behind an answer that is still being made (a turn may take an hour) its time has not begun.
   if (socket === null) outgoing.once("socket", watch);
-  else if (socket.writableLength > 0) watch();
+  else watch();
 }

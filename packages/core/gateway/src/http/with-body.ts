@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "@svc/contract";
 import { readBody } from "./body.ts";
-import type { BodyRoom } from "./body-room.ts";
+import type { MemoryRoom } from "./memory-room.ts";
 import { errorReply, type Reply } from "./reply.ts";
 import type { Send } from "./send.ts";
 
@@ -11,7 +11,7 @@ export interface WithBodyDeps {
   readonly log: Logger;
   readonly isDraining: () => boolean;
   /** Of senders who have proved nothing yet, and may send as much as anybody. */
-  readonly room?: BodyRoom;
+  readonly room?: MemoryRoom;
 }
 
 export const NO_ROOM = errorReply("BUSY", {

@@ -13,7 +13,7 @@ import type { Clock, Parsed, RawRequest } from "@svc/contract";
 import type { Ongoing, RegisteredIngress } from "@svc/kernel";
 import type { Arrival } from "@svc/store";
 import { readBody } from "../http/body.ts";
-import type { BodyRoom } from "../http/body-room.ts";
+import type { MemoryRoom } from "../http/memory-room.ts";
 import { allowHeader, notAllowed } from "../http/listener.ts";
 import { errorReply, jsonReply, optionsReply, Reply } from "../http/reply.ts";
 import type { Send } from "../http/send.ts";
@@ -31,7 +31,7 @@ export interface ChannelPathDeps {
   readonly isDraining: () => boolean;
   readonly requireSignatures: boolean;
   readonly maxBodyBytes: number;
-  readonly bodyRoom: BodyRoom;
+  readonly bodyRoom: MemoryRoom;
   /** The channel's feature is in use as long as anything goes on. */
   readonly ongoing: Ongoing;
   readonly refusals: Refusals;

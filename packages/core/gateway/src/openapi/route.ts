@@ -66,10 +66,12 @@ interface Document {
   readonly same: Reply;
 }
 
-function asReplies(body: string): Document {
+function asReplies(text: string): Document {
+  // One buffer for all answers: of a string each connection that does not read would get a copy.
+  const body = Buffer.from(text);
   const etag = `"${contentTag(body)}"`;
-  const reply = (status: number, text: string): Reply =>
+  const reply = (status: number, bytes: Buffer): Reply =>
     // The same for everybody, so that it may be kept; asked about each time, as a reload can change it.
-    new Reply(status, "application/json; charset=utf-8", text, ["etag", etag], "no-cache");
-  return { etag, whole: reply(200, body), same: reply(304, "") };
+    new Reply(status, "application/json; charset=utf-8", bytes, ["etag", etag], "no-cache");
+  return { etag, whole: reply(200, body), same: reply(304, Buffer.alloc(0)) };
 }

@@ -18,6 +18,9 @@ export interface CrowdLimits {
 }
 
 const LIMITS: CrowdLimits = { most: 5_000, mostPerDevice: 2_000 };
+/** What may be unread of one reader, and less of each where there are many: an event of a hundred bytes takes three times as much. */
+const BEHIND_BYTES = 256 * 1024;
+const ALL_BEHIND_BYTES = 32 * 1_048_576;
 const BEAT_MS = 15_000;
 /** How long whoever was sent home may take to go. */
 const LEAVE_MS = 1_000;
@@ -49,7 +52,7 @@ export class Crowd {
 
   /** A feed that has not begun. Call `leave` when its connection is gone. */
   join({ id: deviceId }: Pick<Device, "id">, outlet: Outlet, sight: Sight): Feed {
-    const feed = new Feed({ hub: this.#hub, clock: this.#clock, outlet, sight, deviceId });
+    const feed = new Feed({ hub: this.#hub, clock: this.#clock, outlet, sight, deviceId, behindBytes: this.behindBytes });
     this.#feeds.add(feed);
     this.#count(deviceId, 1);
     this.#cancelBeat ??= this.#beatLater();
@@ -84,6 +87,9 @@ export class Crowd {
   #cut(): void {
     for (const feed of this.#feeds) feed.outlet.cut();
   }
+
+  /** What may be unread of one reader before it is told no more. */
+  readonly behindBytes = (): number => Math.min(BEHIND_BYTES, ALL_BEHIND_BYTES / Math.max(1, this.#feeds.size));
 
   #count(deviceId: string, change: 1 | -1): void {
     const count = (this.#perDevice.get(deviceId) ?? 0) + change;

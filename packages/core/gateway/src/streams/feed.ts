@@ -15,8 +15,6 @@ import {
 import type { Outlet } from "./outlet.ts";
 import type { Sight } from "./sight.ts";
 
-/** With more than this unread nothing is written. */
-const BEHIND_BYTES = 256 * 1024;
 /** Who does not get to its end for so long is not reading. */
 const STUCK_MS = 60_000;
 
@@ -26,6 +24,8 @@ export interface FeedOptions {
   readonly outlet: Outlet;
   readonly sight: Sight;
   readonly deviceId: string;
+  /** With more than this unread nothing is written. */
+  readonly behindBytes: () => number;
 }
 
 export class Feed implements Subscriber {
@@ -34,6 +34,7 @@ export class Feed implements Subscriber {
   readonly #hub: EventHub;
   readonly #clock: Clock;
   readonly #sight: Sight;
+  readonly #behindBytes: () => number;
   #subscription: Subscription | undefined;
   /** Number of the newest event that it was told, or need not be told. */
   #at: number;
@@ -43,10 +44,11 @@ export class Feed implements Subscriber {
   #isCatchingUp = false;
   #isOver = false;
 
-  constructor({ hub, clock, outlet, sight, deviceId }: FeedOptions) {
+  constructor({ hub, clock, outlet, sight, deviceId, behindBytes }: FeedOptions) {
     this.#hub = hub;
     this.#clock = clock;
     this.#sight = sight;
+    this.#behindBytes = behindBytes;
     this.#at = hub.n;
     this.outlet = outlet;
     this.deviceId = deviceId;
@@ -76,7 +78,7 @@ export class Feed implements Subscriber {
     this.#at = event.n;
     if (!this.#sight(event.event)) return;
     this.outlet.event(event);
-    if (this.outlet.pending <= BEHIND_BYTES) return;
+    if (this.outlet.pending <= this.#behindBytes()) return;
     this.#behindSinceMs = this.#clock.monotonic();
     this.#subscription?.end();
   }

@@ -3,27 +3,30 @@ import type { Socket } from "node:net";
 import type { StampedEvent } from "@svc/kernel";
 import type { WebSocket } from "ws";
 import type { Chat } from "./chat.ts";
+import type { Crowd } from "./crowd.ts";
 import type { Frames } from "./frames.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** Of RFC 6455: the service goes away. */
 const GOING_AWAY = 1001;
-/** Who asks for answers and does not read them is cut. */
-const UNREAD_BYTES = 4 * 1_048_576;
+/** Who asks for answers and has not read so many times what an event may wait behind is cut. */
+const UNREAD_FACTOR = 4;
 
 export class SocketOutlet implements Outlet {
   readonly #ws: WebSocket;
   readonly #socket: Socket;
   readonly #frames: Frames;
   readonly #chat: Pick<Chat, "isIdle">;
+  readonly #behindBytes: () => number;
   #beats = 0;
   #isAlive = true;
   #isEnding = false;
 
-  constructor(ws: WebSocket, socket: Socket, frames: Frames, chat: Pick<Chat, "isIdle">) {
+  constructor(ws: WebSocket, socket: Socket, { frames, behindBytes }: Pick<Crowd, "frames" | "behindBytes">, chat: Pick<Chat, "isIdle">) {
     this.#ws = ws;
     this.#socket = socket;
     this.#frames = frames;
+    this.#behindBytes = behindBytes;
     this.#chat = chat;
   }
 
@@ -41,8 +44,9 @@ export class SocketOutlet implements Outlet {
 
   /** An answer to the client. */
   say(frame: object): void {
-    this.#ws.send(JSON.stringify(frame));
-    if (this.pending > UNREAD_BYTES) this.cut();
+    // Looked at before: one answer may be long.
+    if (this.pending > UNREAD_FACTOR * this.#behindBytes()) this.cut();
+    else this.#ws.send(JSON.stringify(frame));
   }
 
   /** The other side has shown that it is there. */

@@ -10,6 +10,7 @@ import { clientFrame } from "./client-frames.ts";
 import type { Crowd } from "./crowd.ts";
 import type { Feed } from "./feed.ts";
 import { sightOf } from "./sight.ts";
+import type { MemoryRoom, Place } from "../http/memory-room.ts";
 import { SocketOutlet } from "./socket-outlet.ts";
 
 /** Of RFC 6455: what the client is or does is not allowed. */
@@ -19,6 +20,13 @@ const RESUME_MS = 1_000;
 /** How long a client that was told to go may take. */
 const LEAVE_MS = 1_000;
 
+/** Of a client's frame: two bytes and the mask. */
+const FRAME_BYTES = 6;
+/** Each piece that comes in is an object, however small it is. */
+const PIECE_BYTES = 256;
+/** So much is nobody's concern: most messages come in one piece. */
+const SMALL_BYTES = 8_192;
+
 const RESUMED = errorReply("BAD_REQUEST", { message: '"resume" comes once.' });
 
 export interface SocketDeps {
@@ -27,13 +35,15 @@ export interface SocketDeps {
   readonly clock: Clock;
   readonly chat: Chat;
   readonly principal: Principal;
+  /** For messages that have no end yet. */
+  readonly messageRoom: MemoryRoom;
   /** What the client says it has seen. */
   readonly after: string | undefined;
 }
 
 export function serveSocket(ws: WebSocket, socket: Socket, deps: SocketDeps): void {
   const { crowd, streams, principal, chat, clock } = deps;
-  const outlet = new SocketOutlet(ws, socket, crowd.frames, chat);
+  const outlet = new SocketOutlet(ws, socket, crowd, chat);
   const feed = crowd.join(principal.device, outlet, sightOf(principal.device, chat.begun));
   const session = new SocketSession(outlet, feed, chat);
   let cancelCut = (): void => {};
@@ -50,17 +60,61 @@ export function serveSocket(ws: WebSocket, socket: Socket, deps: SocketDeps): vo
   const cancelStart = deps.after === undefined ? clock.after(RESUME_MS, () => session.begin()) : () => {};
   if (deps.after !== undefined) session.begin(deps.after);
   socket.on("drain", () => feed.drained());
-  ws.on("message", (data: Buffer, isBinary) => session.heard(data, isBinary));
-  ws.on("pong", () => outlet.alive());
+  const unheard = new Unheard(deps.messageRoom, () => outlet.cut());
+  socket.on("data", (bytes: Buffer) => unheard.received(bytes.length));
+  ws.on("message", (data: Buffer, isBinary) => {
+    unheard.heard(data.length);
+    session.heard(data, isBinary);
+  });
+  ws.on("ping", (data) => unheard.heard(data.length));
+  ws.on("pong", (data) => {
+    unheard.heard(data.length);
+    outlet.alive();
+  });
   // What breaks the protocol, or is too large: the library has closed it with a code of its own.
   ws.on("error", leaving);
   ws.on("close", () => {
     cancelStart();
     cancelCut();
+    unheard.end();
     forget();
     session.end();
     crowd.leave(feed);
   });
+}
+
+/** What has come in and is no message yet: a client may hold back the end of a mebibyte on each connection that it may open. */
+class Unheard {
+  readonly #room: MemoryRoom;
+  readonly #cut: () => void;
+  #bytes = 0;
+  #pieces = 0;
+  #place: Place | undefined;
+
+  constructor(room: MemoryRoom, cut: () => void) {
+    this.#room = room;
+    this.#cut = cut;
+  }
+
+  received(bytes: number): void {
+    this.#bytes += bytes;
+    this.#pieces += 1;
+    const held = this.#bytes + this.#pieces * PIECE_BYTES;
+    if (held > SMALL_BYTES) this.#room.hold((this.#place ??= this.#room.enter(this.#cut)), held);
+  }
+
+  /** A whole message or a sign of life. */
+  heard(length: number): void {
+    const sizeBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
+    this.#bytes = Math.max(0, this.#bytes - length - sizeBytes - FRAME_BYTES);
+    this.#pieces = 0;
+    if (this.#bytes <= SMALL_BYTES) this.end();
+  }
+
+  end(): void {
+    if (this.#place) this.#room.leave(this.#place);
+    this.#place = undefined;
+  }
 }
 
 /** What is heard, and what is said to it. */

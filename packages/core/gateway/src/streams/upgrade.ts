@@ -12,6 +12,7 @@ import { upgradeCredentials } from "../auth/credentials.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Streams } from "../auth/streams.ts";
 import { enter } from "../http/door.ts";
+import type { MemoryRoom } from "../http/memory-room.ts";
 import { errorReply, Reply } from "../http/reply.ts";
 import { replyAndLinger } from "../http/parser-errors.ts";
 import type { ClientResolver } from "../net/client.ts";
@@ -35,6 +36,7 @@ export interface UpgradeDeps extends ChatDeps {
   readonly authenticator: Authenticator;
   readonly clientOf: ClientResolver;
   readonly streams: Streams;
+  readonly messageRoom: MemoryRoom;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -98,7 +100,7 @@ const offersOurs = (offered: string | undefined): boolean =>
   offered === undefined || offered.split(",").some((one) => one.trim() === SUBPROTOCOL);
 
 function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Handshake): void {
-  const { library, crowd, streams, clock, log } = deps;
+  const { library, crowd, streams, messageRoom, clock, log } = deps;
   const { incoming, socket, head, work } = handshake;
   const after = lastEventId(incoming.headers);
   library
@@ -107,7 +109,7 @@ function open(deps: UpgradeDeps, { principal, chat }: Admitted, handshake: Hands
       (opened) => {
         if (opened instanceof Reply) return refuse(handshake, opened);
         work?.end({ status: SWITCHED });
-        serveSocket(opened, socket, { crowd, streams, clock, chat, principal, after });
+        serveSocket(opened, socket, { crowd, streams, messageRoom, clock, chat, principal, after });
       },
       (error: unknown) => failed(log, handshake, error),
     )

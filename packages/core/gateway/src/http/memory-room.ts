@@ -1,14 +1,14 @@
 /**
- * How much of bodies that are still coming in may be held in memory, of all requests together. Whoever proves himself by a
- * signature over the whole body has proved nothing until it is here: a stranger could open every connection there is, send
- * all of a body but its last byte on each, and have a gigabyte of ours for as long as a request may take. Past the most, the
- * body that has been coming for the longest goes: one that is sent in earnest is here within moments.
+ * A bound on memory that clients make the service hold, over all of them together: bodies that are still coming in, answers
+ * that are not read, messages of WebSockets that have no end yet. Each of them may have its share for as long as it likes to
+ * take, so a bound on one of them bounds nothing. Past the bound the oldest holder gives up its share: honest work ends
+ * within moments.
  */
 import { type Link, LinkedList } from "@svc/kernel";
 
 const MOST_BYTES = 64 * 1_048_576;
 
-export class BodyRoom {
+export class MemoryRoom {
   readonly #most: number;
   readonly #places = new LinkedList<Place>();
   #bytes = 0;
@@ -21,19 +21,19 @@ export class BodyRoom {
     return this.#bytes;
   }
 
-  /** A place for one more body. `giveUp` is called at most once, when it has to go; its place is free then. */
+  /** Adds a holder. `giveUp` is called at most once, after its share was taken away. */
   enter(giveUp: () => void): Place {
     const place = new Place(giveUp);
     place.link = this.#places.add(place);
     return place;
   }
 
-  /** The body takes so many bytes now. */
+  /** Sets how many bytes the holder has now. */
   hold(place: Place, bytes: number): void {
     if (place.link === undefined) return;
     this.#bytes += bytes - place.bytes;
     place.bytes = bytes;
-    // The last one stays, whatever its size: a body that may be larger than the room could never come in otherwise.
+    // The last one stays, whatever its size: a body larger than the room could never come in otherwise.
     while (this.#bytes > this.#most && this.#places.size > 1) {
       const oldest = this.#places.first!;
       this.leave(oldest);

@@ -1,0 +1,314 @@
+/**
+ * What one connection may make the server do ahead of its client. Node parses everything it has read in one go: 64 KB hold
+ * 1 500 requests, each some kilobytes of objects until its answer is read. 300 connections that send so much and read
+ * nothing took a gigabyte, and ten seconds of the event loop.
+ *
+ * Here the parser is fed up to the end of one request's headers at a time. What follows waits, unparsed, in the socket's own
+ * buffer: until the answers before it are read, and until it is this connection's turn. The end of the stream waits behind
+ * it, so that nothing is lost or served out of order.
+ */
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock, Logger } from "@svc/contract";
+import { type Link, LinkedList } from "@svc/kernel";
+import { RareLines } from "../rare-lines.ts";
+import { declaredBytes } from "./body.ts";
+import { hasParser, isPausedByNode } from "./in-flight.ts";
+import { MemoryRoom, type Place } from "./memory-room.ts";
+
+/** Requests of one connection that are not answered, or whose answers are not read. */
+const MOST_IN_FLIGHT = 32;
+/** Answers of one connection that wait behind another one. */
+const MOST_UNREAD_BYTES = 262_144;
+/** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */
+const MOST_HOLDING = 512;
+/** Waiting requests parsed in one turn of the event loop, over all connections: those that do not pipeline come in between. */
+const PER_TURN = 16;
+/** Of a chunked body in one turn: a chunk of one byte takes six, and costs as much as one of a kilobyte. */
+const CHUNKED_BYTES = 8_192;
+
+export interface BudgetDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class RequestBudget {
+  /** Answers that were written and not read, over all connections. */
+  readonly unread = new MemoryRoom();
+  readonly #log: Logger;
+  readonly #lines: RareLines;
+  /** Connections that may go on, in the order in which they began to wait. */
+  readonly #ready = new LinkedList<Intake>();
+  /** Connections whose requests wait, the longest first. */
+  readonly #holding = new LinkedList<Intake>();
+  #isScheduled = false;
+
+  constructor({ clock, log }: BudgetDeps) {
+    this.#log = log;
+    this.#lines = new RareLines(clock);
+  }
+
+  /** Applies to all connections of `server`. Its listeners must be wrapped by `each`. */
+  guard(server: Server): void {
+    server.on("connection", (socket) => intakes.set(socket, new Intake(socket, this)));
+    // Whatever is still to come has no certain beginning: none of it is parsed.
+    server.prependListener("clientError", (_error, socket) => intakes.get(socket as Socket)?.stop());
+  }
+
+  /** Counts the requests that reach `listener`. */
+  each(listener: RequestListener): RequestListener {
+    return (incoming, outgoing) => {
+      intakes.get(incoming.socket)?.began(incoming, outgoing);
+      listener(incoming, outgoing);
+    };
+  }
+
+  /** Lets the connection go on when it is its turn. */
+  schedule(intake: Intake): Link<Intake> {
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setImmediate(this.#turn);
+    }
+    return this.#ready.add(intake);
+  }
+
+  cancel(link: Link<Intake>): void {
+    this.#ready.delete(link);
+  }
+
+  /** Notes that requests of the connection wait. Past the most, the connection that has been waiting the longest goes. */
+  hold(intake: Intake): Link<Intake> {
+    const link = this.#holding.add(intake);
+    if (this.#holding.size > MOST_HOLDING) this.#holding.first!.cut("requests");
+    return link;
+  }
+
+  /** Notes that a connection was closed for what its client made us hold. */
+  closed(what: "requests" | "answers"): void {
+    const count = this.#lines.note(what);
+    if (count > 0) this.#log.warn("connections are closed: too many send requests and do not read answers", { what, count });
+  }
+
+  release(link: Link<Intake>): void {
+    this.#holding.delete(link);
+  }
+
+  readonly #turn = (): void => {
+    for (let left = Math.min(PER_TURN, this.#ready.size); left > 0; left -= 1) this.#ready.shift()?.proceed();
+    this.#isScheduled = this.#ready.size > 0;
+    if (this.#isScheduled) setImmediate(this.#turn);
+  };
+}
+
+/** By connection. A symbol on the socket would be as quick, and seen by everybody. */
+const intakes = new WeakMap<Socket, Intake>();
+
+/** Notes that all of an answer is written and not all of it read, for as long as that is so. */
+export function holdUnread(outgoing: ServerResponse): void {
+  intakes.get(outgoing.req.socket)?.unread(outgoing);
+}
+
+type Parse = (bytes: Buffer) => void;
+
+/** The way of a connection's bytes to the parser. */
+class Intake {
+  readonly #socket: Socket;
+  readonly #budget: RequestBudget;
+  readonly #parse: Parse;
+  #inFlight = 0;
+  /** Requests so far. */
+  #begun = 0;
+  /** The newest request: what follows its headers is its body. */
+  #newest: IncomingMessage | undefined;
+  /** What is to come of its body; Infinity while it is chunked and goes on. */
+  #bodyLeft = 0;
+  /** How much of the end of a head the last bytes were: a read may end within it. */
+  #seen = 0;
+  /** Set as long as requests wait. */
+  #holding: Link<Intake> | undefined;
+  /** Set as long as they wait for their turn, and not for answers. */
+  #ready: Link<Intake> | undefined;
+  /** It is its turn. */
+  #mayProceed = false;
+  #isOver = false;
+  #unreadBytes = 0;
+  #unread: Place | undefined;
+
+  constructor(socket: Socket, budget: RequestBudget) {
+    this.#socket = socket;
+    this.#budget = budget;
+    // Node's server would read from the handle itself, and hand all of it to the parser; a listener of ours takes that back.
+    const [parse] = socket.listeners("data");
+    this.#parse = parse as Parse;
+    socket.off("data", this.#parse);
+    socket.on("data", this.#onData);
+    socket.once("close", () => {
+      this.stop();
+      if (this.#unread) budget.unread.leave(this.#unread);
+    });
+  }
+
+  began(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    this.#begun += 1;
+    this.#inFlight += 1;
+    this.#newest = incoming;
+    outgoing.on("close", this.#ended);
+  }
+
+  unread(outgoing: ServerResponse): void {
+    const bytes = outgoing.writableLength;
+    this.#place(this.#unreadBytes + bytes);
+    outgoing.on("close", () => this.#place(this.#unreadBytes - bytes));
+  }
+
+  #place(bytes: number): void {
+    const { unread } = this.#budget;
+    this.#unreadBytes = bytes;
+    if (bytes > 0) unread.hold((this.#unread ??= unread.enter(() => this.cut("answers"))), bytes);
+    else if (this.#unread) this.#unread = void unread.leave(this.#unread);
+  }
+
+  /** Nothing more is parsed. */
+  stop(): void {
+    this.#isOver = true;
+    this.#release();
+  }
+
+  cut(what: "requests" | "answers"): void {
+    this.stop();
+    this.#socket.destroy();
+    this.#budget.closed(what);
+  }
+
+  proceed(): void {
+    this.#ready = undefined;
+    // Node goes on by itself when the client has read.
+    if (this.#isBlocked || isPausedByNode(this.#socket)) return;
+    this.#mayProceed = true;
+    this.#socket.resume();
+  }
+
+  readonly #ended = (): void => {
+    this.#inFlight -= 1;
+    this.#wake();
+  };
+
+  #wake(): void {
+    if (this.#holding && !this.#ready && !this.#isBlocked) this.#ready = this.#budget.schedule(this);
+  }
+
+  /** Until one of its answers is read. */
+  get #isBlocked(): boolean {
+    const unread = this.#socket.writableLength > 0 || this.#unreadBytes > MOST_UNREAD_BYTES;
+    return this.#inFlight >= MOST_IN_FLIGHT || (unread && this.#inFlight > 0);
+  }
+
+  readonly #onData = (bytes: Buffer): void => {
+    if (this.#isOver) return;
+    // Whoever reads a body resumes the connection, and Node does after each request: that is not its turn.
+    const hasSize = this.#bodyLeft > 0 && this.#bodyLeft < Infinity;
+    const isTurn = this.#mayProceed || this.#holding === undefined || hasSize;
+    this.#mayProceed = false;
+    const at = isTurn && !isPausedByNode(this.#socket) ? this.#feed(bytes) : 0;
+    if (!hasParser(this.#socket)) this.#leave(bytes.subarray(at));
+    else if (at === bytes.length) this.#release();
+    else this.#keep(bytes.subarray(at));
+  };
+
+  /** The connection is closed, or speaks another protocol from here on, and another one listens. */
+  #leave(rest: Buffer): void {
+    const socket = this.#socket;
+    socket.off("data", this.#onData);
+    this.stop();
+    if (rest.length > 0 && !socket.destroyed) socket.unshift(rest);
+  }
+
+  /** Parses what may be parsed now, one request at most. Returns how much that is. */
+  #feed(bytes: Buffer): number {
+    const { length } = bytes;
+    const begun = this.#begun;
+    let chunked = 0;
+    for (let at = 0; ;) {
+      const to = this.#pieceEnd(bytes, at, this.#begun > begun, chunked);
+      if (to === at) return at;
+      if (this.#bodyLeft === Infinity) chunked += to - at;
+      this.#parsePiece(at === 0 && to === length ? bytes : bytes.subarray(at, to));
+      at = to;
+      const isOurs = hasParser(this.#socket) && !this.#isOver;
+      // A body that is not read pauses the connection, and its reader resumes it.
+      if (at === length || !isOurs || this.#socket.isPaused()) return at;
+    }
+  }
+
+  /** Up to where the parser may have it: never beyond the end of one head. */
+  #pieceEnd(bytes: Buffer, at: number, hasBegun: boolean, chunked: number): number {
+    if (this.#bodyLeft === Infinity && this.#newest!.complete) this.#bodyLeft = 0;
+    const left = bytes.length - at;
+    if (this.#bodyLeft > 0 && this.#bodyLeft < Infinity) return at + Math.min(left, this.#bodyLeft);
+    const headEnd = endOfHead(bytes, at, this.#seen);
+    if (this.#bodyLeft === Infinity) {
+      // The last chunk ends like a head, so that no head can end in the same piece.
+      const most = Math.min(left, CHUNKED_BYTES - chunked);
+      return Math.min(at + most, headEnd === -1 ? Infinity : headEnd);
+    }
+    if (this.#isBlocked) return at;
+    if (headEnd === -1) return bytes.length;
+    return hasBegun ? at : headEnd;
+  }
+
+  #parsePiece(piece: Buffer): void {
+    const begun = this.#begun;
+    this.#seen = seenOfEnd(piece, this.#seen);
+    if (this.#bodyLeft > 0) this.#bodyLeft -= piece.length;
+    this.#parse(piece);
+    // It ended with the head.
+    if (this.#begun > begun) this.#bodyLeft = declaredBytes(this.#newest!);
+  }
+
+  /** Back into the socket's buffer, in front of what it has read since. */
+  #keep(rest: Buffer): void {
+    const socket = this.#socket;
+    if (this.#isOver || socket.destroyed) return;
+    const isPaused = socket.isPaused();
+    socket.pause();
+    socket.unshift(rest);
+    if (isPaused && this.#bodyLeft > 0) return;
+    this.#holding ??= this.#budget.hold(this);
+    this.#wake();
+  }
+
+  #release(): void {
+    if (this.#holding) this.#budget.release(this.#holding);
+    if (this.#ready) this.#budget.cancel(this.#ready);
+    this.#holding = this.#ready = undefined;
+  }
+}
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+
+/** Where the first head ends, of whose end `seen` bytes came before `from`; -1 where none does. */
+function endOfHead(bytes: Buffer, from: number, seen: number): number {
+  if (seen > 0) {
+    const missing = HEAD_END.subarray(seen);
+    const to = from + missing.length;
+    if (to <= bytes.length && missing.equals(bytes.subarray(from, to))) return to;
+  }
+  const at = bytes.indexOf(HEAD_END, from);
+  return at === -1 ? -1 : at + HEAD_END.length;
+}
+
+const CR = 13;
+const LF = 10;
+
+/** With how much of the end of a head `bytes` end, `seen` of it having come before them. */
+function seenOfEnd(bytes: Buffer, seen: number): number {
+  const { length } = bytes;
+  let count = length > 2 ? 0 : seen;
+  for (let at = Math.max(0, length - 3); at < length; at += 1) {
+    const byte = bytes[at];
+    if (byte === CR) count = count === 2 ? 3 : 1;
+    else if (byte === LF && (count === 1 || count === 3)) count = (count + 1) % HEAD_END.length;
+    else count = 0;
+  }
+  return count;
+}

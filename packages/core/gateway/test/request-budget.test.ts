@@ -1,0 +1,211 @@
+// 300 connections that pipelined 64 KB of requests and read nothing took a gigabyte and held the event loop for ten seconds:
+// Node parses all that it has read at once.
+import { describe, expect, test } from "vitest";
+import { Harness, type HarnessOptions, route } from "./harness.ts";
+import { call, codeOf, statusOf, tick, until, Wire } from "./http.ts";
+
+const BODY = '{"message":"hi"}';
+
+async function started(options: HarnessOptions = {}) {
+  const harness = new Harness();
+  const token = harness.device();
+  await harness.start({ ...options, config: { webhook_rate_limit_per_minute: 0, ...options.config } });
+  const head = (target: string, more = ""): string =>
+    `${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`;
+  const turn = head("POST /webhook", `Content-Type: application/json\r\nContent-Length: ${BODY.length}\r\n`) + BODY;
+  return { harness, head, turn };
+}
+
+/** Long enough for a connection's whole backlog to be parsed, if it may be. */
+async function ticks(count: number): Promise<void> {
+  for (let left = count; left > 0; left -= 1) await tick();
+}
+
+describe("requests of one connection in flight", () => {
+  test("are 32 at most; the others are parsed as answers are read, in order", async () => {
+    const finish: (() => void)[] = [];
+    const run: HarnessOptions["run"] = ({ text }) =>
+      new Promise((resolve) => finish.push(() => resolve({ response: text })));
+    const { harness, head } = await started({ run });
+    const turns = Array.from({ length: 40 }, (_, n) => {
+      const body = JSON.stringify({ message: `turn ${n}` });
+      return head("POST /webhook", `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) + body;
+    });
+    const wire = new Wire(harness);
+    wire.write(turns.join(""));
+    await until(() => harness.turns.length === 32);
+    await ticks(100);
+    expect(harness.turns).toHaveLength(32);
+    finish[0]!();
+    await until(() => harness.turns.length === 33);
+    await ticks(100);
+    expect(harness.turns).toHaveLength(33);
+    void (async () => {
+      for (let n = 1; n < 40; n += 1) {
+        await until(() => finish.length > n);
+        finish[n]!();
+      }
+    })();
+    const answers = await wire.responses(40);
+    expect(answers.map((answer) => /turn \d+/.exec(answer)?.[0])).toEqual(turns.map((_, n) => `turn ${n}`));
+    wire.socket.destroy();
+  });
+
+  test("do not begin while an answer is not read, and go on when it is", async () => {
+    let calls = 0;
+    const large = "x".repeat(16 * 1_048_576);
+    const routes = [
+      route("GET", "/api/large", () => Promise.resolve({ status: 200, body: large })),
+      route("GET", "/api/small", () => Promise.resolve({ status: 200, body: (calls += 1) })),
+    ];
+    const { harness, head } = await started({ routes });
+    const wire = new Wire(harness);
+    wire.socket.pause();
+    wire.write(head("GET /api/large"));
+    await until(() => harness.clock.waiting === 1);
+    wire.write(head("GET /api/small").repeat(20));
+    await ticks(500);
+    expect(calls).toBe(0);
+    wire.socket.removeAllListeners("data");
+    wire.socket.resume();
+    await until(() => calls === 20);
+    wire.socket.destroy();
+  });
+
+  test("whose answers wait behind a turn are fewer where these are large", async () => {
+    let calls = 0;
+    const half = route("GET", "/api/half", () =>
+      Promise.resolve({ status: 200, body: `${(calls += 1)}${"x".repeat(131_072)}` }),
+    );
+    let finish = () => {};
+    const { harness, head, turn } = await started({
+      routes: [half],
+      run: () => new Promise((resolve) => (finish = () => resolve({}))),
+    });
+    // The API is loaded with the first that asks for it.
+    const first = new Wire(harness);
+    first.write(head("GET /api/half"));
+    await first.responses(1);
+    first.socket.destroy();
+    calls = 0;
+    const wire = new Wire(harness);
+    wire.write(turn);
+    await until(() => harness.turns.length === 1);
+    for (let sent = 1; sent <= 20; sent += 1) {
+      wire.write(head("GET /api/half"));
+      await ticks(20);
+    }
+    expect(calls).toBeLessThan(5);
+    finish();
+    const answers = await wire.responses(21);
+    expect(answers.map(statusOf)).toEqual(Array.from({ length: 21 }, () => 200));
+    wire.socket.destroy();
+  });
+
+  test("leave the others their turn: 3 000 of one connection are not served before another one's first", async () => {
+    const { harness, head } = await started();
+    const wire = new Wire(harness);
+    const request = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+    const count = 1_900;
+    wire.write(request.repeat(count));
+    await wire.responses(1);
+    const other = new Wire(harness);
+    other.write(head("GET /health"));
+    await other.responses(1);
+    const before = wire.text.split("HTTP/1.1 200").length - 1;
+    expect(before).toBeLessThan(count / 2);
+    expect(await wire.responses(count)).toHaveLength(count);
+    wire.socket.destroy();
+    other.socket.destroy();
+  });
+});
+
+describe("whatever the cut of what comes in", () => {
+  const stream = async () => {
+    const { harness, head, turn } = await started();
+    const chunked =
+      head("POST /webhook", "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n") +
+      `4\r\n{"me\r\n${(BODY.length - 4).toString(16)}\r\n${BODY.slice(4)}\r\n0\r\n\r\n`;
+    const blank = head("POST /webhook", "Content-Type: application/json\r\nContent-Length: 8\r\n") + "\r\n\r\n\r\n\r\n";
+    const parts = [turn, head("GET /health"), chunked, "\r\n\r\n", head("GET /nowhere"), blank, chunked, turn];
+    return { harness, bytes: parts.join(""), statuses: [200, 200, 200, 404, 400, 200, 200] };
+  };
+
+  test.each([1, 2, 3, 5, 7, 64, 1_000_000])("pieces of %i bytes are the same requests", async (size) => {
+    const { harness, bytes, statuses } = await stream();
+    const wire = new Wire(harness);
+    wire.socket.setNoDelay(true);
+    for (let at = 0; at < bytes.length; at += size) {
+      wire.write(bytes.slice(at, at + size));
+      if (size < 64) await tick();
+    }
+    expect((await wire.responses(statuses.length)).map(statusOf)).toEqual(statuses);
+    expect(harness.turns.map(({ text }) => text)).toEqual(["hi", "hi", "hi", "hi"]);
+    wire.socket.destroy();
+  });
+
+  test("the end of the stream comes behind the requests before it", async () => {
+    const { harness } = await started();
+    const wire = new Wire(harness);
+    wire.socket.end("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100));
+    expect((await wire.closed).split("HTTP/1.1 200")).toHaveLength(101);
+  });
+
+  test("what is broken behind other requests is refused after them", async () => {
+    const { harness } = await started();
+    const wire = new Wire(harness);
+    wire.write(`${"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(40)}BROKEN\r\n\r\n`);
+    const answers = (await wire.closed).split(/(?=HTTP\/1\.1 )/);
+    expect(answers.slice(0, 40).map(statusOf)).toEqual(Array.from({ length: 40 }, () => 200));
+    expect(answers.slice(40).map(codeOf)).toEqual(answers.length > 40 ? ["BAD_REQUEST"] : []);
+  });
+});
+
+test("a connection whose client reads none of many answers is destroyed after two minutes", async () => {
+  const large = route("GET", "/api/large", () => Promise.resolve({ status: 200, body: "x".repeat(16 * 1_048_576) }));
+  const { harness, head } = await started({ routes: [large] });
+  const wire = new Wire(harness);
+  wire.socket.pause();
+  wire.write(head("GET /api/large").repeat(10));
+  await until(() => harness.clock.waiting === 1);
+  await harness.clock.advance(119_999);
+  expect(harness.gateway.connections).toBe(1);
+  await harness.clock.advance(1);
+  await until(() => harness.gateway.connections === 0);
+  wire.socket.destroy();
+});
+
+test("past what may be unread of all, the client that has not read for the longest goes; one that reads is served", async () => {
+  const body = "x".repeat(16 * 1_048_576);
+  const large = route("GET", "/api/large", () => Promise.resolve({ status: 200, body }));
+  const { harness, head } = await started({ routes: [large] });
+  const deaf: Wire[] = [];
+  for (let count = 0; count < 8; count += 1) {
+    const wire = new Wire(harness);
+    deaf.push(wire);
+    wire.socket.pause();
+    wire.write(head("GET /api/large"));
+    await until(() => harness.clock.waiting >= Math.min(count + 1, 4) && harness.gateway.connections <= 5);
+    await ticks(50);
+  }
+  expect(harness.gateway.connections).toBeLessThanOrEqual(5);
+  expect((await call(harness, { path: "/health" })).status).toBe(200);
+  expect(harness.log.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+  for (const wire of deaf) wire.socket.destroy();
+});
+
+test("more connections with waiting requests than 512: the one that has waited the longest goes", async () => {
+  const { harness, turn } = await started({ run: () => new Promise(() => {}) });
+  const wires: Wire[] = [];
+  for (let count = 0; count < 514; count += 1) {
+    const wire = new Wire(harness);
+    wires.push(wire);
+    wire.write(turn.repeat(33));
+    await until(() => harness.turns.length === 32 * (count + 1));
+  }
+  await until(() => harness.gateway.connections === 512);
+  await wires[0]!.closed;
+  await wires[1]!.closed;
+  expect(wires[2]!.socket.destroyed).toBe(false);
+  for (const wire of wires) wire.socket.destroy();
+});
