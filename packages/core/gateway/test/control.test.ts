@@ -210,3 +210,64 @@ describe("the caller", () => {
     expect(await codeOf(callDaemon({ socketFile: "/dev/null/run/control.sock", name: "work" }))).toBe("NOT_RUNNING");
   });
 });
+
+describe("a caller that sends more than it reads", () => {
+  const ask = (name: string): string => `POST /${name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}`;
+  const ticks = async (count: number): Promise<void> => {
+    for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  test("has 32 commands of a connection running, and the others after them", async () => {
+    const finish: (() => void)[] = [];
+    const work = () => new Promise<string>((resolve) => finish.push(() => resolve("worked")));
+    const { control } = await started({ work });
+    const caller = connect(socketFile);
+    let text = "";
+    caller.on("data", (chunk) => (text += chunk.toString()));
+    caller.write(ask("work").repeat(40));
+    while (finish.length < 32) await ticks(1);
+    await ticks(100);
+    expect(finish).toHaveLength(32);
+    for (let done = 0; done < 40; done += 1) {
+      while (finish.length <= done) await ticks(1);
+      finish[done]!();
+    }
+    while (text.split("worked").length <= 40) await ticks(1);
+    caller.destroy();
+    await control.close(0);
+  });
+
+  test("of events is cut, and its command aborted, before they are many megabytes", async () => {
+    const ended = Promise.withResolvers<number>();
+    const event = { type: "line", text: "x".repeat(65_536) };
+    const work: ControlHandlers["work"] = async ({ send, signal }) => {
+      let sent = 0;
+      for (; !signal.aborted && sent < 2_000; sent += 1) {
+        send(event);
+        await ticks(1);
+      }
+      ended.resolve(sent);
+      return sent;
+    };
+    const { control } = await started({ work });
+    const caller = connect(socketFile).on("error", () => {});
+    caller.pause();
+    caller.write(ask("work"));
+    expect(await ended.promise).toBeLessThan(400);
+    caller.destroy();
+    await control.close(0);
+  });
+
+  test("of results is cut after two minutes", async () => {
+    const { control, clock } = await started({ work: () => "x".repeat(16 * 1_048_576) });
+    const caller = connect(socketFile).on("error", () => {});
+    const closed = new Promise((resolve) => caller.once("close", resolve));
+    caller.pause();
+    caller.write(ask("work").repeat(3));
+    while (clock.waiting === 0) await ticks(1);
+    await clock.advance(120_000);
+    caller.resume();
+    await closed;
+    await control.close(0);
+  });
+});

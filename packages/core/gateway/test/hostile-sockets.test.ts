@@ -72,6 +72,38 @@ describe("a hostile peer", () => {
     wire.socket.destroy();
   });
 
+  test("that holds back the end of a message on every connection loses the oldest; whoever is heard keeps its own", async () => {
+    const { harness, tokens, open } = await started();
+    const other = await open();
+    const held: Wire[] = [];
+    const almost = Buffer.concat([Buffer.of(0x81, 0xff, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xff), Buffer.alloc(1_048_000)]);
+    for (let count = 0; count < 70; count += 1) {
+      const wire = await opened(harness, tokens.operator);
+      held.push(wire);
+      await new Promise((resolve) => wire.socket.write(almost, resolve));
+    }
+    await until(() => harness.gateway.connections < 66);
+    await held[0]!.closed;
+    expect(held.at(-1)!.socket.destroyed).toBe(false);
+    other.say("{");
+    expect((await other.answer()).code).toBe("BAD_JSON");
+    for (const wire of held) wire.socket.destroy();
+  });
+
+  test("that sends thousands of messages at once is heard one at a time, and others in between", async () => {
+    const { harness, tokens, open } = await started();
+    const [other, wire] = [await open(), await opened(harness, tokens.operator)];
+    const count = 8_000;
+    const answers = (): number => wire.text.split("BAD_JSON").length - 1;
+    wire.socket.write(Buffer.concat(Array.from({ length: count }, () => frame(0x81, Buffer.from("{")))));
+    await until(() => answers() > 0);
+    other.say("{");
+    await other.answer();
+    expect(answers()).toBeLessThan(count / 2);
+    await until(() => answers() === count);
+    wire.socket.destroy();
+  });
+
   test("any frame is understood or refused, whatever is in it", () => {
     const any = fc.oneof(
       fc.uint8Array().map((bytes) => Buffer.from(bytes)),

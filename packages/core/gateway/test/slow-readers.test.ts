@@ -2,6 +2,7 @@
 import { createEventHub } from "@svc/kernel";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Crowd } from "../src/streams/crowd.ts";
 import { Feed } from "../src/streams/feed.ts";
 import type { Outlet } from "../src/streams/outlet.ts";
 import { fakeClock } from "@svc/testkit";
@@ -110,6 +111,18 @@ test("fifty that do not read keep a thousand others from nothing", async () => {
   await clock.advance(90_000);
   await until(() => harness.gateway.connections === 1_000);
   for (const reader of others) reader.close();
+});
+
+test("the more readers there are, the less of each may be unread: all together it is 32 MiB", () => {
+  const clock = fakeClock();
+  const crowd = new Crowd(createEventHub({ clock, boot: "b" }), clock);
+  const outlet = { pending: 0, event() {}, notice() {}, beat() {}, end() {}, cut() {} };
+  let joined = 0;
+  const allowed = [1, 128, 129, 5_000].map((count) => {
+    while (joined < count) joined = (crowd.join({ id: "d" }, outlet, () => true), joined + 1);
+    return crowd.behindBytes() * count;
+  });
+  expect(allowed.map(Math.round)).toEqual([262_144, 33_554_432, 33_554_432, 33_554_432]);
 });
 
 describe("a feed, whatever its client does", () => {

@@ -2,7 +2,7 @@
 // is no proper way to ask.
 import { describe, expect, test } from "vitest";
 import { bearer, SocketReader } from "./event-stream.ts";
-import { type Answer, call, codeOf, raw, statusOf, Wire } from "./http.ts";
+import { type Answer, call, codeOf, raw, statusOf, until, Wire } from "./http.ts";
 import { originOf, signIn } from "./sign-in.ts";
 import { started, upgradeBytes } from "./socket-house.ts";
 
@@ -125,8 +125,8 @@ describe("a request that is no proper handshake", () => {
   });
 
   test("with a body, of another path or method, or behind another request, is served as if it had not asked", async () => {
-    const { harness, tokens } = await started({ run: () => answers.shift() ?? Promise.resolve({}) });
-    const answers: Promise<object>[] = [];
+    let answer: Promise<object> = Promise.resolve({});
+    const { harness, tokens } = await started({ run: () => answer });
     const authorized = `Authorization: Bearer ${tokens.operator}\r\nContent-Type: application/json\r\n`;
     const body = '{"message":"hi"}';
     const framed = `${authorized}Content-Length: ${body.length}\r\n`;

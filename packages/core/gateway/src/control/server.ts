@@ -117,8 +117,9 @@ async function serve(
   outgoing.once("close", () => caller.abort(new SvcError("TURN_CANCELLED")));
   const send = (event: object): void => {
     if (outgoing.writableEnded || outgoing.destroyed) return;
-    outgoing.write(`${JSON.stringify(event)}\n`);
+    // Looked at before: one result may be long.
     if (outgoing.writableLength > MAX_UNREAD_BYTES) outgoing.destroy();
+    else outgoing.write(`${JSON.stringify(event)}\n`);
   };
   outgoing.writeHead(200, { "content-type": "application/x-ndjson" });
   try {
