@@ -1,6 +1,7 @@
 /**
  * Clients that do nothing wrong, in a process of their own: one request after the other, by turns, each on a connection of
- * its own, and how long each took. Told "quiet", "storm" … by its parent it counts under that name; told "end" it prints what it counted.
+ * its own, and how long each took. Told "quiet", "storm" … by its parent it counts under that name, and told "flood/slow" under
+ * "flood" too; told "end" it prints what it counted.
  *
  *   node bystander.ts '{"host":"127.0.0.1","port":1,"request":"GET /health HTTP/1.1\\r\\n…","addresses":[]}'
  */
@@ -94,10 +95,15 @@ async function run(options: BystanderOptions): Promise<Record<string, Pace>> {
   const clients = (addresses.length > 0 ? addresses : [undefined]).map((address) => new Client(options, address));
   for (let turn = 0; now.phase !== "end"; turn += 1) {
     const client = clients[turn % clients.length]!;
-    const phase = phases.get(now.phase) ?? new Phase();
-    phases.set(now.phase, phase);
+    const names = new Set([now.phase, now.phase.split("/", 1)[0]!]);
     const startedAt = performance.now();
-    phase.note(await client.ask(), performance.now() - startedAt);
+    const status = await client.ask();
+    const tookMs = performance.now() - startedAt;
+    for (const name of names) {
+      const phase = phases.get(name) ?? new Phase();
+      phases.set(name, phase);
+      phase.note(status, tookMs);
+    }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   for (const client of clients) client.end();

@@ -24,8 +24,10 @@ const MOST_UNREAD_BYTES = 262_144;
 const MOST_HOLDING = 512;
 /** Waiting requests parsed in one turn of the event loop, over all connections: those that do not pipeline come in between. */
 const PER_TURN = 16;
-/** Of a chunked body in one turn: a chunk of one byte takes six, and costs as much as one of a kilobyte. */
-const CHUNKED_BYTES = 8_192;
+/** Fewer where each is long: to write a large answer takes as long as to parse twenty requests. */
+const TURN_MS = 0.5;
+/** Lines of a chunked body in one turn: a chunk has two, and one of a byte costs as much as one of a kilobyte. */
+const CHUNKED_LINES = 128;
 
 export interface BudgetDeps {
   readonly clock: Clock;
@@ -35,6 +37,7 @@ export interface BudgetDeps {
 export class RequestBudget {
   /** Answers that were written and not read, over all connections. */
   readonly unread = new MemoryRoom();
+  readonly #clock: Clock;
   readonly #log: Logger;
   readonly #lines: RareLines;
   /** Connections that may go on, in the order in which they began to wait. */
@@ -42,8 +45,12 @@ export class RequestBudget {
   /** Connections whose requests wait, the longest first. */
   readonly #holding = new LinkedList<Intake>();
   #isScheduled = false;
+  /** Of this turn of the event loop. */
+  #left = 0;
+  #endsAtMs = 0;
 
   constructor({ clock, log }: BudgetDeps) {
+    this.#clock = clock;
     this.#log = log;
     this.#lines = new RareLines(clock);
   }
@@ -94,9 +101,20 @@ export class RequestBudget {
   }
 
   readonly #turn = (): void => {
-    for (let left = Math.min(PER_TURN, this.#ready.size); left > 0; left -= 1) this.#ready.shift()?.proceed();
+    this.#left = PER_TURN;
+    this.#endsAtMs = this.#clock.monotonic() + TURN_MS;
+    this.#step();
+  };
+
+  readonly #step = (): void => {
+    this.#ready.shift()?.proceed();
+    this.#left -= 1;
     this.#isScheduled = this.#ready.size > 0;
-    if (this.#isScheduled) setImmediate(this.#turn);
+    if (!this.#isScheduled) return;
+    const isTurnOver = this.#left === 0 || this.#clock.monotonic() >= this.#endsAtMs;
+    // A connection that was resumed hands over what it has in a tick of its own, which comes before this one.
+    if (isTurnOver) setImmediate(this.#turn);
+    else process.nextTick(this.#step);
   };
 }
 
@@ -227,11 +245,12 @@ class Intake {
   #feed(bytes: Buffer): number {
     const { length } = bytes;
     const begun = this.#begun;
-    let chunked = 0;
+    let chunkedEnd: number | undefined;
     for (let at = 0; ;) {
-      const to = this.#pieceEnd(bytes, at, this.#begun > begun, chunked);
+      if (this.#bodyLeft === Infinity && this.#newest!.complete) this.#bodyLeft = 0;
+      if (this.#bodyLeft === Infinity) chunkedEnd ??= afterLines(bytes, at, CHUNKED_LINES);
+      const to = this.#pieceEnd(bytes, at, this.#begun > begun, chunkedEnd);
       if (to === at) return at;
-      if (this.#bodyLeft === Infinity) chunked += to - at;
       this.#parsePiece(at === 0 && to === length ? bytes : bytes.subarray(at, to));
       at = to;
       const isOurs = hasParser(this.#socket) && !this.#isOver;
@@ -241,19 +260,14 @@ class Intake {
   }
 
   /** Up to where the parser may have it: never beyond the end of one head. */
-  #pieceEnd(bytes: Buffer, at: number, hasBegun: boolean, chunked: number): number {
-    if (this.#bodyLeft === Infinity && this.#newest!.complete) this.#bodyLeft = 0;
-    const left = bytes.length - at;
-    if (this.#bodyLeft > 0 && this.#bodyLeft < Infinity) return at + Math.min(left, this.#bodyLeft);
+  #pieceEnd(bytes: Buffer, at: number, hasBegun: boolean, chunkedEnd: number | undefined): number {
+    if (this.#bodyLeft > 0 && this.#bodyLeft < Infinity) return Math.min(bytes.length, at + this.#bodyLeft);
     const headEnd = endOfHead(bytes, at, this.#seen);
-    if (this.#bodyLeft === Infinity) {
-      // The last chunk ends like a head, so that no head can end in the same piece.
-      const most = Math.min(left, CHUNKED_BYTES - chunked);
-      return Math.min(at + most, headEnd === -1 ? Infinity : headEnd);
-    }
+    const end = headEnd === -1 ? bytes.length : headEnd;
+    // The last chunk ends like a head, so that no head can end in the same piece.
+    if (this.#bodyLeft === Infinity) return Math.min(end, Math.max(at, chunkedEnd!));
     if (this.#isBlocked) return at;
-    if (headEnd === -1) return bytes.length;
-    return hasBegun ? at : headEnd;
+    return hasBegun && headEnd !== -1 ? at : end;
   }
 
   #parsePiece(piece: Buffer): void {
@@ -295,6 +309,16 @@ function endOfHead(bytes: Buffer, from: number, seen: number): number {
   }
   const at = bytes.indexOf(HEAD_END, from);
   return at === -1 ? -1 : at + HEAD_END.length;
+}
+
+/** Where so many lines have ended, or all of it. */
+function afterLines(bytes: Buffer, from: number, lines: number): number {
+  let at = from;
+  for (let left = lines; left > 0; left -= 1) {
+    at = bytes.indexOf(LF, at) + 1;
+    if (at === 0) return bytes.length;
+  }
+  return at;
 }
 
 const CR = 13;
