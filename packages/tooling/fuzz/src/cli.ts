@@ -4,9 +4,10 @@ import { parseArgs } from "node:util";
 import { EXIT } from "@svc/contract";
 import { type CampaignReport, runCampaign } from "./campaign.ts";
 import { attackControl, type ControlReport } from "./control/campaign.ts";
+import { type FloodReport, runFloods } from "./floods/campaign.ts";
 import { violationLines } from "./report-lines.ts";
 
-const HELP = `Usage: pnpm fuzz [--count 10000] [--width 8] [--slow 10] [--idle 10000] [--seed n] [--endpoint text] [--json]
+const HELP = `Usage: pnpm fuzz [--count 10000] [--width 8] [--slow 10] [--idle 10000] [--flood 1500] [--seed n] [--endpoint text] [--json]
 
 Sends generated hostile requests to every endpoint of the built binary (SVC_BINARY, or dist/minimal/svc) and judges each
 answer. Beside them run slow clients, idle connections and clients that do nothing wrong and must not notice.
@@ -15,8 +16,10 @@ answer. Beside them run slow clients, idle connections and clients that do nothi
   --width n        of them at the same time
   --slow n         slow ones to each; they take two minutes
   --idle n         connections that say nothing; 0 leaves them out
+  --flood ms       how long each flood of a daemon that may take 512 MB goes on; 0 leaves them out
   --seed n         of an earlier run, to have its requests again
-  --endpoint text  only endpoints whose "METHOD /path" has this text; "control" is the control socket
+  --endpoint text  only endpoints whose "METHOD /path" has this text; "control" is the control socket,
+                   "floods" are the floods
   --json           the whole report as JSON
 
 Examples:
@@ -37,7 +40,7 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return EXIT.ok;
   }
-  const { count, width, slow, idle, seed, only, json } = args;
+  const { count, width, slow, idle, flood, seed, only, json } = args;
   const say = (line: string): void => void (json || process.stdout.write(`${line}\n`));
   say(`seed ${seed}`);
   const common = {
@@ -51,24 +54,27 @@ async function main(argv: readonly string[]): Promise<number> {
     ...(only !== undefined && { only }),
   };
   const control = only === undefined || only === "control" ? await attackControl({ seed, count, say }) : undefined;
+  const isFlooded = flood > 0 && (only === undefined || only === "floods");
+  const floods = isFlooded ? await runFloods({ forMs: flood, quietMs: flood, measured: true, say }) : undefined;
   const reports: CampaignReport[] = [];
-  if (only !== "control") {
+  if (only !== "control" && only !== "floods") {
     say("a daemon that trusts forwarding headers:");
     reports.push(await runCampaign({ ...common, trusting: true, count, slow, idle }));
     say("one that does not:");
     const fewer = Math.ceil(count * DISTRUSTING_SHARE);
     reports.push(await runCampaign({ ...common, trusting: false, count: fewer, slow: 0, idle: 0 }));
   }
-  if (json) process.stdout.write(`${JSON.stringify({ seed, control, reports }, null, 2)}\n`);
-  return tell(reports, control, say) === 0 ? EXIT.ok : EXIT.failure;
+  if (json) process.stdout.write(`${JSON.stringify({ seed, control, floods, reports }, null, 2)}\n`);
+  return tell(reports, { control, floods }, say) === 0 ? EXIT.ok : EXIT.failure;
 }
 
 function tell(
   reports: readonly CampaignReport[],
-  control: ControlReport | undefined,
+  { control, floods }: { readonly control: ControlReport | undefined; readonly floods: FloodReport | undefined },
   say: (line: string) => void,
 ): number {
-  const problems: string[] = [...(control?.problems ?? [])];
+  const problems: string[] = [...(control?.problems ?? []), ...(floods?.problems ?? [])];
+  if (floods?.isEnforced === false) say("no control group could be made: memory was watched, and not limited");
   for (const report of reports) {
     problems.push(...violationLines([...report.endpoints, ...report.slow]), ...report.problems);
     if (!report.apart)
@@ -102,16 +108,22 @@ function readArgs(argv: readonly string[]) {
         width: { type: "string", default: "8" },
         slow: { type: "string", default: "10" },
         idle: { type: "string", default: "10000" },
+        flood: { type: "string", default: "1500" },
         seed: { type: "string", default: String(randomInt(2 ** 31)) },
         endpoint: { type: "string" },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
-    const [count, width, slow, idle, seed] = [values.count, values.width, values.slow, values.idle, values.seed].map(
-      whole,
-    ) as [number, number, number, number, number];
-    return { count, width, slow, idle, seed, only: values.endpoint, json: values.json, help: values.help };
+    const [count, width, slow, idle, flood, seed] = [
+      values.count,
+      values.width,
+      values.slow,
+      values.idle,
+      values.flood,
+      values.seed,
+    ].map(whole) as [number, number, number, number, number, number];
+    return { count, width, slow, idle, flood, seed, only: values.endpoint, json: values.json, help: values.help };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
     return undefined;
@@ -119,7 +131,7 @@ function readArgs(argv: readonly string[]) {
 }
 
 function whole(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error("--count, --width, --slow, --idle and --seed take whole numbers.");
+  if (!/^\d{1,10}$/.test(text)) throw new Error("--count, --width, --slow, --idle, --flood and --seed take whole numbers.");
   return Number(text);
 }
 

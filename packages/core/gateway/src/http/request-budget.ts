@@ -225,13 +225,20 @@ class Intake {
     if (this.#isOver) return;
     // Whoever reads a body resumes the connection, and Node does after each request: that is not its turn.
     const hasSize = this.#bodyLeft > 0 && this.#bodyLeft < Infinity;
-    const isTurn = this.#mayProceed || this.#holding === undefined || hasSize;
+    const isTurn = this.#mayProceed || hasSize || (this.#holding === undefined && !this.#isPipelined(bytes));
     this.#mayProceed = false;
     const at = isTurn && !isPausedByNode(this.#socket) ? this.#feed(bytes) : 0;
     if (!hasParser(this.#socket)) this.#leave(bytes.subarray(at));
     else if (at === bytes.length) this.#release();
     else this.#keep(bytes.subarray(at));
   };
+
+  /** Whether more than one request is in it: then also the first waits for its turn. */
+  #isPipelined(bytes: Buffer): boolean {
+    if (this.#bodyLeft > 0) return false;
+    const first = endOfHead(bytes, 0, this.#seen);
+    return first !== -1 && endOfHead(bytes, first, 0) !== -1;
+  }
 
   /** The connection is closed, or speaks another protocol from here on, and another one listens. */
   #leave(rest: Buffer): void {
