@@ -49,7 +49,11 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       () => OTHER,
       () => send(incoming, outgoing, badExpectation),
     );
-  const server = createHttpServer({ serve, onUnknownExpectation, isUpgrade }, requests, new RequestBudget({ clock, log }));
+  const server = createHttpServer(
+    { serve, onUnknownExpectation, isUpgrade },
+    requests,
+    new RequestBudget({ clock, log }),
+  );
   server.on("upgrade", (incoming, socket, head) => front.upgrade(incoming, socket as Socket, head));
   const { connections, close } = closer(server, running, clock, () => crowd.end());
   const port = await listen(server, config.host, config.port);

@@ -28,7 +28,14 @@ test.for([
   publish();
   publish();
   const reader = new Reader();
-  const feed = new Feed({ hub, clock, outlet: reader, sight: () => true, deviceId: "d", behindBytes: () => 256 * 1024 });
+  const feed = new Feed({
+    hub,
+    clock,
+    outlet: reader,
+    sight: () => true,
+    deviceId: "d",
+    behindBytes: () => 256 * 1024,
+  });
   feed.start();
   reader.pending = 1_000_000;
   publish();

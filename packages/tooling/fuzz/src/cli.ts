@@ -131,7 +131,8 @@ function readArgs(argv: readonly string[]) {
 }
 
 function whole(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error("--count, --width, --slow, --idle, --flood and --seed take whole numbers.");
+  if (!/^\d{1,10}$/.test(text))
+    throw new Error("--count, --width, --slow, --idle, --flood and --seed take whole numbers.");
   return Number(text);
 }
 

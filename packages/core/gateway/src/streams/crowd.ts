@@ -52,7 +52,14 @@ export class Crowd {
 
   /** A feed that has not begun. Call `leave` when its connection is gone. */
   join({ id: deviceId }: Pick<Device, "id">, outlet: Outlet, sight: Sight): Feed {
-    const feed = new Feed({ hub: this.#hub, clock: this.#clock, outlet, sight, deviceId, behindBytes: this.behindBytes });
+    const feed = new Feed({
+      hub: this.#hub,
+      clock: this.#clock,
+      outlet,
+      sight,
+      deviceId,
+      behindBytes: this.behindBytes,
+    });
     this.#feeds.add(feed);
     this.#count(deviceId, 1);
     this.#cancelBeat ??= this.#beatLater();

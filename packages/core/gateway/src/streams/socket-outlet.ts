@@ -22,7 +22,12 @@ export class SocketOutlet implements Outlet {
   #isAlive = true;
   #isEnding = false;
 
-  constructor(ws: WebSocket, socket: Socket, { frames, behindBytes }: Pick<Crowd, "frames" | "behindBytes">, chat: Pick<Chat, "isIdle">) {
+  constructor(
+    ws: WebSocket,
+    socket: Socket,
+    { frames, behindBytes }: Pick<Crowd, "frames" | "behindBytes">,
+    chat: Pick<Chat, "isIdle">,
+  ) {
     this.#ws = ws;
     this.#socket = socket;
     this.#frames = frames;

@@ -40,7 +40,7 @@ export interface FloodReport {
   readonly problems: readonly string[];
 }
 
-export const LIMIT_MB = 512;
+const LIMIT_MB = 512;
 /** How much slower the slowest hundredth of the others may get. */
 const SLOWER = 3;
 /** A pace below this is the clock's and the scheduler's doing. */
@@ -106,7 +106,9 @@ async function carryOut(
   let most = 0;
   const looking = setInterval(() => peak((most = Math.max(most, heldBy(victim.daemon.pid)?.memoryMb ?? 0))), LOOK_MS);
   try {
-    const ended = victim.daemon.exited.then(({ code, signal }) => `${flood.name}: the daemon ended (${code ?? signal})`);
+    const ended = victim.daemon.exited.then(
+      ({ code, signal }) => `${flood.name}: the daemon ended (${code ?? signal})`,
+    );
     const held = flood.begin(sockets, victim).then(() => pause(forMs));
     const problem = await Promise.race([ended, held.then(() => undefined)]);
     peak(most);
