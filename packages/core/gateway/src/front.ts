@@ -47,6 +47,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
   const { deps, api, send, isDraining } = lasting;
   const clientOf = resolverOf(settings, lasting);
   const ongoing = new Ongoing();
+  const bodies = { maxBytes: config.max_body_bytes, room: lasting.deviceBodyRoom };
   const isUp = (feature: string): boolean => deps.isUp(feature);
   const features = featureRoutes(settings.routes, {
     ...lasting,
@@ -97,6 +98,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     channels: channelPaths(settings, lasting, ongoing, taken),
     late: sopPaths({
       ...lasting,
+      room: lasting.deviceBodyRoom,
       sops: deps.sops,
       ingress: new SopIngress({ layers, events, limit: lasting.sopLimit, log: deps.log }),
       taken: patterns,
@@ -105,7 +107,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     }),
     routeOf: routeNames(patterns),
     otherwise: api.listener(
-      { core: { ...deps, devices: lasting.devices, maxBodyBytes: config.max_body_bytes }, features },
+      { core: { ...deps, devices: lasting.devices, bodies }, features },
       { ...lasting, featurePaths: settings.featurePaths, isUp, clientOf, log: deps.log },
     ),
     isDraining,

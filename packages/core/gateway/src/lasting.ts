@@ -47,8 +47,10 @@ export interface Lasting {
   readonly pairLimit: SlidingWindow;
   readonly seenIds: SeenIds;
   readonly forwarding: ForwardingWatch;
-  /** For the bodies of deliveries. */
+  /** For the bodies of deliveries, and of whoever has proved nothing. */
   readonly bodyRoom: MemoryRoom;
+  /** For the bodies of devices: strangers must not take their room. */
+  readonly deviceBodyRoom: MemoryRoom;
   /** For messages of WebSockets. */
   readonly messageRoom: MemoryRoom;
   readonly rareLines: RareLines;
@@ -112,6 +114,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     seenIds: new SeenIds(REMEMBER_MS),
     forwarding: new ForwardingWatch(log),
     bodyRoom: new MemoryRoom(),
+    deviceBodyRoom: new MemoryRoom(),
     messageRoom: new MemoryRoom(),
     rareLines: new RareLines(clock),
     requests: new Requests(deps.instance, deps.instruments),

@@ -29,6 +29,7 @@ export interface OwnRoutesDeps {
   readonly isDraining: () => boolean;
   readonly maxBodyBytes: number;
   readonly bodyRoom: MemoryRoom;
+  readonly deviceBodyRoom: MemoryRoom;
   readonly send: Send;
   readonly log: Logger;
 }
@@ -39,7 +40,9 @@ export function ownRoutes(deps: OwnRoutesDeps): OwnRoute[] {
     const caller = webhook.admit(incoming.headers, peer);
     if (caller instanceof Reply) return caller;
     if (caller.device) openExchange(streams, { device: caller.device }, send, incoming, outgoing);
-    return withBody(deps, incoming, outgoing, maxBodyBytes, (body) => webhook.accept(caller, incoming.headers, body));
+    return withBody({ ...deps, room: deps.deviceBodyRoom }, incoming, outgoing, maxBodyBytes, (body) =>
+      webhook.accept(caller, incoming.headers, body),
+    );
   };
   const receivePairing: Handle = (incoming, outgoing, peer) => {
     const client = pair.admit(incoming.headers, peer, declaredBytes(incoming) > 0);

@@ -6,6 +6,8 @@ import { Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { readBody } from "../src/http/body.ts";
 import { MemoryRoom } from "../src/http/memory-room.ts";
+import { Harness } from "./harness.ts";
+import { codeOf, statusOf, Wire } from "./http.ts";
 
 const MOST = 64 * 1_048_576;
 
@@ -151,3 +153,26 @@ describe("a body in pieces", () => {
     expect(await body.ends()).toHaveLength(5_000);
   });
 });
+
+test.each(["/webhook", "/api/approvals/run/step"])(
+  "a device's bodies to %s share a room of their own",
+  async (path) => {
+    const harness = new Harness();
+    const token = harness.device();
+    await harness.start({ config: { max_body_bytes: 1_048_576, webhook_rate_limit_per_minute: 0 } });
+    const head =
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+      "Content-Type: application/json\r\nContent-Length: 1048576\r\n\r\n";
+    const almost = head + "x".repeat(1_048_000);
+    const wires: Wire[] = [];
+    for (let count = 0; count < 66; count += 1) {
+      const wire = new Wire(harness);
+      wires.push(wire);
+      await new Promise((resolve) => wire.socket.write(almost, resolve));
+    }
+    const [answer = ""] = await wires[0]!.responses(1);
+    expect([statusOf(answer), codeOf(answer)]).toEqual([503, "BUSY"]);
+    expect(wires.at(-1)!.text).toBe("");
+    for (const wire of wires) wire.socket.destroy();
+  },
+);

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { captureLogger, fakeClock } from "@svc/testkit";
 import { afterEach, expect, test } from "vitest";
-import { keepRoom } from "../src/http/room.ts";
+import { keepRoom, mostConnections } from "../src/http/room.ts";
 import { statusOf, Wire } from "./http.ts";
 
 const ends: (() => void)[] = [];
@@ -104,4 +104,10 @@ test("a flood of them is one line a minute", async () => {
   await clock.advance(60_000);
   await open();
   expect(log.lines).toHaveLength(2);
+});
+
+test("there are 10 000 at most, and fewer where the limit on open files is lower", () => {
+  expect([Infinity, 1_048_576, 1_024, 256].map((descriptors) => mostConnections(descriptors))).toEqual([
+    10_000, 10_000, 768, 128,
+  ]);
 });

@@ -5,12 +5,12 @@ import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { GatewayApprovals } from "../types.ts";
 import * as spec from "./approval-specs.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
-import { jsonBody } from "./body.ts";
+import { type BodyLimits, jsonBody } from "./body.ts";
 import { limitOf } from "./fields.ts";
 
-export const approvalRoutes = (approvals: GatewayApprovals, maxBodyBytes: number): ApiRoute[] => [
+export const approvalRoutes = (approvals: GatewayApprovals, limits: BodyLimits): ApiRoute[] => [
   { ...spec.LIST, handle: ({ query }) => jsonReply(200, listed(approvals, query)) },
-  { ...spec.ANSWER, handle: (request) => answered(approvals, request, maxBodyBytes) },
+  { ...spec.ANSWER, handle: (request) => answered(approvals, request, limits) },
 ];
 
 function listed(approvals: GatewayApprovals, query: ApiRequest["query"]): Json {
@@ -20,8 +20,8 @@ function listed(approvals: GatewayApprovals, query: ApiRequest["query"]): Json {
   return { approvals: page.approvals.map(approvalJson), before: page.next ?? null };
 }
 
-async function answered(approvals: GatewayApprovals, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
-  const body = await jsonBody(request, spec.ANSWER_BODY, maxBodyBytes);
+async function answered(approvals: GatewayApprovals, request: ApiRequest, limits: BodyLimits): Promise<Reply> {
+  const body = await jsonBody(request, spec.ANSWER_BODY, limits);
   if (body instanceof Reply) return body;
   const { approved, feedback = "" } = body as { readonly approved: boolean; readonly feedback?: string };
   const { device, principal, params } = request;

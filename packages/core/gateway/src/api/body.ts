@@ -9,20 +9,22 @@ import { errorReply, Reply } from "../http/reply.ts";
 import { NO_ROOM } from "../http/with-body.ts";
 import type { ApiRequest } from "./app.ts";
 
-/**
- * All of it; empty without one. 415, 413, or 401 for a device that was shut out while it came in. `room`: of those who have
- * proved nothing.
- */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Shared with others while the body comes in. */
+  readonly room: MemoryRoom;
+}
+
+/** All of it; empty without one. 415, 413, or 401 for a device that was shut out while it came in. */
 export async function bodyBytes(
   { env: { incoming, outgoing } }: Pick<ApiRequest, "env">,
-  maxBytes: number,
-  room?: MemoryRoom,
+  { maxBytes, room }: BodyLimits,
 ): Promise<Buffer | Reply> {
   const { headers } = incoming;
   const hasBody = headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
   const refused = hasBody ? refuseContentType(headers) : undefined;
   if (refused) return refused;
-  const body = await (room ? readBody(incoming, outgoing, maxBytes, room) : readBody(incoming, outgoing, maxBytes));
+  const body = await readBody(incoming, outgoing, maxBytes, room);
   if (body === "too-large") return errorReply("TOO_LARGE");
   if (body === "no-room") return NO_ROOM;
   if (body === "gone") return errorReply("BAD_REQUEST");
@@ -34,10 +36,9 @@ export async function bodyBytes(
 export async function jsonBody(
   request: Pick<ApiRequest, "env">,
   schema: v.GenericSchema | undefined,
-  maxBytes: number,
-  room?: MemoryRoom,
+  limits: BodyLimits,
 ): Promise<Json | Reply> {
-  const body = await bodyBytes(request, maxBytes, room);
+  const body = await bodyBytes(request, limits);
   if (body instanceof Reply) return body;
   const value = body.length === 0 ? null : parseJson(body);
   if (value === undefined) return errorReply("BAD_JSON");

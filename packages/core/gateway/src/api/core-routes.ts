@@ -5,6 +5,7 @@ import type { GatewayApprovals, GatewaySops } from "../types.ts";
 import type { ApiRoute } from "./app.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
+import type { BodyLimits } from "./body.ts";
 import { deviceRoutes } from "./devices.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { type Reports, reportRoutes } from "./reports.ts";
@@ -18,16 +19,16 @@ export interface CoreRouteDeps extends Reports {
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
   readonly sops: GatewaySops;
-  readonly maxBodyBytes: number;
+  readonly bodies: BodyLimits;
 }
 
 export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...reportRoutes(deps),
   ...inboxRoutes(deps.mailbox),
   ...sessionRoutes(deps.sessions, deps.devices),
-  ...approvalRoutes(deps.approvals, deps.maxBodyBytes),
-  ...sopRoutes(deps.sops, deps.maxBodyBytes),
+  ...approvalRoutes(deps.approvals, deps.bodies),
+  ...sopRoutes(deps.sops, deps.bodies),
   ...sopRunRoutes(deps.sops, deps.approvals),
   ...auditRoutes(deps.sops.audit),
-  ...deviceRoutes(deps.devices, deps.maxBodyBytes),
+  ...deviceRoutes(deps.devices, deps.bodies),
 ];

@@ -6,7 +6,7 @@ import { jsonReply, Reply } from "../http/reply.ts";
 import { DEVICE_NAME } from "../pairing/device-name.ts";
 import type { PairedDevices } from "../types.ts";
 import type { ApiRoute } from "./app.ts";
-import { jsonBody } from "./body.ts";
+import { type BodyLimits, jsonBody } from "./body.ts";
 import { name, time } from "./fields.ts";
 
 const DEVICE = v.object({
@@ -53,7 +53,7 @@ const REVOKE: Omit<ApiRoute, "handle"> = {
 
 export const DEVICE_SPECS = [LIST, RENAME, REVOKE];
 
-export function deviceRoutes(devices: PairedDevices, maxBodyBytes: number): ApiRoute[] {
+export function deviceRoutes(devices: PairedDevices, limits: BodyLimits): ApiRoute[] {
   return [
     {
       ...LIST,
@@ -63,7 +63,7 @@ export function deviceRoutes(devices: PairedDevices, maxBodyBytes: number): ApiR
     {
       ...RENAME,
       async handle(request) {
-        const body = await jsonBody(request, NAME_BODY, maxBodyBytes);
+        const body = await jsonBody(request, NAME_BODY, limits);
         if (body instanceof Reply) return body;
         const id = request.params["id"] ?? "";
         const isKnown = await devices.rename(id, (body as v.InferOutput<typeof NAME_BODY>).name);

@@ -10,14 +10,15 @@ import { queryOf } from "../routes/fields.ts";
 import { CORE_PATHS } from "../routes/core-paths.ts";
 import type { Strings } from "../routes/spec.ts";
 import type { AnyRequest, AnyRoute } from "./app.ts";
-import { jsonBody } from "./body.ts";
+import { type BodyLimits, jsonBody } from "./body.ts";
 
 export interface FeatureRouteOptions extends FeatureSignInDeps {
   readonly maxBodyBytes: number;
   /** Counts the requests: a feature may be taken down when none of them is left. */
   readonly ongoing: Ongoing;
-  /** For the bodies of strangers. */
+  /** For the bodies of strangers, and of those who are known. */
   readonly bodyRoom: MemoryRoom;
+  readonly deviceBodyRoom: MemoryRoom;
   /** False: the feature gave up. */
   isUp(feature: string): boolean;
   /** Features that may sign a page in. */
@@ -45,11 +46,13 @@ export function featureRoutes(routes: readonly RegisteredRoute[], options: Featu
 function served(registered: RegisteredRoute, options: FeatureRouteOptions): AnyRoute {
   const { feature, route } = registered;
   const { method, path, doc } = route;
-  const { maxBodyBytes, ongoing, bodyRoom, isUp } = options;
+  const { maxBodyBytes, ongoing, bodyRoom, deviceBodyRoom, isUp } = options;
   const takesBody = method !== "GET";
   const access = route.access ?? (takesBody ? "operate" : "read");
-  const [maxBytes, room] =
-    access === "open" ? [Math.min(maxBodyBytes, MAX_STRANGER_BYTES), bodyRoom] : [maxBodyBytes, undefined];
+  const limits: BodyLimits =
+    access === "open"
+      ? { maxBytes: Math.min(maxBodyBytes, MAX_STRANGER_BYTES), room: bodyRoom }
+      : { maxBytes: maxBodyBytes, room: deviceBodyRoom };
   return {
     ...doc,
     method,
@@ -62,7 +65,7 @@ function served(registered: RegisteredRoute, options: FeatureRouteOptions): AnyR
     handle: (request) =>
       ongoing.during(async () => {
         refuseUndecodable(request);
-        const body = await jsonBody(request, doc.body, maxBytes, room);
+        const body = await jsonBody(request, doc.body, limits);
         return body instanceof Reply ? body : answer(registered, request, body, options);
       }),
   };

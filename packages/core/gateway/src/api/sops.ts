@@ -5,10 +5,10 @@ import { parseJson } from "@svc/kit";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { GatewaySops } from "../types.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
-import { bodyBytes } from "./body.ts";
+import { type BodyLimits, bodyBytes } from "./body.ts";
 import * as spec from "./sop-specs.ts";
 
-export const sopRoutes = (sops: GatewaySops, maxBodyBytes: number): ApiRoute[] => [
+export const sopRoutes = (sops: GatewaySops, limits: BodyLimits): ApiRoute[] => [
   {
     ...spec.LIST,
     handle: ({ device: { scope } }) =>
@@ -17,7 +17,7 @@ export const sopRoutes = (sops: GatewaySops, maxBodyBytes: number): ApiRoute[] =
         broken: sops.broken().map(({ name, problem }) => ({ name, problem })),
       }),
   },
-  { ...spec.START, handle: (request) => started(sops, request, maxBodyBytes) },
+  { ...spec.START, handle: (request) => started(sops, request, limits) },
 ];
 
 /** Why a run ended may be what somebody wrote who was asked: an operator's to read. */
@@ -29,8 +29,8 @@ function withoutWords(summary: SopSummary): SopSummary {
 /** As the audit log has it: who does what a device did. */
 export const byDevice = ({ name }: Pick<Device, "name">): string => `device ${name}`;
 
-async function started(sops: GatewaySops, request: ApiRequest, maxBodyBytes: number): Promise<Reply> {
-  const body = await bodyBytes(request, maxBodyBytes);
+async function started(sops: GatewaySops, request: ApiRequest, limits: BodyLimits): Promise<Reply> {
+  const body = await bodyBytes(request, limits);
   if (body instanceof Reply) return body;
   if (body.length > 0 && parseJson(body) === undefined) return errorReply("BAD_JSON");
   const payload = body.length === 0 ? null : body.toString("utf8");

@@ -65,8 +65,8 @@ function forget(sockets: Set<Socket>, socket: Socket): Socket {
   return socket;
 }
 
-const mostConnections = (): number => {
-  const descriptors = descriptorLimit();
+/** `descriptors`: how many the process may have. */
+export const mostConnections = (descriptors: number = descriptorLimit()): number => {
   return Math.min(MOST, descriptors - Math.min(RESERVED, descriptors >> 1));
 };
 

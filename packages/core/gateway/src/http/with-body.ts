@@ -10,7 +10,7 @@ export interface WithBodyDeps {
   readonly send: Send;
   readonly log: Logger;
   readonly isDraining: () => boolean;
-  /** Of senders who have proved nothing yet, and may send as much as anybody. */
+  /** Of bodies that may be large. */
   readonly room?: MemoryRoom;
 }
 
