@@ -90,7 +90,7 @@ describe("a hostile peer", () => {
     for (const wire of held) wire.socket.destroy();
   });
 
-  test("that sends thousands of messages at once is heard one at a time, and others in between", async () => {
+  test("that sends thousands of messages at once is heard a few at a time, and others in between", async () => {
     const { harness, tokens, open } = await started();
     const [other, wire] = [await open(), await opened(harness, tokens.operator)];
     const count = 8_000;

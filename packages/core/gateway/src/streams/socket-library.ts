@@ -47,8 +47,6 @@ function made(Server: typeof WebSocketServer, onRefused: (socket: object) => voi
     clientTracking: false,
     // Each compressed connection keeps hundreds of kilobytes, and a small frame may become a large one.
     perMessageDeflate: false,
-    // One message in a turn of the event loop: 64 KB hold eight thousand.
-    allowSynchronousEvents: false,
     maxPayload: MAX_PAYLOAD_BYTES,
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_CHUNKS,

@@ -24,6 +24,8 @@ const LEAVE_MS = 1_000;
 const FRAME_BYTES = 6;
 /** Each piece that comes in is an object, however small it is. */
 const PIECE_BYTES = 256;
+/** Messages of one connection that are handled in one turn of the event loop. */
+const PER_TURN = 64;
 /** So much is nobody's concern: most messages come in one piece. */
 const SMALL_BYTES = 8_192;
 
@@ -62,9 +64,10 @@ export function serveSocket(ws: WebSocket, socket: Socket, deps: SocketDeps): vo
   socket.on("drain", () => feed.drained());
   const unheard = new Unheard(deps.messageRoom, () => outlet.cut());
   socket.on("data", (bytes: Buffer) => unheard.received(bytes.length));
+  const turns = new MessageTurns(ws, (data, isBinary) => session.heard(data, isBinary));
   ws.on("message", (data: Buffer, isBinary) => {
     unheard.heard(data.length);
-    session.heard(data, isBinary);
+    turns.take(data, isBinary);
   });
   ws.on("ping", (data) => unheard.heard(data.length));
   ws.on("pong", (data) => {
@@ -81,6 +84,43 @@ export function serveSocket(ws: WebSocket, socket: Socket, deps: SocketDeps): vo
     session.end();
     crowd.leave(feed);
   });
+}
+
+/** A few messages in each turn of the event loop: the 64 KB of one read hold eight thousand. */
+class MessageTurns {
+  readonly #ws: WebSocket;
+  readonly #hear: (data: Buffer, isBinary: boolean) => void;
+  #waiting: (readonly [Buffer, boolean])[] = [];
+  #left = PER_TURN;
+  #isScheduled = false;
+
+  constructor(ws: WebSocket, hear: (data: Buffer, isBinary: boolean) => void) {
+    this.#ws = ws;
+    this.#hear = hear;
+  }
+
+  take(data: Buffer, isBinary: boolean): void {
+    if (!this.#isScheduled) setImmediate(this.#turn);
+    this.#isScheduled = true;
+    if (this.#left > 0) {
+      this.#left -= 1;
+      this.#hear(data, isBinary);
+      return;
+    }
+    // What was read already still comes, and no more.
+    if (this.#waiting.length === 0) this.#ws.pause();
+    this.#waiting.push([data, isBinary]);
+  }
+
+  readonly #turn = (): void => {
+    const now = this.#waiting.slice(0, PER_TURN);
+    this.#waiting = this.#waiting.slice(PER_TURN);
+    this.#left = PER_TURN - now.length;
+    for (const [data, isBinary] of now) this.#hear(data, isBinary);
+    this.#isScheduled = now.length > 0;
+    if (this.#isScheduled) setImmediate(this.#turn);
+    if (now.length > 0 && this.#waiting.length === 0) this.#ws.resume();
+  };
 }
 
 /** What has come in and is no message yet: a client may hold back the end of a mebibyte on each connection that it may open. */
