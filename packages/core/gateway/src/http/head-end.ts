@@ -29,6 +29,11 @@ const LF = 10;
 /** With how much of the end of a head `bytes` end, `seen` of it having come before them. */
 export function seenOfEnd(bytes: Buffer, seen: number): number {
   const { length } = bytes;
+  const last = bytes[length - 1];
+  if (last !== LF && last !== CR) return 0;
+  // A whole one: what follows is no part of another.
+  if (length > 3 && last === LF && bytes[length - 2] === CR && bytes[length - 3] === LF && bytes[length - 4] === CR)
+    return 0;
   let count = length > 2 ? 0 : seen;
   for (let at = Math.max(0, length - 3); at < length; at += 1) {
     const byte = bytes[at];

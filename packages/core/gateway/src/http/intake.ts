@@ -33,6 +33,8 @@ export interface IntakeDeps {
 
 export type Excess = "requests" | "answers";
 
+const NOTHING = Buffer.alloc(0);
+
 type Parse = (bytes: Buffer) => void;
 
 /** The way of a connection's bytes to the parser. */
@@ -130,6 +132,11 @@ export class Intake {
 
   readonly #onData = (bytes: Buffer): void => {
     if (this.#isOver) return;
+    if (this.#isOnlyRequest(bytes)) {
+      this.#parsePiece(bytes);
+      if (!hasParser(this.#socket)) this.#leave(NOTHING);
+      return;
+    }
     // Whoever reads a body resumes the connection, and Node does after each request: that is not its turn.
     const hasSize = this.#bodyLeft > 0 && this.#bodyLeft < Infinity;
     const isTurn = this.#mayProceed || hasSize || (this.#holding === undefined && !this.#isPipelined(bytes));
@@ -139,6 +146,12 @@ export class Intake {
     else if (at === bytes.length) this.#release();
     else this.#keep(bytes.subarray(at));
   };
+
+  /** As nearly all are: it is whole, has no body, and nothing is before it. */
+  #isOnlyRequest(bytes: Buffer): boolean {
+    const isFree = this.#inFlight === 0 && this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0;
+    return isFree && endOfHead(bytes, 0, 0) === bytes.length && !isPausedByNode(this.#socket);
+  }
 
   /** Whether more than one request is in it: then also the first waits for its turn. */
   #isPipelined(bytes: Buffer): boolean {
