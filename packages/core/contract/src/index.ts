@@ -23,4 +23,5 @@ export * from "./schema.ts";
 export * from "./shared.ts";
 export * from "./speech.ts";
 export * from "./tool.ts";
+export * from "./trim.ts";
 export * from "./work.ts";

@@ -1,5 +1,6 @@
 /** Schema pieces for config sections. Pure valibot; what they mark is read back by the kernel's one schema walk. */
 import * as v from "valibot";
+import { trimEndOf } from "./trim.ts";
 
 /** Marks on a schema, kept as valibot metadata. */
 export interface Marks {
@@ -36,10 +37,11 @@ export const webhookKey = () => v.pipe(secret(), v.check(isWebhookKey, "what fol
 
 /** Whether all of what follows `whsec_` is base64: a mistyped key, read as far as it goes, would be a shorter, other one. */
 export function isWebhookKey(text: string): boolean {
-  const encoded = /^whsec_(.*)$/s.exec(text.trim())?.[1]?.replace(/=+$/, "");
+  const encoded = /^whsec_(.*)$/s.exec(text.trim())?.[1];
   if (encoded === undefined) return true;
+  const digits = trimEndOf(encoded, "=");
   try {
-    return encoded !== "" && btoa(atob(encoded)).replace(/=+$/, "") === encoded;
+    return digits !== "" && trimEndOf(btoa(atob(digits)), "=") === digits;
   } catch {
     return false;
   }
@@ -126,7 +128,7 @@ export const apiUrl = (standard: string) =>
     v.pipe(
       httpUrl(),
       v.description("Base URL of the platform's API; another one for a proxy or a test."),
-      v.transform((url) => url.replace(/\/+$/, "")),
+      v.transform((url) => trimEndOf(url, "/")),
     ),
     standard,
   );

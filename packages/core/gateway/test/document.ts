@@ -1,5 +1,6 @@
 /** What /openapi.json promises, and whether an answer keeps it. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { isCanonicalPath } from "@svc/kit";
 import { CORE_ROUTES, openApiDocument } from "../src/openapi/index.ts";
 
 export interface Answered {
@@ -57,6 +58,8 @@ export class Promises {
 
   #pathOf(target: string): string | undefined {
     const path = target.replace(/\?.*$/s, "");
+    // One with a second spelling is no route's.
+    if (!isCanonicalPath(path)) return undefined;
     const patterns = Object.keys(this.document["paths"]);
     return patterns.find((one) => one === path) ?? patterns.find((one) => patternOf(one).test(path));
   }

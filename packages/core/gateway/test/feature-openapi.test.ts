@@ -85,7 +85,7 @@ function draining(world: World): World {
 type Provocations = Readonly<Record<string, (world: World) => Promise<Answer>>>;
 
 const GET: Provocations = {
-  BAD_REQUEST: (world) => get(world, { path: "/api/keys/%ff" }),
+  BAD_REQUEST: (world) => get(world, { headers: { authorization: ["Bearer x", "Bearer y"] } }),
   BAD_HOST: (world) => get(world, { headers: { host: "evil.example" } }),
   BAD_ORIGIN: (world) => get(world, { headers: { origin: "https://evil.example" } }),
   UNAUTHORIZED: (world) => get(world, { headers: { authorization: "" } }),

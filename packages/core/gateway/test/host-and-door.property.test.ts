@@ -68,7 +68,7 @@ describe("hosts", () => {
       .map((parts) => parts.join(""));
     fc.assert(
       fc.property(origin, (one) => {
-        const url = rules.allowsOrigin(one) ? new URL(one) : OURS;
+        const url = rules.allowsOrigin(one, one.replace(/^https?:\/\//i, "")) ? new URL(one) : OURS;
         const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
         expect([isServed(url), url.pathname, [443, 42_617].includes(port)]).toEqual([true, "/", true]);
       }),
@@ -78,7 +78,7 @@ describe("hosts", () => {
 });
 
 describe("the door", () => {
-  const OPEN = new Set(["/evil.example"]);
+  const door = { rules, open: new Set(["/evil.example"]), page: new Set<string>() };
   const target = fc.oneof(
     pieces(8),
     fc.tuple(fc.constantFrom("/", "http://", "https://", "HTTP://"), pieces(6)).map((parts) => parts.join("")),
@@ -94,21 +94,21 @@ describe("the door", () => {
 
   const pathIn = (url: string): string => /^(?:https?:\/\/[^/?#]+)?([^?]*)/i.exec(url)?.[1] || "/";
   const isOurs = (host: string | undefined, origin: string | undefined): boolean =>
-    host !== undefined && rules.allowsHost(host) && (origin === undefined || rules.allowsOrigin(origin));
+    host !== undefined && rules.allowsHost(host) && (origin === undefined || rules.allowsOrigin(origin, host));
 
-  test("lets a request in only with a Host of ours, and by the path that stands in its target", () => {
+  test("lets a request in only with a Host of ours, and by the path that stands in its target or by none", () => {
     fc.assert(
       fc.property(
         target,
         fc.option(text, { nil: undefined }),
         fc.option(text, { nil: undefined }),
         (url, host, origin) => {
-          const entered = enter(incoming(url, host, origin), rules, OPEN);
+          const entered = enter(incoming(url, host, origin), door);
           const isRight =
             entered instanceof Reply
               ? [400, 403].includes(entered.status)
-              : pathIn(url) === entered.path &&
-                (entered.path === "/health" || OPEN.has(entered.path) || isOurs(host, origin));
+              : (entered.path === "" || pathIn(url) === entered.path) &&
+                (entered.path === "/health" || door.open.has(entered.path) || isOurs(host, origin));
           expect(isRight).toBe(true);
         },
       ),

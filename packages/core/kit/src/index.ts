@@ -15,6 +15,8 @@ export { createGuardedResolve } from "./outgoing/addresses.ts";
 export * from "./outgoing/guarded-fetch.ts";
 export * from "./path-part.ts";
 export * from "./platform-call.ts";
+export { replaceQuoted } from "./quoted-strings.ts";
+export { isCanonicalPath } from "./request-path.ts";
 export * from "./retry-after.ts";
 export * from "./sender-gate.ts";
 export * from "./sent-parts.ts";

@@ -64,7 +64,6 @@ function served(registered: RegisteredRoute, options: FeatureRouteOptions): AnyR
     isUp: () => isUp(feature),
     handle: (request) =>
       ongoing.during(async () => {
-        refuseUndecodable(request);
         const body = await jsonBody(request, doc.body, limits);
         return body instanceof Reply ? body : answer(registered, request, body, options);
       }),
@@ -78,16 +77,6 @@ const paramsOf = (path: string): Strings =>
       v.pipe(v.string(), v.description("Of the path, percent-encoded.")),
     ]),
   );
-
-/** Taken as it is written, what can't be decoded would be the name of something else. */
-function refuseUndecodable({ env: { incoming } }: AnyRequest): void {
-  const [path = ""] = (incoming.url ?? "").split("?", 1);
-  try {
-    decodeURIComponent(path);
-  } catch {
-    throw new SvcError("BAD_REQUEST", "The path is not percent-encoded UTF-8.");
-  }
-}
 
 async function answer(
   { feature, route }: RegisteredRoute,

@@ -1,33 +1,50 @@
-/** The checks that come before any route: one Host, a Host that is served, an Origin that may ask. */
+/** The checks that come before any route: one Host, a Host that is served, an Origin and a site that may ask. */
 import type { IncomingMessage } from "node:http";
 import type { HostRules } from "../net/host-rules.ts";
 import { errorReply, type Reply } from "./reply.ts";
+import { targetOf } from "./target.ts";
 
-/** Paths that strangers call by whatever name they know us by, and that no browser is asked to call. */
-export interface OpenPaths {
+export interface Paths {
   has(path: string): boolean;
 }
 
-/** Where the request is going, or why it goes nowhere. `open`: beside /health. */
-export function enter(incoming: IncomingMessage, rules: HostRules, open: OpenPaths): { readonly path: string } | Reply {
-  const { host, origin } = incoming.headers;
-  const target = incoming.url ?? "";
-  if (target.startsWith("/")) {
-    const query = target.indexOf("?");
-    const path = query < 0 ? target : target.slice(0, query);
-    if (path === "/health" || open.has(path)) return { path };
-    if (host === undefined) return errorReply(incoming.httpVersion === "1.0" ? "BAD_HOST" : "BAD_REQUEST");
-    if (isRepeated(incoming)) return errorReply("BAD_REQUEST");
-    if (!rules.allowsHost(host)) return errorReply("BAD_HOST");
-    if (origin !== undefined && !rules.allowsOrigin(origin)) return errorReply("BAD_ORIGIN");
-    return { path };
-  }
-  // The absolute form is for proxies, but RFC 9112 section 3.2.2 wants it understood; its authority beats the Host.
-  const absolute = /^https?:\/\/([^/?#]+)(\/[^#]*|)$/i.exec(target);
-  if (!absolute?.[1]) return errorReply("BAD_REQUEST");
-  if (!rules.allowsHost(absolute[1])) return errorReply("BAD_HOST");
-  incoming.url = absolute[2] || "/";
-  return enter(incoming, rules, open);
+export interface DoorRules {
+  readonly rules: HostRules;
+  /** Paths that strangers call by whatever name they know us by, and that no browser is asked to call; beside `/health`. */
+  readonly open: Paths;
+  /** Paths that a link on a page of another site may lead to. */
+  readonly page: Paths;
+}
+
+/** Where the request is going (an empty path: nowhere), or why it is refused. */
+export function enter(incoming: IncomingMessage, { rules, open, page }: DoorRules): { readonly path: string } | Reply {
+  const target = targetOf(incoming);
+  if (target === undefined) return errorReply("BAD_REQUEST");
+  const { authority, path } = target;
+  const { headers } = incoming;
+  if (authority !== undefined && !rules.allowsHost(authority)) return errorReply("BAD_HOST");
+  if (path === "/health" || open.has(path)) return { path };
+  const { host, origin } = headers;
+  if (host === undefined) return errorReply(incoming.httpVersion === "1.0" ? "BAD_HOST" : "BAD_REQUEST");
+  if (isRepeated(incoming)) return errorReply("BAD_REQUEST");
+  if (!rules.allowsHost(host)) return errorReply("BAD_HOST");
+  if (origin !== undefined && !rules.allowsOrigin(origin, authority ?? host)) return errorReply("BAD_ORIGIN");
+  if (isFromElsewhere(incoming) && !(page.has(path) && isFollowedLink(incoming))) return errorReply("BAD_ORIGIN");
+  return { path };
+}
+
+/**
+ * Whether a page of another site, or of another port or name of this one, made a browser ask. `Sec-Fetch-Site` can't be left
+ * out or made up by a page, and comes with requests that have no Origin. `none` is a person: an address typed, a bookmark.
+ */
+function isFromElsewhere({ headers }: IncomingMessage): boolean {
+  const site = headers["sec-fetch-site"];
+  return site !== undefined && site !== "same-origin" && site !== "none";
+}
+
+/** A window is about to show the answer; the page that has the link can't read it. */
+function isFollowedLink({ method, headers }: IncomingMessage): boolean {
+  return method === "GET" && headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
 }
 
 /**

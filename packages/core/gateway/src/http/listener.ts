@@ -69,9 +69,10 @@ export function requestListener(deps: ListenerDeps): RequestListener {
     handle: handlerOf(new Map(Object.entries(late.methods)), isDraining),
   };
   const toOthers: Way = { route: deps.routeOf, handle: elsewhere(deps) };
-  const wayTo = (path: string): Way => ways.get(path) ?? (late.has(path) && !isTwisted(path) ? toLate : toOthers);
+  const wayTo = (path: string): Way => ways.get(path) ?? (late.has(path) ? toLate : toOthers);
+  const door = { rules, open: channels, page: deps.page };
   return (incoming, outgoing) => {
-    const entered = enter(incoming, rules, channels);
+    const entered = enter(incoming, door);
     const { route, handle } = entered instanceof Reply ? refusal(entered) : wayTo(entered.path);
     const path = entered instanceof Reply ? "" : entered.path;
     watch(
@@ -88,21 +89,15 @@ export function requestListener(deps: ListenerDeps): RequestListener {
 
 const refusal = (reply: Reply): Way => ({ route: () => OTHER, handle: () => reply });
 
-/** What is no path of ours is hono's to look for. */
+/** What is no path of ours is hono's to look for; one that is not canonical is nobody's. */
 const elsewhere =
   ({ isDraining, otherwise }: ListenerDeps): Handle =>
   (incoming, outgoing, _peer, path) => {
     if (isDraining() && isWork(incoming.method!)) return errorReply("DRAINING");
-    if (isTwisted(path)) return errorReply("NOT_FOUND");
+    if (path === "") return errorReply("NOT_FOUND");
     otherwise(incoming, outgoing);
     return undefined;
   };
-
-/**
- * Hono takes the path from a URL, in which `/x/../api` is `/api`: a proxy that keeps strangers from `/api` by the path as
- * it is written would let that pass.
- */
-const isTwisted = (path: string): boolean => /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 
 /** HEAD comes with GET, OPTIONS with everything; whatever else is asked is 405. */
 function handlerOf(handlers: Map<string, Handle>, isDraining: () => boolean): Handle {

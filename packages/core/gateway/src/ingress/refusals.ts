@@ -68,6 +68,6 @@ export class Refusals {
 
 function placeOf(error: unknown): { readonly threw: string; readonly at: string | undefined } {
   if (!(error instanceof Error)) return { threw: typeof error, at: undefined };
-  const at = /^\s+at (.+)$/m.exec(error.stack ?? "")?.[1];
+  const at = /^[ \t]+at (.+)$/m.exec(error.stack ?? "")?.[1];
   return { threw: error instanceof SvcError ? error.code : error.constructor.name, at };
 }

@@ -2,30 +2,110 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { canonicalAddress } from "./address.ts";
 
-/** Headers by which a proxy gives itself away; any of them means the socket's peer is not the caller. */
-const FORWARDING_HEADERS = [
-  "x-forwarded-for",
-  "forwarded",
-  "x-real-ip",
+/** By their first word (the second one behind `x-`), the headers that only proxies write, whatever follows. */
+const FAMILIES: ReadonlySet<string> = new Set([
+  // Every proxy: nginx and Traefik write X-Real-IP; IIS, ingress-nginx, HAProxy and Azure X-Original-URL, -Host, -To.
+  "x-real",
+  "x-original",
+  "x-proxy",
+  // RFC 8586 CDN-Loop; Bunny CDN-RequestId.
+  "cdn",
+  // Cloudflare, its Access and its tunnels: CF-Ray, CF-Connecting-IP, CF-Visitor.
+  "cf",
+  // Akamai: Akamai-Origin-Hop, X-Akamai-Edgescape.
+  "akamai",
+  "x-akamai",
+  // Fastly-Client-IP, Fastly-FF.
+  "fastly",
+  // Fly-Client-IP, Fly-Region.
+  "fly",
+  // Azure Front Door X-Azure-ClientIP, X-FD-HealthProbe; App Gateway X-AppGW-Trace-Id; App Service X-ARR-SSL.
+  "x-azure",
+  "x-fd",
+  "x-appgw",
+  "x-arr",
+  // AWS load balancers and API Gateway X-Amzn-Trace-Id, X-Amzn-Oidc-Data; CloudFront-Viewer-Address.
+  "x-amzn",
+  "cloudfront",
+  // App Engine X-AppEngine-User-IP.
+  "x-appengine",
+  // Envoy, and with it Istio and Contour: X-Envoy-External-Address, X-Envoy-Original-Path.
+  "x-envoy",
+  // Kong X-Kong-Request-Id, Pomerium X-Pomerium-Jwt-Assertion.
+  "x-kong",
+  "x-pomerium",
+  // Tailscale serve and funnel: Tailscale-User-Login.
+  "tailscale",
+  // ngrok-skip-browser-warning, Ngrok-Auth-User-Email.
+  "ngrok",
+  // Vercel X-Vercel-Forwarded-For, Netlify X-NF-Client-Connection-IP, Railway X-Railway-Edge.
+  "x-vercel",
+  "x-nf",
+  "x-railway",
+  // Sucuri X-Sucuri-ClientIP, Imperva Incap-Client-IP, Alibaba Ali-CDN-Real-IP, Tencent EO-Connecting-IP.
+  "x-sucuri",
+  "incap",
+  "ali",
+  "eo",
+]);
+
+/** The same, for names of a kind that programs on this machine may send too. */
+const NAMES: ReadonlySet<string> = new Set([
+  // RFC 9110 section 7.6.3.
   "via",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-forwarded-port",
-  "x-forwarded-server",
+  // Sent by caches that know ESI: Varnish, Squid, Akamai.
+  "surrogate-capability",
+  "x-varnish",
+  // Akamai and Cloudflare.
+  "true-client-ip",
+  // Amazon CloudFront, Google's load balancer and its identity-aware proxy.
+  "x-amz-cf-id",
+  "x-cloud-trace-context",
+  "x-goog-iap-jwt-assertion",
+  "x-goog-authenticated-user-email",
+  "x-goog-authenticated-user-id",
+  // App Service of Azure; WebLogic's plug-in for web servers.
+  "client-ip",
+  "disguised-host",
+  "proxy-client-ip",
+  "wl-proxy-client-ip",
+  // Rackspace, Zeus, Apache's mod_remoteip, ingress-nginx, and older proxies.
   "x-client-ip",
   "x-cluster-client-ip",
-  "true-client-ip",
-  "cf-connecting-ip",
-  "x-envoy-external-address",
-  "x-original-forwarded-for",
-] as const;
+  "x-originating-ip",
+  "x-remote-addr",
+  "x-remote-ip",
+  "x-scheme",
+  // Heroku's router, and proxies whose queue is measured.
+  "x-request-start",
+  "x-queue-start",
+  // DigitalOcean, DDoS-Guard, Qrator, Zscaler.
+  "do-connecting-ip",
+  "ddg-connecting-ip",
+  "x-qrator-ip-source",
+  "z-forwarded-for",
+  // Traefik's middlewares that change a path.
+  "x-replaced-path",
+]);
 
 /** A chain longer than this is not a chain of proxies but somebody's attempt to keep us busy. */
 const MAX_HOPS = 64;
 
+/**
+ * Whether a proxy gives itself away: then the socket's peer is not the caller. Names of requests and traces (X-Request-Id,
+ * traceparent) are no sign of one, for programs on this machine send them too.
+ */
 export function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
-  for (const name of FORWARDING_HEADERS) if (headers[name] !== undefined) return true;
+  for (const name of Object.keys(headers)) if (isForwarding(name)) return true;
   return false;
+}
+
+/** A header's name, in lower case as Node has it. Once over its characters, whoever chose them. */
+function isForwarding(name: string): boolean {
+  if (name.startsWith("forwarded") || name.startsWith("x-forwarded")) return true;
+  if (NAMES.has(name)) return true;
+  const end = name.indexOf("-", name.startsWith("x-") ? 2 : 0);
+  return end > 0 && FAMILIES.has(name.slice(0, end));
 }
 
 /**

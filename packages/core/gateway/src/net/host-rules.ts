@@ -7,8 +7,11 @@ import { isIPv4, isIPv6 } from "node:net";
 export interface HostRules {
   /** Whether this `Host` (or the authority of an absolute request target) is served. */
   allowsHost(host: string): boolean;
-  /** Whether this `Origin` may send requests. `null` (sandboxed frames, files) never may. */
-  allowsOrigin(origin: string): boolean;
+  /**
+   * Whether this `Origin` may send requests to this `Host`. `null` (sandboxed frames, files) never may. An address counts
+   * only where it is the Host too: any machine of the network may have a page at an address and our port.
+   */
+  allowsOrigin(origin: string, host: string | undefined): boolean;
 }
 
 export interface HostRulesOptions {
@@ -23,8 +26,10 @@ export function hostRules(options: HostRulesOptions): HostRules {
   const names = new Set(["localhost", ...options.allowedHosts.map((host) => splitHost(host)?.name ?? "")]);
   if (publicUrl) names.add(publicUrl.hostname);
   names.delete("");
-  const ports = new Set([options.port]);
-  if (publicUrl) ports.add(portOf(publicUrl.protocol, publicUrl.port));
+  const publicPort = publicUrl && portOf(publicUrl.protocol, publicUrl.port);
+  // Behind the proxy's port of `localhost` is another program of this machine, unless the public URL says so itself.
+  const isPort = (name: string, port: number): boolean =>
+    port === options.port || (port === publicPort && (name !== "localhost" || publicUrl?.hostname === "localhost"));
 
   const isServed = (host: string): boolean => {
     const parts = splitHost(host);
@@ -39,11 +44,12 @@ export function hostRules(options: HostRulesOptions): HostRules {
       lastServed = host;
       return true;
     },
-    allowsOrigin(origin) {
-      const parts = /^(https?:)\/\/([^/?#@\\]+)$/i.exec(origin);
-      const authority = parts?.[2];
-      if (!parts?.[1] || !authority || !isServed(authority)) return false;
-      return ports.has(portOf(parts[1].toLowerCase(), splitHost(authority)?.port ?? ""));
+    allowsOrigin(origin, host) {
+      const [, scheme = "", authority = ""] = /^(https?:)\/\/([^/?#@\\]+)$/i.exec(origin) ?? [];
+      const parts = splitHost(authority);
+      if (!parts || !isServed(authority)) return false;
+      if (parts.isLiteral && authority.toLowerCase() !== host?.toLowerCase()) return false;
+      return isPort(parts.name, portOf(scheme.toLowerCase(), parts.port));
     },
   };
 }

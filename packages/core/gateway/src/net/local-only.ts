@@ -16,6 +16,6 @@ export interface LocalOnlyRequest {
 /** The socket's peer is loopback AND no forwarding header is there AND the Origin, if sent, is our own. */
 export function isLocalOnly(request: LocalOnlyRequest, rules: Pick<HostRules, "allowsOrigin">): boolean {
   if (!isLoopback(request.peerAddress) || hasForwardingHeader(request.headers)) return false;
-  const { origin } = request.headers;
-  return origin === undefined || rules.allowsOrigin(origin);
+  const { origin, host } = request.headers;
+  return origin === undefined || rules.allowsOrigin(origin, host);
 }

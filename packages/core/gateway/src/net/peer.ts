@@ -37,7 +37,7 @@ export function peerOf(socket: Socket): Peer {
   let peer = peers.get(socket);
   if (peer === undefined) {
     // A link-local peer carries a zone (`fe80::1%eth0`), which says which of our own interfaces it came in by.
-    peer = new Peer(socket.remoteAddress?.replace(/%.*$/, ""), (tell) => socket.once("close", tell));
+    peer = new Peer(socket.remoteAddress?.split("%", 1)[0], (tell) => socket.once("close", tell));
     peers.set(socket, peer);
   }
   return peer;

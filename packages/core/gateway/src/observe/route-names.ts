@@ -8,14 +8,5 @@ export function routeNames(paths: readonly string[]): (path: string) => string {
   const patterns = [...literal].filter((path) => path.includes("{")).map((path) => [pathPattern(path), path] as const);
   const nameOf = (path: string): string | undefined =>
     literal.has(path) ? path : patterns.find(([pattern]) => pattern.test(path))?.[1];
-  return (path) => nameOf(path) ?? nameOf(decoded(path)) ?? OTHER;
-}
-
-/** As hono reads it. */
-function decoded(path: string): string {
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
+  return (path) => nameOf(path) ?? OTHER;
 }

@@ -2,16 +2,13 @@
 import type { IncomingMessage } from "node:http";
 import { SvcError } from "@svc/contract";
 import * as v from "valibot";
+import { targetOf } from "../http/target.ts";
 import type { Strings } from "./spec.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Of the target, whose first character is a slash. */
-export function queryOf(incoming: IncomingMessage): URLSearchParams {
-  const target = incoming.url ?? "";
-  const mark = target.indexOf("?");
-  return new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1));
-}
+export const queryOf = (incoming: IncomingMessage): URLSearchParams =>
+  new URLSearchParams(targetOf(incoming)?.query ?? "");
 
 /** What the schemas make of the parameters they name; others pass unread. Throws BAD_REQUEST. */
 export function fieldsOf(schemas: Strings | undefined, query: URLSearchParams): Fields {

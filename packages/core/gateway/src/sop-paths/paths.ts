@@ -21,7 +21,7 @@ export function sopPaths(deps: SopPathsDeps): LatePaths {
   const { sops, ingress, streams, send, maxBodyBytes } = deps;
   const taken = deps.taken.map(pathPattern);
   return {
-    has: (path) => sops.hasPath(path) && !taken.some((pattern) => pattern.test(path) || pattern.test(decoded(path))),
+    has: (path) => sops.hasPath(path) && !taken.some((pattern) => pattern.test(path)),
     methods: {
       POST(incoming, outgoing, peer, path) {
         const caller = ingress.admit(incoming.headers, peer);
@@ -33,13 +33,4 @@ export function sopPaths(deps: SopPathsDeps): LatePaths {
       },
     },
   };
-}
-
-/** Routes are found by what a path means, and none of them shall be hidden by another spelling of it. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

@@ -4,6 +4,7 @@ import { declaredBytes } from "../http/body.ts";
 import { responseInFlight } from "../http/in-flight.ts";
 import type { Handle, OwnRoute } from "../http/listener.ts";
 import { errorReply, Reply } from "../http/reply.ts";
+import { targetOf } from "../http/target.ts";
 import { upgradeCredentials } from "../auth/credentials.ts";
 import { EVENTS, SOCKET } from "./specs.ts";
 import { eventsHandler, type EventsDeps } from "./sse.ts";
@@ -30,11 +31,11 @@ export function streamRoutes(deps: EventsDeps): OwnRoute[] {
  * and so is one with a body, which would be read as the first frames, or one behind a request that is being answered.
  */
 export function isUpgrade(incoming: IncomingMessage): boolean {
-  const { method, url = "", headers, socket } = incoming;
+  const { method, headers, socket } = incoming;
   return (
     method === "GET" &&
     incoming.httpVersion === "1.1" &&
-    (url === SOCKET.path || url.startsWith(`${SOCKET.path}?`)) &&
+    targetOf(incoming)?.path === SOCKET.path &&
     headers.upgrade?.toLowerCase() === "websocket" &&
     headers["sec-websocket-version"] === VERSION &&
     headers["transfer-encoding"] === undefined &&

@@ -41,6 +41,7 @@ export interface UpgradeDeps extends ChatDeps {
   readonly log: Logger;
 }
 
+/** A handshake changes something: it is no page that a link leads to. */
 const NO_PATHS: ReadonlySet<string> = new Set();
 const NO_PROTOCOL = errorReply("BAD_REQUEST", { message: `Offer the protocol ${SUBPROTOCOL} beside the token.` });
 
@@ -85,7 +86,7 @@ interface Admitted {
 function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
   const { rules, authenticator, clientOf, crowd } = deps;
   const { headers } = incoming;
-  const entered = enter(incoming, rules, NO_PATHS);
+  const entered = enter(incoming, { rules, open: NO_PATHS, page: NO_PATHS });
   if (entered instanceof Reply) return entered;
   const client = clientOf(headers, peerOf(incoming.socket));
   const principal = authenticator.require(upgradeCredentials(headers), client, "connect");

@@ -1,5 +1,6 @@
 /** The `X-Webhook-Secret` check. Of the configured secret only its SHA-256 is kept. */
 import { hash, timingSafeEqual } from "node:crypto";
+import { trimOf } from "@svc/contract";
 
 export type SecretCheck = (header: string | string[] | undefined) => boolean;
 
@@ -20,4 +21,4 @@ export function secretCheckOfHash(expected: Buffer): SecretCheck {
 }
 
 /** Not `trim()`: it would also take a 0xA0 byte off the end of a UTF-8 sequence. */
-const trimBlanks = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, "");
+const trimBlanks = (text: string): string => trimOf(text, " \t");
