@@ -1,4 +1,5 @@
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
+import { trimEndOf } from "@svc/contract";
 import type { Mailbox } from "@svc/agent";
 import type { ChannelReport } from "@svc/gateway";
 import { channelIdOf, type FeatureStatus } from "@svc/kernel";
@@ -19,7 +20,7 @@ export function channelList({
   const isChannel = (feature: string): boolean =>
     states.get(feature)?.state === "failed" ||
     [...generation.registry.channelOwners].some(([, owner]) => owner === feature);
-  const base = config.core.gateway.public_url?.replace(/\/+$/, "") ?? "";
+  const base = trimEndOf(config.core.gateway.public_url ?? "", "/");
   return context.composition.features
     .filter(({ id }) => kinds.has(id) && states.has(id) && isChannel(id))
     .map((definition) => {

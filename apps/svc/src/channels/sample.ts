@@ -1,6 +1,6 @@
 /** A delivery as a channel's platform would make it, signed from the config, and what becomes of it. */
 import { randomUUID } from "node:crypto";
-import { type SampleMessage, SvcError } from "@svc/contract";
+import { type SampleMessage, SvcError, trimEndOf } from "@svc/contract";
 import type { Registry, RegisteredIngress } from "@svc/kernel";
 import { unknownChannel } from "./find-channel.ts";
 
@@ -28,7 +28,7 @@ export async function sendSample(registry: Registry, { channel, text, from, base
   const { ingress } = ingressOf(registry, channel);
   const message: SampleMessage = { text, id: `sample-${randomUUID()}`, atMs: Date.now(), ...(from && { from }) };
   const { method, query, headers, body } = ingress.sample!(message);
-  const root = base.replace(/\/+$/, "");
+  const root = trimEndOf(base, "/");
   const url = new URL(`${root.endsWith(ingress.path) ? root : root + ingress.path}${query}`);
   const startedAt = performance.now();
   try {

@@ -1,5 +1,5 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
-import type { FeatureDefinition, Inbound, Kept, Readings, Speech } from "@svc/contract";
+import { type FeatureDefinition, type Inbound, type Kept, type Readings, type Speech, trimEndOf } from "@svc/contract";
 import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import { ownerOfClient, type Store } from "@svc/store";
@@ -57,7 +57,7 @@ export function handedTo(
       }),
       resolve: createGuardedResolve({ allowPrivate, exempt: ownUrls(section) }),
       build,
-      publicUrl: config.core.gateway.public_url?.replace(/\/+$/, ""),
+      publicUrl: withoutSlash(config.core.gateway.public_url),
       ...(doors.speech && { speech: doors.speech }),
       ...(doors.readings && { readings: () => doors.readings!() }),
       pairedClient: (kept) =>
@@ -83,3 +83,6 @@ function ownService(section: unknown): string[] {
   const { backend, computer_use_endpoint: url } = (section ?? {}) as Record<string, unknown>;
   return backend === "computer_use" && typeof url === "string" && url !== "" ? [url] : [];
 }
+
+const withoutSlash = (url: string | undefined): string | undefined =>
+  url === undefined ? undefined : trimEndOf(url, "/");

@@ -36,7 +36,7 @@ export function launchd({ env, system }: ManagerOptions): Manager {
 
 export function stateIn({ ok, output }: { readonly ok: boolean; readonly output: string }): ServiceState {
   if (!ok) return { state: undefined, enabled: undefined, running: false, pid: undefined };
-  const state = /^\s*state = (.+)$/m.exec(output)?.[1];
-  const pid = Number(/^\s*pid = (\d+)$/m.exec(output)?.[1]) || undefined;
+  const state = /^[ \t]*state = (.+)$/m.exec(output)?.[1];
+  const pid = Number(/^[ \t]*pid = (\d+)$/m.exec(output)?.[1]) || undefined;
   return { state, enabled: true, running: state === "running", pid };
 }

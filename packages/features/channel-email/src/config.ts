@@ -8,7 +8,7 @@ const host = (description: string) =>
     v.trim(),
     // A name or an address; a port or a scheme would be looked up as a part of the name.
     v.regex(
-      /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|[0-9a-f:]*:[0-9a-f:.]*)$/i,
+      /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|[0-9a-f]*:[0-9a-f:.]*)$/i,
       "a host name or an address, without a port",
     ),
     v.description(description),
@@ -128,7 +128,7 @@ const isThere = (key: keyof Grant) => (section: Grant) => !hasGrant(section) || 
 
 const isSafe = (security: string | undefined, name: string): boolean => security !== "none" || NO_NAME.test(name);
 /** What a name leads to is known only when it is looked up; an address is checked when the channel starts. */
-const NO_NAME = /^(?:localhost|[\d.]+|[0-9a-f:.]*:[0-9a-f:.]*)$/i;
+const NO_NAME = /^(?:localhost|[\d.]+|[0-9a-f.]*:[0-9a-f:.]*)$/i;
 const SAFE = "none is for this machine and for private addresses; write the server's address, or use tls";
 
 export const config = v.pipe(

@@ -1,5 +1,5 @@
 /** `svc channels setup mailpush`: the push subscription, as far as the token may make one, and the watch. */
-import { SvcError } from "@svc/contract";
+import { SvcError, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
 import type { MailApi } from "./api/mail-api.ts";
 import type { Config } from "./config.ts";
@@ -39,7 +39,7 @@ async function subscribe(
   signal: AbortSignal,
 ): Promise<"is made" | "is updated"> {
   const pushConfig = { pushEndpoint: url, ...oidcToken(config) };
-  const path = `${config.pubsub_url.replace(/\/+$/, "")}/v1/${subscription}`;
+  const path = `${trimEndOf(config.pubsub_url, "/")}/v1/${subscription}`;
   const wanted = { topic: config.topic, pushConfig, ...LASTING };
   const ask = (request: Parameters<MailApi["call"]>[0]) => api.call({ answers: [403, 404, 409], ...request }, signal);
   const made = await ask({ path, method: "PUT", json: wanted });

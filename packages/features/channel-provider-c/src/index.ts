@@ -1,5 +1,5 @@
 /** `channel-provider-c`: business chat over the WATI API v3, by webhook. */
-import { allowlist, channelKeys, defineFeature, httpUrl, secret } from "@svc/contract";
+import { allowlist, channelKeys, defineFeature, httpUrl, secret, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
 
 const config = v.strictObject({
@@ -7,7 +7,7 @@ const config = v.strictObject({
   api_url: v.pipe(
     httpUrl(),
     v.description("Address that the platform names for your account, without the account's number."),
-    v.transform((url) => url.replace(/\/+$/, "")),
+    v.transform((url) => trimEndOf(url, "/")),
   ),
   tenant_id: v.optional(
     v.pipe(

@@ -1,8 +1,8 @@
 /** `channel-provider-d`: the bot API of Nextcloud Talk, by webhook. */
-import { allowlist, channelKeys, defineFeature, httpUrl, secret } from "@svc/contract";
+import { allowlist, channelKeys, defineFeature, httpUrl, secret, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
 
-const withoutSlash = v.transform((url: string) => url.replace(/\/+$/, ""));
+const withoutSlash = v.transform((url: string) => trimEndOf(url, "/"));
 
 const config = v.pipe(
   v.strictObject({

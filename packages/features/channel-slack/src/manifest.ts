@@ -3,7 +3,7 @@
  * https://docs.slack.dev/reference/app-manifest
  */
 import type { Channel } from "@svc/contract";
-import { SvcError } from "@svc/contract";
+import { SvcError, trimEndOf } from "@svc/contract";
 import type { Config } from "./config.ts";
 import { EVENTS_PATH } from "./ingress/ingress.ts";
 import { BOT_EVENTS, BOT_SCOPES } from "./scopes.ts";
@@ -39,7 +39,7 @@ function requestUrls(url: string): RequestUrls {
       hint: 'Set gateway.public_url, or use mode = "socket", which needs none.',
     });
   }
-  const base = url.endsWith(EVENTS_PATH) ? url.slice(0, -EVENTS_PATH.length) : url.replace(/\/+$/, "");
+  const base = url.endsWith(EVENTS_PATH) ? url.slice(0, -EVENTS_PATH.length) : trimEndOf(url, "/");
   return { events: `${base}${EVENTS_PATH}`, actions: `${base}/slack/actions`, commands: `${base}/slack/commands` };
 }
 

@@ -1,5 +1,5 @@
 /** The section: the account, who may call, and how a call goes. */
-import { allowlist, apiUrl, channelKeys, httpUrl, integer, secret } from "@svc/contract";
+import { allowlist, apiUrl, channelKeys, httpUrl, integer, secret, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
 import { E164 } from "./platform/number.ts";
 
@@ -38,7 +38,7 @@ export const config = v.strictObject({
       httpUrl(),
       v.maxLength(200),
       v.description("Where the platform reaches this service, without /voice-call. Default: gateway.public_url."),
-      v.transform((url) => url.replace(/\/+$/, "")),
+      v.transform((url) => trimEndOf(url, "/")),
     ),
   ),
   language: v.optional(

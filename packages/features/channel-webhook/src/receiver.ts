@@ -18,7 +18,7 @@ export function receiverOf(config: Config): Receiver | undefined {
   if (url === "") return undefined;
   return {
     // A fragment is never sent, and an answer that comes without it is no redirect.
-    url: url.replace(/#.*$/s, ""),
+    url: url.split("#", 1)[0]!,
     method,
     headers: authorization.trim() === "" ? {} : { authorization: authorization.trim() },
     key: secret.trim() === "" ? undefined : webhookKeyOf(secret),

@@ -31,7 +31,7 @@ const DISABLES_USERNS = 8;
 async function versionOf(bwrap: string): Promise<number> {
   try {
     const { stdout } = await promisify(execFile)(bwrap, ["--version"], { env: {}, timeout: 5000 });
-    const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+    const [, major, minor] = /(\d{1,6})\.(\d{1,6})/.exec(stdout) ?? [];
     return Number(major) * 1000 + Number(minor);
   } catch {
     throw unavailable("bwrap does not start.");

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { EXIT } from "@svc/contract";
 import { type GeneratedPage, generatedPages } from "@svc/docs";
+import { LINEAR_LIST, linearList } from "./checks/linear-regexes.ts";
 import { readArguments } from "./command-line.ts";
 import { renderJson, renderText } from "./report.ts";
 import { allChecks, runChecks } from "./run.ts";
@@ -17,7 +18,7 @@ const HELP = `Usage: npm run checks -- [options]
 Judges the sources: layers, manifests, conformance, names, sizes, docs.
 
   --only <ids>  run only these checks, separated by commas
-  --write       write the pages that are made of the code before checking
+  --write       write the pages and lists that are made of the code before checking
   --json        print the result as JSON
   -h, --help    print this
 
@@ -45,7 +46,10 @@ function main(argv: readonly string[]): number {
     process.stdout.write(HELP);
     return EXIT.ok;
   }
-  if (options.write) writePages(readWorkspace(root));
+  if (options.write) {
+    writePages(readWorkspace(root));
+    writeFileSync(join(root, LINEAR_LIST), linearList(readWorkspace(root)));
+  }
   const chosen = options.only.length === 0 ? checks : checks.filter(({ id }) => options.only.includes(id));
   const outcomes = runChecks(readWorkspace(root), chosen);
   process.stdout.write(options.json ? renderJson(outcomes) : renderText(outcomes));

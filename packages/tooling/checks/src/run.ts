@@ -14,6 +14,7 @@ import { fileWalks } from "./checks/file-walks.ts";
 import { generatedPages } from "./checks/generated-pages.ts";
 import { layers } from "./checks/layers.ts";
 import { leftBehind } from "./checks/left-behind.ts";
+import { linearRegexes } from "./checks/linear-regexes.ts";
 import { manifests } from "./checks/manifests.ts";
 import { moduleState } from "./checks/module-state.ts";
 import { outgoingClient } from "./checks/outgoing-client.ts";
@@ -36,6 +37,7 @@ export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check
   fileWalks,
   platformWords,
   random,
+  linearRegexes,
   leftBehind,
   testFocus,
   fileSize,

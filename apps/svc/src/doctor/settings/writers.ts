@@ -38,9 +38,13 @@ const isAnybody = (entries: unknown): boolean =>
   Array.isArray(entries) && entries.some((entry) => typeof entry === "string" && entry.trim() === "*");
 
 /** `@example.org`, and in a list of senders `example.org` too; elsewhere that may be somebody's name. */
-const isDomain = (entry: string, key: string): boolean =>
-  /^@[^@\s:]+\.[^@\s:]+$/.test(entry) ||
-  (key === "allowed_senders" && /^[^@\s:]*[a-z][^@\s:]*\.[^@\s:]+$/i.test(entry));
+function isDomain(entry: string, key: string): boolean {
+  const isMarked = entry.startsWith("@");
+  const name = isMarked ? entry.slice(1) : entry;
+  const dot = name.lastIndexOf(".", name.length - 2);
+  if (dot < 1 || !/^[^@\s:]+$/.test(name)) return false;
+  return isMarked || (key === "allowed_senders" && /[a-z]/i.test(name.slice(0, dot)));
+}
 
 function anyTarget(name: string): Finding {
   const message = `The agent may write to anybody by [${name}], once the policy lets it: * is on the list of targets.`;

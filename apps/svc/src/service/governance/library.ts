@@ -39,7 +39,7 @@ export async function checkProcedures(
 }
 
 /** Requests to /webhook are events too, beside the turn that they are. Of a pattern, all that is below it. */
-const RESERVED = CORE_PATHS.filter((path) => path !== "/webhook").map((path) => path.replace(/\{.*$/, ""));
+const RESERVED = CORE_PATHS.filter((path) => path !== "/webhook").map((path) => path.split("{", 1)[0]!);
 
 function proceduresFolder(home: Folders["home"], { core }: LoadedConfig): string {
   const { workspace = home.workspace } = resolveAgents(core).get(DEFAULT_AGENT)!;

@@ -94,7 +94,7 @@ function toStream(result: LanguageModelV4GenerateResult): ReadableStream<Languag
         if (part.type === "tool-call") controller.enqueue(part);
         if (part.type !== "text") continue;
         controller.enqueue({ type: "text-start", id: "0" });
-        for (const delta of part.text.match(/\s*\S+\s*/g) ?? [])
+        for (const delta of part.text.match(/\S+\s*|\s+/g) ?? [])
           controller.enqueue({ type: "text-delta", id: "0", delta });
         controller.enqueue({ type: "text-end", id: "0" });
       }

@@ -1,11 +1,12 @@
 /** Programs whose words are other programs: listing them would list everything, so they ask although they are listed. */
+import { trimEndOf } from "@svc/contract";
 import { argumentsAsk, hasConditions, PROGRAM_RULES, type ProgramRule } from "./program-rules.ts";
 import type { Word } from "./shell-syntax.ts";
 
 /** By name without version: `python3.12` is `python`. */
 export function takesCommands(program: string): boolean {
   const name = program.toLowerCase();
-  return NAMES.has(name) || NAMES.has(name.replace(/[-.]?[0-9][0-9.]*$/, ""));
+  return NAMES.has(name) || NAMES.has(trimEndOf(name, "0123456789.-"));
 }
 
 /** Whether the arguments of a program that is otherwise harmless make it run another one, or write or delete files. */

@@ -82,7 +82,7 @@ const STRONGEST_FIRST = ["fsrestrict", "userns", "jail", "seatbelt", "container"
 
 function without(options: SandboxChoiceOptions, warning: string, chosenNone = false): SandboxChoice {
   if (options.config.required) {
-    const refusal = warning.replace(/: commands run without.*$/, "");
+    const refusal = warning.split(": commands run without", 1)[0]!;
     return {
       backend: refusing(refusal === "" ? 'security.sandbox.backend is "none"' : refusal),
       effective: "unavailable",

@@ -1,5 +1,5 @@
 /** The sections core owns. Every key has a description: `svc config schema` and the reference page are made of them. */
-import { httpUrl, integer, type Marks, secret } from "@svc/contract";
+import { httpUrl, integer, type Marks, secret, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
 import { agent, agentName, model, namedAgent, policy, price } from "./agent-schema.ts";
 import { browser } from "./browser-schema.ts";
@@ -121,7 +121,7 @@ export const coreSections = {
       v.pipe(
         httpUrl(),
         v.description("Base URL of a service with OpenAI's /audio/transcriptions."),
-        v.transform((url) => url.replace(/\/+$/, "")),
+        v.transform((url) => trimEndOf(url, "/")),
       ),
       "https://api.openai.com/v1",
     ),
@@ -136,7 +136,7 @@ export const coreSections = {
       v.pipe(
         httpUrl(),
         v.description("Base URL of a service with OpenAI's /audio/speech."),
-        v.transform((url) => url.replace(/\/+$/, "")),
+        v.transform((url) => trimEndOf(url, "/")),
       ),
       "https://api.openai.com/v1",
     ),

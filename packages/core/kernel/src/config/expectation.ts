@@ -44,7 +44,7 @@ export function readText(node: SchemaNode, text: string): { value: unknown } | u
     case "integer":
       return /^[+-]?\d{1,16}$/.test(text.trim()) ? { value: Number(text) } : undefined;
     case "number":
-      return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim()) ? { value: Number(text) } : undefined;
+      return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim()) ? { value: Number(text) } : undefined;
     case "boolean":
       return readBoolean(text);
     case "choice":

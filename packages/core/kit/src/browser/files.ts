@@ -1,6 +1,6 @@
 /** Files between a page and the workspace: no name and no size is the page's choice. */
 import { randomBytes } from "node:crypto";
-import { type Clock, SvcError, type ToolContext, type Workspace } from "@svc/contract";
+import { type Clock, SvcError, type ToolContext, trimEndOf, type Workspace } from "@svc/contract";
 import type { DriverFile, UploadFile } from "./driver.ts";
 
 export interface KeptFile {
@@ -14,7 +14,7 @@ export const MAX_FILE_BYTES = 52_428_800;
 
 /** Writes it under a new name into the workspace's folder `browser`. Throws TOO_LARGE; nothing is left then. */
 export async function keepFile(file: DriverFile, { workspace }: ToolContext, clock: Clock): Promise<KeptFile> {
-  const time = new Date(clock.now()).toISOString().replaceAll(/[-:]|\..*$/g, "");
+  const time = new Date(clock.now()).toISOString().split(".", 1)[0]!.replaceAll(/[-:]/g, "");
   // The random part keeps a file of the same second apart: nothing that is there already is replaced.
   const path = `${FOLDER}/${time}-${randomBytes(4).toString("hex")}-${fileName(file.name)}`;
   let bytes = 0;
@@ -49,12 +49,12 @@ export async function uploads(paths: readonly string[], workspace: Workspace): P
  */
 export function fileName(suggested: string): string {
   const last = suggested.toWellFormed().normalize("NFC").split(/[/\\]/).at(-1) ?? "";
-  const plain = last
+  const tidy = last
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}<>:"|?*%~$`'&;!{}]/gu, "")
     .replaceAll(/\s+/g, " ")
     .replaceAll(/\.{2,}/g, ".")
-    .replace(/^[\s.-]+/, "")
-    .replace(/[\s.]+$/, "");
+    .replace(/^[\s.-]+/, "");
+  const plain = trimEndOf(tidy, " .");
   const [, stem = "", extension = ""] = /^(.*?)(\.[A-Za-z0-9]{1,10})?$/s.exec(plain) ?? [];
   const short = `${[...stem].slice(0, MAX_NAME_CHARS - extension.length).join("")}${extension}`;
   if (short === "" || stem === "") return `file${extension}`;

@@ -3,6 +3,7 @@
  * DKIM and SPF, and writes down what came of it (RFC 8601). Without this an allowlist would let in everybody who knows an
  * address on it.
  */
+import { replaceQuoted } from "../quoted-strings.ts";
 import type { Headers } from "./headers.ts";
 
 /** `unchecked`: the server says nothing of it. */
@@ -33,7 +34,7 @@ interface Statements {
 
 /** Without quoted texts and comments, in which the writer may have a say. */
 function statementsOf(header: string): Statements {
-  const text = header.slice(0, 10_000).replaceAll(/"(?:[^"\\]|\\.)*"/g, "x");
+  const text = replaceQuoted(header.slice(0, 10_000), "x");
   const [first = "", ...results] = text
     .replaceAll(/\([^()]*\)/g, " ")
     .split(";")
@@ -51,7 +52,11 @@ interface Result {
 }
 
 function resultOf(text: string): Result {
-  const [verdict = "", ...rest] = text.replaceAll(/\s*=\s*/g, "=").split(/\s+/);
+  const [verdict = "", ...rest] = text
+    .split("=")
+    .map((part) => part.trim())
+    .join("=")
+    .split(/\s+/);
   const values = new Map(rest.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
   return { verdict, domain: (property) => values.get(property)?.split("@").at(-1) ?? "" };
 }

@@ -30,16 +30,17 @@ export function* htmlTokens(html: string): Generator<HtmlToken> {
     // What is never closed is no markup, nor is anything behind it.
     if (end === undefined) return yield { kind: "text", text: html.slice(open) };
     at = end;
-    const tag = TAG.exec(html.slice(open, end));
+    const markup = html.slice(open, end - 1);
+    const tag = TAG.exec(markup);
     if (tag === null) continue;
     const name = (tag[2] as string).toLowerCase();
     const kind = tag[1] === "/" ? "close" : "open";
-    yield { kind, name, attributes: tag[3] as string };
+    yield { kind, name, attributes: markup.slice(tag[0].length) };
     if (kind === "open" && RAW.has(name)) at = closingOf(html, name, end);
   }
 }
 
-const TAG = /^<(\/?)([a-z][a-z0-9:-]*)([^]*)>$/i;
+const TAG = /^<(\/?)([a-z][a-z0-9:-]*)/i;
 
 /** Where the next tag, comment or declaration begins; the end without one. A lone "<" is text. */
 function nextMarkup(html: string, from: number): number {

@@ -65,10 +65,10 @@ function withoutAttribution(lines: readonly string[], end: number): number {
 
 const MAX_ATTRIBUTION_CHARS = 400;
 const ATTRIBUTION =
-  /^(?:On|Am|Le|El|Il|Em|Op|Den|Dnia|W dniu)\s.*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał(?:\(a\))?)\b.{0,200}:$/iu;
+  /^(?:On|Am|Le|El|Il|Em|Op|Den|Dnia|W dniu)\s.*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|napisał(?:\(a\))?)\b.{0,200}:$/i;
 
 const SEPARATOR =
-  /^_{20,}$|^-{2,}\s?(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Oorspronkelijk bericht)\s?-{2,}$/iu;
+  /^_{20,}$|^-{2,}\s?(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Oorspronkelijk bericht)\s?-{2,}$/i;
 
 /** Outlook quotes by the headers of what it quotes: From, Sent, To, Subject, within a few lines. */
 function isHeaderBlock(lines: readonly string[], index: number): boolean {

@@ -16,7 +16,7 @@ export class ChatTokenizer extends Tokenizer {
 
   /** One without words is not finished yet. */
   override heading(src: string): Tokens.Heading | undefined {
-    return /^ {0,3}#{1,6}[ \t]*#*[ \t]*(?:\n|$)/.test(src) ? undefined : super.heading(src);
+    return /^ {0,3}#{1,6}[ \t]*(?:#+[ \t]*)?(?:\n|$)/.test(src) ? undefined : super.heading(src);
   }
 
   /** What has no `>` before it is not quoted. */

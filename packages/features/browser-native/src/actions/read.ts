@@ -22,13 +22,33 @@ export async function snapshot(
 /** `[ref=e3]` of the library is `@e3` of the tool. */
 const withRefs = (tree: string): string => tree.replaceAll(/\[ref=(?=(?:f[0-9]+)?e[0-9]+\])/g, "[ref=@");
 
-const INTERACTIVE =
-  /^\s*- (?:'|")?(?:button|link|textbox|searchbox|checkbox|radio|combobox|listbox|option|menuitem|menuitemcheckbox|menuitemradio|tab|slider|spinbutton|switch|treeitem)\b.*\[ref=/;
+const INTERACTIVE: ReadonlySet<string | undefined> = new Set([
+  "button",
+  "link",
+  "textbox",
+  "searchbox",
+  "checkbox",
+  "radio",
+  "combobox",
+  "listbox",
+  "option",
+  "menuitem",
+  "menuitemcheckbox",
+  "menuitemradio",
+  "tab",
+  "slider",
+  "spinbutton",
+  "switch",
+  "treeitem",
+]);
+
+const isInteractive = (line: string): boolean =>
+  line.includes("[cursor=pointer]") || (line.includes("[ref=") && INTERACTIVE.has(/^\s*- ['"]?(\w+)/.exec(line)?.[1]));
 
 const onlyInteractive = (tree: string): string =>
   tree
     .split("\n")
-    .filter((line) => INTERACTIVE.test(line) || /\[cursor=pointer\]/.test(line))
+    .filter(isInteractive)
     .map((line) => line.trimStart())
     .join("\n");
 

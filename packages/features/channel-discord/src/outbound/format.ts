@@ -2,6 +2,7 @@
  * Markdown as models write it, as the platform shows it: nearly the same.
  * https://support.discord.com/hc/en-us/articles/210298617
  */
+import { trimEndOf } from "@svc/contract";
 import { fenceLeftOpen } from "@svc/kit";
 import { isTableLine, tableBlock } from "./tables.ts";
 
@@ -44,8 +45,16 @@ function withOwnForms(text: string): string {
 
 /** Headings of the fourth rank and below, and pictures by a link, are none there. */
 const lineOf = (line: string): string =>
-  line
-    .replace(/^#{4,6}\s+(\S.*?)\s*#*$/, (_, words: string) => (words.includes("**") ? words : `**${words}**`))
-    .replaceAll(/!\[([^\]\n]*)\]\((https?:\/\/[^\s)]+)\)/g, (_, words: string, url: string) =>
-      words === "" ? url : `[${words}](${url})`,
-    );
+  // Neither part may hold what the next one begins with: then each character is looked at once.
+  headingOf(line).replaceAll(/!\[([^[\]\n]*)\]\((https?:\/\/[^\s()]+)\)/g, (_, words: string, url: string) =>
+    words === "" ? url : `[${words}](${url})`,
+  );
+
+/** Without the marks that may close it. */
+function headingOf(line: string): string {
+  const [marks] = /^#{4,6}\s+(?=\S)/.exec(line) ?? [];
+  if (marks === undefined) return line;
+  const [first = "", rest = ""] = [line.charAt(marks.length), line.slice(marks.length + 1)];
+  const words = `${first}${trimEndOf(rest, "#").trimEnd()}`;
+  return words.includes("**") ? words : `**${words}**`;
+}

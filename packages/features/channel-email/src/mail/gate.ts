@@ -1,5 +1,5 @@
 /** Whose mail is answered: a person's who may write here, and who is proven to be that person. */
-import { isAllowed, senderGate } from "@svc/kit";
+import { isAllowed, replaceQuoted, senderGate } from "@svc/kit";
 import {
   addressOf,
   authenticityOf,
@@ -65,10 +65,7 @@ export function createGate({ config, log, address: own }: Pick<Account, "config"
  * whoever writes two is not who he seems.
  */
 export function onlyAddressIn(header: string): string | undefined {
-  const bare = header
-    .slice(0, 2000)
-    .replaceAll(/"(?:[^"\\]|\\.)*"/g, "x")
-    .replaceAll(/\([^()]*\)/g, " ");
+  const bare = replaceQuoted(header.slice(0, 2000), "x").replaceAll(/\([^()]*\)/g, " ");
   if (/[,;]/.test(bare) || (bare.match(/</g) ?? []).length > 1) return undefined;
   return mailboxOf(addressOf(header));
 }

@@ -83,7 +83,7 @@ function inlineOf(inline: Inline): string {
 
 /** A picture is a link to it: one that is loaded tells its server who reads, and when. */
 function linkOf({ url, target, children }: Link): string {
-  const label = inlinesOf(children).replaceAll(/<\/?a\b[^>]*>/g, "") || escaped(target);
+  const label = inlinesOf(children).replaceAll(/<\/?a\b[^<>]*>/g, "") || escaped(target);
   return url === undefined ? label : `<a href="${escaped(url)}">${label}</a>`;
 }
 

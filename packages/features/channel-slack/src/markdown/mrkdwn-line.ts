@@ -66,17 +66,25 @@ const STYLES = [
 function spaced(runs: readonly Run[]): Run[] {
   const pieces = runs.flatMap((run): Run[] => {
     if (run.url !== undefined) return [run];
-    const [, before = "", inner = "", after = ""] = /^(\s*)(.*?)(\s*)$/s.exec(run.text) ?? [];
+    const rest = run.text.trimStart();
+    const inner = rest.trimEnd();
+    const [before, after] = [run.text.slice(0, run.text.length - rest.length), rest.slice(inner.length)];
     const blank = (text: string): Run[] => (text === "" ? [] : [{ text }]);
     return [...blank(before), ...(inner === "" ? [] : [{ ...run, text: inner }]), ...blank(after)];
   });
+  const lefts = lastShown(pieces);
+  const rights = lastShown(pieces.toReversed()).toReversed();
   return pieces.map((piece, at) => {
     if (!isBlank(piece)) return piece;
-    const left = pieces.slice(0, at).findLast((one) => !isBlank(one));
-    const right = pieces.slice(at + 1).find((one) => !isBlank(one));
-    const shared = STYLES.filter(([style]) => left?.[style] && right?.[style]);
+    const shared = STYLES.filter(([style]) => lefts[at]?.[style] && rights[at]?.[style]);
     return { text: piece.text, ...Object.fromEntries(shared.map(([style]) => [style, true])) };
   });
+}
+
+/** Of each run the last one up to it that is not blank. */
+function lastShown(runs: readonly Run[]): (Run | undefined)[] {
+  let last: Run | undefined;
+  return runs.map((run) => (isBlank(run) ? last : (last = run)));
 }
 
 const isBlank = ({ text, url }: Run): boolean => url === undefined && text.trim() === "";

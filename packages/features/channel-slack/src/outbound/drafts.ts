@@ -59,6 +59,8 @@ const asBlocks = (text: string, mrkdwn: string): { text: string; blocks: Json } 
 function beginningOf(mrkdwn: string): string {
   let cut = mrkdwn.slice(0, 1_000).toWellFormed();
   // Half an entity or half a link would be read as text.
-  cut = cut.replace(/&[a-z]*$/, "").replace(/<[^>]*$/, "");
+  cut = cut.replace(/&[a-z]*$/, "");
+  const link = cut.indexOf("<", cut.lastIndexOf(">") + 1);
+  if (link >= 0) cut = cut.slice(0, link);
   return cut === mrkdwn ? cut : `${cut}…`;
 }

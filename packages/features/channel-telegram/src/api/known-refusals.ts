@@ -34,7 +34,7 @@ const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
     says("The bot is not in this group or channel any more.", "Add it again."),
   ],
   [
-    /not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|CHAT_SEND_\w+_FORBIDDEN|need administrator rights/i,
+    /not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|CHAT_SEND_[A-Z]{1,30}_FORBIDDEN|need administrator rights/i,
     says("The bot may not write this there.", "Give it the right to, in the settings of the group."),
   ],
   [/message thread not found/i, says("There is no such topic in this group any more.")],

@@ -1,5 +1,5 @@
 /** What a caller said, as words, as a recording, or as a key. https://www.twilio.com/docs/voice/twiml/gather#action */
-import type { Inbound } from "@svc/contract";
+import { type Inbound, trimEndOf } from "@svc/contract";
 import type { Config } from "../config.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -31,7 +31,7 @@ const recorded = (ref: string): Heard => {
  */
 function wordsOf(said: string): string {
   const words = said.replace(/^([\p{L}\p{N}]+)[.,!;:…。，！]+(?=\s|$)/u, "$1");
-  return words.split(/\s+/).length > FEW_WORDS ? words : words.replace(/[.!…。！]+$/u, "");
+  return words.split(/\s+/).length > FEW_WORDS ? words : trimEndOf(words, ".!…。！");
 }
 
 const FEW_WORDS = 4;

@@ -6,7 +6,7 @@
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import type { Clock } from "@svc/contract";
+import { type Clock, trimEndOf } from "@svc/contract";
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { ObservabilityConfig } from "../config.ts";
 import { headersOf } from "./headers.ts";
@@ -89,6 +89,6 @@ const EXPORTERS = {
 /** `/v1/traces` below the base, whatever path that has. */
 function tracesUrl(base: string): string {
   const url = new URL(base);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/v1/traces`;
+  url.pathname = `${trimEndOf(url.pathname, "/")}/v1/traces`;
   return url.href;
 }

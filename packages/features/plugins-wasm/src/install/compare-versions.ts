@@ -17,7 +17,7 @@ export function compareVersions(one: string, other: string): number {
 }
 
 function partsOf(version: string): { numbers: string[]; before: string[] } {
-  const [release = "", ...before] = version.replace(/\+.*$/, "").split("-");
+  const [release = "", ...before] = version.split("+", 1)[0]!.split("-");
   return { numbers: release.split("."), before: before.length === 0 ? [] : before.join("-").split(".") };
 }
 

@@ -1,5 +1,5 @@
 /** Where a file that somebody sent is kept. Its name is a stranger's: only what no program can misread stays of it. */
-import type { InboundMedia } from "@svc/contract";
+import { type InboundMedia, trimOf } from "@svc/contract";
 import { utcDay } from "../../money/utc-day.ts";
 
 const MAX_CHARS = 80;
@@ -22,7 +22,7 @@ export async function mediaPath(
 async function safeName({ kind, fileName = "", mimeType }: InboundMedia): Promise<string> {
   const last = fileName.normalize("NFC").split(/[\\/]/).at(-1)!;
   // Letters of every language, with their marks; of the rest what means nothing to a shell, a URL, or the reader of a path.
-  const clean = last.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, "-").replace(/^[.\-_]+|[.\-_]+$/g, "");
+  const clean = trimOf(last.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, "-"), ".-_");
   const [, stem = clean, extension = ""] = /^(.*)(\.[A-Za-z0-9]{1,8})$/.exec(clean) ?? [];
   const name = shortened(stem, MAX_CHARS - 9) || kind;
   return name + (extension || (await extensionOf(mimeType, kind)));

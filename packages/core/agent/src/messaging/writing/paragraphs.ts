@@ -37,4 +37,4 @@ export class Paragraphs {
 }
 
 /** A block ends with as many of the same as it began with, or more. Three backticks and three more in one line are no block. */
-const FENCE = /^\s*(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
+const FENCE = /^\s*(`{3,}(?=[^`]*$)|~{3,})(.*)$/s;

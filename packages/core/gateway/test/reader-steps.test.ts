@@ -1,0 +1,55 @@
+// A text that takes a reader time in proportion to its square stops the one thread that serves everybody. Steps are counted, not
+// seconds: for four times the text no reader here takes more than about four times the steps.
+import { isTraceparent } from "@svc/contract";
+import { worstGrowth } from "@svc/steps";
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import { bearerToken } from "../src/auth/bearer.ts";
+import { upgradeCredentials } from "../src/auth/credentials.ts";
+import { sentCookie } from "../src/auth/session-cookie.ts";
+import { acceptsGzip } from "../src/http/accepts-gzip.ts";
+import { isKnown } from "../src/http/etag.ts";
+import { isJsonType } from "../src/http/json.ts";
+import { targetOf } from "../src/http/target.ts";
+import { forwardedAddress, hasForwardingHeader, hopAddress } from "../src/net/forwarded.ts";
+import { hostRules } from "../src/net/host-rules.ts";
+import { browserName } from "../src/page/browser-name.ts";
+import { pathPattern } from "../src/routes/path-pattern.ts";
+import { prefersLater } from "../src/webhook/prefer.ts";
+import { secretCheck } from "../src/webhook/secret.ts";
+
+const rules = hostRules({ allowedHosts: ["a"], publicUrl: "https://b", port: 1 });
+const target = (url: string) => targetOf({ url } as IncomingMessage);
+
+const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
+  ["X-Webhook-Secret", secretCheck("s3cret")!],
+  ["Authorization", bearerToken],
+  ["Authorization: Bearer", (text) => bearerToken(`Bearer ${text}`)],
+  ["Cookie before ours", (text) => sentCookie(`${text}; svc_session=1`)],
+  ["Cookie behind ours", (text) => sentCookie(`svc_session=${text}`)],
+  ["Sec-WebSocket-Protocol", (text) => upgradeCredentials({ "sec-websocket-protocol": text })],
+  ["Prefer", (text) => prefersLater({ prefer: text })],
+  ["Content-Type", isJsonType],
+  ["Content-Type: application/json", (text) => isJsonType(`application/json${text}`)],
+  ["X-Forwarded-For", (text) => forwardedAddress({ "x-forwarded-for": text })],
+  ["X-Real-IP", (text) => forwardedAddress({ "x-real-ip": text })],
+  ["one hop", hopAddress],
+  ["the name of a header", (text) => hasForwardingHeader({ [`x-${text}`]: "" })],
+  [
+    "names of headers",
+    (text) => hasForwardingHeader(Object.fromEntries(Array.from(text, (one, at) => [`${one}${at}`, ""]))),
+  ],
+  ["Host", rules.allowsHost],
+  ["Origin", (text) => rules.allowsOrigin(text, text)],
+  ["Origin: http://", (text) => rules.allowsOrigin(`http://${text}`, text)],
+  ["Accept-Encoding", acceptsGzip],
+  ["If-None-Match", (text) => isKnown({ "if-none-match": text }, 'W/"x"')],
+  ["User-Agent", browserName],
+  ["traceparent", isTraceparent],
+  ["traceparent: 00-", (text) => isTraceparent(`00-${text}`)],
+  ["path", (text) => target(`/${text}`)],
+  ["absolute target", (text) => target(`http://${text}`)],
+  ["path and pattern", (text) => pathPattern("/api/sops/{name}/runs/{id}").test(`/api/sops/${text}`)],
+];
+
+test.each(READERS)("%s", (_name, read) => expect(worstGrowth(read)).toSatisfy(({ times }) => times > 0.5 && times < 6));

@@ -1,0 +1,16 @@
+// A text that takes a reader time in proportion to its square stops the one thread that serves everybody. Steps are counted, not
+// seconds: for four times the text no reader here takes more than about four times the steps.
+import { worstGrowth } from "@svc/steps";
+import { expect, test } from "vitest";
+import { onlyAddressIn } from "../src/mail/gate.ts";
+import { headersIn } from "../src/mail/header-block.ts";
+import { invitationIn } from "../src/mail/invitation.ts";
+
+const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
+  ["From", onlyAddressIn],
+  ["a block of headers", (text) => headersIn(Buffer.from(`From: ${text}`))],
+  ["a calendar", invitationIn],
+  ["a date in a calendar", (text) => invitationIn(`BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;${text}\nEND:VEVENT\n`)],
+];
+
+test.each(READERS)("%s", (_name, read) => expect(worstGrowth(read)).toSatisfy(({ times }) => times > 0.5 && times < 6));
