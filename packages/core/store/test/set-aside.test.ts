@@ -1,7 +1,8 @@
 // A backup that is put back answers, days later, what was answered long ago, or loses what waited when it was made.
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { checkDatabase, setAsideWaiting } from "../src/index.ts";
+import { checkDatabase, type NewApproval, openStore, setAsideWaiting, skipApprovalNumbers } from "../src/index.ts";
 import { STEPS } from "../src/migrations.ts";
 import { arrive, delivery, house, message } from "./house.ts";
 
@@ -48,4 +49,45 @@ test("a database of an older svc has no messages", () => {
 test("what is no database is an error of the store", () => {
   using home = house();
   expect(() => setAsideWaiting(home.folder, home.clock)).toThrow(expect.objectContaining({ code: "STORE_FAILED" }));
+});
+
+const asked = (runId: string): NewApproval => ({
+  runId,
+  stepId: "1",
+  origin: "external",
+  title: "Deploy?",
+  message: "",
+  approveKeywords: ["yes"],
+  rejectKeywords: ["no"],
+  channels: [],
+  askedBy: "a program",
+  digest: "ab".repeat(32),
+  createdAtMs: 1,
+  expiresAtMs: 2,
+});
+
+test("a number under which something was asked since the backup never means another approval", async () => {
+  using home = house();
+  const store = home.open();
+  await store.write(() => store.approvals.add(asked("before")));
+  const backup = join(home.folder, "backup.db");
+  await store.backupTo(backup);
+  const since = await store.write(() => ["a", "b", "c"].map((run) => store.approvals.add(asked(run))));
+
+  skipApprovalNumbers(backup, home.file);
+  store.close();
+  expect((await checkDatabase(backup, { quick: false, clock: home.clock })).problems).toEqual([]);
+  const restored = openStore({ file: backup, clock: home.clock, idempotency: { ttlMs: 1, maxKeys: 1 } });
+  const next = await restored.write(() => restored.approvals.add(asked("after")));
+  restored.close();
+  expect(next).toBeGreaterThan(Math.max(...since));
+});
+
+test("numbers are skipped too where nothing was asked yet, or what is in force can't be read", async () => {
+  using home = house();
+  home.open().close();
+  skipApprovalNumbers(home.file, join(home.folder, "missing.db"));
+  const store = home.open();
+  expect(await store.write(() => store.approvals.add(asked("first")))).toBeGreaterThan(1);
+  store.close();
 });
