@@ -197,6 +197,9 @@ describe("words of others", () => {
       { forward_origin: { type: "channel", chat: { title: "News" }, date: 1 } },
       "[Forwarded from News]\n\nYes",
     ],
+    // An approver's name is on it, and the words are another program's: no keyword may stand in front.
+    ["chosen by an inline bot", { via_bot: { id: 9, is_bot: true, username: "gif" } }, "[Sent by way of @gif]\n\nYes"],
+    ["chosen by an inline bot without a name", { via_bot: {} }, "[Sent by way of a bot]\n\nYes"],
   ])("%s", (_what, more, expected) => {
     expect(read("Yes", { more: more as never }).text).toBe(expected);
   });

@@ -42,6 +42,18 @@ export function forwardNote(message: Fields): string {
   return `[Forwarded from ${onOneLine(name, MAX_NAME_CHARS)}]`;
 }
 
+/**
+ * `[Sent by way of @gif]`; blank when the sender typed it. The inline bot chose the words: without the note in front, a bot could
+ * answer a question in an approver's name. https://core.telegram.org/bots/inline
+ */
+export function inlineBotNote(message: Fields): string {
+  const bot = someFields(message["via_bot"]);
+  const name = wordOf(bot?.["username"]);
+  return bot === undefined
+    ? ""
+    : `[Sent by way of ${name === undefined ? "a bot" : `@${onOneLine(name, MAX_NAME_CHARS)}`}]`;
+}
+
 const MAX_QUOTE_CHARS = 300;
 const MAX_NAME_CHARS = 80;
 

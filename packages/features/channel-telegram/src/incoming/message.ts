@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, idOf, numberOf, textOf, wordOf } from "../fields
 import { CHANNEL } from "../names.ts";
 import { cardText } from "./cards.ts";
 import { commandOf } from "./command.ts";
-import { forwardNote, isOurs, repliedTo, replyNote } from "./context.ts";
+import { forwardNote, inlineBotNote, isOurs, repliedTo, replyNote } from "./context.ts";
 import { isMentioned, type Me, readableText } from "./entities.ts";
 import { mediaOf } from "./media.ts";
 import { inboundId } from "./message-id.ts";
@@ -60,7 +60,8 @@ export function readMessage(
   if (sender === undefined) return undefined;
 
   const said = command?.text ?? content;
-  const notes = command === undefined ? [forwardNote(message), said, replyNote(message, me)] : [said];
+  const notes =
+    command === undefined ? [inlineBotNote(message), forwardNote(message), said, replyNote(message, me)] : [said];
   const { chatId, messageId } = place;
   return {
     said,
