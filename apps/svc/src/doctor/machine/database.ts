@@ -59,7 +59,7 @@ async function writability(machine: Machine): Promise<Finding[]> {
     error(
       "database-writable",
       "The daemon can't write to the database.",
-      "make room on the disk; svc logs --level error",
+      "see what is said of the disk; svc logs --level error",
     ),
   ];
 }

@@ -1,5 +1,6 @@
-/** Room on the disk that the home is on. */
-import { statfs } from "node:fs/promises";
+/** The disk that the home is on: whether it takes writes, and how much room is left. */
+import { constants } from "node:fs";
+import { access, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { error, type Finding, ok, warning } from "../finding.ts";
 import type { Check } from "./check.ts";
@@ -10,8 +11,19 @@ const NONE_BYTES = 100_000_000;
 
 export const disk: Check = {
   id: "disk",
-  find: async ({ home }) => [spaceFinding(await freeBytes(home.root), home.root)],
+  find: async ({ home: { root } }) => [(await readOnly(root)) ?? spaceFinding(await freeBytes(root), root)],
 };
+
+/** What Linux does to a disk with errors. No room that is made helps there. */
+async function readOnly(folder: string): Promise<Finding | undefined> {
+  const code = await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => error.code);
+  if (code !== "EROFS") return undefined;
+  return error(
+    "disk",
+    `${folder} is on a disk that is read-only.`,
+    "find out why (dmesg), then remount it for writing",
+  );
+}
 
 export function spaceFinding(free: number | undefined, folder: string): Finding {
   if (free === undefined) return warning("disk", "It could not be told how much room is left on the disk.", "df");
