@@ -6,7 +6,16 @@ import type { Scene } from "../house/scene.ts";
 /** Each would run, load or leave the page if it were ever taken for markup or for a link. */
 const IMAGE = `<img src=x onerror="window.hacked=1">`;
 const SCRIPT = `"><script>window.hacked=1</script>`;
-const LINK = `[click](javascript:window.hacked=1) javascript:window.hacked=1`;
+const LINK = [
+  "[click](javascript:window.hacked=1) javascript:window.hacked=1 vbscript:window.hacked=1",
+  "data:text/html,<script>parent.hacked=1</script> <svg onload=window.hacked=1></svg>",
+  `<iframe srcdoc="<script>parent.hacked=1</script>"></iframe> <a href=javascript:window.hacked=1>x</a>`,
+  "<style>*{background:url(https://foreign.example/css)}</style> <base href=https://foreign.example/>",
+  "<meta http-equiv=refresh content=0;url=https://foreign.example/> <form action=https://foreign.example/></form>",
+].join(" ");
+/** What each of them would be in the page. */
+const MARKUP =
+  "main :is(img, script, iframe, style, base, meta, [onload], [onerror], [action*=foreign]), a:is([href^='javascript:' i], [href^='vbscript:' i], [href^='data:' i])";
 
 export function hostileCases(scene: () => Scene): void {
   test("words of others stay words: in messages, names, titles, outputs and events", async () => {
@@ -60,7 +69,7 @@ type = "manual"
     await person.go("audit", "Audit log");
 
     expect(await page.evaluate("window.hacked")).toBe(undefined);
-    expect(await page.locator("main img, main script, a[href^='javascript:' i]").count()).toBe(0);
+    expect(await page.locator(MARKUP).count()).toBe(0);
     person.expectCalm();
   });
 
