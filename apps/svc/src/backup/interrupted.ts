@@ -1,9 +1,9 @@
 /** Before anything of a home is used: a restore that was killed half-way is finished. Costs one look at the disk. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kernel/clock";
-import { homeOf } from "@svc/kernel/home";
+import { type Home, homeOf } from "@svc/kernel/home";
 
 const ASK_EVERY_MS = 50;
 /** A few renames take no longer. */
@@ -35,4 +35,11 @@ async function finished(root: string, lock: string): Promise<boolean> {
     if (error instanceof SvcError && error.code === "ALREADY_RUNNING") return false;
     throw error;
   }
+}
+
+/** At a start, with the home's lock: what a killed restore has unpacked must not wait for the next restore to go. */
+export async function clearKilledRestore(home: Home): Promise<void> {
+  if (!readdirSync(home.root).some((name) => name.startsWith("restore-"))) return;
+  const { removeKilledRestore } = await import("./prepare-restore.ts");
+  removeKilledRestore(home);
 }

@@ -3,7 +3,14 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, SvcError } from "@svc/contract";
 import { type Home, replaceFile } from "@svc/kernel";
-import { checkDatabase, FIRST_WITH_APPROVALS, lockHome, type SetAside, setAsideWaiting } from "@svc/store";
+import {
+  checkDatabase,
+  FIRST_WITH_APPROVALS,
+  lockHome,
+  type SetAside,
+  setAsideWaiting,
+  skipApprovalNumbers,
+} from "@svc/store";
 import { damaged, DATABASE, type Manifest, MANIFEST, WORKSPACE } from "./manifest.ts";
 import { type RestoredFiles, restoredFiles } from "./restored-files.ts";
 import { isRestoreFolder, journalFile, keptFolder } from "./swap.ts";
@@ -32,7 +39,7 @@ export async function prepareRestore(
   { clock, withWaiting = false }: RestoreOptions,
 ): Promise<PreparedRestore> {
   demandOwner(home);
-  const unlock = lockHome(join(home.runDir, "restore.lock"));
+  const unlock = lockHome(restoreLock(home));
   let name: string | undefined;
   let setAside = NOTHING;
   try {
@@ -42,6 +49,7 @@ export async function prepareRestore(
     const manifest = await unpack(file, folder);
     await checkRestored(folder, manifest, clock);
     if (!withWaiting) setAside = await setAsideAll(join(folder, DATABASE), manifest.schema_version ?? 0, clock);
+    if (manifest.schema_version !== null) skipApprovalNumbers(join(folder, DATABASE), home.database);
     removeLog(join(folder, DATABASE));
     demandOneDisk(home, manifest);
     // Written last: a folder that has it is whole.
@@ -76,6 +84,22 @@ async function setAsideAll(database: string, schema: number, clock: Clock): Prom
   // After what waited to be sent: who was asked hears that it is over.
   return { ...waiting, runs: await setAsideRuns(database) };
 }
+
+/** What a restore has unpacked that was killed before it changed anything: it holds a key. Never throws. */
+export function removeKilledRestore(home: Home): void {
+  try {
+    const unlock = lockHome(restoreLock(home));
+    try {
+      removeLeftOver(home);
+    } finally {
+      unlock();
+    }
+  } catch {
+    // A restore is at work, and removes its own; or the disk refuses.
+  }
+}
+
+const restoreLock = ({ runDir }: Home): string => join(runDir, "restore.lock");
 
 /** Of one that was killed before it changed anything. With the restore's lock, and no journal: nobody needs it. */
 function removeLeftOver(home: Home): void {

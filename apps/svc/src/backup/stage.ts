@@ -1,9 +1,13 @@
-/** A folder of ours for a file that is being made. It holds secrets on their way, and goes with the work, done or not. */
+/**
+ * A folder of ours for a file that is being made. It holds secrets on their way, and goes with the work, done or not. The next
+ * backup in the same place removes the stage of a killed process: the system has dropped the lock in it.
+ */
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { isPrivateFolder, removePath } from "@svc/kit/files";
+import { lockHome } from "@svc/store";
 
 export interface Stage extends AsyncDisposable {
   readonly folder: string;
@@ -16,21 +20,62 @@ export interface Stage extends AsyncDisposable {
 export async function openStage(parent: string, otherwise: string): Promise<Stage> {
   const isPrivate = await isPrivateFolder(parent).catch((cause: unknown) => unwritable(parent, cause));
   const place = isPrivate ? parent : otherwise;
+  await removeAbandoned(place);
   const folder = join(place, `.svc-backup-${randomUUID()}`);
-  const stopWatching = watchSignals(() => removePath(folder));
+  let unlock = (): void => {};
+  const remove = (): Promise<boolean> => {
+    unlock();
+    return removePath(folder);
+  };
+  const stopWatching = watchSignals(remove);
   try {
     mkdirSync(folder, { recursive: !isPrivate, mode: 0o700 });
+    unlock = lockHome(join(folder, LOCK));
   } catch (cause) {
     stopWatching();
+    await remove();
     unwritable(place, cause);
   }
   return {
     folder,
     [Symbol.asyncDispose]: async () => {
       stopWatching();
-      await removePath(folder);
+      await remove();
     },
   };
+}
+
+const LOCK = "lock";
+const STAGE = /^\.svc-backup-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+async function removeAbandoned(place: string): Promise<void> {
+  if (!existsSync(place)) return;
+  for (const entry of readdirSync(place, { withFileTypes: true })) {
+    const path = join(place, entry.name);
+    if (entry.isDirectory() && STAGE.test(entry.name) && isAbandoned(path)) await removePath(path);
+  }
+}
+
+/** The lock is made first and removed with the rest: a stage without one is about to be used while it is empty. */
+function isAbandoned(stage: string): boolean {
+  const lock = join(stage, LOCK);
+  try {
+    if (!existsSync(lock)) return !removeEmpty(stage) && !existsSync(lock);
+    lockHome(lock)();
+    return true;
+  } catch {
+    return false; // in use, or another user's
+  }
+}
+
+/** Another backup that was about to use it makes it again. */
+function removeEmpty(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function unwritable(folder: string, cause: unknown): never {

@@ -1,9 +1,10 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
 import { ActionHistories, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
-import { currentScope, Lifecycle, logBackend, NO_INSTRUMENTS, systemClock } from "@svc/kernel";
+import { currentScope, Lifecycle, logBackend, NO_INSTRUMENTS, removeDrafts, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";
 import { lockHome, openStore, type Store } from "@svc/store";
+import { clearKilledRestore } from "../backup/interrupted.ts";
 import type { OpenedContext } from "./context.ts";
 import { openEvents, type ServiceEvents } from "./events.ts";
 import { enabledFeatures } from "./features.ts";
@@ -49,6 +50,8 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
   await lifecycle.construct();
   const unlock = lockHome(home.lock);
   try {
+    removeDrafts(home.root);
+    await clearKilledRestore(home);
     const traceparent = (): string | undefined => currentScope().traceparent;
     const idempotency = idempotencyOf(config);
     store = doors.openStore(openStore({ file: home.database, clock: systemClock, idempotency, traceparent }));

@@ -1,6 +1,16 @@
 /** Files that come into being whole or not at all. */
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 /** What a file system answers that has no hard links. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EACCES"]);
@@ -10,20 +20,21 @@ const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", 
  * process killed at any instant leaves the whole file or none: half a key could never be mended.
  */
 export function createExclusively(file: string, text: string): boolean {
-  const draft = `${file}.${crypto.randomUUID()}.tmp`;
-  try {
-    writeNew(draft, text);
-    linkSync(draft, file);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST") return false;
-    if (!NO_LINKS.has(code)) throw error;
-    return createInPlace(file, text);
-  } finally {
+  return throughDraft(file, (draft) => {
+    try {
+      writeNew(draft, text);
+      linkSync(draft, file);
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code === "EEXIST") return false;
+      if (!NO_LINKS.has(code)) throw error;
+      return createInPlace(file, text);
+    }
+    // The second name of a key goes before the key is used.
     rmSync(draft, { force: true });
-  }
-  syncDirectory(dirname(file));
-  return true;
+    syncDirectory(dirname(file));
+    return true;
+  });
 }
 
 /**
@@ -32,16 +43,44 @@ export function createExclusively(file: string, text: string): boolean {
  * a link there.
  */
 export function replaceFile(file: string, text: string, check?: (draft: number) => void): void {
-  const draft = `${file}.${crypto.randomUUID()}.tmp`;
-  try {
+  throughDraft(file, (draft) => {
     writeNew(draft, text, check);
     renameSync(draft, file);
-  } catch (error) {
-    // A disk that is full takes the name and half the text; it may be half a secret.
-    rmSync(draft, { force: true });
-    throw error;
+    syncDirectory(dirname(file));
+  });
+}
+
+/**
+ * Removes the drafts that killed processes left in `folder`, or those of one file in it: a draft can hold a key. A process
+ * that still writes one makes it anew.
+ */
+export function removeDrafts(folder: string, file?: string): void {
+  const isDraft = (name: string): boolean => DRAFT.test(name) && (file === undefined || name.startsWith(`${file}.`));
+  try {
+    for (const name of readdirSync(folder)) if (isDraft(name)) rmSync(join(folder, name), { force: true });
+  } catch {
+    // A folder that can't be read or written: the write that follows says so.
   }
-  syncDirectory(dirname(file));
+}
+
+const DRAFT = /\.[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.tmp$/;
+/** Each try needs another process that removes drafts in the same instant. */
+const TRIES = 5;
+
+/** `place` makes the draft. A disk that is full takes the name and half the text; it may be half a secret. */
+function throughDraft<T>(file: string, place: (draft: string) => T): T {
+  removeDrafts(dirname(file), basename(file));
+  for (let tries = 1; ; tries += 1) {
+    const draft = `${file}.${crypto.randomUUID()}.tmp`;
+    try {
+      return place(draft);
+    } catch (error) {
+      const isRemoved = (error as NodeJS.ErrnoException).code === "ENOENT" && existsSync(dirname(draft));
+      if (!isRemoved || tries === TRIES) throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
 }
 
 /** On disk when it returns. */

@@ -67,6 +67,7 @@ export * from "./platforms/voice-call/signed.ts";
 export { parseTwiml, treeOf, type TwimlNode } from "./platforms/voice-call/twiml.ts";
 export * from "./platforms/webhook/receiver.ts";
 export * from "./real/container-image.ts";
+export * from "./real/faulty-writes.ts";
 export * from "./real/otlp-receiver.ts";
 export * from "./real/prometheus.ts";
 export { runAsOrdinaryUser } from "./real/ordinary-user.ts";

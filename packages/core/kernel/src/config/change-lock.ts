@@ -7,6 +7,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, SvcError } from "@svc/contract";
 import { systemClock } from "../clock.ts";
+import { removeDrafts } from "../exclusive-file.ts";
 import type { Home } from "../home.ts";
 
 const SQLITE_BUSY = 5;
@@ -14,14 +15,18 @@ const RETRY_MS = 10;
 /** A change takes some milliseconds, a rotation of a large vault some seconds. */
 const LONGEST_MS = 15_000;
 
-/** Throws CONFIG_UNWRITABLE when others change the config all the time, or the lock can't be had at all. */
+/**
+ * Also removes what a killed change left. Throws CONFIG_UNWRITABLE when others change the config all the time, or the lock
+ * can't be had at all.
+ */
 export async function withChangeLock<T>(
-  home: Pick<Home, "runDir">,
+  home: Pick<Home, "root" | "runDir">,
   change: () => Promise<T>,
   clock: Clock = systemClock,
 ): Promise<T> {
   const release = await acquire(home, clock);
   try {
+    removeDrafts(home.root);
     return await change();
   } finally {
     release();

@@ -21,16 +21,20 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists /proc or a control group: the kernel makes these names, and nothing is followed, copied or removed recursively",
   },
   {
-    path: /^apps\/svc\/src\/backup\/(?:swap|prepare-restore)\.ts$/,
-    why: "removes restore-* of $SVC_HOME, which is 0700 and ours; no other user can enter it",
+    path: /^apps\/svc\/src\/backup\/(?:swap|prepare-restore|interrupted)\.ts$/,
+    why: "lists and removes restore-* of $SVC_HOME, which is 0700 and ours; no other user can enter it",
   },
   {
-    path: /^apps\/svc\/src\/backup\/make-backup\.ts$/,
-    why: "lists its own staging folder (0700), in a folder that no other user can change: isPrivateFolder",
+    path: /^apps\/svc\/src\/backup\/(?:make-backup|stage)\.ts$/,
+    why: "lists staging folders (0700), in a folder that no other user can change: isPrivateFolder",
   },
   {
     path: /^packages\/core\/kernel\/src\/config\/write-config\.ts$/,
     why: "keeps the owner of config.toml for the draft beside it, by the descriptor with which O_EXCL made it",
+  },
+  {
+    path: /^packages\/core\/kernel\/src\/exclusive-file\.ts$/,
+    why: "lists names beside a file that it writes and removes single drafts of its own by name; unlink follows no link",
   },
   {
     path: /^packages\/core\/kernel\/src\/log-rotation\.ts$/,

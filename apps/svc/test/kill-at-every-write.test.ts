@@ -1,0 +1,118 @@
+// kill -9 at every call that changes a file. Killed at random, a command falls into the same few long waits again and again;
+// the instant in which a key has two names is a microsecond.
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { homeOf, openKeyRing } from "@svc/kernel";
+import { type FaultyWrites, faultyWrites, NO_FAULTY_WRITES, requireReal, runBinary, temporaryHome } from "@svc/testkit";
+
+const root = temporaryHome();
+const base = join(root.path, "base");
+const SECRETS = { "model.api_key": "model-key-of-the-test", "channels_config.webhook.secret": "hook-of-the-test" };
+let faults: FaultyWrites | undefined;
+let places = 0;
+
+beforeAll(async () => {
+  faults = faultyWrites();
+  mkdirSync(base, { mode: 0o700 });
+  await told(base, ["init", "--yes", "--channel", "none"]);
+  for (const [key, value] of Object.entries(SECRETS)) await told(base, ["secrets", "set", key], value);
+});
+afterAll(() => {
+  faults?.[Symbol.dispose]();
+  root.remove();
+});
+beforeEach((context) => {
+  if (!faults) requireReal(context, NO_FAULTY_WRITES);
+});
+
+async function told(home: string, words: readonly string[], input = ""): Promise<void> {
+  const { code, stderr } = await runBinary(words, { home, input });
+  expect([words, code, stderr]).toEqual([words, 0, ""]);
+}
+
+interface Killed {
+  readonly home: string;
+  /** An empty folder of its own. */
+  readonly outside: string;
+}
+
+interface Command {
+  readonly words: (killed: Killed) => readonly string[];
+  readonly input?: string;
+  /** Every how manyth write is tried. */
+  readonly stride?: number;
+}
+
+/** Runs a command in copies of the home, killed before each of its writes in turn. Resolves with how many times. */
+async function killedEverywhere(
+  { words, input = "", stride = 1 }: Command,
+  after: (killed: Killed) => Promise<void>,
+): Promise<number> {
+  const run = async (at: number): Promise<{ killed: Killed; code: number | null; calls: number }> => {
+    const place = join(root.path, `${++places}`);
+    const killed = { home: join(place, "home"), outside: join(place, "outside") };
+    mkdirSync(killed.outside, { recursive: true, mode: 0o700 });
+    cpSync(base, killed.home, { recursive: true });
+    const env = faults!.env(place, at);
+    const { code } = await runBinary(words(killed), { home: killed.home, input, env });
+    return { killed, code, calls: faults!.calls(place) };
+  };
+  const { calls, code } = await run(0);
+  expect(code).toBe(0);
+  const waiting = Array.from({ length: Math.floor(calls / stride) }, (_, at) => (at + 1) * stride);
+  let kills = 0;
+  const work = async (): Promise<void> => {
+    for (let at = waiting.shift(); at !== undefined; at = waiting.shift()) {
+      const { killed, code } = await run(at);
+      // Threads share the work, and not always alike: the last of many calls may not come.
+      if (code === 0) continue;
+      expect([at, code]).toEqual([at, null]);
+      kills += 1;
+      await after(killed);
+    }
+  };
+  await Promise.all([work(), work(), work()]);
+  return kills;
+}
+
+const NAMES = [".secret_key", "config.schema.json", "config.toml", "run", "workspace"];
+
+function expectSealedAndReadable(home: string): void {
+  const { open } = openKeyRing(homeOf({ SVC_HOME: home }));
+  const sealed = [...readFileSync(join(home, "config.toml"), "utf8").matchAll(/"(enc2:[^"]*)"/g)];
+  expect(sealed.map(([, text]) => open(text!)).toSorted()).toEqual(Object.values(SECRETS).toSorted());
+}
+
+function expectNothingElse(home: string): void {
+  expect(readdirSync(home).toSorted()).toEqual(NAMES);
+  expect(readdirSync(join(home, "run")).filter((name) => !/^(config\.)?lock$/.test(name))).toEqual([]);
+}
+
+test.each<[string, Command]>([
+  ["rotate", { words: () => ["secrets", "rotate"] }],
+  ["set", { words: () => ["secrets", "set", "model.api_key"], input: SECRETS["model.api_key"] }],
+])("svc secrets %s: every secret can be read, and the next one leaves nothing else behind", async (_, command) => {
+  const kills = await killedEverywhere(command, async (killed) => {
+    const { home } = killed;
+    expectSealedAndReadable(home);
+    await told(home, command.words(killed), command.input);
+    expectSealedAndReadable(home);
+    expectNothingElse(home);
+  });
+  expect(kills).toBeGreaterThan(5);
+});
+
+test("svc backup: its name is free or holds a whole one, and the next one removes the key that lies beside it", async () => {
+  const words = ({ outside }: Killed, name = "killed"): readonly string[] => ["backup", join(outside, name)];
+  const kills = await killedEverywhere({ words, stride: 3 }, async (killed) => {
+    await told(killed.home, words(killed, "next"));
+    const made = readdirSync(killed.outside).toSorted();
+    expect(made.filter((name) => name !== "killed")).toEqual(["next"]);
+    // Both hold the same files; only the time in them differs.
+    const sizes = made.map((name) => statSync(join(killed.outside, name)).size);
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(16);
+    expectNothingElse(killed.home);
+  });
+  expect(kills).toBeGreaterThan(5);
+});
