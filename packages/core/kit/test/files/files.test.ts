@@ -115,14 +115,16 @@ test("a tree whose depth exceeds descriptors and paths is removed", async () => 
   expect(readdirSync(room)).toEqual(["outside"]);
 });
 
-test.skipIf(process.platform === "win32")("a command that took its own rights away hinders nothing", async () => {
+test("a command that took its own rights away hinders nothing", async (context) => {
+  context.skip(process.platform === "win32", "Windows has no modes of files");
   mkdirSync(join(room, "tree/closed/deeper"), { recursive: true });
   for (const path of ["tree/closed/deeper", "tree/closed", "tree"]) chmodSync(join(room, path), 0);
   expect(await removePath(join(room, "tree"))).toBe(true);
 });
 
 describe("a scratch folder", () => {
-  test.skipIf(process.platform === "win32")("is ours alone, and goes with the work", async () => {
+  test("is ours alone, and goes with the work", async (context) => {
+    context.skip(process.platform === "win32", "Windows has no modes of files");
     const scratch = await makeScratch({ prefix: "svc-scratch-", parent: room });
     writeFileSync(join(scratch.path, "file"), "");
     expect(lstatSync(scratch.path).mode & 0o077).toBe(0);
@@ -153,7 +155,9 @@ describe("a scratch folder", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("a folder is private", () => {
+describe("a folder is private", () => {
+  beforeEach((context) => context.skip(process.platform === "win32", "Windows has no modes of files"));
+
   test("when only its owner and root may change it and those above", async () => {
     chmodSync(room, 0o700);
     expect(await isPrivateFolder(room)).toBe(true);
