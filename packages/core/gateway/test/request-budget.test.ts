@@ -151,6 +151,18 @@ describe("whatever the cut of what comes in", () => {
     expect((await wire.closed).split("HTTP/1.1 200")).toHaveLength(101);
   });
 
+  test("what is broken behind a request, and the end behind that, do not take its answer", async () => {
+    let finish = () => {};
+    const run = () => new Promise<object>((resolve) => (finish = () => resolve({})));
+    const { harness, turn } = await started({ run });
+    const wire = new Wire(harness);
+    wire.socket.end(`${turn}GARBAGE\r\n\r\n`);
+    await until(() => harness.turns.length === 1);
+    await ticks(100);
+    finish();
+    expect((await wire.closed).split(/(?=HTTP\/1\.1 )/).map(statusOf)).toEqual([200]);
+  });
+
   test("what is broken behind other requests is refused after them", async () => {
     const { harness } = await started();
     const wire = new Wire(harness);

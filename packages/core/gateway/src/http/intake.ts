@@ -143,6 +143,7 @@ export class Intake {
     this.#mayProceed = false;
     const at = isTurn && !isPausedByNode(this.#socket) ? this.#feed(bytes) : 0;
     if (!hasParser(this.#socket)) this.#leave(bytes.subarray(at));
+    else if (this.#isOver) this.#hideEnd(bytes);
     else if (at === bytes.length) this.#release();
     else this.#keep(bytes.subarray(at));
   };
@@ -166,6 +167,14 @@ export class Intake {
     socket.off("data", this.#onData);
     this.stop();
     if (rest.length > 0 && !socket.destroyed) socket.unshift(rest);
+  }
+
+  /**
+   * What is broken came behind a request that is being answered, and the connection is paused until it is. Its end comes
+   * through a pause where nothing is left to read, and would end the connection before the answer.
+   */
+  #hideEnd(bytes: Buffer): void {
+    if (this.#socket.isPaused() && !this.#socket.destroyed) this.#socket.unshift(bytes);
   }
 
   /** Parses what may be parsed now, one request at most. Returns how much that is. */
