@@ -110,7 +110,7 @@ export class Intake {
   proceed(): void {
     this.#ready = undefined;
     // Node goes on by itself when the client has read.
-    if (this.#isBlocked || isPausedByNode(this.#socket)) return;
+    if (this.#mustWait || isPausedByNode(this.#socket)) return;
     this.#mayProceed = true;
     this.#socket.resume();
   }
@@ -121,13 +121,18 @@ export class Intake {
   };
 
   #wake(): void {
-    if (this.#holding && !this.#ready && !this.#isBlocked) this.#ready = this.#deps.schedule(this);
+    if (this.#holding && !this.#ready && !this.#mustWait) this.#ready = this.#deps.schedule(this);
   }
 
   /** Until one of its answers is read. */
   get #isBlocked(): boolean {
     const unread = this.#socket.writableLength > 0 || this.#unreadBytes > MOST_UNREAD_BYTES;
     return this.#inFlight >= MOST_IN_FLIGHT || (unread && this.#inFlight > 0);
+  }
+
+  /** The rest of a body waits for no answer: a stream of events may be the answer to it. */
+  get #mustWait(): boolean {
+    return this.#bodyLeft === 0 && this.#isBlocked;
   }
 
   readonly #onData = (bytes: Buffer): void => {
