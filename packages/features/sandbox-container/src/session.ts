@@ -29,8 +29,11 @@ export async function containerSession(parts: ContainerSession): Promise<Sandbox
   const { confinement, settled, owner, label, clock } = parts;
   const { engine } = settled;
   const { path: folder, dispose } = await makeScratch({ prefix: `${PREFIX}${owner}-` });
-  const mounts = await mountsOf(confinement, folder);
-  const seccomp = await profileIn(folder, settled);
+  const prepared = Promise.all([mountsOf(confinement, folder), profileIn(folder, settled)]);
+  const [mounts, seccomp] = await prepared.catch(async (error: unknown) => {
+    await dispose();
+    throw error;
+  });
   const started = new WeakMap<ChildProcess, Promise<Report>>();
   const gone = new Set<Promise<unknown>>();
   return confinedSession(
