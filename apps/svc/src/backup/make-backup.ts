@@ -36,7 +36,7 @@ export async function makeBackup(home: Home, options: BackupOptions): Promise<Ba
       hint: "Name the home with SVC_HOME.",
     });
   }
-  await using stage = await openStage(dirname(target), home.runDir);
+  using stage = await openStage(dirname(target), home.runDir);
   const folder = join(stage.folder, "home");
   const archive = join(stage.folder, "archive");
   try {

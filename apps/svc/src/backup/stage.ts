@@ -3,13 +3,13 @@
  * backup in the same place removes the stage of a killed process: the system has dropped the lock in it.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { isPrivateFolder, removePath } from "@svc/kit/files";
 import { lockHome } from "@svc/store";
 
-export interface Stage extends AsyncDisposable {
+export interface Stage extends Disposable {
   readonly folder: string;
 }
 
@@ -23,9 +23,10 @@ export async function openStage(parent: string, otherwise: string): Promise<Stag
   await removeAbandoned(place);
   const folder = join(place, `.svc-backup-${randomUUID()}`);
   let unlock = (): void => {};
-  const remove = (): Promise<boolean> => {
+  // No other user can change what is in `place`. At once, so that nothing is made behind it before the process ends.
+  const remove = (): void => {
     unlock();
-    return removePath(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   const stopWatching = watchSignals(remove);
   try {
@@ -33,14 +34,14 @@ export async function openStage(parent: string, otherwise: string): Promise<Stag
     unlock = lockHome(join(folder, LOCK));
   } catch (cause) {
     stopWatching();
-    await remove();
+    remove();
     unwritable(place, cause);
   }
   return {
     folder,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.dispose]: () => {
       stopWatching();
-      await remove();
+      remove();
     },
   };
 }
@@ -83,13 +84,12 @@ function unwritable(folder: string, cause: unknown): never {
 }
 
 /** The process still ends by the signal, after `remove`. */
-function watchSignals(remove: () => Promise<unknown>): () => void {
+function watchSignals(remove: () => void): () => void {
   const stopWatching = (): void => SIGNALS.forEach((name) => process.off(name, onSignal));
   const onSignal = (name: NodeJS.Signals): void => {
-    void remove().finally(() => {
-      stopWatching();
-      process.kill(process.pid, name);
-    });
+    stopWatching();
+    remove();
+    process.kill(process.pid, name);
   };
   for (const name of SIGNALS) process.on(name, onSignal);
   return stopWatching;
