@@ -95,6 +95,23 @@ describe("what tools write later", { meta: { skipReason: "needs root" } }, () =>
     expect(new Set(owners)).toEqual(new Set([OURS]));
   });
 
+  test("is all there where many calls make the same folders at once", async () => {
+    using home = temporaryHome();
+    const root = join(home.path, "workspace");
+    mkdirSync(root);
+    await handOver(root, SANDBOX_USER);
+    const workspace = await openWorkspace(root, { forbiddenPaths: [], hidden: [], workspaceOnly: true });
+    const text = new TextEncoder().encode("x");
+    for (let round = 0; round < 20; round += 1) {
+      const files = Array.from({ length: 12 }, (_, number) => `${round}/a/b/${number}`);
+      await Promise.all(
+        files.map((file, index) => workspace.write(file, text, index % 2 === 0 ? "append" : "replace")),
+      );
+      const owners = [`${round}`, `${round}/a`, `${round}/a/b`, ...files].map((name) => ownerOf(join(root, name)));
+      expect(new Set(owners)).toEqual(new Set([OURS]));
+    }
+  });
+
   test("outside, where the policy lets it, is root's", async () => {
     using home = temporaryHome();
     const root = join(home.path, "workspace");

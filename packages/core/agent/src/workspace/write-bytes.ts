@@ -31,7 +31,34 @@ export async function writeBytes(
   const target = rules.locate(path);
   if (target === rules.root || basename(target) === "") throw notAFile();
   if (mode === "append" && (await append(opener, rules, target, content))) return;
-  await using folder = await folderFor(place, dirname(target));
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await writeNew(place, target, content, mode);
+    } catch (error) {
+      // Another call that made the same folder put its own in the place of ours, which was empty. Nothing is written yet.
+      if (!(error instanceof FolderReplaced) || tries === MOST_TRIES) throw error;
+    }
+  }
+}
+
+const MOST_TRIES = 10;
+
+class FolderReplaced extends Error {
+  readonly code = "ENOENT";
+}
+
+const replacedIfGone = (error: unknown): never => {
+  throw errnoOf(error) === "ENOENT" ? new FolderReplaced("The folder was replaced.", { cause: error }) : error;
+};
+
+async function writeNew(
+  place: WritingPlace,
+  target: string,
+  content: Content,
+  mode: "replace" | "append",
+): Promise<void> {
+  const { opener, rules } = place;
+  await using folder = await folderFor(place, dirname(target)).catch(replacedIfGone);
   const owner = heirIn(folder, place);
   await rules.admit(`${folder.realPath.replace(/[/\\]$/, "")}${sep}${basename(target)}`);
   if (mode === "replace") return await replace(folder, basename(target), content, owner);
@@ -74,7 +101,7 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (cons
 
 async function createWith(folder: Opened, name: string, content: Content, owner: Owner | undefined): Promise<void> {
   // Others may add to it before its first byte is written.
-  await using file = await open(child(folder, name), CREATE | constants.O_APPEND, 0o666);
+  await using file = await open(child(folder, name), CREATE | constants.O_APPEND, 0o666).catch(replacedIfGone);
   await folder.verify();
   if (owner) await file.chown(owner.uid, owner.gid);
   await writeAll(file, content);
@@ -85,7 +112,7 @@ async function replace(folder: Opened, name: string, content: Content, owner: Ow
   if (before && !before.isSymbolicLink()) needFile(before);
   const temporary = child(folder, `.svc-${randomBytes(8).toString("hex")}.tmp`);
   try {
-    await using file = await open(temporary, CREATE, 0o666);
+    await using file = await open(temporary, CREATE, 0o666).catch(replacedIfGone);
     await folder.verify();
     if (owner) await file.chown(owner.uid, owner.gid);
     if (before?.isFile()) await file.chmod(before.mode & 0o777); // scripts stay executable; setuid does not survive

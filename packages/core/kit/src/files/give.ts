@@ -11,7 +11,8 @@ export interface Owner {
 
 /**
  * Makes a folder in `folder`, which may belong to another user. With `owner`, root makes it in a place of its own, gives it away by
- * its descriptor and moves it in only then: nothing that another user puts in its place is ever given away.
+ * its descriptor and moves it in only then: nothing that another user puts in its place is ever given away. An empty folder of this
+ * name that came to be meanwhile is replaced, so that a file made in it at that moment fails with ENOENT: try again.
  *
  * Resolves with false when there is an entry of this name already.
  */
@@ -84,7 +85,7 @@ async function giveEntry(folder: Opened, name: string, owner: Owner): Promise<vo
   const { stats } = entry;
   if (stats.dev !== folder.stats.dev || stats.uid !== 0) return;
   if (stats.isDirectory()) return await giveTree(entry, owner);
-  // The folder around it is still root's and nobody else may write it, so its names can't have changed.
+  // The folder around it still belongs to root and no other user may write it, so its names can't have changed.
   if (stats.isSymbolicLink()) return await lchown(child(folder, name), owner.uid, owner.gid);
   if (stats.nlink > 1) return;
   await entry.verify();

@@ -2,8 +2,8 @@ import { lstat, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Whether only this user and root decide what lies at `folder`: it and every folder above belong to one of the two, and nobody else
- * may write them. In a sticky folder such as /tmp others may add names and can't change ours, so it passes as a folder above.
+ * Whether only this user and root decide what lies at `folder`: it and every folder above belong to one of the two, and no other
+ * user may write them. In a sticky folder such as /tmp others may add names and can't change ours, so it passes as a folder above.
  */
 export async function isPrivateFolder(folder: string): Promise<boolean> {
   const own = process.geteuid?.();

@@ -24,7 +24,7 @@ export interface ScratchOptions {
 
 /**
  * A folder for the time of some work. No other user can enter it. With `owner`, `path` belongs to that user and lies in a folder of
- * ours, which that user's group may pass through and nobody may write: only the contents of `path` can ever be swapped, and they
+ * ours, which that user's group may pass through and no other user may write: only the contents of `path` can ever be swapped, and they
  * are removed by descriptor.
  */
 export async function makeScratch({ prefix, parent = tmpdir(), owner }: ScratchOptions): Promise<Scratch> {
@@ -62,7 +62,7 @@ async function remove(outer: Opened): Promise<void> {
   }
 }
 
-/** Nobody but us is in `outer` before it is opened to the group. */
+/** `outer` is closed to all other users until its group is let in. */
 async function givenFolder(outer: string, { uid, gid }: Owner): Promise<string> {
   const path = join(outer, "t");
   await mkdir(path, { mode: 0o700 });
