@@ -89,7 +89,7 @@ export function requestListener(deps: ListenerDeps): RequestListener {
 
 const refusal = (reply: Reply): Way => ({ route: () => OTHER, handle: () => reply });
 
-/** What is no path of ours is hono's to look for; one that is not canonical is nobody's. */
+/** Paths without a route of ours go to hono; a path that is not canonical is 404. */
 const elsewhere =
   ({ isDraining, otherwise }: ListenerDeps): Handle =>
   (incoming, outgoing, _peer, path) => {

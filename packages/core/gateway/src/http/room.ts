@@ -14,7 +14,7 @@ import { isIdle, responseInFlight } from "./in-flight.ts";
 /** Descriptors that are not for connections: database, logs, three pipes for each command, calls to the model. */
 const RESERVED = 256;
 /** Where the system allows a million files: each connection takes some 10 kB, and up to 16 of headers that have no end yet. */
-const MOST = 10_000;
+const MOST = 16_384;
 /** How many are looked at for one that is idle; each new connection may cost that much. */
 const LOOKED_AT = 64;
 

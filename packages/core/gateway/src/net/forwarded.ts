@@ -100,7 +100,7 @@ export function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
   return false;
 }
 
-/** A header's name, in lower case as Node has it. Once over its characters, whoever chose them. */
+/** A header's name, in lower case as Node has it. One pass over its characters: the sender chose them. */
 function isForwarding(name: string): boolean {
   if (name.startsWith("forwarded") || name.startsWith("x-forwarded")) return true;
   if (NAMES.has(name)) return true;

@@ -26,7 +26,7 @@ const FRAME_BYTES = 6;
 const PIECE_BYTES = 256;
 /** Messages of one connection that are handled in one turn of the event loop. */
 const PER_TURN = 64;
-/** So much is nobody's concern: most messages come in one piece. */
+/** Below this nothing is counted: most messages come in one piece. */
 const SMALL_BYTES = 8_192;
 
 const RESUMED = errorReply("BAD_REQUEST", { message: '"resume" comes once.' });
