@@ -88,7 +88,8 @@ describe("an agent that was talked into writing to others", () => {
 
   test.each([
     { autonomy: "read_only", asked: 0 },
-    { autonomy: "supervised", asked: TARGETS.length },
+    // The file outside of the workspace is refused before anyone is asked.
+    { autonomy: "supervised", asked: TARGETS.length - 1 },
   ])("may not without a yes where they are listed, with autonomy $autonomy", async ({ autonomy, asked }) => {
     await using house = await startPlatforms({
       targets: '"*"',
@@ -108,7 +109,7 @@ describe("an agent that was talked into writing to others", () => {
     for (const { text } of questions) expect(text).toMatch(/"to": "[^"]+",\s+.*"text": "(stolen)?"/s);
     expect(house.a.sent.filter(({ text }) => text.includes("nobody answered in time"))).toHaveLength(asked);
     const results = JSON.stringify(house.model!.requests[1]!.body["messages"]);
-    expect(results.match(/TOOL_REFUSED/g)).toHaveLength(TARGETS.length);
+    expect(results.match(/TOOL_REFUSED|PATH_OUTSIDE_WORKSPACE/g)).toHaveLength(TARGETS.length);
   });
 
   test("may with full autonomy to those who are listed, by no other path of an API, and not the files of the home", async () => {

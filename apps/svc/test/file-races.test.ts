@@ -83,13 +83,19 @@ function victimIn(home: string, uid = 0): string {
   return victim;
 }
 
+/** Of the proof and of trials; other tests have folders beside them. */
+const FOLDERS = [
+  { uid: STRANGER, folder: "/var/tmp", prefix: "svc-probe-" },
+  { uid: STRANGER, folder: "/tmp", prefix: "svc-trial-" },
+  { uid: STRANGER, folder: "/tmp", prefix: "svc-session-" },
+];
+
 const meta = { skipReason: "needs gcc and root" };
 
 test.concurrent("svc doctor proves the sandbox and cleans up after itself", { meta }, async () => {
   using home = homeWith(SANDBOXED);
   const victim = victimIn(home.path);
-  const folders = ["/var/tmp", "/tmp"].map((folder) => ({ uid: STRANGER, folder, prefix: "svc-" }));
-  const { before, after } = await underAttack(victim, folders, async () => {
+  const { before, after } = await underAttack(victim, FOLDERS, async () => {
     const { stdout } = await runBinary(["doctor", "--json"], { home: home.path, binary });
     expect(stdout).toContain("in the sandbox fsrestrict");
   });
@@ -106,8 +112,7 @@ test.concurrent("svc doctor of an ordinary user does, too", { meta }, async () =
   chmodSync(home.path, 0o755);
   for (const path of [own, join(own, "config.toml")]) chownSync(path, ORDINARY, ORDINARY);
   const victim = victimIn(own, ORDINARY);
-  const folders = ["/var/tmp", "/tmp"].map((folder) => ({ uid: STRANGER, folder, prefix: "svc-" }));
-  const { before, after } = await underAttack(victim, folders, async () => {
+  const { before, after } = await underAttack(victim, FOLDERS, async () => {
     expect(await asOrdinary(program, ["doctor", "--json"], own)).toContain("in the sandbox fsrestrict");
   });
   expect(after).toEqual(before);

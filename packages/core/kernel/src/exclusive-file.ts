@@ -39,8 +39,8 @@ export function createExclusively(file: string, text: string): boolean {
 
 /**
  * Writes `file` with mode 0600 in one step, whatever was there. `check` is called with the descriptor of the draft when nothing is
- * left but to put it in place; when it throws, nothing is changed. Its path is not for `check`: whoever owns the folder may have put
- * a link there.
+ * left but to put it in place; when it throws, nothing is changed. `check` gets no path: the owner of the folder may have put a link
+ * there.
  */
 export function replaceFile(file: string, text: string, check?: (draft: number) => void): void {
   throughDraft(file, (draft) => {

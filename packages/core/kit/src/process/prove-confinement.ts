@@ -54,7 +54,7 @@ interface Scene extends AsyncDisposable {
   readonly workspace: string;
 }
 
-/** No other user can enter the folders: whoever could would turn the sandbox off by writing into one. */
+/** No other user can enter the folders: a file that one wrote there would turn the sandbox off. */
 async function setScene({ workspace, user }: Confinement): Promise<Scene> {
   await using stack = new AsyncDisposableStack();
   const options = { prefix: "svc-probe-", parent: await scratchParent(), owner: user };

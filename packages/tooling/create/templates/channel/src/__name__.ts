@@ -41,5 +41,5 @@ export function create({ config, clock, fetch, log }: FeatureContext<Config>): C
   };
 }
 
-const ACCOUNT = v.object({ name: v.pipe(v.string(), v.regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u)) });
+const ACCOUNT = v.object({ name: v.pipe(v.string(), v.regex(/^\P{Cc}*$/u), v.regex(/\S/)) });
 const TAKEN = v.object({ id: v.pipe(v.string(), v.nonEmpty()) });
