@@ -43,7 +43,7 @@ export function reachCases(scene: () => Scene): void {
       await menu.click();
       await page.getByRole("link", { name: "Devices" }).click();
       await page.getByRole("heading", { level: 1, name: "Devices" }).waitFor();
-      expect(await menu.getAttribute("aria-expanded")).toBe("false");
+      await expect.poll(() => menu.getAttribute("aria-expanded")).toBe("false");
     });
 
     test("by keyboard alone: skip link, navigation, headings that take the focus, dialogs that give it back", async () => {
