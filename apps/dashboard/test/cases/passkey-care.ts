@@ -147,7 +147,7 @@ export function passkeyCareCases(scene: () => BrowserScene): void {
       await look("remove");
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      expect(await page.locator(":focus").getAttribute("aria-label")).toBe(`Remove ${hostile}`);
+      await expect.poll(() => page.locator(":focus").getAttribute("aria-label")).toBe(`Remove ${hostile}`);
       await signOut(person);
       await passkeyButton(page).waitFor();
       await look("sign-in");

@@ -68,7 +68,7 @@ export function reachCases(scene: () => Scene): void {
       await page.getByRole("dialog").waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      expect(await page.locator(":focus").getAttribute("aria-label")).toMatch(/^Revoke/);
+      await expect.poll(() => page.locator(":focus").getAttribute("aria-label")).toMatch(/^Revoke/);
       person.expectCalm();
     });
 
