@@ -18,9 +18,9 @@ import { MemoryRoom } from "./memory-room.ts";
 /** Connections with requests that wait to be parsed. Each holds up to two reads of 64 KB. */
 const MOST_HOLDING = 512;
 /** Waiting requests parsed in one turn of the event loop, over all connections: those that do not pipeline come in between. */
-const PER_TURN = 16;
+const PER_TURN = 8;
 /** Fewer where each is long: to write a large answer takes as long as to parse twenty requests. */
-const TURN_MS = 0.5;
+const TURN_MS = 0.25;
 
 export interface BudgetDeps {
   readonly clock: Clock;
