@@ -47,7 +47,7 @@ export interface Lasting {
   readonly pairLimit: SlidingWindow;
   readonly seenIds: SeenIds;
   readonly forwarding: ForwardingWatch;
-  /** For the bodies of deliveries, and of whoever has proved nothing. */
+  /** For the bodies of deliveries, and of clients without credentials. */
   readonly bodyRoom: MemoryRoom;
   /** For the bodies of devices: strangers must not take their room. */
   readonly deviceBodyRoom: MemoryRoom;

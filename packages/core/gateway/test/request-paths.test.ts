@@ -1,4 +1,4 @@
-// A request has one path, whoever looks at it. With a second spelling of `/api`, rules of a proxy in front that keep strangers
+// A request has one path for every check. With a second spelling of `/api`, rules of a proxy in front that keep strangers
 // from it by the path as it is written kept nobody out.
 import { describe, expect, test } from "vitest";
 import { channelWith, delivery } from "./channel.ts";

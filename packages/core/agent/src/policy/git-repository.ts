@@ -111,7 +111,7 @@ const CHECKSUM_BYTES = 20;
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Undefined: there is none. A link, a pipe and a file that is too large throw. */
+/** Undefined where the file is missing. Throws for a link, a pipe and a file that is too large. */
 function readFile(path: string): Buffer | undefined {
   if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));

@@ -142,7 +142,7 @@ export class Intake {
       if (!hasParser(this.#socket)) this.#leave(NOTHING);
       return;
     }
-    // Whoever reads a body resumes the connection, and Node does after each request: that is not its turn.
+    // The reader of a body resumes the connection, and so does Node after each request: neither makes it its turn.
     const hasSize = this.#bodyLeft > 0 && this.#bodyLeft < Infinity;
     const isTurn = this.#mayProceed || hasSize || (this.#holding === undefined && !this.#isPipelined(bytes));
     this.#mayProceed = false;

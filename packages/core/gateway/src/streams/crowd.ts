@@ -95,7 +95,7 @@ export class Crowd {
     for (const feed of this.#feeds) feed.outlet.cut();
   }
 
-  /** What may be unread of one reader before it is told no more. */
+  /** Bytes that one reader may leave unread before events are dropped. */
   readonly behindBytes = (): number => Math.min(BEHIND_BYTES, ALL_BEHIND_BYTES / Math.max(1, this.#feeds.size));
 
   #count(deviceId: string, change: 1 | -1): void {
