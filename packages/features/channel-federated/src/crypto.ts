@@ -1,0 +1,278 @@
+/**
+ * End-to-end encryption by the Matrix Rust SDK, compiled to WebAssembly. It makes no requests: what it wants to be sent is sent
+ * here, and its answers are handed back. Whatever it decides is on disk before it says so (`crypto-store`).
+ * https://matrix-org.github.io/matrix-rust-sdk-crypto-wasm/
+ */
+import { type FeatureContext, type Json, SvcError } from "@svc/contract";
+import { type Fields, fieldsOf, listOf, parseJson, pathPart, wordOf } from "@svc/kit";
+import type { OlmMachine } from "@matrix-org/matrix-sdk-crypto-wasm";
+import { isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
+import { type RoomEncryption, roomPath } from "./rooms.ts";
+
+export type Wasm = typeof import("@matrix-org/matrix-sdk-crypto-wasm");
+
+/** A store of keys as IndexedDB, which survives this process: see `crypto-store/`. */
+export interface KeyStore {
+  /** Makes it the process's IndexedDB, where the library looks for one. */
+  install(): Disposable;
+  close(): void;
+}
+
+export interface CryptoDeps {
+  readonly api: MatrixApi;
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly openStore: (identity: { readonly userId: string; readonly deviceId: string }) => Promise<KeyStore>;
+  readonly log: FeatureContext["log"];
+}
+
+/** What a sync brings for the machine. https://spec.matrix.org/v1.16/client-server-api/#extensions-to-sync */
+export interface CryptoChanges {
+  readonly toDevice: readonly Json[];
+  readonly changed: readonly string[];
+  readonly left: readonly string[];
+  readonly keyCounts: Fields;
+  /** Undefined: the homeserver does not say. */
+  readonly unusedFallbackKeys: readonly string[] | undefined;
+}
+
+export type Decrypted =
+  | { readonly state: "decrypted"; readonly event: Fields }
+  /** Its key has not come yet. */
+  | { readonly state: "waiting"; readonly sessionId: string | undefined }
+  /** No key can ever open it, or its sender is not who it says. */
+  | { readonly state: "unreadable" };
+
+export interface Crypto {
+  readonly machine: OlmMachine;
+  readonly wasm: Wasm;
+  receive(changes: CryptoChanges): Promise<void>;
+  decrypt(roomId: string, event: Fields): Promise<Decrypted>;
+  /** Content of an `m.room.encrypted` event that the devices of these people can read. Throws as `MatrixApi.call`. */
+  encrypt(message: OutgoingEvent, signal: AbortSignal): Promise<Fields>;
+  /** A verification in a room is made of its messages: what is none of them is left alone. */
+  heard(roomId: string, event: Fields): Promise<void>;
+  /** Sends what the machine wants to be sent. Throws as `MatrixApi.call`, and FEATURE_FAILED for a conflict of keys. */
+  flush(signal: AbortSignal): Promise<void>;
+  /** Sends one request of the machine's and hands it the answer. Throws as `MatrixApi.call`. */
+  post(request: MachineRequest, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OutgoingEvent {
+  readonly roomId: string;
+  readonly userIds: readonly string[];
+  readonly encryption: RoomEncryption;
+  readonly type: string;
+  readonly content: Json;
+}
+
+/** The fields that the machine's requests have in common; some kinds have more. */
+export interface MachineRequest {
+  readonly id?: string | undefined;
+  readonly type: number;
+  readonly body: string;
+  readonly event_type?: string;
+  readonly txn_id?: string;
+  readonly room_id?: string;
+  readonly version?: string;
+}
+
+/** This device's keys are lost, or another program uses it too: what is encrypted for it can't be read any more. */
+export class DeviceLost extends SvcError {
+  constructor(message: string) {
+    super("FEATURE_FAILED", message, {
+      hint: "Log in as a new device: svc channels setup federated, then svc reload. With access_token, set a new one.",
+    });
+  }
+}
+
+/** More than any exchange of keys takes; what asks for more goes on with the next sync. */
+const MOST_ROUNDS = 10;
+
+/** Takes about 0.3 s and 60 MB. Throws STORE_* and FEATURE_FAILED. */
+export async function openCrypto({ api, userId, deviceId, openStore, log }: CryptoDeps): Promise<Crypto> {
+  const wasm = await loadWasm();
+  const store = await openStore({ userId, deviceId });
+  let installed: Disposable | undefined;
+  let machine: OlmMachine;
+  try {
+    installed = store.install();
+    const handle = await wasm.StoreHandle.open(`${userId} ${deviceId}`, undefined);
+    machine = await wasm.OlmMachine.initFromStore(new wasm.UserId(userId), new wasm.DeviceId(deviceId), handle);
+  } catch (error) {
+    installed?.[Symbol.dispose]();
+    store.close();
+    throw new SvcError("FEATURE_FAILED", "The store of the encryption keys can't be opened.", {
+      cause: error,
+      hint: "Restore $SVC_HOME from a backup, or log in as a new device: svc channels setup federated",
+    });
+  }
+  const trust = () => new wasm.DecryptionSettings(wasm.TrustRequirement.Untrusted);
+  const oneAfterTheOther = queue();
+  /** Rooms that this process has a session of its own for. */
+  const begun = new Set<string>();
+
+  const answerTo = async (request: MachineRequest, signal: AbortSignal): Promise<Fields> => {
+    const { type, body: jsonText, event_type: eventType = "", txn_id: txnId = "" } = request;
+    const post = (path: string): Promise<Fields> => api.call({ method: "POST", path, jsonText }, signal);
+    switch (type as import("@matrix-org/matrix-sdk-crypto-wasm").RequestType) {
+      case wasm.RequestType.KeysUpload:
+        return await post("client/v3/keys/upload").catch(asConflict);
+      case wasm.RequestType.KeysQuery:
+        return await api.call(
+          { method: "POST", path: "client/v3/keys/query", jsonText, maxBytes: MAX_KEYS_BYTES },
+          signal,
+        );
+      case wasm.RequestType.KeysClaim:
+        return await post("client/v3/keys/claim");
+      case wasm.RequestType.SignatureUpload:
+        return await post("client/v3/keys/signatures/upload");
+      case wasm.RequestType.ToDevice: {
+        const path = `client/v3/sendToDevice/${pathPart(eventType)}/${pathPart(txnId)}`;
+        return await api.call({ method: "PUT", path, jsonText }, signal);
+      }
+      case wasm.RequestType.RoomMessage: {
+        const path = roomPath(request.room_id ?? "", `send/${pathPart(eventType)}/${pathPart(txnId)}`);
+        return await api.call({ method: "PUT", path, jsonText }, signal);
+      }
+      case wasm.RequestType.KeysBackup: {
+        const query = { version: request.version };
+        return await api.call({ method: "PUT", path: "client/v3/room_keys/keys", query, jsonText }, signal);
+      }
+    }
+  };
+  const post = async (request: MachineRequest, signal: AbortSignal): Promise<void> => {
+    const answer = await answerTo(request, signal);
+    if (request.id !== undefined) await machine.markRequestAsSent(request.id, request.type, JSON.stringify(answer));
+  };
+  const flush = async (signal: AbortSignal): Promise<void> => {
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const requests = (await machine.outgoingRequests()) as readonly MachineRequest[];
+      if (requests.length === 0) return;
+      for (const request of requests) await post(request, signal);
+    }
+  };
+
+  return {
+    machine,
+    wasm,
+    post,
+    flush: (signal) => oneAfterTheOther(() => flush(signal)),
+    async receive({ toDevice, changed, left, keyCounts, unusedFallbackKeys }) {
+      const usersOf = (ids: readonly string[]) => ids.flatMap((id) => userIdIn(wasm, id) ?? []);
+      const counts = new Map(
+        Object.entries(keyCounts).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
+      );
+      await machine.receiveSyncChanges(
+        JSON.stringify(toDevice),
+        new wasm.DeviceLists(usersOf(changed), usersOf(left)),
+        counts,
+        unusedFallbackKeys && new Set(unusedFallbackKeys),
+        trust(),
+      );
+    },
+    async decrypt(roomId, event) {
+      try {
+        const opened = await machine.decryptRoomEvent(JSON.stringify(event), new wasm.RoomId(roomId), trust());
+        const plain = fieldsOf(parseJson(Buffer.from(opened.event)));
+        return { state: "decrypted", event: { ...event, ...pick(plain) } };
+      } catch (error) {
+        if (!(error instanceof wasm.MegolmDecryptionError)) return { state: "unreadable" };
+        const isWaiting =
+          error.code === wasm.DecryptionErrorCode.MissingRoomKey ||
+          error.code === wasm.DecryptionErrorCode.UnknownMessageIndex ||
+          error.code === wasm.DecryptionErrorCode.UnknownSenderDevice;
+        log.debug("a message can't be decrypted", { channel: "federated", code: wasm.DecryptionErrorCode[error.code] });
+        if (!isWaiting) return { state: "unreadable" };
+        return { state: "waiting", sessionId: wordOf(fieldsOf(event["content"])["session_id"]) };
+      }
+    },
+    async heard(roomId, event) {
+      const isRequest = fieldsOf(event["content"])["msgtype"] === "m.key.verification.request";
+      if (!isRequest && !String(event["type"]).startsWith("m.key.verification.")) return;
+      await machine.receiveVerificationEvent(JSON.stringify(event), new wasm.RoomId(roomId)).catch(() => undefined);
+    },
+    encrypt: ({ roomId, userIds, encryption, type, content }, signal) =>
+      oneAfterTheOther(async () => {
+        signal.throwIfAborted();
+        // Each call takes its ids away.
+        const users = () => userIds.flatMap((id) => userIdIn(wasm, id) ?? []);
+        await machine.updateTrackedUsers(users());
+        await flush(signal);
+        const claim = await machine.getMissingSessions(users());
+        if (claim) await post(claim as MachineRequest, signal);
+        // Where a backup was restored, the old session would be used a second time, which others refuse to read.
+        if (!begun.has(roomId)) await machine.invalidateGroupSession(new wasm.RoomId(roomId));
+        begun.add(roomId);
+        const settings = new wasm.EncryptionSettings();
+        if (encryption.rotationMs !== undefined) settings.rotationPeriod = BigInt(encryption.rotationMs) * 1000n;
+        if (encryption.rotationMessages !== undefined) {
+          settings.rotationPeriodMessages = BigInt(encryption.rotationMessages);
+        }
+        const shares = await machine.shareRoomKey(new wasm.RoomId(roomId), users(), settings);
+        for (const share of shares) await post(share as MachineRequest, signal);
+        const sealed = await machine.encryptRoomEvent(new wasm.RoomId(roomId), type, JSON.stringify(content));
+        return fieldsOf(parseJson(Buffer.from(sealed)));
+      }),
+    close: () =>
+      oneAfterTheOther(async () => {
+        machine.close();
+        installed[Symbol.dispose]();
+        store.close();
+      }),
+  };
+}
+
+const MAX_KEYS_BYTES = 33_554_432;
+
+/** Read and compiled once in a process. */
+async function loadWasm(): Promise<Wasm> {
+  const wasm = await import("@matrix-org/matrix-sdk-crypto-wasm");
+  await wasm.initAsync();
+  return wasm;
+}
+
+/** Undefined for what is no user id. */
+function userIdIn(wasm: Wasm, id: string) {
+  try {
+    return new wasm.UserId(id);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The event's envelope stays as the homeserver sent it. */
+const pick = ({ type, content }: Fields): Fields => ({ type: type ?? "", content: content ?? {} });
+
+/** Keys are refused under ids that the homeserver has other keys of. */
+function asConflict(error: unknown): never {
+  const isConflict =
+    error instanceof MatrixRefusal && error.httpStatus === 400 && !isRefusal(error, "M_LIMIT_EXCEEDED");
+  if (!isConflict) throw error;
+  throw new DeviceLost("The homeserver has other encryption keys of this device.");
+}
+
+/** Runs what it is given one after the other, whatever becomes of each. */
+function queue() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}
+
+/** What a sync answer holds for the machine. */
+export function cryptoChangesIn(answer: Fields): CryptoChanges {
+  const lists = fieldsOf(answer["device_lists"]);
+  const words = (value: Json | undefined): string[] => listOf(value).flatMap((one) => wordOf(one) ?? []);
+  const fallback = answer["device_unused_fallback_key_types"];
+  return {
+    toDevice: listOf(fieldsOf(answer["to_device"])["events"]),
+    changed: words(lists["changed"]),
+    left: words(lists["left"]),
+    keyCounts: fieldsOf(answer["device_one_time_keys_count"]),
+    unusedFallbackKeys: Array.isArray(fallback) ? words(fallback) : undefined,
+  };
+}

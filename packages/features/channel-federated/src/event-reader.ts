@@ -1,0 +1,169 @@
+/** Events of rooms and invitations: what of them is for us, from whom and where it is heard. */
+import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
+import { type Fields, fieldsOf, listOf, senderGate, wordOf } from "@svc/kit";
+import { CHANNEL, type Config } from "./config.ts";
+import type { Crypto } from "./crypto.ts";
+import { eventIdOf, inboundOf, repliedTo } from "./inbound.ts";
+import type { OwnMessages } from "./outbound.ts";
+import type { Rooms } from "./rooms.ts";
+
+export interface ReaderDeps {
+  readonly rooms: Rooms;
+  readonly ownMessages: OwnMessages;
+  readonly userId: string;
+  /** Undefined: the token belongs to no device. */
+  readonly crypto: Crypto | undefined;
+  readonly context: Pick<FeatureContext<Config>, "config" | "clock" | "log">;
+}
+
+export interface RoomEvent {
+  readonly roomId: string;
+  readonly event: Fields;
+}
+
+export interface ReadEvents {
+  readonly inbound: readonly Inbound[];
+  /** Their keys have not come yet. */
+  readonly waiting: readonly RoomEvent[];
+  readonly redacted: ReadonlySet<string>;
+}
+
+export function eventReader({ rooms, ownMessages, userId, crypto, context }: ReaderDeps) {
+  const { config, clock, log } = context;
+  const isAllowed = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });
+  const told = new Set<string>();
+  const tellOnce = (what: string, roomId: string): void => {
+    if (told.size > MOST_TOLD || told.has(what + roomId)) return;
+    told.add(what + roomId);
+    log.info(what, { channel: CHANNEL, room: roomId.slice(0, 320) });
+  };
+  const isHeard = async (roomId: string, signal: AbortSignal): Promise<boolean> => {
+    const allowed = config.allowed_rooms ?? (config.room_id === undefined ? ["*"] : [config.room_id]);
+    for (const room of allowed) {
+      if (room === "*" || room === roomId) return true;
+      const id = await rooms.resolve(room, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (error instanceof SvcError && error.code === "DELIVERY_REFUSED") return undefined;
+        throw error;
+      });
+      if (id === roomId) return true;
+    }
+    return false;
+  };
+
+  /** Undefined: nothing of it is for us. */
+  const plainOf = async (
+    { roomId, event }: RoomEvent,
+    signal: AbortSignal,
+  ): Promise<Fields | "waiting" | undefined> => {
+    if (event["type"] === "m.room.encrypted") {
+      if (crypto === undefined) {
+        tellOnce("an encrypted message can't be read: the access token belongs to no device", roomId);
+        return undefined;
+      }
+      const result = await crypto.decrypt(roomId, event);
+      if (result.state === "decrypted") return result.event;
+      if (result.state === "unreadable") tellOnce("an encrypted message can't be read, and is not answered", roomId);
+      return result.state === "waiting" ? "waiting" : undefined;
+    }
+    const isMessage = event["type"] === "m.room.message" || event["type"] === "m.sticker";
+    // The homeserver could write it in anybody's name.
+    if (isMessage && (await rooms.encryption(roomId, signal)) !== undefined) {
+      tellOnce("a message in an encrypted room is not encrypted, and is not answered", roomId);
+      return undefined;
+    }
+    return event;
+  };
+
+  const inboundIn = async (roomId: string, event: Fields, signal: AbortSignal): Promise<Inbound | undefined> => {
+    const sender = wordOf(event["sender"]) ?? "";
+    const members = await rooms.members(roomId, signal);
+    const isGroup = [...members.values()].filter(({ isJoined }) => isJoined).length > 2;
+    const replied = repliedTo(fieldsOf(event["content"]));
+    const isReplyToUs =
+      isGroup && config.mention_only && replied !== undefined && (await ownMessages.has(roomId, replied, signal));
+    return inboundOf(event, {
+      roomId,
+      userId,
+      ownName: members.get(userId)?.name,
+      senderName: members.get(sender)?.name,
+      isGroup,
+      mentionOnly: config.mention_only,
+      isReplyToUs,
+      receivedAtMs: clock.now(),
+    });
+  };
+
+  return {
+    async read(arrived: readonly RoomEvent[], signal: AbortSignal): Promise<ReadEvents> {
+      const inbound: Inbound[] = [];
+      const waiting: RoomEvent[] = [];
+      const redacted = new Set<string>();
+      for (const { roomId, event } of arrived) {
+        const sender = wordOf(event["sender"]);
+        if (sender === undefined || sender === userId || !READ.has(String(event["type"]))) continue;
+        if (event["type"] === "m.room.redaction") {
+          const id = eventIdOf(event["redacts"] ?? fieldsOf(event["content"])["redacts"]);
+          if (id !== undefined) redacted.add(id);
+          continue;
+        }
+        if (!(await isHeard(roomId, signal))) {
+          tellOnce("a message in a room that is not in allowed_rooms is not answered", roomId);
+          continue;
+        }
+        if (!isAllowed(sender)) continue;
+        const plain = await plainOf({ roomId, event }, signal);
+        if (plain === "waiting") {
+          waiting.push({ roomId, event });
+          const notice = waitingNotice(roomId, event);
+          if (notice) inbound.push(notice);
+        } else if (plain !== undefined) {
+          await crypto?.heard(roomId, plain);
+          const message = await inboundIn(roomId, plain, signal);
+          if (message) inbound.push(message);
+        }
+      }
+      const isLeft = ({ id }: Inbound): boolean => id === undefined || !redacted.has(id);
+      return { inbound: inbound.filter(isLeft), waiting, redacted };
+    },
+    /** Rooms that allowed people invite to, and that are allowed. */
+    async invitations(invited: Fields, signal: AbortSignal): Promise<readonly string[]> {
+      const accepted: string[] = [];
+      for (const [roomId, room] of Object.entries(invited)) {
+        const events = listOf(fieldsOf(fieldsOf(room)["invite_state"])["events"]).map(fieldsOf);
+        const ours = events.find(({ type, state_key: whose }) => type === "m.room.member" && whose === userId);
+        const inviter = wordOf(ours?.["sender"]);
+        if (config.invite === "never" || inviter === undefined || !isAllowed(inviter)) continue;
+        if (!(await isHeard(roomId, signal))) {
+          tellOnce("an invitation to a room that is not in allowed_rooms is not accepted", roomId);
+          continue;
+        }
+        accepted.push(roomId);
+      }
+      return accepted;
+    },
+  };
+}
+
+const MOST_TOLD = 1_000;
+
+const READ: ReadonlySet<string> = new Set([
+  "m.room.message",
+  "m.room.encrypted",
+  "m.sticker",
+  "m.reaction",
+  "m.room.redaction",
+]);
+
+/** Recorded in the inbox, without a turn: the message itself follows under its own id. */
+function waitingNotice(roomId: string, event: Fields): Inbound | undefined {
+  const [id, sender] = [eventIdOf(event["event_id"]), wordOf(event["sender"])];
+  if (id === undefined || sender === undefined) return undefined;
+  return {
+    kind: "reaction",
+    id: `waiting:${id}`,
+    conversation: { channel: CHANNEL, id: roomId },
+    sender,
+    text: "[An encrypted message whose key has not arrived yet]",
+  };
+}

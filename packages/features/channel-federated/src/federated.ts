@@ -1,0 +1,180 @@
+/** One account: messages come in by sync, answers go out as events of rooms, encrypted where the room is. */
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
+import { asFinal, checkFailureOf, sentPartsIn } from "@svc/kit";
+import { createAccount, joinRoom } from "./account.ts";
+import { createApi, type MatrixApi } from "./api.ts";
+import { CHANNEL, type Config } from "./config.ts";
+import { type Crypto, type CryptoDeps, DeviceLost, openCrypto } from "./crypto.ts";
+import { fetchMedia, MAX_FILE_BYTES } from "./media.ts";
+import {
+  draftsOf,
+  eventPoster,
+  messageSender,
+  type OutboundDeps,
+  ownMessages,
+  SENT_KINDS,
+  TEXT_CHARS,
+} from "./outbound.ts";
+import { presenceOf } from "./presence.ts";
+import { createRooms } from "./rooms.ts";
+import { runSync } from "./sync.ts";
+import { createTrust, type Trust } from "./trust.ts";
+import { createVerification } from "./verification.ts";
+
+export interface Options {
+  /** Default: the durable one, below `$SVC_HOME`. */
+  readonly openStore?: CryptoDeps["openStore"];
+}
+
+export function create(context: FeatureContext<Config>, options: Options = {}): Contributions {
+  const { config } = context;
+  const { openStore = keyStoreOf(context) } = options;
+  const account = createAccount(() => api, context);
+  const api: MatrixApi = createApi({ homeserver: config.homeserver, token: account.token, context });
+  const rooms = createRooms(api, context);
+  const userId = async (signal: AbortSignal): Promise<string> => (await account.identity(signal)).userId;
+  const connection = createConnection(context);
+  let trust: Trust | undefined;
+  const outbound: OutboundDeps = {
+    api,
+    rooms,
+    sentParts: sentPartsIn(context),
+    crypto: connection.crypto,
+    userId,
+    ownMessages: ownMessages(api, userId),
+    config,
+  };
+  const post = eventPoster(outbound);
+  const drafts = draftsOf(outbound, post);
+
+  const channel: Channel = {
+    text: { maxChars: TEXT_CHARS },
+    send: messageSender(outbound, post),
+    ...presenceOf(outbound),
+    ...(drafts && { drafts }),
+    media: {
+      maxBytes: MAX_FILE_BYTES,
+      sends: SENT_KINDS,
+      fetch: (media, write, signal) => fetchMedia({ api, context }, media, write, signal),
+    },
+    check: account.check,
+    async setup(options, signal) {
+      const done = await account.setup(options, signal);
+      const recoveryKey = await trust?.makeRecoveryKey(signal);
+      if (recoveryKey === undefined) return done;
+      return `${done} Recovery key of the account, shown this once: ${recoveryKey}`;
+    },
+    verification: createVerification({ crypto: outbound.crypto, userId, people: config.allowed_users }),
+  };
+
+  const connect = async (signal: AbortSignal): Promise<void> => {
+    const identity = await account.identity(signal);
+    context.log.info("the platform knows this channel", { account: identity.userId });
+    await joinRoom(api, config.room_id, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      context.log.warn("room_id could not be joined", { channel: CHANNEL, error: String(error) });
+    });
+    await runSync(
+      {
+        api,
+        rooms,
+        ownMessages: outbound.ownMessages,
+        userId: identity.userId,
+        crypto: connection.current(),
+        findKey: async (...asked) => (await trust?.findKey(...asked)) ?? false,
+        caughtUp: async (...asked) => await trust?.keepUp(...asked),
+        context,
+      },
+      signal,
+    );
+  };
+
+  return {
+    channel,
+    async run(signal) {
+      try {
+        signal.throwIfAborted();
+        const { userId: user, deviceId } = await account.identity(signal);
+        if (deviceId !== undefined) {
+          // The library is loaded with the first connection: the service listens by then.
+          const crypto = await openCrypto({ api, userId: user, deviceId, openStore, log: context.log });
+          connection.opened(crypto);
+          await crypto.flush(signal);
+          trust = createTrust({ api, crypto, userId: user, deviceId, context });
+          await trust.establish(signal);
+        }
+        await connect(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof DeviceLost) await account.abandonDevice();
+        throw asFinal(checkFailureOf(error));
+      } finally {
+        trust = undefined;
+        await connection.close();
+      }
+    },
+  };
+}
+
+/** Deliveries wait so long for a connection that is being made. */
+const CONNECT_LIMIT_MS = 60_000;
+
+/** The open machine, for those that need one before it is there. */
+function createConnection({ clock }: Pick<FeatureContext, "clock">) {
+  let current: Crypto | undefined;
+  let next = Promise.withResolvers<void>();
+  return {
+    current: () => current,
+    opened(crypto: Crypto): void {
+      current = crypto;
+      next.resolve();
+    },
+    async close(): Promise<void> {
+      const open = current;
+      current = undefined;
+      next = Promise.withResolvers();
+      await open?.close();
+    },
+    /** Throws CHANNEL_DOWN when there is none within a minute. */
+    async crypto(signal: AbortSignal): Promise<Crypto> {
+      const waiting = new AbortController();
+      const limit = clock.sleep(CONNECT_LIMIT_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
+      if (current === undefined) await Promise.race([next.promise, limit]);
+      waiting.abort();
+      signal.throwIfAborted();
+      if (current === undefined) {
+        throw new SvcError("CHANNEL_DOWN", "The channel is not connected; encrypted messages wait until it is.");
+      }
+      return current;
+    },
+  };
+}
+
+/** Name of its key among the feature's secrets, and of the device that it is of in its state. */
+const STORE_KEY = "crypto-store-key";
+const STORE_DEVICE = "crypto-store-device";
+
+/** One file below `$SVC_HOME`. Where it is missing although this device has had one, that is an error, and no new identity. */
+function keyStoreOf({ homeFolder, secrets, state, log }: FeatureContext<Config>): CryptoDeps["openStore"] {
+  return async ({ userId, deviceId }) => {
+    const { openCryptoStore } = await import("./crypto-store/crypto-store.ts");
+    const stored = await secrets.get(STORE_KEY);
+    const key = stored === undefined ? randomBytes(32) : Buffer.from(stored, "base64");
+    if (stored === undefined) await secrets.set(STORE_KEY, key.toString("base64"));
+    const device = `${userId} ${deviceId}`;
+    const create = (await state.get(STORE_DEVICE)) !== device;
+    const path = join(homeFolder, "state", "features", "channel-federated.db");
+    if (!create && !existsSync(path)) throw new DeviceLost("The encryption keys of this device are gone.");
+    const store = await openCryptoStore({
+      path,
+      key,
+      create,
+      onRefused: ({ code }) => log.error("encryption keys could not be stored", { channel: CHANNEL, code }),
+    });
+    if (create) await state.set(STORE_DEVICE, device);
+    return store;
+  };
+}

@@ -1,0 +1,252 @@
+/** Messages, files, edits and signs on their way out. */
+import { createHash, randomUUID } from "node:crypto";
+import {
+  type Channel,
+  type Conversation,
+  type Drafts,
+  type Json,
+  type MediaKind,
+  type OutgoingFile,
+  type OutgoingMessage,
+  SvcError,
+} from "@svc/contract";
+import { type Fields, fieldsOf, pathPart, type SentPartsOf } from "@svc/kit";
+import { isRefusal, type MatrixApi } from "./api.ts";
+import type { Config } from "./config.ts";
+import type { Crypto } from "./crypto.ts";
+import { htmlOf } from "./format.ts";
+import { eventIdOf } from "./inbound.ts";
+import { MAX_FILE_BYTES, uploadFile } from "./media.ts";
+import { roomPath, type Rooms } from "./rooms.ts";
+
+/** An event holds 65 536 bytes, encrypted and in base64: of 8 000 characters no script needs more, an edit and its HTML included. */
+export const TEXT_CHARS = 8_000;
+/** Beyond it the HTML is left out. */
+const MAX_CONTENT_BYTES = 44_000;
+/** The text of an edit that clients show which know no edits. */
+const FALLBACK_CHARS = 1_000;
+
+export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
+  "image",
+  "audio",
+  "video",
+  "document",
+  "sticker",
+] as const);
+
+export interface OutboundDeps {
+  readonly api: MatrixApi;
+  readonly rooms: Rooms;
+  readonly sentParts: SentPartsOf;
+  /** The open machine; waits for one that is being opened. Throws CHANNEL_DOWN. */
+  readonly crypto: (signal: AbortSignal) => Promise<Crypto>;
+  readonly userId: (signal: AbortSignal) => Promise<string>;
+  readonly ownMessages: OwnMessages;
+  readonly config: Pick<Config, "stream_mode" | "draft_update_interval_ms" | "ack_reaction">;
+}
+
+interface RoomEvent {
+  readonly roomId: string;
+  readonly type: string;
+  readonly content: Fields;
+  /** Sent again with the same one, it arrives once. */
+  readonly txnId: string;
+}
+
+/** Which messages are ours, by room and event. */
+export interface OwnMessages {
+  add(eventId: string): void;
+  /** Asks the homeserver about one that is not remembered; false for one that is gone. Throws as `MatrixApi.call`. */
+  has(roomId: string, eventId: string, signal: AbortSignal): Promise<boolean>;
+}
+
+const MOST_MESSAGES = 2_000;
+
+export function ownMessages(api: MatrixApi, userId: (signal: AbortSignal) => Promise<string>): OwnMessages {
+  const known = new Map<string, boolean>();
+  const remember = (eventId: string, isOurs: boolean): boolean => {
+    known.set(eventId, isOurs);
+    for (const oldest of known.keys()) if (known.size > MOST_MESSAGES) known.delete(oldest);
+    return isOurs;
+  };
+  return {
+    add: (eventId) => void remember(eventId, true),
+    async has(roomId, eventId, signal) {
+      const answer = known.get(eventId);
+      if (answer !== undefined) return answer;
+      try {
+        const event = await api.call({ method: "GET", path: roomPath(roomId, `event/${pathPart(eventId)}`) }, signal);
+        return remember(eventId, event["sender"] === (await userId(signal)));
+      } catch (error) {
+        if (isRefusal(error, "M_NOT_FOUND")) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Sends one event, encrypted where the room is. Resolves with its id. */
+export type PostEvent = (event: RoomEvent, signal: AbortSignal) => Promise<string | undefined>;
+
+export function eventPoster({ api, rooms, crypto, ownMessages: own }: OutboundDeps): PostEvent {
+  return async ({ roomId, type, content, txnId }, signal) => {
+    signal.throwIfAborted();
+    const encryption = await rooms.encryption(roomId, signal);
+    const put = async (sentType: string, json: Fields): Promise<string | undefined> => {
+      const path = roomPath(roomId, `send/${pathPart(sentType)}/${pathPart(txnId)}`);
+      const answer = await api.call({ method: "PUT", path, json: json as Json }, signal);
+      const eventId = eventIdOf(answer["event_id"]);
+      if (eventId !== undefined) own.add(eventId);
+      return eventId;
+    };
+    if (encryption === undefined) return await put(type, content);
+    const userIds = [...(await rooms.members(roomId, signal)).keys()];
+    const opened = await crypto(signal);
+    const sealed = await opened.encrypt({ roomId, userIds, encryption, type, content: content as Json }, signal);
+    // Homeservers aggregate relations, which therefore stay readable.
+    const relation = content["m.relates_to"];
+    return await put("m.room.encrypted", { ...sealed, ...(relation !== undefined && { "m.relates_to": relation }) });
+  };
+}
+
+/**
+ * A text, then each file as a message of its own. The transaction id of each is made of the delivery's: what is sent again after
+ * a lost answer or a crash is known to the homeserver, and arrives once.
+ */
+export function messageSender(deps: OutboundDeps, post: PostEvent): Channel["send"] {
+  const { api, rooms, sentParts } = deps;
+  const sendTo = async (roomId: string, message: OutgoingMessage, signal: AbortSignal) => {
+    const sent = await sentParts(message.deliveryId);
+    const files = (message.files ?? []).map((file, place) => ({ file, part: `file ${place}` }));
+    const isEncrypted = files.length > 0 && (await rooms.encryption(roomId, signal)) !== undefined;
+    // All of them are read before anything is to be seen: a try that fails here has sent nothing.
+    const read: { readonly part: string; readonly file: OutgoingFile; readonly bytes: Uint8Array }[] = [];
+    for (const { file, part } of files) if (!sent.has(part)) read.push({ part, file, bytes: await readFile(file) });
+    let first = sent.platformId;
+    const relation = relationOf(message);
+    if (message.text.trim() !== "" && !sent.has("text")) {
+      const content = { ...textContent(message.text), ...relation };
+      const id = await post(
+        { roomId, type: "m.room.message", content, txnId: txnIdOf(message.deliveryId, "text") },
+        signal,
+      );
+      first ??= id;
+      if (read.length > 0) await sent.add("text", id);
+    }
+    for (const [place, { part, file, bytes }] of read.entries()) {
+      const where = await uploadFile(api, { bytes, name: file.name, mimeType: file.mimeType, isEncrypted }, signal);
+      const content = { ...fileContent(file, bytes, where), ...relation };
+      const type = file.kind === "sticker" ? "m.sticker" : "m.room.message";
+      const id = await post({ roomId, type, content, txnId: txnIdOf(message.deliveryId, part) }, signal);
+      first ??= id;
+      if (place < read.length - 1) await sent.add(part, id);
+    }
+    sent.end();
+    return first;
+  };
+  return async (message, signal) => {
+    signal.throwIfAborted();
+    const { conversation } = message;
+    const roomId = await rooms.resolve(conversation.id, signal);
+    const receipt = (room: string, platformId: string | undefined) => ({
+      ...(platformId !== undefined && { platformId }),
+      ...(room !== conversation.id && { opened: { ...conversation, id: room } satisfies Conversation }),
+    });
+    try {
+      return receipt(roomId, await sendTo(roomId, message, signal));
+    } catch (error) {
+      // The alias may lead to another room by now.
+      if (!isRefusal(error, "M_FORBIDDEN", "M_NOT_FOUND")) throw error;
+      const moved = await rooms.moved(conversation.id, roomId, signal);
+      if (moved === undefined) throw error;
+      return receipt(moved, await sendTo(moved, message, signal));
+    }
+  };
+}
+
+async function readFile(file: OutgoingFile): Promise<Uint8Array> {
+  const bytes = await file.read();
+  if (bytes.byteLength === 0) throw new SvcError("DELIVERY_REFUSED", "The file is empty.");
+  if (bytes.byteLength > MAX_FILE_BYTES) throw new SvcError("DELIVERY_REFUSED", "The file is larger than 50 MiB.");
+  return bytes;
+}
+
+/** Of any text: transaction ids are written into a path. */
+export const txnIdOf = (...words: readonly string[]): string =>
+  `svc-${createHash("sha256").update(JSON.stringify(words)).digest("base64url").slice(0, 40)}`;
+
+export function textContent(markdown: string): Fields {
+  const body = cleaned(markdown);
+  const plain = { msgtype: "m.text", body, "m.mentions": {} };
+  const html = htmlOf(body);
+  if (html === undefined) return plain;
+  const content = { ...plain, format: "org.matrix.custom.html", formatted_body: html };
+  return Buffer.byteLength(JSON.stringify(content)) > MAX_CONTENT_BYTES ? plain : content;
+}
+
+/** A draft may end in the middle of a character; control characters are refused. */
+const cleaned = (text: string): string => text.toWellFormed().replaceAll(/(?![\n\r\t])\p{Cc}/gu, "");
+
+/** In its thread; in a room of several people below the question that it answers. */
+function relationOf({ conversation: { thread }, replyData }: OutgoingMessage): Fields {
+  const { eventId, isGroup } = fieldsOf(replyData);
+  const answered = eventIdOf(eventId);
+  const root = eventIdOf(thread);
+  if (root !== undefined) {
+    const below = { "m.in_reply_to": { event_id: answered ?? root } };
+    return { "m.relates_to": { rel_type: "m.thread", event_id: root, is_falling_back: true, ...below } };
+  }
+  if (answered === undefined || isGroup !== true) return {};
+  return { "m.relates_to": { "m.in_reply_to": { event_id: answered } } };
+}
+
+const MESSAGE_TYPES: Readonly<Record<Exclude<MediaKind, "sticker">, string>> = {
+  image: "m.image",
+  audio: "m.audio",
+  video: "m.video",
+  document: "m.file",
+};
+
+function fileContent({ kind, name, mimeType }: OutgoingFile, { byteLength: size }: Uint8Array, where: Fields): Fields {
+  const info = { mimetype: mimeType, size };
+  const body = cleaned(name);
+  if (kind === "sticker") return { body, info, ...where };
+  const isVoice = kind === "audio" && /^audio\/(?:ogg|opus)$/.test(mimeType);
+  return {
+    msgtype: MESSAGE_TYPES[kind],
+    body,
+    filename: body,
+    info,
+    "m.mentions": {},
+    ...(isVoice && { "org.matrix.msc3245.voice": {} }),
+    ...where,
+  };
+}
+
+/** Undefined: they are off. https://spec.matrix.org/v1.16/client-server-api/#event-replacements */
+export function draftsOf({ rooms, ownMessages: own, config }: OutboundDeps, post: PostEvent): Drafts | undefined {
+  const { stream_mode: mode, draft_update_interval_ms: intervalMs } = config;
+  if (mode === "off") return undefined;
+  return {
+    mode,
+    intervalMs: () => intervalMs,
+    async edit({ conversation, platformId }, text, signal) {
+      signal.throwIfAborted();
+      const eventId = eventIdOf(platformId);
+      if (eventId === undefined) throw new SvcError("DELIVERY_REFUSED", "This is no message of the platform.");
+      const roomId = await rooms.resolve(conversation.id, signal);
+      // Homeservers take edits of anything.
+      if (!(await own.has(roomId, eventId, signal))) {
+        throw new SvcError("DELIVERY_REFUSED", "The message that was to be changed is gone.");
+      }
+      const content = {
+        msgtype: "m.text",
+        body: `* ${cleaned(text).slice(0, FALLBACK_CHARS).toWellFormed()}`,
+        "m.mentions": {},
+        "m.new_content": textContent(text),
+        "m.relates_to": { rel_type: "m.replace", event_id: eventId },
+      };
+      await post({ roomId, type: "m.room.message", content, txnId: `svc-${randomUUID()}` }, signal);
+    },
+  };
+}

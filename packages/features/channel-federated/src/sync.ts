@@ -1,0 +1,225 @@
+/**
+ * The connection: one long request after the other. An answer is dealt with in an order that a kill at any instant can't turn
+ * into a loss: the keys that it brought are in the machine's store, then the messages are in the inbox and what can't be decrypted
+ * yet is on disk, in one transaction with the token that asks for what comes after. What a kill cuts off comes again, and is known by its id.
+ * https://spec.matrix.org/v1.16/client-server-api/#syncing
+ */
+import { type FeatureContext, type Inbound, type ReceivedWith, SvcError } from "@svc/contract";
+import { type Fields, fieldsOf, listOf, parseJson, textOf } from "@svc/kit";
+import { type MatrixApi, MatrixRefusal } from "./api.ts";
+import { CHANNEL, type Config } from "./config.ts";
+import { cryptoChangesIn } from "./crypto.ts";
+import { eventReader, type ReaderDeps, type RoomEvent } from "./event-reader.ts";
+import { createJoins, INVITED, type Joins } from "./joins.ts";
+import { roomPath } from "./rooms.ts";
+import { WAITING, type WaitingDeps, waitingEvents } from "./waiting.ts";
+
+export interface SyncDeps extends ReaderDeps, WaitingDeps {
+  readonly api: MatrixApi;
+  /** Told of each answer that was dealt with. */
+  readonly caughtUp: (signal: AbortSignal) => Promise<void>;
+  readonly context: Pick<FeatureContext<Config>, "config" | "clock" | "log" | "state" | "receive">;
+}
+
+const POLL_MS = 30_000;
+/** Beyond the homeserver's own: one that says nothing for longer is gone. */
+const POLL_LIMIT_MS = POLL_MS + 15_000;
+/** A homeserver that answers at once although there is nothing would be asked a thousand times a second. */
+const LEAST_MS = 1_000;
+const MAX_SYNC_BYTES = 67_108_864;
+const TIMELINE_EVENTS = 50;
+const GAP_EVENTS = 100;
+const MOST_GAP_PAGES = 50;
+const FIRST_REST_MS = 1_000;
+const LONGEST_REST_MS = 30_000;
+
+/** https://spec.matrix.org/v1.16/client-server-api/#filtering */
+const FILTER = JSON.stringify({
+  presence: { types: [] },
+  account_data: { types: [] },
+  room: {
+    account_data: { types: [] },
+    ephemeral: { types: [] },
+    state: { types: ["m.room.encryption", "m.room.member"], lazy_load_members: true },
+    timeline: { limit: TIMELINE_EVENTS, lazy_load_members: true },
+  },
+});
+
+/** Where to go on, in the feature's state. */
+const POSITION = "sync";
+
+interface Position {
+  readonly userId: string;
+  readonly since: string;
+  readonly atMs: number;
+}
+
+/** Runs until it is aborted. Throws as `MatrixApi.call`, and REMOTE_UNREACHABLE for an answer that can't be read. */
+export async function runSync(deps: SyncDeps, signal: AbortSignal): Promise<void> {
+  // What is begun beside the loop ends with it.
+  const ending = new AbortController();
+  const both = AbortSignal.any([signal, ending.signal]);
+  const joins = await createJoins(deps, both);
+  try {
+    await loop(deps, joins, signal);
+  } finally {
+    ending.abort(new Error("the connection has ended"));
+    await joins.ended();
+  }
+}
+
+async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<void> {
+  const { api, crypto, userId, context } = deps;
+  const { clock, state } = context;
+  const events = eventReader(deps);
+  let position = await storedPosition(context, userId);
+  const waiting = await waitingEvents(state);
+
+  while (!signal.aborted) {
+    const askedAtMs = clock.monotonic();
+    const answer = await ask(api, position?.since, signal).catch((error: unknown) => {
+      if (position === undefined || !isUnknownPosition(error)) throw error;
+      context.log.warn("the homeserver does not know where this channel was; it begins anew", { channel: CHANNEL });
+      return undefined;
+    });
+    const isLost = answer === undefined;
+    const fresh = answer ?? (await ask(api, undefined, signal));
+    const since = textOf(fresh["next_batch"]);
+    if (since === undefined) throw unreadable();
+    const first = position === undefined;
+    // What was written before the channel was set up is not answered.
+    const fromMs = isLost && position ? position.atMs : undefined;
+
+    if (crypto) {
+      await crypto.receive(cryptoChangesIn(fresh));
+      await crypto.flush(signal);
+    }
+    joins.add(await events.invitations(fieldsOf(fieldsOf(fresh["rooms"])["invite"]), signal));
+    const joined = Object.entries(fieldsOf(fieldsOf(fresh["rooms"])["join"]));
+    const arrived: RoomEvent[] = [];
+    for (const [roomId, room] of joined) {
+      const since = isLost ? undefined : position?.since;
+      const timeline = await roomEvents(deps, roomId, fieldsOf(room), since, signal);
+      if (first) continue;
+      arrived.push(
+        ...timeline
+          .filter(({ origin_server_ts: atMs }) => fromMs === undefined || Number(atMs) >= fromMs)
+          .map((event) => ({ roomId, event })),
+      );
+    }
+    const brought = cryptoChangesIn(fresh).toDevice.length > 0;
+    const isUnchanged = since === position?.since;
+    const opened = crypto ? await waiting.open(deps, brought, signal) : [];
+    const read = await events.read([...opened, ...arrived], signal);
+    const next: Position = { userId, since, atMs: clock.now() };
+    if (!isUnchanged || read.inbound.length > 0 || opened.length > 0) {
+      const left = waiting.after(opened, read, context);
+      const stored = {
+        [POSITION]: JSON.stringify(next),
+        [WAITING]: JSON.stringify(left),
+        [INVITED]: JSON.stringify(joins.left()),
+      };
+      await keep(context, read.inbound, { state: stored, withdrawn: [...read.redacted] }, signal);
+      waiting.replace(left);
+    }
+    position = next;
+    await deps.caughtUp(signal);
+    if (isUnchanged && clock.monotonic() - askedAtMs < LEAST_MS) await clock.sleep(LEAST_MS, signal);
+  }
+}
+
+function ask(api: MatrixApi, since: string | undefined, signal: AbortSignal): Promise<Fields> {
+  const query = { filter: FILTER, since, timeout: String(since === undefined ? 0 : POLL_MS), set_presence: "online" };
+  return api.call(
+    { method: "GET", path: "client/v3/sync", query, maxBytes: MAX_SYNC_BYTES, timeoutMs: POLL_LIMIT_MS },
+    signal,
+  );
+}
+
+const isUnknownPosition = (error: unknown): boolean => error instanceof MatrixRefusal && error.httpStatus === 400;
+
+const unreadable = (): SvcError => new SvcError("REMOTE_UNREACHABLE", "The homeserver's answer can't be read.");
+
+async function storedPosition({ state }: Pick<FeatureContext, "state">, userId: string): Promise<Position | undefined> {
+  const text = await state.get(POSITION);
+  const { userId: whose, since, atMs } = fieldsOf(text === undefined ? undefined : parseJson(Buffer.from(text)));
+  // Of another account it leads nowhere.
+  if (whose !== userId || typeof since !== "string" || typeof atMs !== "number") return undefined;
+  return { userId, since, atMs };
+}
+
+/** Resolves once they are in the inbox: what the disk refuses is tried again. */
+async function keep(
+  { receive, clock, log }: SyncDeps["context"],
+  messages: readonly Inbound[],
+  more: ReceivedWith,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let refusals = 0; ; refusals += 1) {
+    try {
+      await receive(messages, more);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = error instanceof SvcError ? error.code : "unknown";
+      const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** Math.min(refusals, 10));
+      log.warn("messages could not be stored; will retry", { channel: CHANNEL, reason, restMs });
+      await clock.sleep(restMs, signal);
+    }
+  }
+}
+
+/** Timeline of a room, oldest first, with what the homeserver left out of its answer. */
+async function roomEvents(
+  { api, rooms, userId, context }: SyncDeps,
+  roomId: string,
+  room: Fields,
+  since: string | undefined,
+  signal: AbortSignal,
+): Promise<Fields[]> {
+  const timeline = fieldsOf(room["timeline"]);
+  const events = listOf(timeline["events"]).map(fieldsOf);
+  const before = textOf(timeline["prev_batch"]);
+  const isGap = timeline["limited"] === true && since !== undefined && before !== undefined;
+  const missed = isGap ? await missedEvents(api, { roomId, before, since }, signal) : [];
+  if (missed === undefined) {
+    context.log.warn("more messages came than can be fetched; the oldest are not answered", { channel: CHANNEL });
+  }
+  const all = [...(missed ?? []), ...events];
+  for (const event of [...listOf(room["state"] && fieldsOf(room["state"])["events"]).map(fieldsOf), ...all]) {
+    if (event["state_key"] !== undefined) await rooms.changed(roomId, event);
+  }
+  // What was said before we were invited was not said to us.
+  const entry = all.findLastIndex((event) => isEntry(event, userId));
+  return entry === -1 ? all : all.slice(all.findIndex((event) => isEntry(event, userId)) + 1);
+}
+
+/** We are invited, or join. A new name is told by the same event. */
+function isEntry({ type, state_key: whose, content, unsigned }: Fields, userId: string): boolean {
+  if (type !== "m.room.member" || whose !== userId) return false;
+  const { membership } = fieldsOf(content);
+  const previous = fieldsOf(fieldsOf(unsigned)["prev_content"])["membership"];
+  return (membership === "join" || membership === "invite") && previous !== "join";
+}
+
+/** Oldest first; undefined when there are too many. */
+async function missedEvents(
+  api: MatrixApi,
+  { roomId, before, since }: { readonly roomId: string; readonly before: string; readonly since: string },
+  signal: AbortSignal,
+): Promise<Fields[] | undefined> {
+  const missed: Fields[] = [];
+  let from = before;
+  for (let page = 0; page < MOST_GAP_PAGES; page += 1) {
+    const query = { dir: "b", from, to: since, limit: String(GAP_EVENTS) };
+    const path = roomPath(roomId, "messages");
+    const answer = await api.call({ method: "GET", path, query, maxBytes: MAX_SYNC_BYTES }, signal);
+    if (!Array.isArray(answer["chunk"])) throw unreadable();
+    const chunk = listOf(answer["chunk"]).map(fieldsOf);
+    missed.unshift(...chunk.toReversed());
+    const next = textOf(answer["end"]);
+    if (next === undefined || next === from || chunk.length === 0) return missed;
+    from = next;
+  }
+  return undefined;
+}

@@ -1,0 +1,164 @@
+// Encrypted rooms on the fake homeserver, with matrix-js-sdk on the other side: it drives the fake too, and so proves it.
+import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/platforms/matrix/server";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
+import { createClient, type MatrixClient, MatrixEventEvent } from "matrix-js-sdk";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { connect, eventually, never, sectionFor } from "./house.ts";
+import { memoryStore } from "./memory-store.ts";
+
+let platform: MatrixPlatform;
+const clients: MatrixClient[] = [];
+beforeEach(async () => {
+  platform = await startMatrix({ encrypted: true });
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.stopClient();
+  await platform.close();
+});
+
+interface Other {
+  readonly client: MatrixClient;
+  /** Texts that it could decrypt, of the bot. */
+  readonly read: string[];
+}
+
+/** As a person's app does it: log in, encryption, sync. */
+async function sdk(userId: string, deviceId: string): Promise<Other> {
+  const device = platform.world.addDevice(userId, deviceId);
+  const client = createClient({ baseUrl: platform.url, userId, deviceId, accessToken: device.token });
+  clients.push(client);
+  await client.initRustCrypto({ useIndexedDB: false });
+  const read: string[] = [];
+  client.on(MatrixEventEvent.Decrypted, (event) => {
+    if (event.getSender() === BOT && !event.isDecryptionFailure()) read.push(String(event.getContent()["body"]));
+  });
+  await client.startClient({ initialSyncLimit: 10 });
+  await eventually(() => client.isInitialSyncComplete());
+  return { client, read };
+}
+
+test("what is written in an encrypted room is read, and its answer can be read there alone", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const ada = await sdk(PERSON, "ADAPHONE");
+  await ada.client.sendTextMessage(platform.room, "What is new?");
+  await eventually(() => svc.received.length === 1);
+  expect(svc.received[0]).toMatchObject({ text: "What is new?", sender: PERSON, conversation: { id: platform.room } });
+  const { platformId } = await svc.channel.send(
+    { conversation: svc.received[0]!.conversation, text: "**Nothing** at all", deliveryId: "d1" },
+    never,
+  );
+  await eventually(() => ada.read.length === 1);
+  expect(ada.read).toEqual(["**Nothing** at all"]);
+  await svc.channel.drafts!.edit(
+    { conversation: svc.received[0]!.conversation, platformId: platformId! },
+    "Much",
+    never,
+  );
+  await eventually(() => ada.read.includes("* Much"));
+  const events = platform.world.rooms.get(platform.room)!.events.filter(({ sender }) => sender === BOT);
+  expect(JSON.stringify(events)).not.toContain("Nothing");
+  expect(events.filter(({ type }) => type === "m.room.message")).toEqual([]);
+});
+
+test("the next process has the same identity, and reads what was written while there was none", async () => {
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  const store = memoryStore();
+  const ada = await sdk(PERSON, "ADAPHONE");
+  {
+    await using svc = await connect(sectionFor(platform), kept, store);
+    await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+    await ada.client.sendTextMessage(platform.room, "one");
+    await eventually(() => svc.received.length === 1);
+  }
+  const keys = JSON.stringify(platform.world.accounts.get(BOT)!.devices.get(platform.deviceId)!.keys);
+  await ada.client.sendTextMessage(platform.room, "two");
+  await using svc = await connect(sectionFor(platform), kept, store);
+  await eventually(() => svc.received.length === 1);
+  expect(svc.received[0]!.text).toBe("two");
+  expect(JSON.stringify(platform.world.accounts.get(BOT)!.devices.get(platform.deviceId)!.keys)).toBe(keys);
+});
+
+test("a message without its key is recorded, not answered, and read once the key is in the backup", async () => {
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  const ada = await sdk(PERSON, "ADAPHONE");
+  await using svc = await connect(sectionFor(platform), kept);
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  // The key goes nowhere.
+  const { world } = platform;
+  const send = world.sendToDevice.bind(world);
+  const withheld: (() => void)[] = [];
+  world.sendToDevice = (device, event) => {
+    if (device.userId === BOT && event["type"] === "m.room.encrypted") withheld.push(() => send(device, event));
+    else send(device, event);
+  };
+  await ada.client.sendTextMessage(platform.room, "Can you read me?");
+  await eventually(() => svc.received.length === 1);
+  expect(svc.received[0]).toMatchObject({ kind: "reaction", text: expect.stringContaining("encrypted") });
+  expect(
+    platform.world.rooms
+      .get(platform.room)!
+      .events.filter(({ sender, type }) => sender === BOT && type.startsWith("m.room.mess")),
+  ).toEqual([]);
+  for (const deliver of withheld) deliver();
+  await eventually(() => svc.received.length === 2);
+  expect(svc.received[1]).toMatchObject({ text: "Can you read me?" });
+});
+
+test("a message in clear text is not answered in an encrypted room", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const ada = await sdk(PERSON, "ADAPHONE");
+  platform.write({ from: PERSON, text: "I am the homeserver" });
+  await ada.client.sendTextMessage(platform.room, "I am Ada");
+  await eventually(() => svc.received.length > 0);
+  expect(svc.received.map(({ text }) => text)).toEqual(["I am Ada"]);
+});
+
+test("lost keys stop the channel, and say what repairs it", async () => {
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  {
+    await using svc = await connect(sectionFor(platform), kept);
+    await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  }
+  await using svc = await connect(sectionFor(platform), kept, memoryStore());
+  await eventually(() => svc.failure() !== undefined);
+  expect(svc.failure()).toMatchObject({ code: "FEATURE_FAILED", hint: expect.stringContaining("svc channels setup") });
+});
+
+test("the account has cross-signing keys, a backup and a recovery key, by which a new device reads old messages", async () => {
+  const section = sectionFor(platform, { access_token: undefined, password: "secret" });
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  let recoveryKey: string;
+  const ada = await sdk(PERSON, "ADAPHONE");
+  const opened = await connect(section, kept);
+  await opened.channel.setup!({ url: "" }, never);
+  await opened[Symbol.asyncDispose]();
+  {
+    await using svc = await connect(section, kept);
+    await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+    await ada.client.sendTextMessage(platform.room, "before");
+    await eventually(() => svc.received.length === 1);
+    await eventually(() => (platform.world.accounts.get(BOT)!.backup?.keys.size ?? 0) > 0);
+    const says = await svc.channel.setup!({ url: "" }, never);
+    recoveryKey = /shown this once: (.+)$/.exec(says)?.[1] ?? "";
+    expect(recoveryKey).toMatch(/^E[\w ]{50,}/);
+    expect(await svc.channel.setup!({ url: "" }, never)).not.toContain("shown this once");
+  }
+  // Another home: nothing but the recovery key.
+  const other = { state: memorySecrets(), secrets: memorySecrets() };
+  const next = sectionFor(platform, {
+    access_token: platform.world.addDevice(BOT, "SECOND").token,
+    recovery_key: recoveryKey,
+  });
+  await using svc = await connect(next, other);
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const { devices, crossSigning } = platform.world.accounts.get(BOT)!;
+  const signatures = JSON.stringify((devices.get("SECOND")!.keys as { signatures: unknown }).signatures);
+  const selfSigning = Object.keys(crossSigning.get("self_signing_key")!["keys"] as object)[0]!;
+  await eventually(() =>
+    JSON.stringify((devices.get("SECOND")!.keys as { signatures: unknown }).signatures).includes(selfSigning),
+  );
+  expect(signatures).toBeDefined();
+  expect(svc.context.log.text()).not.toContain("not verified");
+});

@@ -1,0 +1,226 @@
+// Against a real Synapse, with an independent client in an encrypted room: every message is answered once, over kills and restarts.
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CryptoEvent, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connect, never } from "./house.ts";
+import { compared, startPhone, symbolsOf, until } from "./phone.ts";
+import { demandSynapse, eventually, type Heard, type Person, startSynapse, type Synapse } from "./real/synapse.ts";
+
+const ALL = process.env["SVC_CASES"] === "all";
+const MESSAGES = ALL ? 200 : 30;
+const KILLS = ALL ? 10 : 3;
+
+const isReal = (): boolean => {
+  try {
+    demandSynapse({
+      skip: () => {
+        throw new Error("skipped");
+      },
+    });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+let synapse: Synapse;
+let ada: Person;
+beforeAll(async () => {
+  if (!isReal()) return;
+  synapse = await startSynapse();
+  ada = await synapse.person("ada");
+}, 120_000);
+afterAll(() => synapse?.[Symbol.asyncDispose]());
+beforeEach((context) => demandSynapse(context));
+
+/** Answers each question with the last line of it. */
+const model = () =>
+  fakeModelServer({
+    script({ body }) {
+      const last = JSON.stringify((body["messages"] as unknown[]).at(-1));
+      return { text: `**answer** to ${/question \d+/.exec(last)?.[0] ?? "something else"}` };
+    },
+  });
+
+async function account(name: string, model: { readonly url: string }, more = "") {
+  const home = temporaryHome();
+  const { userId, password } = await synapse.register(name);
+  writeFileSync(
+    join(home.path, "config.toml"),
+    `[model]
+provider = "openai-compatible"
+name = "fake"
+base_url = "${model.url}"
+api_key = "key-of-the-model"
+
+[channels_config.federated]
+homeserver = "${synapse.url}"
+user_id = "${userId}"
+password = "${password}"
+allowed_users = ["${ada.userId}"]
+stream_mode = "off"
+${more}
+`,
+    { mode: 0o600 },
+  );
+  return { home, userId };
+}
+
+/** No profile but the larger ones has the channel. */
+const binary = (): string => process.env["SVC_BINARY"] ?? fullestBinaryPath();
+const start = (home: string): Promise<RunningBinary> => startBinary({ home, binary: binary() });
+const command = (home: string, ...args: readonly string[]) => runBinary(args, { home, binary: binary() });
+
+async function logIn(daemon: RunningBinary): Promise<void> {
+  const done = await command(daemon.home, "channels", "setup", "federated");
+  if (done.code !== 0) throw new Error(`setup: ${done.stdout}${done.stderr}`);
+}
+
+const from =
+  (userId: string, room: string) =>
+  (heard: Heard): boolean =>
+    heard.event === "message" && heard["sender"] === userId && heard["room"] === room;
+
+test("answers in an encrypted room, over kills of the daemon and a restart of the homeserver, each message once", async () => {
+  await using fake = await model();
+  const { home, userId } = await account("svc", fake);
+  using _ = home;
+  let daemon = await start(home.path);
+  try {
+    await logIn(daemon);
+    const room = String((await ada.does("create", { invite: [userId], encrypted: true }))["room"]);
+    await eventually(async () => ((await ada.does("members", { room }))["members"] as string[]).includes(userId));
+    await eventually(() => daemon.output().includes("joined a room"));
+    const answers = () => ada.heard.filter(from(userId, room));
+    const killAfter = new Set(
+      Array.from({ length: KILLS }, (_, kill) => Math.floor(((kill + 0.5) * MESSAGES) / KILLS)),
+    );
+    for (let number = 1; number <= MESSAGES; number += 1) {
+      await ada.does("send", { room, text: `question ${number}` });
+      if (number === 1) await eventually(() => answers().length === 1);
+      if (number === Math.floor(MESSAGES / 2)) await synapse.restart();
+      if (!killAfter.has(number)) continue;
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
+      await daemon.kill9();
+      daemon = await start(home.path);
+    }
+    // Answers keep their order: what is answered twice has come before the last one.
+    const last = `question ${MESSAGES + 1}`;
+    await ada.does("send", { room, text: last });
+    await eventually(() => answers().some(({ body }) => String(body).endsWith(last)), 120_000);
+    const bodies = answers().map(({ body }) => String(body));
+    const expected = Array.from({ length: MESSAGES + 1 }, (_, at) => `**answer** to question ${at + 1}`);
+    expect(bodies.toSorted()).toEqual(expected.toSorted());
+    expect(answers().every(({ encrypted }) => encrypted === true)).toBe(true);
+    expect(ada.heard.filter(({ event }) => event === "undecryptable")).toEqual([]);
+  } catch (error) {
+    console.error(daemon.output().slice(-4_000));
+    throw error;
+  } finally {
+    await daemon.close();
+  }
+}, 600_000);
+
+test("a room may be encrypted later, and an encrypted file is read", async () => {
+  await using fake = await fakeModelServer({
+    script({ body }) {
+      const said = JSON.stringify(body["messages"]);
+      return { text: /a\.png/.test(said) ? "a picture came" : "fine" };
+    },
+  });
+  const { home, userId } = await account("svcfiles", fake);
+  using _ = home;
+  await using daemon = await start(home.path);
+  await logIn(daemon);
+  const asked = await command(home.path, "channels", "verify", "federated");
+  expect([asked.code, asked.stderr]).toEqual([64, expect.stringContaining("compared at a terminal")]);
+  const room = String((await ada.does("create", { invite: [userId], encrypted: false }))["room"]);
+  await eventually(() => daemon.output().includes("joined a room"));
+  const answers = () => ada.heard.filter(from(userId, room));
+  await ada.does("send", { room, text: "in clear" });
+  await eventually(() => answers().length === 1);
+  expect(answers()[0]).toMatchObject({ encrypted: false, body: "fine" });
+  await ada.does("encrypt", { room });
+  await eventually(async () => (await ada.does("encrypted", { room }))["encrypted"] === true);
+  await ada.does("file", { room, hex: "89504e470d0a1a0a" });
+  await eventually(() => answers().length === 2);
+  expect(answers()[1]).toMatchObject({ encrypted: true, body: "a picture came" });
+}, 180_000);
+
+test("goes on after a restore of a backup, as the same device", async () => {
+  await using fake = await model();
+  const { home, userId } = await account("svcrestored", fake);
+  using _ = home;
+  let daemon = await start(home.path);
+  try {
+    await logIn(daemon);
+    const room = String((await ada.does("create", { invite: [userId], encrypted: true }))["room"]);
+    await eventually(() => daemon.output().includes("joined a room"));
+    const answers = () => ada.heard.filter(from(userId, room)).map(({ body }) => String(body));
+    const ask = async (first: number, last: number): Promise<void> => {
+      for (let number = first; number <= last; number += 1)
+        await ada.does("send", { room, text: `question ${number}` });
+      await eventually(() => answers().length >= last);
+    };
+    await eventually(async () => ((await ada.does("members", { room }))["members"] as string[]).includes(userId));
+    await ask(1, 5);
+    const file = join(home.path, "workspace", "backup.tar.gz");
+    const backup = await command(home.path, "backup", file);
+    if (backup.code !== 0) throw new Error(backup.stdout + backup.stderr);
+    await ask(6, 10);
+    await daemon.stop();
+    const restored = await command(home.path, "restore", file, "--yes");
+    if (restored.code !== 0) throw new Error(restored.stdout + restored.stderr);
+    daemon = await start(home.path);
+    await ask(11, 15);
+    await eventually(() => answers().some((body) => body.endsWith("question 15")));
+    const expected = Array.from({ length: 15 }, (_, at) => `**answer** to question ${at + 1}`);
+    expect([...new Set(answers())].toSorted()).toEqual(expected.toSorted());
+    expect(ada.heard.filter(({ event, room: where }) => event === "undecryptable" && where === room)).toEqual([]);
+  } catch (error) {
+    console.error(daemon.output().slice(-6_000));
+    throw error;
+  } finally {
+    await daemon.close();
+  }
+}, 300_000);
+
+test("is verified by emoji from another device of the account", async () => {
+  const { userId, password } = await synapse.register("svcverified");
+  const logInAs = async (device_id: string) => {
+    const identifier = { type: "m.id.user", user: userId };
+    const body = JSON.stringify({ type: "m.login.password", identifier, password, device_id });
+    const answer = await fetch(`${synapse.url}/_matrix/client/v3/login`, { method: "POST", body });
+    const { access_token: token } = (await answer.json()) as { access_token: string };
+    return { userId, deviceId: device_id, token };
+  };
+  const section = { homeserver: synapse.url, access_token: (await logInAs("SVC")).token, user_id: userId };
+  await using svc = await connect(section);
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const client = await startPhone(synapse.url, await logInAs("PHONE"));
+  try {
+    const asked = new Promise<VerificationRequest>((resolve) =>
+      client.on(CryptoEvent.VerificationRequestReceived, resolve),
+    );
+    await svc.channel.verification!.begin(never);
+    const request = await asked;
+    await request.accept();
+    await svc.channel.verification!.state(never);
+    const showing = compared(request);
+    const state = await until(svc, "compare");
+    const { sas, confirm } = await showing;
+    expect(symbolsOf(state)).toEqual(sas.emoji!.map(([symbol]) => symbol));
+    await confirm();
+    await svc.channel.verification!.answer(true, never);
+    expect(await until(svc, "done")).toMatchObject({ peer: `${userId}, device PHONE` });
+    await eventually(async () => (await client.getCrypto()!.getDeviceVerificationStatus(userId, "SVC"))!.localVerified);
+  } finally {
+    client.stopClient();
+  }
+}, 120_000);
