@@ -14,10 +14,9 @@ const config: UserConfig = {
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: { page: "index.html", sw: "src/worker/sw.ts" },
+      input: { page: "index.html" },
       output: {
-        // A service worker is known by its address: it is the one script that keeps its name.
-        entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
+        entryFileNames: "assets/[name]-[hash].js",
         assetFileNames: "assets/[name]-[hash][extname]",
       },
     },

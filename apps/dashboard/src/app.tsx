@@ -1,13 +1,13 @@
 import { useServices } from "./services.ts";
 import { useCell } from "./state/cell.ts";
 import { Shell } from "./shell/shell.tsx";
-import { SignIn } from "./views/sign-in/sign-in.tsx";
+import { SignIn, Unreachable } from "./views/sign-in/sign-in.tsx";
 
 export function App() {
-  const { phase } = useCell(useServices().session.state);
-  switch (phase) {
+  const state = useCell(useServices().session.state);
+  switch (state.phase) {
     case "starting":
-      return null;
+      return state.problem === undefined ? null : <Unreachable />;
     case "out":
       return <SignIn />;
     default:

@@ -7,17 +7,19 @@ import { watchForNewerPage } from "./live/newer-page.ts";
 import { Announcer } from "./parts/announcer.ts";
 import { followRoute } from "./route/follow-route.ts";
 import type { Route } from "./route/route.ts";
-import { Keeper } from "./session/keeper.ts";
 import { Session } from "./session/session.ts";
 import { Cell } from "./state/cell.ts";
 import { applyTheme, type Theme } from "./parts/theme.ts";
+import { forgetAll, remember, remembered } from "./state/tab-memory.ts";
 import { EventLog } from "./views/events/event-log.ts";
+import { TurnBook } from "./views/sessions/turn-book.ts";
 
 export interface Services {
   readonly session: Session;
   readonly api: Api;
   readonly live: Live;
   readonly events: EventLog;
+  readonly turns: TurnBook;
   readonly route: Cell<Route>;
   readonly announcer: Announcer;
   readonly theme: Cell<Theme>;
@@ -30,19 +32,21 @@ export interface Services {
 const NOW_MS = 10_000;
 
 export function makeServices(window: Window): Services {
-  const { navigator, location } = window;
-  const session = new Session(new Keeper("serviceWorker" in navigator ? navigator.serviceWorker : undefined));
+  const { location } = window;
+  const session = new Session(new BroadcastChannel("svc"), window.isSecureContext);
   const api = new Api(session);
   const live = new Live({
     open: () =>
       new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws`, ["svc.v1", `csrf.${session.csrf() ?? ""}`]),
     check: () => api.get("/api/session"),
+    memory: { get: () => remembered("resume"), set: (id) => remember("resume", id) },
   });
   const theme = new Cell<Theme>("system");
   theme.follow(() => applyTheme(window.document.documentElement, theme.value));
   const nowMs = new Cell(Date.now());
   setInterval(() => nowMs.set(Date.now()), NOW_MS);
   const events = new EventLog(live);
+  const turns = new TurnBook(live);
   const hasNewerPage = watchForNewerPage(live, import.meta.url);
   return {
     hasNewerPage,
@@ -50,6 +54,7 @@ export function makeServices(window: Window): Services {
     api,
     live,
     events,
+    turns,
     route: followRoute(window),
     announcer: new Announcer(),
     theme,
@@ -58,12 +63,14 @@ export function makeServices(window: Window): Services {
 }
 
 /** Events flow while somebody is signed in, and at once again when the machine wakes up or finds a network. */
-export function followSession({ session, live, events }: Services, window: Window): void {
+export function followSession({ session, live, events, turns }: Services, window: Window): void {
   const apply = (): void => {
     if (session.state.value.phase === "in") return live.start();
     live.stop();
     // They are not for whoever signs in next.
     events.clear();
+    turns.clear();
+    forgetAll();
   };
   session.state.follow(apply);
   apply();

@@ -10,6 +10,22 @@ export interface PairedDevice extends Device {
   readonly created_at: string;
   readonly last_seen_at: string | null;
   readonly current: boolean;
+  /** Pages that are signed in as it. */
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly browser: string;
+    readonly created_at: string;
+    readonly last_seen_at: string;
+    readonly current: boolean;
+  }[];
+}
+
+/** One use, ten minutes. */
+export interface NewPairingCode {
+  readonly code: string;
+  readonly expires_at: string;
+  /** For a browser of another machine; null: other machines can't reach the page. */
+  readonly link: string | null;
 }
 
 export interface Channel {

@@ -14,6 +14,13 @@ export interface LiveOptions {
   open(): WebSocket;
   /** Asks whether we are still let in: a refused WebSocket does not say why it was refused. */
   check(): Promise<void>;
+  /** Keeps the id of an event over a reload. */
+  readonly memory?: Memory;
+}
+
+export interface Memory {
+  get(): string | undefined;
+  set(id: string | undefined): void;
 }
 
 export interface Listener {
@@ -34,6 +41,7 @@ export class Live {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last: EventId | undefined;
   #attempt = 0;
+  readonly #running = new Set<string>();
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -41,6 +49,9 @@ export class Live {
 
   start(): void {
     if (this.state.value !== "off") return;
+    // After a reload in the middle of a turn: what was said so far is told again.
+    const from = this.#options.memory?.get();
+    if (from !== undefined) this.#last = parseEventId(from);
     this.state.set("connecting");
     this.#connect();
   }
@@ -49,6 +60,7 @@ export class Live {
   stop(): void {
     this.state.set("off");
     this.#last = undefined;
+    this.#running.clear();
     this.#attempt = 0;
     this.#drop();
   }
@@ -104,6 +116,17 @@ export class Live {
     this.markStale();
   }
 
+  /** Where the oldest turn that runs began is where a reload has to go on. */
+  #followTurns({ type, payload }: LiveEvent, { boot, n }: EventId): void {
+    const turn = String(payload["turn_id"]);
+    if (type === "turn-start") {
+      if (this.#running.size === 0) this.#options.memory?.set(`${boot}-${n - 1}`);
+      this.#running.add(turn);
+    } else if (type === "events-dropped") this.#running.clear();
+    else if (type !== "turn-end" || !this.#running.delete(turn)) return;
+    if (this.#running.size === 0) this.#options.memory?.set(undefined);
+  }
+
   #lost(isSurelyKnown: boolean): void {
     if (this.state.value === "off") return;
     this.state.set("again");
@@ -140,6 +163,7 @@ export class Live {
     if (!isNotice && !isNews(id, this.#last)) return;
     const isOtherBoot = this.#last !== undefined && id.boot !== this.#last.boot;
     this.#last = id;
+    this.#followTurns(frame, id);
     for (const { event } of this.#listeners) event?.(frame);
     if (isOtherBoot || frame.type === "events-dropped") return this.markStale();
     const topics = topicsOf(frame.type);

@@ -10,6 +10,8 @@ interface Props {
   /** What the button says that does it. */
   readonly action: string;
   readonly kind?: "main" | "danger";
+  /** What the button says that closes it. */
+  readonly dismiss?: string;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
   readonly busy?: boolean;
@@ -17,7 +19,17 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-export function Dialog({ title, action, kind = "danger", onConfirm, onClose, busy = false, error, children }: Props) {
+export function Dialog({
+  title,
+  action,
+  kind = "danger",
+  dismiss = "Not now",
+  onConfirm,
+  onClose,
+  busy = false,
+  error,
+  children,
+}: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -33,7 +45,7 @@ export function Dialog({ title, action, kind = "danger", onConfirm, onClose, bus
       {children}
       <Problem error={error} />
       <div class="buttons">
-        <Button onPress={onClose}>Not now</Button>
+        <Button onPress={onClose}>{dismiss}</Button>
         <Button kind={kind} onPress={onConfirm} busy={busy}>
           {action}
         </Button>

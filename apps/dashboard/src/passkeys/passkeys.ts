@@ -6,7 +6,7 @@ import type {
 import { errorOf } from "../api/api-error.ts";
 import { type Api, path, send } from "../api/client.ts";
 import type { Device } from "../api/shapes.ts";
-import type { Kept } from "../session/keeper.ts";
+import type { SignedIn } from "../session/session.ts";
 import { makePasskey, usePasskey } from "./authenticator.ts";
 
 /** Id of the feature that has them. */
@@ -39,10 +39,10 @@ export async function addPasskey(api: Api, { id, name: deviceName }: Device, nam
 }
 
 /** undefined: the person called it off. Throws ApiError. */
-export async function signInByPasskey(): Promise<Kept | undefined> {
+export async function signInByPasskey(): Promise<SignedIn | undefined> {
   const answer = await usePasskey(await post<PublicKeyCredentialRequestOptionsJSON>("/api/webauthn/auth/start", {}));
   if (answer === undefined) return undefined;
-  const { csrf, device } = await post<Kept>("/api/webauthn/auth/finish", answer);
+  const { csrf, device } = await post<SignedIn>("/api/webauthn/auth/finish", answer);
   return { csrf, device };
 }
 

@@ -1,46 +1,87 @@
-/** Who is signed in. The csrf value is here and in the service worker, in memory; the cookie no script can read. */
-import { ApiError, errorOf } from "../api/api-error.ts";
+/**
+ * Who is signed in. The cookie outlives the browser, and no script can read it; the csrf value is in memory only, and each
+ * load of the page asks the service for it.
+ */
+import { ApiError, asApiError, errorOf } from "../api/api-error.ts";
 import { type Credentials, send } from "../api/client.ts";
 import type { Device } from "../api/shapes.ts";
+import { anyFraction, backoffMs } from "../live/backoff.ts";
 import { Cell } from "../state/cell.ts";
-import type { Keeper, Kept } from "./keeper.ts";
 
 export type SignIn =
-  | { readonly phase: "starting" }
-  | { readonly phase: "out"; readonly why: "first" | "ended" | "signed-out" }
+  /** `problem`: the service could not be asked; it is tried again. */
+  | { readonly phase: "starting"; readonly problem?: ApiError }
+  /** `problem`: why the opened link can't sign in. */
+  | { readonly phase: "out"; readonly why: "first" | "ended" | "signed-out"; readonly problem?: ApiError }
   | { readonly phase: "in"; readonly device: Device };
 
-/** A service worker that nobody talks to is ended after half a minute. */
-const PING_MS = 15_000;
+/** What the service tells a page that is signed in. */
+export interface SignedIn {
+  readonly csrf: string;
+  readonly device: Device;
+}
+
+/** Other tabs of this browser share the cookie: each is told when it changes, and asks for itself. */
+export type Tabs = Pick<BroadcastChannel, "postMessage" | "addEventListener">;
+
+/** The browser drops a cookie by its age: a tab that stays open renews it. */
+const RENEW_MS = 6 * 3_600_000;
 
 export class Session implements Credentials {
   readonly state = new Cell<SignIn>({ phase: "starting" });
-  readonly #keeper: Keeper;
-  #kept: Kept | undefined;
-  #ping: ReturnType<typeof setInterval> | undefined;
+  readonly #tabs: Tabs | undefined;
+  /** A browser names the page that sends a GET only where the page came securely; a POST it always does. */
+  readonly #resumeBy: "GET" | "POST";
+  #signedIn: SignedIn | undefined;
+  #resuming: Promise<SignedIn | undefined> | undefined;
+  #linkCode: string | undefined;
+  #renew: ReturnType<typeof setInterval> | undefined;
 
-  constructor(keeper: Keeper) {
-    this.#keeper = keeper;
+  constructor(tabs: Tabs | undefined, isSecureContext: boolean) {
+    this.#tabs = tabs;
+    this.#resumeBy = isSecureContext ? "GET" : "POST";
+    tabs?.addEventListener("message", () => void this.lookAgain());
   }
 
   csrf(): string | undefined {
-    return this.#kept?.csrf;
+    return this.#signedIn?.csrf;
   }
 
+  /** Never rejects. */
   async start(): Promise<void> {
-    const kept = await this.#keeper.ask();
-    // Whether it is still good is told by the first request: asking before would make every reload wait.
-    if (kept) this.#enter(kept);
-    else {
-      this.state.set({ phase: "out", why: "first" });
-      void this.#keeper.prepare();
+    for (let attempt = 0; this.state.value.phase === "starting"; attempt += 1) {
+      try {
+        const signedIn = await this.#resume();
+        if (signedIn !== undefined) return this.#enter(signedIn);
+        this.state.set({ phase: "out", why: "first" });
+        return await this.openLink(this.#linkCode);
+      } catch (error) {
+        // The sign-in may still be valid: don't ask for a code because the service is restarting.
+        this.state.set({ phase: "starting", problem: asApiError(error) });
+        await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, anyFraction())));
+      }
     }
   }
 
-  /** Somebody may have signed in by another tab. */
+  /** @param code Of a pairing link; not used where the browser is signed in already. Never rejects. */
+  async openLink(code: string | undefined): Promise<void> {
+    // Waits until it is known whether this browser is signed in.
+    this.#linkCode = this.state.value.phase === "starting" ? code : undefined;
+    if (code === undefined || this.state.value.phase !== "out") return;
+    try {
+      await this.signIn({ code });
+    } catch (error) {
+      this.state.set({ phase: "out", why: "first", problem: asApiError(error) });
+    }
+  }
+
+  /** Another tab may have signed in or out. */
   async lookAgain(): Promise<void> {
-    const kept = await this.#keeper.ask();
-    if (kept && this.state.value.phase === "out") this.#enter(kept);
+    if (this.state.value.phase === "starting") return;
+    const signedIn = await this.#resume().catch(() => "unknown" as const);
+    if (signedIn === "unknown") return;
+    if (signedIn !== undefined) this.#enter(signedIn);
+    else if (this.state.value.phase === "in") this.#leave("ended");
   }
 
   /** Throws ApiError. */
@@ -49,13 +90,13 @@ export class Session implements Credentials {
       "code" in credential ? { "X-Pairing-Code": credential.code } : { Authorization: `Bearer ${credential.token}` };
     const response = await send("/api/session", { method: "POST", headers }, {});
     if (!response.ok) throw await errorOf(response);
-    this.enter((await response.json()) as Kept);
+    this.enter((await response.json()) as SignedIn);
   }
 
   /** Signed in, by whatever way the service takes. */
-  enter(kept: Kept): void {
-    this.#enter(kept);
-    void this.#keeper.keep(kept);
+  enter(signedIn: SignedIn): void {
+    this.#enter(signedIn);
+    this.#tabs?.postMessage("changed");
   }
 
   async signOut(): Promise<void> {
@@ -64,34 +105,61 @@ export class Session implements Credentials {
     const response = await send("/api/session", { method: "DELETE" }, { "X-Svc-Csrf": csrf });
     if (!response.ok && response.status !== 401) throw await errorOf(response);
     this.#leave("signed-out");
+    this.#tabs?.postMessage("changed");
   }
 
   async refused(csrf: string): Promise<boolean> {
     // Another request of this page was quicker.
     if (this.csrf() !== csrf) return this.csrf() !== undefined;
-    const kept = await this.#keeper.ask();
+    const signedIn = await this.#resume();
     if (this.csrf() !== csrf) return this.csrf() !== undefined;
-    if (kept !== undefined && kept.csrf !== csrf) {
-      this.#enter(kept);
+    if (signedIn !== undefined && signedIn.csrf !== csrf) {
+      this.#enter(signedIn);
       return true;
     }
     this.#leave("ended");
     return false;
   }
 
-  #enter(kept: Kept): void {
-    this.#kept = kept;
-    this.state.set({ phase: "in", device: kept.device });
-    clearInterval(this.#ping);
-    this.#ping = setInterval(() => void this.#keeper.ping(kept), PING_MS);
+  /** Undefined: not signed in. Rejects with ApiError when the service can't say. */
+  #resume(): Promise<SignedIn | undefined> {
+    this.#resuming ??= resumed(this.#resumeBy).finally(() => (this.#resuming = undefined));
+    return this.#resuming;
+  }
+
+  #enter(signedIn: SignedIn): void {
+    const before = this.state.value;
+    this.#signedIn = signedIn;
+    clearInterval(this.#renew);
+    this.#renew = setInterval(() => void this.lookAgain(), RENEW_MS);
+    // The same device as before: nothing on the page has to be drawn anew.
+    if (before.phase === "in" && before.device.id === signedIn.device.id) return;
+    this.state.set({ phase: "in", device: signedIn.device });
   }
 
   #leave(why: "ended" | "signed-out"): void {
-    this.#kept = undefined;
-    clearInterval(this.#ping);
-    void this.#keeper.forget();
+    this.#signedIn = undefined;
+    clearInterval(this.#renew);
     this.state.set({ phase: "out", why });
   }
+}
+
+async function resumed(method: "GET" | "POST"): Promise<SignedIn | undefined> {
+  const response = await send("/api/session", { method }, {});
+  if (response.ok) return (await response.json()) as SignedIn;
+  const error = await errorOf(response);
+  if (error.status === 401 || error.status === 403) return undefined;
+  throw error;
+}
+
+/**
+ * The code of a pairing link (`#pair=123456`), which is taken out of the address at once: it must not stay in the history,
+ * in a bookmark or on a screen.
+ */
+export function takePairingCode({ location, history }: Window): string | undefined {
+  const code = /^#pair=(\d{6})$/.exec(location.hash)?.[1];
+  if (location.hash.startsWith("#pair=")) history.replaceState(null, "", location.pathname);
+  return code;
 }
 
 /** What a person can do about a sign-in that failed. */
@@ -101,12 +169,12 @@ export function signInAdvice({ code, retryAfterSecs }: ApiError): string {
     case "BAD_PAIRING_CODE":
       return "A code is good once, for ten minutes. Make a new one: svc pair";
     case "UNAUTHORIZED":
-      return "Nobody has this token; it may have been revoked. A new one comes from pairing: svc pair";
+      return "This token is unknown; it may have been revoked. Pair again for a new one: svc pair";
     case "FORBIDDEN_SCOPE":
       return "The page needs a device that may operate or read: svc pair --scope operator";
     case "LOCKED_OUT":
     case "RATE_LIMITED":
-      return `${wait}, then try again. Nobody else is locked out.`;
+      return `${wait}, then try again. Other clients are not locked out.`;
     case "PASSKEY_UNKNOWN":
       return "The service does not know this passkey: it was removed, or its device was revoked.";
     case "PASSKEY_REFUSED":

@@ -20,6 +20,10 @@ export function relative(atMs: number, nowMs: number): string {
 export const exact = (atMs: number): string =>
   new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" }).format(atMs);
 
+/** "18:20", in the reader's own zone. */
+export const clockTime = (at: string): string =>
+  new Intl.DateTimeFormat("en-GB", { timeStyle: "short" }).format(Date.parse(at));
+
 /** `0.4 s`, `12 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;

@@ -58,6 +58,116 @@ export function chatCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
+    test("the view follows the end on send, on open and while it grows, and leaves a reader who went up", async () => {
+      const { browser, house } = scene();
+      for (const viewport of [
+        { width: 1280, height: 800 },
+        { width: 390, height: 800 },
+      ]) {
+        await using person = await signedIn(browser, house, { viewport });
+        const { page } = person;
+        const toEnd = (): Promise<number> =>
+          page.evaluate(
+            "(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop)(document.documentElement)",
+          );
+        await person.go("chat", "New chat");
+        const box = page.getByRole("textbox", { name: "Message" });
+        await box.fill("tell me a long story");
+        await box.press("Enter");
+        await page.waitForURL(/#\/sessions\//);
+        await page.getByText("Paragraph 60 of the story.").waitFor();
+        await expect.poll(toEnd).toBeLessThan(3);
+        // What is last is not under the message box.
+        const last = (await page.getByText("Paragraph 60 of the story.").boundingBox())!;
+        const composer = (await page.locator(".chat-box").boundingBox())!;
+        expect(last.y + last.height).toBeLessThanOrEqual(composer.y);
+
+        await page.mouse.move(200, 300);
+        await page.mouse.wheel(0, -1500);
+        const latest = page.getByRole("button", { name: "Jump to latest" });
+        await latest.waitFor();
+        const before = await page.evaluate<number>("document.documentElement.scrollTop");
+        const id = /sessions\/([^?]+)/.exec(page.url())![1]!;
+        const { session_id: name } = await house.api<{ session_id: string }>(`/api/sessions/${id}`);
+        await house.daemon.request("/webhook", {
+          token: house.token,
+          headers: { "X-Session-Id": name },
+          body: { message: "tell me a long story again" },
+        });
+        await expect.poll(() => page.getByText("Paragraph 60 of the story.").count()).toBe(2);
+        expect(await page.evaluate<number>("document.documentElement.scrollTop")).toBe(before);
+        await latest.click();
+        await expect.poll(toEnd).toBeLessThan(3);
+        await latest.waitFor({ state: "detached" });
+
+        await page.reload();
+        await page.getByText("Paragraph 60 of the story.").nth(1).waitFor();
+        await expect.poll(toEnd).toBeLessThan(3);
+        // The box grows with its text, and stays within the screen.
+        const low = (await box.boundingBox())!.height;
+        await box.fill(Array.from({ length: 60 }, (_, n) => `line ${n}`).join("\n"));
+        await expect.poll(async () => (await box.boundingBox())!.height).toBeGreaterThan(low * 3);
+        expect((await page.locator(".chat-box").boundingBox())!.height).toBeLessThan(500);
+        person.expectCalm();
+      }
+    });
+
+    test("a reload in the middle of a turn has its text, its question and what was sent; a draft is there again", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      const thread = page.getByRole("list", { name: "Messages" });
+      const box = page.getByRole("textbox", { name: "Message" });
+      await person.go("chat", "New chat");
+      await box.fill("half a thought");
+      await person.go("devices", "Devices");
+      await person.go("chat", "New chat");
+      expect(await box.inputValue()).toBe("half a thought");
+      await page.reload();
+      expect(await box.inputValue()).toBe("half a thought");
+
+      await box.fill("begin and hang");
+      await box.press("Enter");
+      await thread.getByText("This much is said.").waitFor();
+      await page.getByRole("button", { name: /^Approve #/ }).waitFor();
+      await page.reload();
+      await thread.getByText("This much is said.").waitFor();
+      await thread.getByText("begin and hang").waitFor();
+      await page.getByRole("button", { name: /^Approve #/ }).click();
+      await page.waitForURL(/#\/sessions\//);
+      await thread.getByText("There are three files").waitFor();
+      expect(await thread.getByText("begin and hang").count()).toBe(1);
+
+      // In a conversation that is there already: stopped, by the button in the place of Send.
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      await box.fill("never answer this, please");
+      await box.press("Enter");
+      await page.reload();
+      await thread.getByText("never answer this, please").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Pairing code").waitFor();
+      expect(await page.evaluate<string>("JSON.stringify({ ...sessionStorage })")).toBe("{}");
+      person.expectCalm();
+    });
+
+    test("a first message that is not answered yet can be stopped where it was sent", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await person.go("chat", "New chat");
+      const box = page.getByRole("textbox", { name: "Message" });
+      await box.fill("never answer this one");
+      await box.press("Enter");
+      await page.getByRole("listitem").getByText("answers").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("TURN_CANCELLED").waitFor();
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      expect(await page.getByRole("listitem").getByText("answers").count()).toBe(0);
+      person.expectCalm();
+    });
+
     test("another device's conversation is read along, and not written to", async () => {
       const { browser, house } = scene();
       await using person = await signedIn(browser, house, { name: "supervisor" });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { seriousFindings } from "../house/axe.ts";
 import { signedIn } from "../house/person.ts";
 import { writeProcedure } from "../house/procedures.ts";
 import type { Scene } from "../house/scene.ts";
@@ -55,7 +56,8 @@ type = "manual"
     await shows(IMAGE);
     await page.getByRole("row").filter({ hasText: IMAGE }).getByRole("link").first().click();
     await page.getByRole("heading", { level: 1, name: /Message (in|out)-/ }).waitFor();
-    await shows(LINK);
+    // What was sent is drawn as Markdown, what came in stays as it is.
+    await shows("vbscript:window.hacked=1");
     await person.go("sessions", "Sessions");
     await page.getByRole("link", { name: "hostile" }).click();
     await shows(LINK);
@@ -70,6 +72,39 @@ type = "manual"
 
     expect(await page.evaluate("window.hacked")).toBe(undefined);
     expect(await page.locator(MARKUP).count()).toBe(0);
+    person.expectCalm();
+  });
+
+  test("what a model writes is drawn as it is meant: nothing of it runs or loads, and code is copied to the letter", async () => {
+    const { browser, house } = scene();
+    await using person = await signedIn(browser, house);
+    const { page } = person;
+    await person.go("chat", "New chat");
+    const box = page.getByRole("textbox", { name: "Message" });
+    await box.fill("Show everything");
+    await box.press("Enter");
+    const answer = page.getByRole("listitem").filter({ hasText: "Release 1.4" });
+    await answer.getByRole("heading", { name: "Release 1.4" }).waitFor();
+    await answer.getByRole("table").waitFor();
+    const link = answer.getByRole("link", { name: "the notes" });
+    expect(await link.getAttribute("href")).toBe("https://notes.example/1.4");
+    expect(await link.getAttribute("rel")).toContain("noreferrer");
+    await answer.getByText("https://bank.example (evil.example)").waitFor();
+    await answer.getByText("Picture: a cat (pictures.example)").waitFor();
+    await answer.getByText("<script>window.hacked=1</script>").waitFor();
+    await answer.locator(".hl-keyword").first().waitFor();
+    await person.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await answer.getByRole("button", { name: "Copy" }).first().click();
+    await answer.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(
+      "// Three times as fast.\nexport const search = (words: string): number => words.length * 3;",
+    );
+    expect(await page.evaluate("window.hacked")).toBe(undefined);
+    expect(await page.locator(MARKUP).count()).toBe(0);
+    for (const colors of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: colors });
+      expect(await seriousFindings(page, colors === "dark")).toEqual([]);
+    }
     person.expectCalm();
   });
 

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { launchProfile } from "../house/browser.ts";
 import { meet, signedIn, signIn, signInByToken } from "../house/person.ts";
 import type { Scene } from "../house/scene.ts";
 
@@ -46,12 +50,100 @@ export function signInCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("lasts until a reload where there are no service workers", async () => {
+    test("lasts over a restart of the browser, and over one of the daemon", async () => {
+      const { house } = scene();
+      const profile = mkdtempSync(join(tmpdir(), "svc-profile-"));
+      try {
+        const code = await house.pairingCode("--name", "laptop");
+        for (const start of ["first", "again", "after a kill"]) {
+          if (start === "after a kill") {
+            await house.kill();
+            await house.start();
+          }
+          await using context = await launchProfile(profile);
+          const page = context.pages()[0] ?? (await context.newPage());
+          await page.goto(start === "first" ? `${house.url}/#pair=${code}` : house.url);
+          await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+          // The code is in no address any more, and not in the history either.
+          expect(page.url()).not.toContain(code);
+          expect(await page.evaluate<string>("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")).toBe(
+            "[{},{}]",
+          );
+        }
+      } finally {
+        rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+      }
+    });
+
+    test("by a link in a tab that is open; a used one says so, and a browser that is signed in uses none up", async () => {
       const { browser, house } = scene();
-      await using person = await signedIn(browser, house, { serviceWorkers: "block" });
-      await person.go("approvals", "Approvals");
-      await person.page.reload();
-      await expect.poll(() => person.page.getByLabel("Pairing code").count()).toBe(1);
+      await using person = await meet(browser, house);
+      const { page } = person;
+      await page.getByLabel("Pairing code").waitFor();
+      const code = await house.pairingCode("--name", "linked");
+      await page.goto(`${house.url}/#pair=${code}`);
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      const other = await house.pairingCode("--name", "spare");
+      await page.goto(`${house.url}/#pair=${other}`);
+      await page.reload();
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+
+      await using second = await meet(browser, house);
+      await second.page.goto(`${house.url}/#pair=${code}`);
+      await second.page.getByText("The link did not sign this browser in.").waitFor();
+      await second.page.goto(`${house.url}/#pair=${other}`);
+      await second.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      expect(new URL(second.page.url()).hash).toBe("");
+      second.expectCalm();
+    });
+
+    test("does not ask for a code while the service does not answer", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await page.route("**/api/session", (route) => route.abort());
+      await page.reload();
+      await page.getByText("The service does not answer. Trying again").waitFor();
+      expect(await page.getByLabel("Pairing code").count()).toBe(0);
+      await page.unroute("**/api/session");
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+    });
+
+    test("an operator lets a phone in by a code of the page, and ends its sign-in again; the phone's tabs follow", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await person.go("devices", "Devices");
+      await page.getByRole("button", { name: "Add a device" }).click();
+      const dialog = page.getByRole("dialog", { name: "Add a device" });
+      await dialog.getByLabel("Name").fill("pocket");
+      await dialog.getByRole("button", { name: "Make a code" }).click();
+      const code = (await dialog.locator("output").textContent()) ?? "";
+      await dialog.getByText("Other machines can't reach this service yet.").waitFor();
+      // Where it can be reached, there is a link for that code.
+      const link = `https://svc.example.org/#pair=${code}`;
+      await page.route("**/api/pairing-codes", (route) =>
+        route.fulfill({ json: { code, expires_at: new Date().toISOString(), link } }),
+      );
+      await dialog.getByRole("button", { name: "Make another code" }).click();
+      await dialog.getByRole("img", { name: "QR code of the link" }).waitFor();
+      await person.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+      await dialog.getByRole("button", { name: "Copy the link" }).click();
+      await dialog.getByRole("button", { name: "Copied" }).waitFor();
+      expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(link);
+      await dialog.getByRole("button", { name: "Done" }).click();
+
+      await using phone = await meet(browser, house, { viewport: { width: 390, height: 800 } });
+      await phone.page.goto(`${house.url}/#pair=${code}`);
+      await phone.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.reload();
+      const row = page.getByRole("row", { name: /pocket/ });
+      await row.getByRole("button", { name: /^End the sign-in of/ }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "End" }).click();
+      await phone.page.getByText("Your sign-in has ended").waitFor();
+      await row.getByText("nowhere").waitFor();
+      person.expectCalm();
+      phone.expectCalm();
     });
 
     test("ends at once when the device is revoked", async () => {

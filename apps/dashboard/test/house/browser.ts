@@ -1,7 +1,7 @@
 /** Debian's Chromium, driven by playwright-core: one for all tests, a context for each person. */
 import { existsSync } from "node:fs";
-import { requireReal } from "@svc/testkit";
-import { type Browser, chromium } from "playwright-core";
+import { requireReal } from "@svc/testkit/require-real";
+import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import type { TestContext } from "vitest";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -26,3 +26,7 @@ export function needChromium(context: TestContext): void {
 }
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+
+/** A browser with a profile on disk, as a person has it: what it stores is there when it starts again. */
+export const launchProfile = (folder: string): Promise<BrowserContext> =>
+  chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: ARGUMENTS });

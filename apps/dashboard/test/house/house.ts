@@ -2,19 +2,13 @@
 import { createServer } from "node:net";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type FakeModelServer,
-  fakeModelServer,
-  type ProviderA,
-  type ProviderAMessage,
-  providerADelivery,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  startDeliverer,
-  startProviderA,
-  temporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
+import { type ProviderAMessage, providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { answers } from "./model.ts";
 
 const PERSON = "+15551234567";

@@ -1,7 +1,10 @@
 /** A daemon of the build that has everything, as browsers use passkeys on it: by its name, not by its address. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fullestBinaryPath, runBinary, type RunningBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import type { Door } from "./person.ts";
 
 export interface PasskeyHouse extends Door, AsyncDisposable {

@@ -58,7 +58,7 @@ async function answerFirst(house: House, approved: boolean, feedback: string): P
 
 /** Waits until a list has as many; what happens in another process tells nobody here. */
 async function settled(house: House, path: string, count: number): Promise<void> {
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 2_400; tries += 1) {
     const lists = Object.values(await house.api<Record<string, unknown>>(path));
     if (lists.some((list) => Array.isArray(list) && list.length >= count)) return;
     await new Promise((resolve) => setTimeout(resolve, 25));

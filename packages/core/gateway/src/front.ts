@@ -17,6 +17,7 @@ import { hostRules } from "./net/host-rules.ts";
 import type { Lasting } from "./lasting.ts";
 import { openApiRoute } from "./openapi/route.ts";
 import { ownRoutes } from "./own-routes.ts";
+import { type PairingLinks, pairingLinks } from "./pairing/link.ts";
 import { SessionRoute } from "./page/session-route.ts";
 import { signInWays } from "./page/sign-in-ways.ts";
 import { PairRoute } from "./pairing/route.ts";
@@ -37,6 +38,8 @@ export interface Front {
   readonly upgrade: Upgrade;
   /** Requests to routes and channels of features. */
   readonly ongoing: Ongoing;
+  /** Links that sign a browser in with this pairing code. */
+  readonly linksOf: (code: string) => PairingLinks;
   /** What the operator is to be told about these settings. */
   readonly warning: string | undefined;
 }
@@ -57,6 +60,8 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     isUp,
   });
   const rules = hostRules({ allowedHosts: config.allowed_hosts, publicUrl: config.public_url, port });
+  const linksOf = (code: string): PairingLinks =>
+    pairingLinks({ code, host: config.host, port, publicUrl: config.public_url });
   const onClientGone = (clientId: ClientId): void => deps.onClientGone(clientId);
   const layers = new WebhookLayers({ ...lasting, ...settings, clientOf, clock: deps.clock, onClientGone });
   const events = new RequestEvents(deps);
@@ -107,7 +112,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     }),
     routeOf: routeNames(patterns),
     otherwise: api.listener(
-      { core: { ...deps, devices: lasting.devices, bodies }, features },
+      { core: { ...deps, ...lasting, bodies, linksOf }, features },
       { ...lasting, featurePaths: settings.featurePaths, isUp, clientOf, log: deps.log },
     ),
     isDraining,
@@ -122,7 +127,7 @@ export function makeFront(settings: GatewaySettings, lasting: Lasting, port: num
     library: lasting.socketLibrary,
     limit: lasting.webhookLimit,
   });
-  return { settings, listener, upgrade, ongoing, warning: layers.warning };
+  return { settings, listener, upgrade, ongoing, linksOf, warning: layers.warning };
 }
 
 function resolverOf({ config }: GatewaySettings, { forwarding: watch }: Lasting): ClientResolver {

@@ -9,10 +9,10 @@ import { RequestBudget } from "./http/request-budget.ts";
 import { keepRoom } from "./http/room.ts";
 import { checkListen, createHttpServer, listen } from "./http/server.ts";
 import { makeLasting, webhookLimitOf } from "./lasting.ts";
-import { checkBind, checkRebind } from "./net/bind.ts";
+import { checkBind, checkRebind, localUrl } from "./net/bind.ts";
 import { OTHER } from "./observe/requests.ts";
 import { isUpgrade } from "./streams/routes.ts";
-import type { Gateway, GatewayDeps } from "./types.ts";
+import type { Gateway, GatewayDeps, GatewaySettings } from "./types.ts";
 
 /** Resolves when it listens. Throws PUBLIC_BIND, CONFIG_INVALID, FEATURE_CONFLICT before it does, or ADDRESS_IN_USE. */
 export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
@@ -20,6 +20,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   checkBind(config);
   let draining = false;
   let front: Front;
+  let inForce: GatewaySettings = deps;
   const serve: RequestListener = (incoming, outgoing) => {
     try {
       front.listener(incoming, outgoing);
@@ -29,12 +30,13 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       send(incoming, outgoing, errorReply("INTERNAL"));
     }
   };
-  const lasting = makeLasting(deps, { settings: () => front.settings, isDraining: () => draining, serve });
+  const lasting = makeLasting(deps, { settings: () => inForce, isDraining: () => draining, serve });
   const { crowd, devices, forwarding, pageSessions, pairing, running, requests, send, sopLimit, webhookLimit } =
     lasting;
   /** Never throws: from the first line on, the next request meets the new settings. */
   const adopt = (next: Front, before?: Front): void => {
     front = next;
+    inForce = next.settings;
     for (const limit of [webhookLimit, sopLimit]) limit.configure(webhookLimitOf(next.settings));
     if (next.settings.config.trust_forwarded_headers) forwarding.mended();
     if (next.warning !== undefined && next.warning !== before?.warning) log.warn(next.warning);
@@ -64,10 +66,11 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   log.info("the gateway listens", { port, version: deps.version });
 
   return {
-    url: `http://${urlHost(config.host)}:${port}`,
+    url: localUrl(config.host, port),
     port,
     instance,
     pairing,
+    linksOf: (code) => front.linksOf(code),
     devices,
     seen: {
       get untrustedForwarding() {
@@ -100,10 +103,4 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       return close(graceMs);
     },
   };
-}
-
-/** The host to reach this gateway by from this machine: the unspecified address is none. */
-function urlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::" || host.trim() === "") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
 }

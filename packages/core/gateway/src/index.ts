@@ -6,5 +6,6 @@ export { ANONYMOUS, mintClientId } from "./identity.ts";
 export { type IngressPath, ingressPathsOf } from "./ingress/ingress-paths.ts";
 export { checkBind, isPublicBind } from "./net/bind.ts";
 export { isLocalOnly } from "./net/local-only.ts";
+export type { PairingLinks } from "./pairing/link.ts";
 export type { IssuedCode, Pairing } from "./pairing/pairing.ts";
 export type * from "./types.ts";

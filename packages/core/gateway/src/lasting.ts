@@ -67,6 +67,8 @@ export interface Surroundings {
   readonly serve: RequestListener;
 }
 
+const DAY_MS = 86_400_000;
+
 export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: Surroundings): Lasting {
   const { clock, log, store } = deps;
   const running = new RunningTurns();
@@ -89,6 +91,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     devices,
     clock,
     log,
+    idleMs: () => settings().config.page_session_days * DAY_MS,
     onEnd: (signIn) => streams.closeOf(signIn),
   });
   const send = sender(clock, isDraining);

@@ -8,6 +8,7 @@ import type { FeaturePath } from "./api/feature-paths.ts";
 import type { Reports } from "./api/reports.ts";
 import type { IngressPath } from "./ingress/ingress-paths.ts";
 import type { CrowdLimits } from "./streams/crowd.ts";
+import type { PairingLinks } from "./pairing/link.ts";
 import type { Pairing } from "./pairing/pairing.ts";
 
 /** The part of the durable state the gateway touches. */
@@ -137,6 +138,8 @@ export interface Gateway {
   readonly port: number;
   readonly instance: string;
   readonly pairing: Pairing;
+  /** Links that sign a browser in with a code of `pairing`. */
+  linksOf(code: string): PairingLinks;
   readonly devices: PairedDevices;
   readonly seen: {
     /** A request came with forwarding headers while `gateway.trust_forwarded_headers` is off. */

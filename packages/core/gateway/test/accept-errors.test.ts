@@ -1,6 +1,7 @@
 // A connection that could not be accepted was an error of the server, and one that nobody listened to ended the process.
 import { createServer } from "node:http";
-import { captureLogger, fakeClock } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
 import { outliveAcceptErrors } from "../src/http/accept-errors.ts";
 

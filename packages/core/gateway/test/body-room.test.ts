@@ -1,5 +1,6 @@
 // A stranger proves himself with the last byte of his body: by holding it back on every connection there is he could have all
 // of our memory. And a body in a million pieces must not take a hundred times its size.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -124,7 +125,7 @@ describe("room for bodies", () => {
         for (const body of bodies) if (body.result === undefined) await body.goes();
         expect(room.bytes).toBe(0);
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 });
@@ -141,7 +142,7 @@ describe("a body in pieces", () => {
           expect(Buffer.compare((await body.ends()) as Buffer, sent)).toBe(0);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 

@@ -1,6 +1,6 @@
 // Whose request it is, for limits and lockouts: never whom a stranger names, and nobody pays for what another one did.
 import { coreSections } from "@svc/kernel";
-import { captureLogger } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { clientResolver } from "../src/net/client.ts";

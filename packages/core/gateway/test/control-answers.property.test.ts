@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { SvcError } from "@svc/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -63,6 +64,6 @@ test("whatever is answered", async () => {
       );
       expect(error === undefined || (error instanceof SvcError && error.exitCode > 0)).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });

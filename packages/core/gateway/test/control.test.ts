@@ -6,7 +6,8 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import { captureLogger, fakeClock } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { callDaemon, type ControlHandlers, startControl } from "../src/control/index.ts";
 

@@ -16,6 +16,7 @@ describe("the list", () => {
         created_at: "1970-01-01T00:00:00.000Z",
         last_seen_at: null,
         current: true,
+        sessions: [],
       },
       {
         id: "dev-read",
@@ -24,6 +25,7 @@ describe("the list", () => {
         created_at: "1970-01-01T00:00:00.000Z",
         last_seen_at: "1970-01-01T00:00:01.000Z",
         current: false,
+        sessions: [],
       },
       expect.objectContaining({ id: "dev-lost", current: false }),
     ]);

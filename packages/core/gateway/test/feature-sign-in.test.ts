@@ -44,7 +44,7 @@ describe("a page", () => {
       device: { id: "dev-operator", name: "operator", scope: "operator" },
     });
     expect(answer.headers["set-cookie"]).toEqual([
-      `svc_session=${cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000`,
+      `svc_session=${cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age=7776000`,
     ]);
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(gateway.pageSessions.rows).toMatchObject([{ deviceId: "dev-operator" }]);

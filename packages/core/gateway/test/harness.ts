@@ -10,7 +10,8 @@ import {
   type RegisteredRoute,
 } from "@svc/kernel";
 import type { Arrival, Arrived, Device, IdempotencyClaim, Scope } from "@svc/store";
-import { captureLogger, fakeClock } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";
 import { FakeApprovals } from "./fake-approvals.ts";
 import { FakeChannelEvents } from "./fake-channel-events.ts";
@@ -44,6 +45,7 @@ const CONFIG: GatewayDeps["config"] = {
   trust_forwarded_headers: false,
   trusted_proxies: ["127.0.0.0/8", "::1/128"],
   max_body_bytes: 4096,
+  page_session_days: 90,
 };
 
 /** Whose a test's routes are. */

@@ -2,6 +2,7 @@
 // a browser would have sent somewhere else. And signatures: any change to what is signed is a refusal.
 import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { enter } from "../src/http/door.ts";
@@ -58,7 +59,7 @@ describe("hosts", () => {
         const url = rules.allowsHost(host) && URL.canParse(`http://${host}/`) ? new URL(`http://${host}/`) : OURS;
         expect([isServed(url), url.username, url.pathname, url.search, url.hash]).toEqual([true, "", "/", "", ""]);
       }),
-      { numRuns: 3_000 },
+      { numRuns: cases(3_000) },
     );
   });
 
@@ -72,7 +73,7 @@ describe("hosts", () => {
         const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
         expect([isServed(url), url.pathname, [443, 42_617].includes(port)]).toEqual([true, "/", true]);
       }),
-      { numRuns: 3_000 },
+      { numRuns: cases(3_000) },
     );
   });
 });
@@ -112,7 +113,7 @@ describe("the door", () => {
           expect(isRight).toBe(true);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: cases(3_000) },
     );
   });
 });

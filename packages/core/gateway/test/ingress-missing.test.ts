@@ -1,7 +1,7 @@
 // The path of a channel that is not configured, not built or out of service: its platform is told which, in the words of the
 // specification, and the path is nobody else's.
 import type { Ingress } from "@svc/contract";
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
 import { ingressPathsOf } from "../src/index.ts";
 import { channelWith, delivery, FEATURE, PATH } from "./channel.ts";

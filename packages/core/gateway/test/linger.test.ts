@@ -1,7 +1,7 @@
 // Whoever was refused an upgrade, or asked for a tunnel, kept the connection for as long as a byte of theirs came now and then:
 // Node has let go of such a socket, and none of the server's limits holds for it.
 import { connect, createServer, type AddressInfo } from "node:net";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
 import { endAndLinger } from "../src/http/linger.ts";
 

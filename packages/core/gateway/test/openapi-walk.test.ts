@@ -116,6 +116,10 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
     STORE_FAILED: notSignedIn("STORE_FAILED"),
   },
   "DELETE /api/session": { STORE_FULL: notSignedOut("STORE_FULL"), STORE_FAILED: notSignedOut("STORE_FAILED") },
+  "DELETE /api/devices/{id}/sessions/{session}": {
+    STORE_FULL: notEnded("STORE_FULL"),
+    STORE_FAILED: notEnded("STORE_FAILED"),
+  },
   "DELETE /api/sessions/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
   "POST /api/inbox/{id}/replay": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
   "DELETE /api/inbox/{id}": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
@@ -135,6 +139,14 @@ function notSignedOut(code: ErrorCode): Provocation {
     const signedIn = await signIn(await world.start(), world.tokens.operator);
     world.pageSessions.fails = new SvcError(code);
     return call(world, { method: "DELETE", path: "/api/session", headers: signedIn.headers });
+  };
+}
+
+function notEnded(code: ErrorCode): Provocation {
+  return async (world) => {
+    await world.start();
+    world.pageSessions.fails = new SvcError(code);
+    return world.ask();
   };
 }
 

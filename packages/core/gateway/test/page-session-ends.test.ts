@@ -1,7 +1,8 @@
 // When a page's sign-in ends: what it has open must end with it, on disk too, and no clock, restart or full disk may keep it alive.
-import { hash } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import type { Device } from "@svc/store";
-import { captureLogger, fakeClock } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
 import { MAX_PER_DEVICE, MAX_SIGN_INS, PageSessions } from "../src/auth/page-sessions.ts";
 import { FakePageSessions } from "./fake-page-sessions.ts";
@@ -9,7 +10,12 @@ import { Harness, route } from "./harness.ts";
 import { call, until } from "./http.ts";
 import { askSignIn, type SignedIn, signIn, started, status } from "./sign-in.ts";
 
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+const BROWSER = { browser: "Firefox on Linux", isSecure: false };
+
+/** As the gateway derives it. */
+const csrfOf = (cookie: string): string => createHmac("sha256", cookie).update("svc page csrf").digest("base64url");
 
 const signOut = (to: Harness, { headers }: SignedIn) => call(to, { method: "DELETE", path: "/api/session", headers });
 
@@ -69,29 +75,29 @@ describe("a sign-in ends", () => {
     await until(() => gateway.pageSessions.rows.length === 0);
   });
 
-  test("twelve hours after its last request, to the minute, also when something is open on it", async () => {
+  test("ninety days after its last request, to the minute, also when something is open on it", async () => {
     let asked = 0;
     const slow = route("GET", "/api/slow", () => ((asked += 1), new Promise(() => {})));
     const { gateway, tokens } = await started({ routes: [slow] });
     const [page, watching] = [await signIn(gateway, tokens.operator), await signIn(gateway, tokens.operator)];
     const waiting = call(gateway, { path: "/api/slow", headers: watching.headers });
     await until(() => asked === 1);
-    for (let day = 0; day < 3; day += 1) {
-      await gateway.clock.advance(12 * HOUR_MS - 1);
+    for (let time = 0; time < 3; time += 1) {
+      await gateway.clock.advance(90 * DAY_MS - 1);
       expect(await status(gateway, page)).toBe(200);
     }
     expect(await waiting).toMatchObject({ status: 401, json: { error: "The page was signed out." } });
-    await gateway.clock.advance(12 * HOUR_MS);
+    await gateway.clock.advance(90 * DAY_MS);
     expect([await status(gateway, page), gateway.pageSessions.rows]).toEqual([401, []]);
   });
 
   test("not with a restart, in which the time it was idle counts on", async () => {
     const { gateway, tokens } = await started();
     const page = await signIn(gateway, tokens.operator);
-    const second = await restarted(gateway, 11 * HOUR_MS);
+    const second = await restarted(gateway, 89 * DAY_MS);
     expect(await status(second, page)).toBe(200);
     expect(second.pageSessions.touched).toHaveLength(1);
-    const third = await restarted(second, 12 * HOUR_MS);
+    const third = await restarted(second, 90 * DAY_MS);
     expect(await status(third, page)).toBe(401);
     await until(() => third.pageSessions.rows.length === 0);
   });
@@ -135,16 +141,18 @@ test("there are a thousand at most: the least recently seen goes, with its own d
   harness.device("read");
   const seenAtMs = harness.clock.now() - 1000;
   harness.pageSessions.rows = Array.from({ length: MAX_SIGN_INS }, (_, n) => ({
+    id: `${n}`,
     idHash: hash("sha256", `${n}`, "hex"),
-    csrfHash: hash("sha256", "csrf", "hex"),
     deviceId: "dev-read",
+    browser: "Browser",
+    isSecure: false,
     createdAtMs: 0,
     seenAtMs: seenAtMs + n / 10,
   }));
   const gateway = await harness.start();
   const page = await signIn(gateway, token);
   const statusOf = (cookie: string) =>
-    status(gateway, { headers: { cookie: `svc_session=${cookie}`, "x-svc-csrf": "csrf" } });
+    status(gateway, { headers: { cookie: `svc_session=${cookie}`, "x-svc-csrf": csrfOf(cookie) } });
   expect([await statusOf("0"), await statusOf("1"), await status(gateway, page)]).toEqual([401, 200, 200]);
   await until(() => gateway.pageSessions.rows.length === MAX_SIGN_INS);
 });
@@ -153,36 +161,36 @@ describe("the clock", () => {
   test("set back, makes none immortal, over any number of starts", async () => {
     const { gateway, tokens } = await started();
     const page = await signIn(gateway, tokens.operator);
-    gateway.clock.setWallClock(gateway.clock.now() - 1000 * HOUR_MS);
+    gateway.clock.setWallClock(gateway.clock.now() - 9000 * DAY_MS);
     const second = await restarted(gateway, 0);
-    await second.clock.advance(6 * HOUR_MS);
+    await second.clock.advance(60 * DAY_MS);
     const third = await restarted(second, 0);
-    await third.clock.advance(5 * HOUR_MS);
-    const fourth = await restarted(third, HOUR_MS);
+    await third.clock.advance(29 * DAY_MS);
+    const fourth = await restarted(third, DAY_MS);
     expect(await status(fourth, page)).toBe(401);
   });
 
-  test("set back while the gateway runs, does not stop the twelve hours", async () => {
+  test("set back while the gateway runs, does not stop the ninety days", async () => {
     const { gateway, tokens } = await started();
     const page = await signIn(gateway, tokens.operator);
-    gateway.clock.setWallClock(gateway.clock.now() - 1000 * HOUR_MS);
-    await gateway.clock.advance(12 * HOUR_MS);
+    gateway.clock.setWallClock(gateway.clock.now() - 9000 * DAY_MS);
+    await gateway.clock.advance(90 * DAY_MS);
     expect(await status(gateway, page)).toBe(401);
   });
 
-  test("set back after a start, does not give back the hours from before it", async () => {
+  test("set back after a start, does not give back the days from before it", async () => {
     const { gateway, tokens } = await started();
     const page = await signIn(gateway, tokens.operator);
-    const second = await restarted(gateway, 11 * HOUR_MS);
+    const second = await restarted(gateway, 89 * DAY_MS);
     second.clock.setWallClock(gateway.clock.now());
-    await second.clock.advance(HOUR_MS);
+    await second.clock.advance(DAY_MS);
     expect(await status(second, page)).toBe(401);
   });
 
   test("set forward, or a machine that slept, signs out", async () => {
     const { gateway, tokens } = await started();
     const page = await signIn(gateway, tokens.operator);
-    gateway.clock.setWallClock(gateway.clock.now() + 12 * HOUR_MS);
+    gateway.clock.setWallClock(gateway.clock.now() + 90 * DAY_MS);
     expect(await status(gateway, page)).toBe(401);
   });
 });
@@ -192,10 +200,11 @@ test("who stops leaves no timer, neither of those who are signed in nor of what 
   const clock = fakeClock();
   const device = { id: "a" } as Device;
   const devices = { get: () => device, seen: () => device };
-  const make = () => new PageSessions({ store, devices, clock, log: captureLogger(), onEnd: () => {} });
+  const make = () =>
+    new PageSessions({ store, devices, clock, log: captureLogger(), idleMs: () => DAY_MS, onEnd: () => {} });
   const sessions = make();
-  const { cookie, csrf } = await sessions.open(device);
-  await sessions.open(device);
+  const { cookie, csrf } = await sessions.open(device, BROWSER);
+  await sessions.open(device, BROWSER);
   const found = sessions.find({ cookie, csrf });
   if (typeof found === "string") throw new Error(found);
   store.fails = new Error("no room");
@@ -207,7 +216,7 @@ test("who stops leaves no timer, neither of those who are signed in nor of what 
   store.rows = [];
   const late = make();
   late.stop();
-  await late.open(device);
-  await sessions.open(device);
+  await late.open(device, BROWSER);
+  await sessions.open(device, BROWSER);
   expect(clock.waiting).toBe(0);
 });

@@ -14,7 +14,7 @@ describe("with a token", () => {
     const { answer, cookie, csrf } = await signIn(gateway, tokens.operator);
     expect(answer.json).toEqual({ csrf, device: { id: "dev-operator", name: "operator", scope: "operator" } });
     expect(answer.headers["set-cookie"]).toEqual([
-      `svc_session=${cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age=2592000`,
+      `svc_session=${cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age=7776000`,
     ]);
     expect(answer.headers["cache-control"]).toBe("no-store");
     for (const secret of [cookie, csrf]) expect(Buffer.from(secret, "base64url")).toHaveLength(32);
@@ -23,8 +23,13 @@ describe("with a token", () => {
   test("only hashes are kept, and nothing is logged", async () => {
     const { gateway, tokens } = await started();
     const { cookie, csrf } = await signIn(gateway, tokens.operator);
-    const row = { idHash: hash("sha256", cookie, "hex"), csrfHash: hash("sha256", csrf, "hex") };
-    expect(gateway.pageSessions.rows).toMatchObject([{ ...row, deviceId: "dev-operator" }]);
+    const row = {
+      idHash: hash("sha256", cookie, "hex"),
+      deviceId: "dev-operator",
+      browser: "Browser",
+      isSecure: false,
+    };
+    expect(gateway.pageSessions.rows).toMatchObject([row]);
     const kept = JSON.stringify(gateway.pageSessions.rows) + gateway.log.text();
     expect([kept.includes(cookie), kept.includes(csrf)]).toEqual([false, false]);
   });

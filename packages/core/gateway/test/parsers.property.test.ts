@@ -1,7 +1,7 @@
 // Every parser a stranger's bytes go through: never throws, never takes what it should not, agrees with what it is fed.
 import * as fc from "fast-check";
 import { isIP } from "node:net";
-import { captureLogger } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
 import { describe, expect, test } from "vitest";
 import { isJsonType } from "../src/http/json.ts";
 import { Reply } from "../src/http/reply.ts";

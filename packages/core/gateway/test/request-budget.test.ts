@@ -1,8 +1,19 @@
 // 300 connections that pipelined 64 KB of requests and read nothing took a gigabyte and held the event loop for ten seconds:
 // Node parses all that it has read at once.
+import { Socket } from "node:net";
+import type { Clock } from "@svc/contract";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
+import type { Intake } from "../src/http/intake.ts";
+import { RequestBudget } from "../src/http/request-budget.ts";
 import { Harness, type HarnessOptions, route } from "./harness.ts";
 import { call, codeOf, statusOf, tick, until, Wire } from "./http.ts";
+
+/** A connection's other end is what the kernel says, and no property that can be set. */
+function socketFrom(remoteAddress: string): Socket {
+  return Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress });
+}
 
 const BODY = '{"message":"hi"}';
 
@@ -117,6 +128,83 @@ describe("requests of one connection in flight", () => {
     expect(await wire.responses(count)).toHaveLength(count);
     wire.socket.destroy();
     other.socket.destroy();
+  });
+});
+
+describe("requests parsed in one turn of the event loop", () => {
+  /** How many were parsed in each of the first turns, where what each leads to takes `costMs`. */
+  async function turnsOf(costMs: number): Promise<number[]> {
+    let nowMs = 0;
+    let parsed = 0;
+    const clock: Clock = { ...fakeClock(), monotonic: () => nowMs };
+    const budget = new RequestBudget({ clock, log: captureLogger() });
+    const proceed = (): void => {
+      parsed += 1;
+      // Later than the step, as an answer is.
+      setImmediate(() => (nowMs += costMs));
+    };
+    for (let count = 0; count < 100; count += 1) budget.schedule({ proceed } as Intake);
+    const turns: number[] = [];
+    for (let turn = 0; turn < 6; turn += 1) {
+      const before = parsed;
+      await new Promise((resolve) => setImmediate(resolve));
+      turns.push(parsed - before);
+    }
+    return turns;
+  }
+
+  test("stay as many where their answers take little", async () => {
+    expect(await turnsOf(0.1)).toEqual([8, 8, 8, 8, 8, 8]);
+  });
+
+  test("become fewer, down to one, where their answers take long", async () => {
+    const turns = await turnsOf(2);
+    expect(turns[0]).toBe(8);
+    expect(turns.at(-1)).toBe(1);
+    expect(turns).toEqual(turns.toSorted((a, b) => b - a));
+  });
+});
+
+describe("requests of one peer in one turn", () => {
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+  function budgetAt(time: { nowMs: number }) {
+    const clock: Clock = { ...fakeClock(), monotonic: () => time.nowMs };
+    const budget = new RequestBudget({ clock, log: captureLogger() });
+    /** How many of `count` requests may be parsed at once. */
+    return (remoteAddress: string, count: number): number =>
+      Array.from({ length: count }, () => socketFrom(remoteAddress)).filter((socket) => budget.mayBegin(socket)).length;
+  }
+
+  test("are not bounded while it is alone", () => {
+    const begun = budgetAt({ nowMs: 0 });
+    expect(begun("192.0.2.1", 100)).toBe(100);
+  });
+
+  test("are eight while another peer is served, which waits for nothing", async () => {
+    const begun = budgetAt({ nowMs: 0 });
+    begun("192.0.2.1", 100);
+    expect(begun("192.0.2.2", 1)).toBe(1);
+    expect(begun("192.0.2.1", 100)).toBe(8);
+    expect(begun("192.0.2.2", 1)).toBe(1);
+    await turn();
+    expect(begun("192.0.2.1", 100)).toBe(8);
+  });
+
+  test("are not bounded any more 100 ms after the other one's last request", async () => {
+    const time = { nowMs: 0 };
+    const begun = budgetAt(time);
+    begun("192.0.2.1", 1);
+    begun("192.0.2.2", 1);
+    begun("192.0.2.1", 1);
+    await turn();
+    time.nowMs = 99;
+    expect(begun("192.0.2.1", 100)).toBe(8);
+    await turn();
+    time.nowMs = 100;
+    begun("192.0.2.1", 1);
+    await turn();
+    expect(begun("192.0.2.1", 100)).toBe(100);
   });
 });
 

@@ -157,7 +157,7 @@ describe("streams", () => {
   test("of a page that was signed out are closed once, those of its device stay; a late one is closed as it is opened", () => {
     const streams = new Streams();
     const closed: string[] = [];
-    const signIn = { idHash: "x", deviceId: "a", isEnded: false };
+    const signIn = { id: "s", idHash: "x", deviceId: "a", isEnded: false };
     streams.open({ ...one, signIn }, (why) => {
       closed.push(`page ${why}`);
       throw new Error("gone already");

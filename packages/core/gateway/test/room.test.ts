@@ -2,7 +2,8 @@
 // client that opens connections and says nothing held them all.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { captureLogger, fakeClock } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, expect, test } from "vitest";
 import { keepRoom, mostConnections } from "../src/http/room.ts";
 import { statusOf, Wire } from "./http.ts";

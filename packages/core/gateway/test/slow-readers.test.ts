@@ -1,11 +1,12 @@
 // A reader that does not read must cost neither memory nor the others' time, and must not go on as if it had missed nothing.
 import { createEventHub } from "@svc/kernel";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Crowd } from "../src/streams/crowd.ts";
 import { Feed } from "../src/streams/feed.ts";
 import type { Outlet } from "../src/streams/outlet.ts";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { bearer, delta, EventReader, socketOf } from "./event-stream.ts";
 import { Harness } from "./harness.ts";
 import { tick, until } from "./http.ts";
@@ -188,7 +189,7 @@ describe("a feed, whatever its client does", () => {
         if (position !== hub.n) faults.push(`ends at ${position} of ${hub.n}`);
         expect(faults).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 });

@@ -1,6 +1,7 @@
 // The shared conformance vectors that concern the gateway: the same cases every implementation must agree on.
 import { hash } from "node:crypto";
-import { captureLogger, vectorCases } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
 import { SlidingWindow, keyLimit } from "../src/limits/sliding-window.ts";
 import { isPublicBind } from "../src/net/bind.ts";

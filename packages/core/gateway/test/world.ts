@@ -30,6 +30,15 @@ export class World extends Harness {
         running: false,
       },
     );
+    this.pageSessions.rows.push({
+      id: "session-1",
+      idHash: "hash",
+      deviceId: "dev-read",
+      browser: "Firefox on Linux",
+      isSecure: false,
+      createdAtMs: this.clock.now(),
+      seenAtMs: this.clock.now(),
+    });
     const calls = [{ callId: "c", tool: "shell", input: { line: "ls" }, ok: true, output: "x" }];
     this.messages.push(
       { turnId: "t", at: 1, role: "user", text: "hi", calls: [] },
@@ -58,7 +67,10 @@ export class World extends Harness {
   path(id?: string): string {
     const { path } = this.spec;
     const known = Object.entries(KNOWN).find(([start]) => path.startsWith(start))?.[1] ?? "mine";
-    return path.replace("{step_id}", "step-1").replace(/\{\w+\}/, id ?? known);
+    return path
+      .replace("{step_id}", "step-1")
+      .replace("{session}", "session-1")
+      .replace(/\{\w+\}/, id ?? known);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Approval } from "../../api/governed-shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { LongProse } from "../../parts/long-prose.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
 import { Name, Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
@@ -56,12 +57,15 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
   );
 }
 
-/** Nobody is to say yes to what is not there to be read; what is over may be short. */
-function Message({ approval: { message, title, status } }: { readonly approval: Approval }) {
+/**
+ * What is asked must be there to be read; what is over may be short. A step of a procedure is Markdown; the command of a tool
+ * call is shown to the letter.
+ */
+function Message({ approval: { message, title, status, origin } }: { readonly approval: Approval }) {
   if (status !== "waiting") return <LongProse text={message} of={title} />;
   return (
     <div class="asked" role="group" aria-label={`What is asked: ${title}`} tabIndex={0}>
-      <Prose>{message}</Prose>
+      {origin === "sop" ? <Markdown text={message} /> : <Prose>{message}</Prose>}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { Confirmed } from "../../parts/confirmed.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Json } from "../../parts/json.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
 import { Name, Prose } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -72,9 +73,7 @@ function Detail({ mail }: { readonly mail: MailDetail }) {
           ["Turn", optional(mail.turn_id)],
         ]}
       />
-      <div class="card">
-        <Prose>{mail.text}</Prose>
-      </div>
+      <div class="card">{mail.id.startsWith("out-") ? <Markdown text={mail.text} /> : <Prose>{mail.text}</Prose>}</div>
       {mail.files.length > 0 && (
         <ul>
           {mail.files.map(({ kind, name }, index) => (

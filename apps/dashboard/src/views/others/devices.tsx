@@ -1,4 +1,4 @@
-/** Who may use the service, and how one is shut out. */
+/** Who may use the service, where it is signed in, and how one is shut out or let in. */
 import { useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import type { PairedDevice } from "../../api/shapes.ts";
@@ -10,6 +10,7 @@ import { Name } from "../../parts/name.tsx";
 import { RenameDialog } from "../../parts/rename-dialog.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
+import { AddDevice } from "./add-device.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
@@ -23,6 +24,7 @@ const COLUMNS: readonly Column<PairedDevice>[] = [
       </>
     ),
   },
+  { label: "Signed in", cell: (device) => <SignIns device={device} /> },
   { label: "May", cell: ({ scope }) => scope, narrow: true },
   { label: "Paired", cell: ({ created_at: at }) => <Ago at={at} />, narrow: true },
   { label: "Seen", cell: ({ last_seen_at: at }) => (at === null ? "never" : <Ago at={at} />), narrow: true },
@@ -33,9 +35,12 @@ export function Devices() {
   const devices = useList<{ readonly devices: readonly PairedDevice[] }>("/api/devices", ["devices"]);
   return (
     <>
-      <Heading title="Devices" />
+      <Heading title="Devices">
+        <AddDevice />
+      </Heading>
       <p>
-        Only who is at the machine can let somebody in. There: <Command>svc pair --name "a name"</Command>
+        A code lets one more device in. Make one here, or where the service runs:{" "}
+        <Command>svc pair --name "a name"</Command>
       </p>
       <Shown read={devices}>
         {({ devices: rows }) =>
@@ -47,6 +52,42 @@ export function Devices() {
         }
       </Shown>
     </>
+  );
+}
+
+/** Each browser by itself: one that was lost is signed out, and the others stay. */
+function SignIns({ device: { id, sessions } }: { readonly device: PairedDevice }) {
+  const { api, live } = useServices();
+  if (sessions.length === 0) return <span class="hint">nowhere</span>;
+  return (
+    <ul class="bare sign-ins">
+      {sessions.map((session) => (
+        <li key={session.id}>
+          <span>
+            {session.browser} {session.current && <span class="mark">this page</span>}
+            <br />
+            <span class="hint">
+              seen <Ago at={session.last_seen_at} />
+            </span>
+          </span>
+          <Confirmed
+            text="End"
+            label={`End the sign-in of ${session.browser}`}
+            question="End this sign-in?"
+            act={() =>
+              api
+                .call(path`/api/devices/${id}/sessions/${session.id}`, { method: "DELETE" })
+                .finally(() => live.markStale(["devices"]))
+            }
+          >
+            <p>
+              {session.browser} is signed out at once. The device stays paired.
+              {session.current && " It is the page you look at."}
+            </p>
+          </Confirmed>
+        </li>
+      ))}
+    </ul>
   );
 }
 

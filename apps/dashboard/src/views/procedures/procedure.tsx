@@ -1,6 +1,7 @@
 import type { Procedure as Defined, Procedures } from "../../api/governed-shapes.ts";
 import { Facts } from "../../parts/facts.tsx";
 import { Heading } from "../../parts/heading.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
 import { Name } from "../../parts/name.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
@@ -47,9 +48,7 @@ function Definition({ procedure }: { readonly procedure: Defined }) {
           The files are wrong since they were changed; the version before counts. <Name>{problem}</Name>
         </p>
       )}
-      <p>
-        <Name>{description}</Name>
-      </p>
+      <Markdown text={description} />
       <Facts
         facts={[
           ["Version", <Name>{version}</Name>],

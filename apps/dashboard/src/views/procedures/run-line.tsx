@@ -1,6 +1,7 @@
 import type { RunStep } from "../../api/governed-shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Json } from "../../parts/json.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
 import { Name } from "../../parts/name.tsx";
 import { Took } from "../../parts/time.tsx";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
@@ -36,7 +37,19 @@ function Step({
         )}
       </p>
       {approval === null ? null : <ApprovalCard approval={approval} />}
-      {output === null || output === undefined ? null : <Json label="Output" value={output} />}
+      <Output output={output} />
     </li>
+  );
+}
+
+/** Of a step that the model did it is a text; of one without a model, a value. */
+function Output({ output }: Pick<RunStep, "output">) {
+  if (output === null || output === undefined) return null;
+  if (typeof output !== "string") return <Json label="Output" value={output} />;
+  return (
+    <details class="json">
+      <summary>Output</summary>
+      <Markdown text={output} />
+    </details>
   );
 }

@@ -37,7 +37,7 @@ function Unknown({ info }: { readonly info: ReturnType<typeof useList<Info>> }) 
 }
 
 function Known({ info }: { readonly info: Info }) {
-  const { route } = useServices();
+  const { api, route } = useServices();
   const device = useDevice();
   const mayOperate = useMayOperate();
   const shown = useTranscript(info.id);
@@ -49,24 +49,34 @@ function Known({ info }: { readonly info: Info }) {
   return (
     <>
       <Heading title={info.session_id} keepsFocus={isFresh}>
-        {mayOperate && <Commands info={info} isBusy={info.running || turns.length > 0} />}
+        {mayOperate && <Commands info={info} canStop={!isMine && (info.running || turns.length > 0)} />}
       </Heading>
       <p class="hint">
         <Owner device={info.device} />
       </p>
       <Shown read={shown.read}>
-        {() => <Thread shown={shown} turns={turns} sent={chat.sent} onForget={chat.forget} />}
+        {() => (
+          <Thread shown={shown} turns={turns} sent={chat.sent} onForget={chat.forget}>
+            {isMine && mayOperate ? (
+              <ChatBox
+                chat={chat}
+                autoFocus={isFresh}
+                draft={info.session_id}
+                isBusy={info.running || turns.length > 0}
+                onStop={() => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" })}
+              />
+            ) : (
+              <p class="hint">Only the device that a conversation is of can go on with it.</p>
+            )}
+          </Thread>
+        )}
       </Shown>
-      {isMine && mayOperate ? (
-        <ChatBox chat={chat} autoFocus={isFresh} />
-      ) : (
-        <p class="hint">Only the device that a conversation is of can go on with it.</p>
-      )}
     </>
   );
 }
 
-function Commands({ info, isBusy }: { readonly info: Info; readonly isBusy: boolean }) {
+/** The device that writes stops what runs in the message box. */
+function Commands({ info, canStop }: { readonly info: Info; readonly canStop: boolean }) {
   const { api } = useServices();
   const stop = useAction(() => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" }));
   const remove = async (): Promise<void> => {
@@ -76,9 +86,11 @@ function Commands({ info, isBusy }: { readonly info: Info; readonly isBusy: bool
   return (
     <>
       <Problem error={stop.error} />
-      <Button disabled={!isBusy} busy={stop.isRunning} onPress={() => void stop.run()}>
-        Stop
-      </Button>
+      {canStop && (
+        <Button busy={stop.isRunning} onPress={() => void stop.run()}>
+          Stop
+        </Button>
+      )}
       <Confirmed text="Delete" question="Delete this conversation?" act={remove}>
         <p>What runs in it is stopped, and all of it goes from the disk.</p>
       </Confirmed>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Message as Kept, ToolCall } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Json } from "../../parts/json.tsx";
+import { Markdown } from "../../parts/markdown.tsx";
 import { Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
 import type { LivePart, LiveTurn } from "./live-turns.ts";
@@ -12,7 +13,7 @@ export function Message({ message: { role, text, at, calls } }: { readonly messa
       {calls.map((call) => (
         <Call key={call.call_id} call={call} />
       ))}
-      {text === "" ? null : <Prose>{text}</Prose>}
+      {text === "" ? null : role === "user" ? <Prose>{text}</Prose> : <Markdown text={text} />}
     </Bubble>
   );
 }
@@ -48,7 +49,7 @@ export function Answering({ turn: { parts } }: { readonly turn: LiveTurn }) {
   return (
     <Bubble role="assistant" aside={<span class="working">answers</span>}>
       {parts.map((part, index) =>
-        part.kind === "text" ? <Prose key={index}>{part.text}</Prose> : <LiveCall key={index} call={part} />,
+        part.kind === "text" ? <Markdown key={index} text={part.text} /> : <LiveCall key={index} call={part} />,
       )}
     </Bubble>
   );

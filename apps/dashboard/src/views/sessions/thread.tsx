@@ -1,11 +1,15 @@
 /** The messages of a conversation: what is kept, what was just sent, what is being answered. */
-import { useEffect, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Prose } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { useServices } from "../../services.ts";
+import { useCell } from "../../state/cell.ts";
 import type { LiveTurn } from "./live-turns.ts";
 import { Answering, Bubble, Message } from "./message.tsx";
 import type { Sent } from "./sent.ts";
+import { useFollow } from "./use-follow.ts";
 import type { ShownTranscript } from "./use-transcript.ts";
 import { TurnApprovals } from "./turn-approvals.tsx";
 
@@ -14,13 +18,19 @@ interface Props {
   readonly turns: readonly LiveTurn[];
   readonly sent: Sent | undefined;
   readonly onForget: () => void;
+  /** Stays in sight below the messages. */
+  readonly children: ComponentChildren;
 }
 
-export function Thread({ shown, turns, sent, onForget }: Props) {
+export function Thread({ shown, turns, sent, onForget, children }: Props) {
   const messages = shown?.transcript?.messages ?? [];
-  const end = useRef<HTMLDivElement>(null);
-  const length = messages.length + JSON.stringify(turns).length;
-  useEffect(() => followEnd(end.current), [length, sent]);
+  const { isAway, toEnd } = useFollow(messages[0] && `${messages[0].turn_id} ${messages[0].at}`);
+  // What runs will tell; without a connection nothing does.
+  const isUnsure = useCell(useServices().live.state) !== "open" || turns.length === 0;
+  // Who sends wants to see what comes of it.
+  useEffect(() => {
+    if (sent !== undefined) toEnd();
+  }, [sent]);
   return (
     <>
       {(shown?.transcript?.before ?? null) !== null && (
@@ -36,9 +46,9 @@ export function Thread({ shown, turns, sent, onForget }: Props) {
           <Message key={`${message.turn_id} ${index}`} message={message} />
         ))}
         {sent && (
-          <Bubble role="user" aside={sent.isLost ? "no answer came" : "sent"}>
+          <Bubble role="user" aside={sent.isLost && isUnsure ? "no answer came" : "sent"}>
             <Prose>{sent.text}</Prose>
-            {sent.isLost && (
+            {sent.isLost && isUnsure && (
               <p class="hint">
                 The connection was lost. If this is not in the conversation, send it again.{" "}
                 <Button onPress={onForget}>Hide</Button>
@@ -51,14 +61,14 @@ export function Thread({ shown, turns, sent, onForget }: Props) {
         ))}
       </ol>
       <TurnApprovals turns={turns} />
-      <div ref={end} />
+      <div class="composer">
+        {isAway && (
+          <p class="to-latest">
+            <Button onPress={toEnd}>Jump to latest</Button>
+          </p>
+        )}
+        {children}
+      </div>
     </>
   );
-}
-
-/** Who reads further up is left there. */
-function followEnd(end: HTMLElement | null): void {
-  const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
-  const isNearEnd = scrollHeight - clientHeight - scrollTop < 240;
-  if (isNearEnd) end?.scrollIntoView({ block: "nearest" });
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../../api/api-error.ts";
 import type { Message } from "../../api/shapes.ts";
 import { useServices } from "../../services.ts";
+import { remember, remembered } from "../../state/tab-memory.ts";
 import { isKept, type Sent } from "./sent.ts";
 
 export interface Chat {
@@ -16,10 +17,15 @@ export interface Chat {
 /** @param onAnswered Resolves when the conversation was read again: until then the message is shown as sent. */
 export function useChat(session: string, messages: readonly Message[], onAnswered: () => Promise<void>): Chat {
   const { live } = useServices();
-  const [sent, setSent] = useState<Sent>();
+  const [sent, setSent] = useState<Sent | undefined>(() => sentBefore(session));
   const [error, setError] = useState<ApiError>();
   const answered = useRef(onAnswered);
   answered.current = onAnswered;
+  const isKeptNow = sent !== undefined && isKept(sent, messages);
+  useEffect(
+    () => remember(sentName(session), isKeptNow || !sent ? undefined : JSON.stringify(sent)),
+    [sent, isKeptNow],
+  );
   useEffect(() => {
     const endFrames = live.listen({
       chat(frame) {
@@ -40,14 +46,25 @@ export function useChat(session: string, messages: readonly Message[], onAnswere
     };
   }, [live, session]);
   return {
-    sent: sent && isKept(sent, messages) ? undefined : sent,
+    sent: isKeptNow ? undefined : sent,
     error,
     send(text) {
       if (!live.send({ type: "message", content: text, session_id: session })) return false;
       setError(undefined);
-      setSent({ text, after: messages.at(-1)?.turn_id, isLost: false });
+      const next: Sent = { text, after: messages.at(-1)?.turn_id, isLost: false };
+      // At once: the page may be reloaded before it is drawn.
+      remember(sentName(session), JSON.stringify(next));
+      setSent(next);
       return true;
     },
     forget: () => setSent(undefined),
   };
+}
+
+const sentName = (session: string): string => `sent.${session}`;
+
+/** What was sent before a reload; its answer, if one comes, is in the conversation. */
+function sentBefore(session: string): Sent | undefined {
+  const text = remembered(sentName(session));
+  return text === undefined ? undefined : { ...(JSON.parse(text) as Sent), isLost: true };
 }

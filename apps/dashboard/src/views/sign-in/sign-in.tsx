@@ -1,26 +1,24 @@
 /** Where a person comes in: with a code, which makes this browser a device, or as a device that has a passkey or a token. */
 import { useEffect } from "preact/hooks";
 import { Command } from "../../parts/empty.tsx";
+import { Problem } from "../../parts/problem.tsx";
 import { useServices } from "../../services.ts";
+import { signInAdvice } from "../../session/session.ts";
 import { useCell } from "../../state/cell.ts";
-import { useTick } from "../../state/use-tick.ts";
 import { PasskeySignIn } from "./passkey-sign-in.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 
-/** Signed in by one tab, all of them are in soon. */
-const LOOK_MS = 1_500;
-
 const WHY = {
   first: undefined,
-  ended: "Your sign-in has ended: twelve hours passed without a request, or the device was revoked.",
+  ended: "Your sign-in has ended: an operator ended it, or it was not used for a long time.",
   "signed-out": "You are signed out.",
 } as const;
 
 export function SignIn() {
   const { session } = useServices();
   const state = useCell(session.state);
+  const linkProblem = state.phase === "out" ? state.problem : undefined;
   const why = state.phase === "out" ? WHY[state.why] : undefined;
-  useTick(LOOK_MS, () => void session.lookAgain());
   useEffect(() => {
     document.title = "Sign in · svc";
   }, []);
@@ -28,6 +26,12 @@ export function SignIn() {
     <main class="sign-in" id="main" tabIndex={-1}>
       <h1>svc</h1>
       {why === undefined ? null : <p role="status">{why}</p>}
+      {linkProblem === undefined ? null : (
+        <div>
+          <Problem error={linkProblem} what="The link did not sign this browser in." />
+          <p class="hint">{signInAdvice(linkProblem)}</p>
+        </div>
+      )}
       <PasskeySignIn />
       <SignInForm
         label="Pairing code"
@@ -38,7 +42,7 @@ export function SignIn() {
         field={{ inputMode: "numeric", autoComplete: "one-time-code", maxLength: 16 }}
       />
       <p class="hint">
-        Make a code where the service runs: <Command>svc pair</Command>
+        Make a code where the service runs: <Command>svc pair</Command>, or under Devices on a page that is signed in.
       </p>
       <details>
         <summary>Use a token instead</summary>
@@ -50,6 +54,16 @@ export function SignIn() {
           field={{ type: "password", autoComplete: "off", maxLength: 200 }}
         />
       </details>
+    </main>
+  );
+}
+
+/** The page is here and the service is not: it starts again, or the network is gone. */
+export function Unreachable() {
+  return (
+    <main class="sign-in" id="main" tabIndex={-1}>
+      <h1>svc</h1>
+      <p role="status">The service does not answer. Trying again …</p>
     </main>
   );
 }

@@ -1,6 +1,9 @@
 /** The routes core itself has below `/api/`. */
 import type { Mailbox, SessionService } from "@svc/agent";
+import type { Logger } from "@svc/contract";
 import type { Devices } from "../auth/devices.ts";
+import type { PageSessions } from "../auth/page-sessions.ts";
+import type { Pairing } from "../pairing/pairing.ts";
 import type { GatewayApprovals, GatewaySops } from "../types.ts";
 import type { ApiRoute } from "./app.ts";
 import { approvalRoutes } from "./approvals.ts";
@@ -8,6 +11,7 @@ import { auditRoutes } from "./audit.ts";
 import type { BodyLimits } from "./body.ts";
 import { deviceRoutes } from "./devices.ts";
 import { inboxRoutes } from "./inbox.ts";
+import { type PairingCodeDeps, pairingCodeRoutes } from "./pairing-codes.ts";
 import { type Reports, reportRoutes } from "./reports.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { sopRunRoutes } from "./sop-runs.ts";
@@ -20,6 +24,10 @@ export interface CoreRouteDeps extends Reports {
   readonly approvals: GatewayApprovals;
   readonly sops: GatewaySops;
   readonly bodies: BodyLimits;
+  readonly pageSessions: PageSessions;
+  readonly pairing: Pairing;
+  readonly linksOf: PairingCodeDeps["linksOf"];
+  readonly log: Logger;
 }
 
 export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
@@ -30,5 +38,6 @@ export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...sopRoutes(deps.sops, deps.bodies),
   ...sopRunRoutes(deps.sops, deps.approvals),
   ...auditRoutes(deps.sops.audit),
-  ...deviceRoutes(deps.devices, deps.bodies),
+  ...deviceRoutes(deps),
+  ...pairingCodeRoutes(deps),
 ];

@@ -2,6 +2,8 @@
 import { SvcError, type Json } from "@svc/contract";
 import type { Device } from "@svc/store";
 import * as v from "valibot";
+import type { ListedSignIn, PageSessions } from "../auth/page-sessions.ts";
+import type { Principal } from "../auth/principal.ts";
 import { jsonReply, Reply } from "../http/reply.ts";
 import { DEVICE_NAME } from "../pairing/device-name.ts";
 import type { PairedDevices } from "../types.ts";
@@ -16,6 +18,18 @@ const DEVICE = v.object({
   created_at: time(),
   last_seen_at: v.nullable(time("UTC, to the minute; null: never.")),
   current: v.pipe(v.boolean(), v.description("It is the device that asks.")),
+  sessions: v.pipe(
+    v.array(
+      v.object({
+        id: name("For DELETE /api/devices/{id}/sessions/{session}."),
+        browser: v.string(),
+        created_at: time(),
+        last_seen_at: time(),
+        current: v.pipe(v.boolean(), v.description("It is the sign-in that asks.")),
+      }),
+    ),
+    v.description("Pages that are signed in as this device, the most recently seen first."),
+  ),
 });
 
 const LIST: Omit<ApiRoute, "handle"> = {
@@ -51,25 +65,46 @@ const REVOKE: Omit<ApiRoute, "handle"> = {
   errors: ["DEVICE_UNKNOWN", "STORE_FULL", "STORE_FAILED"],
 };
 
-export const DEVICE_SPECS = [LIST, RENAME, REVOKE];
+const END_SESSION: Omit<ApiRoute, "handle"> = {
+  method: "DELETE",
+  path: "/api/devices/{id}/sessions/{session}",
+  access: "operate",
+  summary: "Signs one page of a device out: its streams and its requests end at once. The device stays paired.",
+  params: { id: name("The device's id."), session: name("The id of the sign-in.") },
+  answers: {
+    200: { description: "It is signed out.", body: v.object({ id: v.string(), ended: v.literal(true) }) },
+  },
+  errors: ["SESSION_UNKNOWN", "STORE_FULL", "STORE_FAILED"],
+};
 
-export function deviceRoutes(devices: PairedDevices, limits: BodyLimits): ApiRoute[] {
+export const DEVICE_SPECS = [LIST, RENAME, REVOKE, END_SESSION];
+
+export interface DeviceRouteDeps {
+  readonly devices: PairedDevices;
+  readonly pageSessions: Pick<PageSessions, "list" | "endOne">;
+  readonly bodies: BodyLimits;
+}
+
+export function deviceRoutes({ devices, pageSessions, bodies }: DeviceRouteDeps): ApiRoute[] {
+  const shown = (device: Device, { device: asking, signIn }: Principal): Json => ({
+    ...shownDevice(device, device.id === asking.id),
+    sessions: pageSessions.list(device.id).map((session) => shownSession(session, session.id === signIn?.id)),
+  });
   return [
     {
       ...LIST,
-      handle: ({ device: asking }) =>
-        jsonReply(200, { devices: devices.list().map((device) => shown(device, device.id === asking.id)) }),
+      handle: ({ principal }) => jsonReply(200, { devices: devices.list().map((device) => shown(device, principal)) }),
     },
     {
       ...RENAME,
       async handle(request) {
-        const body = await jsonBody(request, NAME_BODY, limits);
+        const body = await jsonBody(request, NAME_BODY, bodies);
         if (body instanceof Reply) return body;
         const id = request.params["id"] ?? "";
         const isKnown = await devices.rename(id, (body as v.InferOutput<typeof NAME_BODY>).name);
         const renamed = isKnown ? devices.list().find((device) => device.id === id) : undefined;
         if (!renamed) throw new SvcError("DEVICE_UNKNOWN");
-        return jsonReply(200, shown(renamed, id === request.device.id));
+        return jsonReply(200, shown(renamed, request.principal));
       },
     },
     {
@@ -85,11 +120,34 @@ export function deviceRoutes(devices: PairedDevices, limits: BodyLimits): ApiRou
         return jsonReply(200, { id, revoked: true });
       },
     },
+    {
+      ...END_SESSION,
+      async handle({ principal, params, env, release }) {
+        const { id = "", session = "" } = params;
+        if (session === principal.signIn?.id) {
+          // As above: the answer comes first.
+          release();
+          env.outgoing.shouldKeepAlive = false;
+        }
+        if (!(await pageSessions.endOne(id, session))) throw new SvcError("SESSION_UNKNOWN", NO_SUCH_SIGN_IN);
+        return jsonReply(200, { id: session, ended: true });
+      },
+    },
   ];
 }
 
+const NO_SUCH_SIGN_IN = "The device has no such sign-in; it may have ended already.";
+
+const shownSession = ({ id, browser, createdAtMs, seenAtMs }: ListedSignIn, current: boolean): Json => ({
+  id,
+  browser,
+  created_at: new Date(createdAtMs).toISOString(),
+  last_seen_at: new Date(seenAtMs).toISOString(),
+  current,
+});
+
 /** The ClientId and the token's hash stay inside. */
-function shown({ id, name, scope, createdAt, lastSeenAt }: Device, current: boolean): Json {
+function shownDevice({ id, name, scope, createdAt, lastSeenAt }: Device, current: boolean) {
   return {
     id,
     name,

@@ -4,6 +4,7 @@ import type { Device, Scope } from "@svc/store";
 import { errorReply, Reply } from "../http/reply.ts";
 import { Lockout } from "../limits/lockout.ts";
 import type { Client } from "../net/client.ts";
+import type { PageHandover } from "../page/open-page.ts";
 import { bearerToken } from "./bearer.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Devices } from "./devices.ts";
@@ -61,12 +62,27 @@ export class Authenticator {
 
   /** The same where nobody has to prove anything: undefined for who presents nothing. A guess is a guess all the same. */
   meet(credentials: Credentials, client: Client): Principal | Reply | undefined {
-    const waitMs = client.isLoopback ? 0 : this.#lockout.waitMs(client.limiterKey, this.#clock.monotonic());
+    const waitMs = this.#lockedMs(client);
     if (waitMs > 0) return errorReply("LOCKED_OUT", { retryAfterMs: waitMs });
     const found = this.#find(credentials);
     if (typeof found !== "string") return found;
     if (found === "wrong") this.#failed(client);
     return found === "nothing" ? undefined : UNKNOWN[found];
+  }
+
+  /**
+   * The page that a cookie is of, with its second secret: for requests that our own page sent. A cookie that opens nothing
+   * is what a browser has left of an older sign-in, and no guess. Refuses 429 LOCKED_OUT, 401, 403 FORBIDDEN_SCOPE.
+   */
+  resume(cookie: string | undefined, client: Client): (PageHandover & Principal) | Reply {
+    const waitMs = this.#lockedMs(client);
+    if (waitMs > 0) return errorReply("LOCKED_OUT", { retryAfterMs: waitMs });
+    const sent = sentCookie(cookie);
+    if (sent === undefined) return UNKNOWN.nothing;
+    if (sent === "several") return UNKNOWN.several;
+    const found = this.#pageSessions.resume(sent);
+    if (found === "ended") return UNKNOWN.ended;
+    return opens(found.device.scope, "read") ? { ...found, cookie: sent } : errorReply("FORBIDDEN_SCOPE");
   }
 
   /** The device of a token, where one is welcome but not demanded. */
@@ -85,6 +101,10 @@ export class Authenticator {
     // Each of the two is nothing without the other: browsers send cookies of themselves, and who sends none opens nothing.
     if (typeof csrf !== "string" || sent === undefined) return "nothing";
     return sent === "several" ? "several" : this.#pageSessions.find({ cookie: sent, csrf });
+  }
+
+  #lockedMs(client: Client): number {
+    return client.isLoopback ? 0 : this.#lockout.waitMs(client.limiterKey, this.#clock.monotonic());
   }
 
   #failed(client: Client): void {

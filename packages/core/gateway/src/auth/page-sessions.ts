@@ -1,11 +1,12 @@
 /**
  * Sign-ins of the page. Each has two secrets: the cookie, which the browser keeps from scripts, and the one that the page
- * sends in `X-Svc-Csrf`, which the browser sends for nobody. Neither is enough: a foreign site can make a browser send the
- * cookie, and cookies know no ports, so that any other server of this host is shown ours.
+ * sends in `X-Svc-Csrf`, which a browser never sends by itself. A foreign site can make a browser send the cookie, so the
+ * cookie alone does one thing only: it returns the second secret to our own page (`resume`). The second follows from the
+ * cookie by HMAC; only the hash of the cookie is stored.
  */
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import { SvcError, type Clock, type Logger } from "@svc/contract";
-import { type Device, PAGE_IDLE_MS, type PageSession } from "@svc/store";
+import type { Device, PageSession } from "@svc/store";
 import type { PageSessionStore } from "../types.ts";
 import { tokenHash } from "./bearer.ts";
 import type { Devices } from "./devices.ts";
@@ -19,11 +20,24 @@ const LOOK_EVERY_MS = 60_000;
 
 /** A sign-in that works, or did. */
 export interface PageSignIn {
+  /** Names it in lists; opens nothing. */
+  readonly id: string;
   /** Hex SHA-256 of its cookie. */
   readonly idHash: string;
   readonly deviceId: string;
   readonly isEnded: boolean;
 }
+
+/** What the service knows of the browser that signs in. */
+export interface Browser {
+  /** Browser and system in words. */
+  readonly browser: string;
+  /** The page came by https. */
+  readonly isSecure: boolean;
+}
+
+/** A sign-in as operators see it. */
+export type ListedSignIn = Pick<PageSession, "id" | "browser" | "createdAtMs" | "seenAtMs">;
 
 export interface PageSecrets {
   /** For the browser alone. */
@@ -37,13 +51,20 @@ export interface PageSessionsOptions {
   readonly devices: Pick<Devices, "get" | "seen">;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Milliseconds without a request after which a sign-in ends, as configured now. */
+  readonly idleMs: () => number;
   /** Ends whatever is open on it. */
   readonly onEnd: (signIn: PageSignIn) => void;
 }
 
-interface Live extends PageSignIn {
+interface Found {
+  readonly signIn: PageSignIn;
+  readonly device: Device;
+}
+
+interface Live extends PageSignIn, Browser {
   isEnded: boolean;
-  readonly csrfHash: string;
+  readonly createdAtMs: number;
   /** By the wall clock, which knows how long the machine slept. */
   seenAtMs: number;
   /** By the monotonic clock, which nobody can set back. */
@@ -68,31 +89,57 @@ export class PageSessions {
   }
 
   /** Resolves once it is on disk, and only then it works. Rejects with STORE_*, and UNAUTHORIZED for a revoked device. */
-  async open({ id: deviceId }: Pick<Device, "id">): Promise<PageSecrets> {
+  async open({ id: deviceId }: Pick<Device, "id">, { browser, isSecure }: Browser): Promise<PageSecrets> {
     const { store, devices, clock, log } = this.#options;
-    const secrets = { cookie: mintSecret(), csrf: mintSecret() };
-    const idHash = tokenHash(secrets.cookie);
-    const csrfHash = tokenHash(secrets.csrf);
-    const seenAtMs = clock.now();
-    await store.add({ idHash, csrfHash, deviceId, createdAtMs: seenAtMs, seenAtMs });
+    const cookie = mintSecret();
+    const idHash = tokenHash(cookie);
+    const nowMs = clock.now();
+    const session = { id: randomUUID(), idHash, deviceId, browser, isSecure, createdAtMs: nowMs, seenAtMs: nowMs };
+    await store.add(session);
     if (devices.get(deviceId) === undefined) {
       this.#removals.begin(idHash);
       throw new SvcError("UNAUTHORIZED", "This device was revoked.");
     }
-    this.#live.set(idHash, { idHash, csrfHash, deviceId, isEnded: false, seenAtMs, seenMs: clock.monotonic() });
+    this.#live.set(idHash, { ...session, isEnded: false, seenMs: clock.monotonic() });
     this.#makeRoom(deviceId);
     this.#lookLater();
     log.info("a page was signed in", { device: deviceId });
-    return secrets;
+    return { cookie, csrf: csrfOf(cookie) };
   }
 
-  /** Whom two secrets belong to, who is noted as seen then. `ended`: they did once. */
-  find({ cookie, csrf }: PageSecrets): { readonly signIn: PageSignIn; readonly device: Device } | "wrong" | "ended" {
-    const { store, devices, clock } = this.#options;
+  /** The device that both secrets belong to; it is noted as seen. `ended`: they belonged to one. */
+  find({ cookie, csrf }: PageSecrets): Found | "wrong" | "ended" {
     const idHash = tokenHash(cookie);
     const live = this.#live.get(idHash);
     if (live === undefined) return this.#ended.has(idHash) ? "ended" : "wrong";
-    if (!isSame(tokenHash(csrf), live.csrfHash)) return "wrong";
+    return isSame(csrf, csrfOf(cookie)) ? this.#used(live) : "wrong";
+  }
+
+  /** The second secret of a cookie. Only for a request that our own page sent: nothing else may learn it. */
+  resume(cookie: string): (Found & { readonly csrf: string; readonly isSecure: boolean }) | "ended" {
+    const live = this.#live.get(tokenHash(cookie));
+    const found = live === undefined ? "ended" : this.#used(live);
+    if (live === undefined || found === "ended") return "ended";
+    return { ...found, csrf: csrfOf(cookie), isSecure: live.isSecure };
+  }
+
+  /** Those of a device, the most recently seen first. */
+  list(deviceId: string): readonly ListedSignIn[] {
+    return [...this.#live.values()].filter((live) => live.deviceId === deviceId && !this.#isIdle(live)).toReversed();
+  }
+
+  /** Ends one by its id; resolves with whether the device has such a sign-in. Rejects as `end` does. */
+  async endOne(deviceId: string, id: string): Promise<boolean> {
+    const live = this.#live.values().find((one) => one.id === id && one.deviceId === deviceId);
+    if (live === undefined) return false;
+    await this.end(live);
+    this.#options.log.info("a page was signed out by an operator", { device: deviceId });
+    return true;
+  }
+
+  #used(live: Live): Found | "ended" {
+    const { store, devices, clock } = this.#options;
+    const { idHash } = live;
     const device = this.#isIdle(live) ? undefined : devices.seen(live.deviceId);
     if (device === undefined) {
       this.#drop(live);
@@ -124,18 +171,24 @@ export class PageSessions {
     this.#removals.stop();
   }
 
+  /** Milliseconds without a request after which a sign-in ends. */
+  get idleMs(): number {
+    return this.#options.idleMs();
+  }
+
   get size(): number {
     return this.#live.size;
   }
 
   /** One of before the start. The time in between counts, as far as the clock tells it. */
-  #takeUp({ idHash, csrfHash, deviceId, seenAtMs }: PageSession): void {
-    const { store, devices, clock } = this.#options;
+  #takeUp(session: PageSession): void {
+    const { store, devices, clock, idleMs: longestIdleMs } = this.#options;
+    const { idHash, deviceId, seenAtMs } = session;
     const nowMs = clock.now();
     const idleMs = Math.max(0, nowMs - seenAtMs);
-    const live: Live = { idHash, csrfHash, deviceId, isEnded: false, seenAtMs, seenMs: clock.monotonic() - idleMs };
+    const live: Live = { ...session, isEnded: false, seenMs: clock.monotonic() - idleMs };
     this.#live.set(idHash, live);
-    if (idleMs >= PAGE_IDLE_MS || devices.get(deviceId) === undefined) this.#drop(live);
+    if (idleMs >= longestIdleMs() || devices.get(deviceId) === undefined) this.#drop(live);
     else if (seenAtMs > nowMs) {
       // The clock was set back. Unless that is noted, each start would be the first minute of it.
       live.seenAtMs = nowMs;
@@ -144,8 +197,8 @@ export class PageSessions {
   }
 
   #isIdle({ seenAtMs, seenMs }: Live): boolean {
-    const { clock } = this.#options;
-    return clock.monotonic() - seenMs >= PAGE_IDLE_MS || clock.now() - seenAtMs >= PAGE_IDLE_MS;
+    const { clock, idleMs } = this.#options;
+    return clock.monotonic() - seenMs >= idleMs() || clock.now() - seenAtMs >= idleMs();
   }
 
   /** Its streams would go on for ever, if nobody looked. */
@@ -182,6 +235,9 @@ export class PageSessions {
 
 /** 256 random bits: nothing of it can be guessed, so that its hash needs no salt. Fit for a cookie and a WebSocket protocol. */
 const mintSecret = (): string => randomBytes(32).toString("base64url");
+
+/** The label keeps this apart from any other value derived from a cookie. */
+const csrfOf = (cookie: string): string => createHmac("sha256", cookie).update("svc page csrf").digest("base64url");
 
 /** In constant time: how long it takes tells nothing of how near a guess was. */
 const isSame = (one: string, other: string): boolean =>

@@ -1,15 +1,13 @@
 /** The cookie of a signed-in page. */
 
 const NAME = "svc_session";
-/** The browser keeps it for so long; whether it still opens anything is decided here (12 hours without a request). */
-const MAX_AGE_SECS = 30 * 86_400;
 
 /** SameSite: no other site's link, form or script makes the browser send it. HttpOnly: no script of ours can read it. */
 const ATTRIBUTES = "HttpOnly; SameSite=Strict; Path=/";
 
-/** As `Set-Cookie` has it. */
-export const sessionCookie = (value: string, isSecure: boolean): string =>
-  `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${MAX_AGE_SECS}${isSecure ? "; Secure" : ""}`;
+/** As `Set-Cookie` has it. The browser keeps it for `maxAgeMs`; whether it still opens anything is decided here. */
+export const sessionCookie = (value: string, isSecure: boolean, maxAgeMs: number): string =>
+  `${NAME}=${value}; ${ATTRIBUTES}; Max-Age=${Math.floor(maxAgeMs / 1000)}${isSecure ? "; Secure" : ""}`;
 
 /** As `Set-Cookie` has it. */
 export const NO_SESSION_COOKIE = `${NAME}=; ${ATTRIBUTES}; Max-Age=0`;

@@ -21,6 +21,8 @@ const CHUNKED_LINES = 128;
 export interface IntakeDeps {
   /** Answers that were written and not read. */
   readonly unread: MemoryRoom;
+  /** Whether one more request of the peer may be parsed in this turn of the event loop; counts it if so. */
+  mayBegin(socket: Socket): boolean;
   /** Calls `proceed` when it is the connection's turn. */
   schedule(intake: Intake): Link<Intake>;
   cancel(link: Link<Intake>): void;
@@ -137,14 +139,14 @@ export class Intake {
 
   readonly #onData = (bytes: Buffer): void => {
     if (this.#isOver) return;
-    if (this.#isOnlyRequest(bytes)) {
+    if (this.#isOnlyRequest(bytes) && this.#deps.mayBegin(this.#socket)) {
       this.#parsePiece(bytes);
       if (!hasParser(this.#socket)) this.#leave(NOTHING);
       return;
     }
     // The reader of a body resumes the connection, and so does Node after each request: neither makes it its turn.
     const hasSize = this.#bodyLeft > 0 && this.#bodyLeft < Infinity;
-    const isTurn = this.#mayProceed || hasSize || (this.#holding === undefined && !this.#isPipelined(bytes));
+    const isTurn = this.#mayProceed || hasSize || this.#mayBegin(bytes);
     this.#mayProceed = false;
     const at = isTurn && !isPausedByNode(this.#socket) ? this.#feed(bytes) : 0;
     if (!hasParser(this.#socket)) this.#leave(bytes.subarray(at));
@@ -157,6 +159,12 @@ export class Intake {
   #isOnlyRequest(bytes: Buffer): boolean {
     const isFree = this.#inFlight === 0 && this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0;
     return isFree && endOfHead(bytes, 0, 0) === bytes.length && !isPausedByNode(this.#socket);
+  }
+
+  /** Whether what came by itself may be parsed at once. */
+  #mayBegin(bytes: Buffer): boolean {
+    if (this.#holding !== undefined || this.#isPipelined(bytes)) return false;
+    return this.#bodyLeft > 0 || this.#deps.mayBegin(this.#socket);
   }
 
   /** Whether more than one request is in it: then also the first waits for its turn. */

@@ -11,6 +11,7 @@ import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock, Logger } from "@svc/contract";
 import { type Link, LinkedList } from "@svc/kernel";
+import { peerOf } from "../net/peer.ts";
 import { RareLines } from "../rare-lines.ts";
 import { type Excess, Intake, type IntakeDeps } from "./intake.ts";
 import { MemoryRoom } from "./memory-room.ts";
@@ -19,8 +20,15 @@ import { MemoryRoom } from "./memory-room.ts";
 const MOST_HOLDING = 512;
 /** Waiting requests parsed in one turn of the event loop, over all connections: those that do not pipeline come in between. */
 const PER_TURN = 8;
-/** Fewer where each is long: to write a large answer takes as long as to parse twenty requests. */
+/** To parse them. */
 const TURN_MS = 0.25;
+/** One turn with all that it led to, answers included. After a longer one, half as many requests are parsed in the next. */
+const ROUND_MS = 1;
+
+/** Requests of one peer parsed in one turn while others are served: the rest of them wait. */
+const PER_PEER = 8;
+/** Peers are served side by side for so long after the last request of another one. */
+const SIDE_BY_SIDE_MS = 100;
 
 export interface BudgetDeps {
   readonly clock: Clock;
@@ -38,9 +46,17 @@ export class RequestBudget implements IntakeDeps {
   /** Connections whose requests wait, the longest first. */
   readonly #holding = new LinkedList<Intake>();
   #isScheduled = false;
+  /** Requests that the next turn may parse. */
+  #share = PER_TURN;
   /** Of this turn of the event loop. */
   #left = 0;
-  #endsAtMs = 0;
+  #beganAtMs = 0;
+  /** The peer of the newest request, and when it last was another one than before. */
+  #peer = "";
+  #changedAtMs = -Infinity;
+  #isSideBySide = false;
+  /** By peer: requests parsed in this turn while several are served. */
+  readonly #begun = new Map<string, number>();
 
   constructor({ clock, log }: BudgetDeps) {
     this.#clock = clock;
@@ -62,6 +78,30 @@ export class RequestBudget implements IntakeDeps {
       listener(incoming, outgoing);
     };
   }
+
+  /**
+   * A peer that is alone takes what it can get: nothing is gained by making it wait. Beside others it gets a share of each
+   * turn, so that a hundred of its connections don't come before each step of another one's request.
+   */
+  mayBegin(socket: Socket): boolean {
+    const peer = peerOf(socket).limiterKey;
+    if (peer !== this.#peer) {
+      this.#isSideBySide = this.#peer !== "";
+      this.#peer = peer;
+      this.#changedAtMs = this.#clock.monotonic();
+    }
+    if (!this.#isSideBySide) return true;
+    if (this.#begun.size === 0) setImmediate(this.#endTurn);
+    const begun = this.#begun.get(peer) ?? 0;
+    if (begun >= PER_PEER) return false;
+    this.#begun.set(peer, begun + 1);
+    return true;
+  }
+
+  readonly #endTurn = (): void => {
+    this.#begun.clear();
+    this.#isSideBySide = this.#clock.monotonic() - this.#changedAtMs < SIDE_BY_SIDE_MS;
+  };
 
   /** Lets the connection go on when it is its turn. */
   schedule(intake: Intake): Link<Intake> {
@@ -95,9 +135,16 @@ export class RequestBudget implements IntakeDeps {
   }
 
   readonly #turn = (): void => {
-    this.#left = PER_TURN;
-    this.#endsAtMs = this.#clock.monotonic() + TURN_MS;
+    this.#left = this.#share;
+    this.#beganAtMs = this.#clock.monotonic();
     this.#step();
+  };
+
+  /** A turn that follows another one at once. Answers are written after the steps, and large ones take the most time. */
+  readonly #nextTurn = (): void => {
+    const tookMs = this.#clock.monotonic() - this.#beganAtMs;
+    this.#share = tookMs > ROUND_MS ? Math.ceil(this.#share / 2) : Math.min(PER_TURN, this.#share + 1);
+    this.#turn();
   };
 
   readonly #step = (): void => {
@@ -105,9 +152,9 @@ export class RequestBudget implements IntakeDeps {
     this.#left -= 1;
     this.#isScheduled = this.#ready.size > 0;
     if (!this.#isScheduled) return;
-    const isTurnOver = this.#left === 0 || this.#clock.monotonic() >= this.#endsAtMs;
+    const isTurnOver = this.#left === 0 || this.#clock.monotonic() - this.#beganAtMs >= TURN_MS;
     // A connection that was resumed hands over what it has in a tick of its own, which comes before this one.
-    if (isTurnOver) setImmediate(this.#turn);
+    if (isTurnOver) setImmediate(this.#nextTurn);
     else process.nextTick(this.#step);
   };
 }

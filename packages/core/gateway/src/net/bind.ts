@@ -8,6 +8,12 @@ import { isLoopback } from "./address.ts";
  */
 export const isPublicBind = (host: string): boolean => host.toLowerCase() !== "localhost" && !isLoopback(host);
 
+/** `http://host:port` by which this machine reaches a gateway that listens on `host`: the unspecified address is none. */
+export function localUrl(host: string, port: number): string {
+  const isAny = host === "0.0.0.0" || host === "::" || host.trim() === "";
+  return `http://${isAny ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 export interface BindOptions {
   readonly host: string;
   readonly allow_public_bind: boolean;

@@ -10,7 +10,7 @@ import { isOwnPage } from "./own-page.ts";
 
 export interface FeatureSignInDeps {
   readonly devices: Pick<Devices, "ofClient" | "get">;
-  readonly pageSessions: Pick<PageSessions, "open">;
+  readonly pageSessions: Pick<PageSessions, "open" | "idleMs">;
 }
 
 export interface SignInAnswer {

@@ -13,8 +13,8 @@ import type { Client, ClientResolver } from "../net/client.ts";
 import type { Peer } from "../net/peer.ts";
 import type { PairRoute } from "../pairing/route.ts";
 import { browserName } from "./browser-name.ts";
-import { isOwnPage } from "./own-page.ts";
-import { openPage, shownDevice } from "./open-page.ts";
+import { isOwnPage, isSurelyOwnPage } from "./own-page.ts";
+import { openedPage, openPage, shownDevice } from "./open-page.ts";
 
 export interface SessionRouteDeps {
   readonly authenticator: Authenticator;
@@ -26,7 +26,7 @@ export interface SessionRouteDeps {
   readonly ways: () => readonly string[];
 }
 
-/** Whose sign-in it will be: a device's that is known, or that of one a pairing code makes. */
+/** Whose sign-in it will be: a device's that is known, or that of one a pairing code makes. `Reply`: it is decided. */
 type Admitted = { readonly device: Device } | { readonly client: Client };
 
 const SIGNED_OUT = new Reply(204, "text/plain", "", ["set-cookie", NO_SESSION_COOKIE]);
@@ -46,6 +46,8 @@ export class SessionRoute {
       const client = pair.admit(headers, peer, hasBody);
       return client instanceof Reply ? client : { client };
     }
+    // Where a page came by plain http, its browser marks no GET as its own; a POST it does.
+    if (headers.authorization === undefined && headers.cookie !== undefined) return this.#resume(headers, peer);
     const principal = authenticator.require(tokenOnly(headers), clientOf(headers, peer), "read");
     if (principal instanceof Reply) return principal;
     return (hasBody ? refuseContentType(headers) : undefined) ?? { device: principal.device };
@@ -62,7 +64,10 @@ export class SessionRoute {
     return reply;
   }
 
+  /** With the cookie alone, from our own page: the second secret, so that the page stays signed in. */
   signedIn(headers: IncomingHttpHeaders, peer: Peer): Reply {
+    const isBare = headers.authorization === undefined && headers["x-svc-csrf"] === undefined;
+    if (isBare && isSurelyOwnPage(headers)) return this.#resume(headers, peer);
     const principal = this.#require(headers, peer);
     return principal instanceof Reply ? principal : jsonReply(200, { device: shownDevice(principal.device) });
   }
@@ -77,6 +82,14 @@ export class SessionRoute {
 
   ways(): Reply {
     return jsonReply(200, { features: [...this.#deps.ways()] });
+  }
+
+  #resume({ cookie, ...headers }: IncomingHttpHeaders, peer: Peer): Reply {
+    const { authenticator, clientOf, pageSessions } = this.#deps;
+    const found = authenticator.resume(cookie, clientOf(headers, peer));
+    if (found instanceof Reply) return found;
+    const { body, setCookie } = openedPage(pageSessions, found);
+    return jsonReply(200, body, setCookie);
   }
 
   #require(headers: IncomingHttpHeaders, peer: Peer): Principal | Reply {

@@ -16,7 +16,8 @@ export const SIGN_IN: RouteSpec = {
   summary: "Signs a page in.",
   details:
     "Takes a bearer token, or a pairing code, which makes the browser a device of its own. The cookie opens nothing " +
-    "without X-Svc-Csrf beside it. A sign-in ends after twelve hours without a request.",
+    "without X-Svc-Csrf beside it. A sign-in ends after gateway.page_session_days without a request. With neither token " +
+    "nor code but the cookie of a sign-in, it answers as GET does: a page that came by plain http sends no Origin with GET.",
   headers: {
     Origin: v.pipe(v.string(), v.description("That of the page, which is our own.")),
     Authorization: v.optional(v.pipe(v.string(), v.description("A token of scope operator or read."))),
@@ -28,7 +29,7 @@ export const SIGN_IN: RouteSpec = {
     200: {
       description: "The page is signed in.",
       body: v.object({
-        csrf: v.pipe(v.string(), v.description("To be sent as X-Svc-Csrf. Told this once; only its hash is kept.")),
+        csrf: v.pipe(v.string(), v.description("To be sent as X-Svc-Csrf with each request.")),
         device: DEVICE,
       }),
       headers: COOKIE,
@@ -50,7 +51,12 @@ export const SIGNED_IN: RouteSpec = {
   path: PATH,
   access: "read",
   summary: "Tells whose sign-in, or token, it is.",
-  answers: { 200: { description: "The device.", body: v.object({ device: DEVICE }) } },
+  details:
+    "With the cookie alone, and an own Origin or Sec-Fetch-Site: same-origin, it also returns csrf and sets the cookie " +
+    "anew: a reload, or a restart of the browser, stays signed in. Nothing else is answered to the cookie alone.",
+  answers: {
+    200: { description: "The device.", body: v.object({ csrf: v.optional(v.string()), device: DEVICE }) },
+  },
 };
 
 export const SIGN_OUT: RouteSpec = {

@@ -1,5 +1,5 @@
 /** Where the files of the page are, in a build that has it; in every other build nobody else's, too. */
-export const PAGE_PATHS: readonly string[] = ["/", "/assets/{file}", "/favicon.svg", "/sw.js"];
+export const PAGE_PATHS: readonly string[] = ["/", "/assets/{file}", "/favicon.svg"];
 
 /**
  * The paths of `CORE_ROUTES` and of the page, which no feature may claim. Written out: the routes bring their schemas with them, and every
@@ -39,6 +39,8 @@ export const CORE_PATHS: readonly string[] = [
   "/api/devices",
   "/api/devices/{id}",
   "/api/devices/{id}/name",
+  "/api/devices/{id}/sessions/{session}",
+  "/api/pairing-codes",
   "/openapi.json",
   ...PAGE_PATHS,
 ];

@@ -2,6 +2,7 @@
 import { APPROVAL_SPECS } from "../api/approval-specs.ts";
 import { AUDIT_SPECS } from "../api/audit.ts";
 import { DEVICE_SPECS } from "../api/devices.ts";
+import { PAIRING_CODE_SPECS } from "../api/pairing-codes.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
 import { SESSION_SPECS } from "../api/session-specs.ts";
@@ -34,5 +35,6 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...SOP_RUN_SPECS,
   ...AUDIT_SPECS,
   ...DEVICE_SPECS,
+  ...PAIRING_CODE_SPECS,
   OPENAPI,
 ];

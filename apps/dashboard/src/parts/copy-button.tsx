@@ -1,0 +1,50 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useServices } from "../services.ts";
+
+const SHOWN_MS = 2_000;
+
+/** Copies a text. It says so in place of its own text for a moment, and to a screen reader. */
+export function CopyButton({ text, children }: { readonly text: string; readonly children: ComponentChildren }) {
+  const { announcer } = useServices();
+  const [outcome, setOutcome] = useState<"Copied" | "Copying failed">();
+  useEffect(() => {
+    const timer = setTimeout(() => setOutcome(undefined), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+  const copy = async (): Promise<void> => {
+    const done = (await copied(text)) ? "Copied" : "Copying failed";
+    setOutcome(done);
+    announcer.say(done);
+  };
+  return (
+    <button type="button" class="button copy" onClick={() => void copy()}>
+      {outcome ?? children}
+    </button>
+  );
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedBySelection(text);
+  }
+}
+
+/** Where the page came by plain http there is no clipboard; what is selected can be copied all the same. */
+function copiedBySelection(text: string): boolean {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.readOnly = true;
+  area.className = "off-screen";
+  // In a dialog everything outside is inert.
+  (document.querySelector("dialog[open]") ?? document.body).append(area);
+  const before = document.activeElement;
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return done;
+}
