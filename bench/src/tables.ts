@@ -1,8 +1,6 @@
 /** Results as Markdown tables, each number beside its ratio and the aim. */
 import type { CommandTime } from "./commands.ts";
 import type { Memory } from "./memory.ts";
-import type { Pair } from "./pairs.ts";
-import type { StartPair } from "./start-pairs.ts";
 import type { Startup } from "./startup.ts";
 import type { Line } from "./throughput.ts";
 
@@ -51,26 +49,6 @@ export function commandTable([node, ...commands]: readonly CommandTime[]): strin
     ({ name, ms, aim }) => `| ${name} | ${ms.toFixed(0)} | ${(ms / node!.ms).toFixed(2)} | ${aim} |`,
   );
   return ["| command | ms | × node -e 0 | aim |", "|---|---|---|---|", ...rows].join("\n");
-}
-
-export function pairTable(pairs: readonly Pair[]): string {
-  const rows = pairs.map(
-    ({ connections, ratios, median, cpu }) =>
-      `| ${connections} | ${median.toFixed(3)} | ${cpu.toFixed(3)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")} |`,
-  );
-  return [
-    "| connections | rate, this build / the other (median) | CPU a request | rates |",
-    "|---|---|---|---|",
-    ...rows,
-  ].join("\n");
-}
-
-export function startPairTable({ ownMs, otherMs, median, ratios }: StartPair): string {
-  return [
-    "| start to /health | this build, ms | the other, ms | ratio (median of pairs) | ratios |",
-    "|---|---|---|---|---|",
-    `| no channel configured | ${ownMs.toFixed(0)} | ${otherMs.toFixed(0)} | ${median.toFixed(3)} | ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")} |`,
-  ].join("\n");
 }
 
 export function memoryTable({ bareIdleMb, idleMb, duringMb, requests }: Memory): string {

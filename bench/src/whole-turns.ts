@@ -1,9 +1,9 @@
-/** Whole turns over POST /webhook of one gateway, which is stopped afterwards. */
+/** Whole turns over POST /webhook of one gateway. */
 import type { BenchGateway } from "./gateway.ts";
 import type { LoadResult } from "./load.ts";
 import { load } from "./server.ts";
 
-/** The same for one that goes on. `warmSeconds`: before they count. */
+/** `warmSeconds`: before they count. */
 export const loadSomeTurns = (
   gateway: BenchGateway,
   connections: number,
@@ -20,10 +20,3 @@ export const loadSomeTurns = (
     body: '{"message":"hello from the bench"}',
     pid: gateway.pid,
   });
-
-export async function loadTurns(gateway: BenchGateway, connections: number, seconds: number): Promise<LoadResult> {
-  // A new process compiles as it runs: measured sooner, a longer program looks slower than it is.
-  const result = await loadSomeTurns(gateway, connections, seconds, seconds);
-  await gateway.stop();
-  return result;
-}

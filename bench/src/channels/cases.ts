@@ -1,5 +1,8 @@
 /** The everyday channels under measurement: each with its platform on loopback, and the section that leads there. */
-import { EVERYDAY, startFakeMail, startVoicePlatform, startWebhookReceiver } from "@svc/testkit";
+import { startFakeMail } from "@svc/testkit/platforms/email/fake/server";
+import { EVERYDAY } from "@svc/testkit/platforms/everyday";
+import { startVoicePlatform } from "@svc/testkit/platforms/voice-call/server";
+import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
 
 export interface ChannelCase {
   readonly id: string;

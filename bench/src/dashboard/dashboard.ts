@@ -62,7 +62,7 @@ async function reloaded(page: Page): Promise<number> {
 async function scriptSize(port: number): Promise<number> {
   const origin = `http://127.0.0.1:${port}`;
   const page = await (await fetch(origin)).text();
-  const scripts = [...page.matchAll(/<script[^>]* src="([^"]+)"/g)].map((match) => match[1] ?? "").concat("/sw.js");
+  const scripts = [...page.matchAll(/<script[^>]* src="([^"]+)"/g)].map((match) => match[1] ?? "");
   const sizes = scripts.map(async (path) => {
     const answer = await fetch(origin + path, { headers: { "accept-encoding": "gzip" } });
     await answer.body?.cancel();

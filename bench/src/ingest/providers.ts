@@ -1,18 +1,16 @@
 /** The providers under test: how each is configured, who stands in for its platform, and what the platform posts. */
 import type { SampleDelivery } from "@svc/contract";
-import {
-  type FakePlatform,
-  mailpushDelivery,
-  providerADelivery,
-  providerBDelivery,
-  providerCDelivery,
-  providerDDelivery,
-  startMailpush,
-  startProviderA,
-  startProviderB,
-  startProviderC,
-  startProviderD,
-} from "@svc/testkit";
+import type { FakePlatform } from "@svc/testkit/platforms/base";
+import { mailpushDelivery } from "@svc/testkit/platforms/mailpush/push";
+import { startMailpush } from "@svc/testkit/platforms/mailpush/server";
+import { providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { startProviderA } from "@svc/testkit/platforms/provider-a/server";
+import { providerBDelivery } from "@svc/testkit/platforms/provider-b/delivery";
+import { startProviderB } from "@svc/testkit/platforms/provider-b/server";
+import { providerCDelivery } from "@svc/testkit/platforms/provider-c/delivery";
+import { startProviderC } from "@svc/testkit/platforms/provider-c/server";
+import { providerDDelivery } from "@svc/testkit/platforms/provider-d/delivery";
+import { startProviderD } from "@svc/testkit/platforms/provider-d/server";
 
 /** Whatever proves a delivery: the key of the signature, or the token. */
 export const SECRET = "what-proves-a-delivery-of-the-bench-0123456789";

@@ -2,7 +2,7 @@
  * The whole way of a message: from the moment a delivery is sent to the moment the built-in model's answer has reached the
  * platform. Each conversation has one message on the way at a time, as people do.
  */
-import { startDeliverer } from "@svc/testkit";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
 import { startDaemon } from "../gateway.ts";
 import { cpuUs, quantile } from "../load.ts";
 import { median } from "../measure.ts";

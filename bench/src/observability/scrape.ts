@@ -1,5 +1,5 @@
 /** What `GET /metrics` costs with as many series as a busy service could have: how long, and how long nothing else runs. */
-import { fakeFeatureContext } from "@svc/testkit";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import definition from "@svc/observability-metrics";
 
 export interface Scrape {

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@svc/contract";
 import definition from "@svc/plugins-wasm";
-import { fakeFeatureContext, fakeToolContext, fullestBinaryPath } from "@svc/testkit";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { median } from "../measure.ts";
 
 export interface PluginTimes {

@@ -4,7 +4,8 @@ import container from "@svc/sandbox-container";
 import fsrestrict from "@svc/sandbox-fsrestrict";
 import jail from "@svc/sandbox-jail";
 import userns from "@svc/sandbox-userns";
-import { fakeFeatureContext, fullestBinaryPath } from "@svc/testkit";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 
 export interface MadeBackend {
   readonly backend: SandboxBackend;

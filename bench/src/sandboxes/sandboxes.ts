@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Confinement, SandboxBackend } from "@svc/contract";
 import { confinedSession, SANDBOX_USER } from "@svc/kit/process";
-import { makeContainerImage, missingEngine } from "@svc/testkit";
+import { makeContainerImage, missingEngine } from "@svc/testkit/real/container-image";
 import { median } from "../measure.ts";
 import { type MadeBackend, makeBackend, SANDBOXES, systemClock } from "./backends.ts";
 
