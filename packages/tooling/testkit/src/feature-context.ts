@@ -1,5 +1,12 @@
 /** What a feature is handed, in this process: a clock that stands still, a log that is read, no network unless given one. */
-import { type ClientId, type FeatureContext, type Inbound, type Readings, SvcError } from "@svc/contract";
+import {
+  type ClientId,
+  type FeatureContext,
+  type Inbound,
+  type Readings,
+  type ReceivedWith,
+  SvcError,
+} from "@svc/contract";
 import { FeatureStates } from "@svc/kernel";
 import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
 import { fakeClock, type FakeClock } from "./fake-clock.ts";
@@ -11,18 +18,25 @@ export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
   readonly clock: FakeClock;
   /** What the feature gave to `receive`, in order. */
   readonly received: readonly Inbound[];
+  /** What it said was taken back. */
+  readonly withdrawn: readonly string[];
 }
 
 export function fakeFeatureContext<Config>(
   config: Config,
-  given: Partial<Omit<FakeFeatureContext<Config>, "config" | "log" | "received" | "shared" | "perClient">> = {},
+  given: Partial<
+    Omit<FakeFeatureContext<Config>, "config" | "log" | "received" | "withdrawn" | "shared" | "perClient">
+  > = {},
 ): FakeFeatureContext<Config> {
   const received: Inbound[] = [];
+  const withdrawn: string[] = [];
+  const { state = memorySecrets() } = given;
   const seen = new Set<string>();
   const { shared, perClient } = new FeatureStates();
   const noNetwork = () => Promise.reject(new SvcError("ADDRESS_REFUSED", "This test has no network."));
   return Object.freeze({
     config,
+    siblings: {},
     homeFolder: "/nowhere",
     survey: null,
     child: noChild,
@@ -39,15 +53,19 @@ export function fakeFeatureContext<Config>(
     perClient,
     secrets: memorySecrets(),
     secretsOf: memorySecretsByClient().of,
-    state: memorySecrets(),
+    state,
     received,
-    receive: async (messages: readonly Inbound[]) =>
-      messages.map((message) => {
+    withdrawn,
+    receive: async (messages: readonly Inbound[], more: ReceivedWith = {}) => {
+      for (const [name, value] of Object.entries(more.state ?? {})) await state.set(name, value);
+      withdrawn.push(...(more.withdrawn ?? []));
+      return messages.map((message) => {
         if (message.id !== undefined && seen.has(message.id)) return "duplicate";
         if (message.id !== undefined) seen.add(message.id);
         received.push(message);
         return "kept";
-      }),
+      });
+    },
     ...given,
   });
 }

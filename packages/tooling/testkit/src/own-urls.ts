@@ -2,6 +2,6 @@
 import type { Section } from "./conformance/channel/subject.ts";
 
 export function ownUrls(section: unknown): string[] {
-  const { api_url: api, url } = (section ?? {}) as Section;
-  return [api, url].filter((own) => typeof own === "string" && own !== "") as string[];
+  const { api_url: api, url, homeserver } = (section ?? {}) as Section;
+  return [api, url, homeserver].filter((own) => typeof own === "string" && own !== "") as string[];
 }

@@ -1,7 +1,8 @@
 // authConformance must fail for a feature that breaks a rule: one deliberately broken fake per rule.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { authChecks, type AuthSubject, temporaryHome, type TemporaryHome } from "../src/index.ts";
+import { authChecks, type AuthSubject } from "../src/conformance/auth-conformance.ts";
+import { temporaryHome, type TemporaryHome } from "../src/temporary-home.ts";
 import { fakeAuth, type Flaw, macOf } from "./auth-fakes/card.ts";
 import { brokenRules } from "./broken-names.ts";
 import { writePackage } from "./feature-package.ts";

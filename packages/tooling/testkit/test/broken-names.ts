@@ -1,6 +1,6 @@
 /** Runs a suite against a fake and tells which of its checks failed. Hanging fakes cost no time: the clock is faked. */
 import { vi } from "vitest";
-import { failures, PROMPT_MS, type Check } from "../src/index.ts";
+import { failures, PROMPT_MS, type Check } from "../src/check.ts";
 
 export async function brokenRules(checks: readonly Check[]): Promise<string[]> {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

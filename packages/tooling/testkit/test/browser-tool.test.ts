@@ -9,7 +9,10 @@ import {
 } from "@svc/kit/browser";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { fakeClock, fakeFeatureContext, fakeToolContext, settled, toolConformance } from "../src/index.ts";
+import { toolConformance } from "../src/conformance/tool-conformance.ts";
+import { fakeClock, settled } from "../src/fake-clock.ts";
+import { fakeToolContext } from "../src/fake-tool-context.ts";
+import { fakeFeatureContext } from "../src/feature-context.ts";
 
 const PAGE: DriverResult = { url: "https://example.com/", title: "Example" };
 

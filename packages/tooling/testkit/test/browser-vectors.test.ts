@@ -3,7 +3,7 @@
 import { createGuardedResolve } from "@svc/kit";
 import { browserGuard, isAllowedHost, isPrivateHost } from "@svc/kit/browser";
 import { expect, test } from "vitest";
-import { vectorCases } from "../src/index.ts";
+import { vectorCases } from "../src/vectors.ts";
 
 interface Address {
   readonly url: string;

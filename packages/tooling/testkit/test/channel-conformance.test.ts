@@ -1,6 +1,8 @@
 // channelConformance must fail for a channel that breaks a rule: one deliberately broken fake per rule, at least.
 import { afterAll, describe, expect, test } from "vitest";
-import { channelChecks, channelConformance, type Check, failures, temporaryHome } from "../src/index.ts";
+import { type Check, failures } from "../src/check.ts";
+import { channelChecks, channelConformance } from "../src/conformance/channel-conformance.ts";
+import { temporaryHome } from "../src/temporary-home.ts";
 import { BROKEN_ARRIVALS } from "./channel-fakes/broken-arrivals.ts";
 import { BROKEN_DRAFTS, BROKEN_MARKS } from "./channel-fakes/broken-drafts.ts";
 import { BROKEN_ASIDE, BROKEN_HEALTH } from "./channel-fakes/broken-health.ts";

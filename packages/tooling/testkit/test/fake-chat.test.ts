@@ -1,7 +1,8 @@
 // The chat that tests of approvals stand on: what it took is seen, what people say reaches whoever made the feature.
 import type { OutgoingMessage, Prompt } from "@svc/contract";
 import { expect, test } from "vitest";
-import { fakeChat, fakeFeatureContext } from "../src/index.ts";
+import { fakeChat } from "../src/fake-chat.ts";
+import { fakeFeatureContext } from "../src/feature-context.ts";
 
 const signal = new AbortController().signal;
 const prompt: Prompt = { id: "ap-1", title: "Go?", message: "", approve: "Approve", reject: "Reject" };

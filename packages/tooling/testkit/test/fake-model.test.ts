@@ -4,7 +4,8 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
-import { fakeModelServer, type ModelStep } from "../src/index.ts";
+import { fakeModelServer } from "../src/fake-model/server.ts";
+import type { ModelStep } from "../src/fake-model/step.ts";
 
 const settings = (baseURL: string) => ({ baseURL, apiKey: "key-1" });
 const PROVIDERS: [name: string, open: (url: string) => LanguageModelV4][] = [

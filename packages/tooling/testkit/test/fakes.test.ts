@@ -1,7 +1,11 @@
 // The fakes that other tests stand on: a clock that only moves by hand, a home that goes away, a skip that is seen.
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { fakeClock, fakeToolContext, fakeWorkspace, requireReal, settled, temporaryHome } from "../src/index.ts";
+import { fakeClock, settled } from "../src/fake-clock.ts";
+import { fakeToolContext } from "../src/fake-tool-context.ts";
+import { fakeWorkspace } from "../src/fake-workspace.ts";
+import { requireReal } from "../src/require-real.ts";
+import { temporaryHome } from "../src/temporary-home.ts";
 
 describe("fakeClock", () => {
   test("fires what is due in order of time, each at its own time, and nothing else", async () => {

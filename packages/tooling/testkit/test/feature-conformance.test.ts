@@ -1,9 +1,11 @@
 // featureConformance must fail for a feature that breaks a rule: one deliberately broken fake per rule.
-import type { Contributions, FeatureContext } from "@svc/contract";
+import type { Contributions, FeatureContext, FeatureDefinition } from "@svc/contract";
 import * as v from "valibot";
 import { afterAll, describe, expect, test } from "vitest";
-import { temporaryHome } from "../src/index.ts";
+import { temporaryHome } from "../src/temporary-home.ts";
 import { brokenRules } from "./broken-names.ts";
+import { partChecks } from "../src/conformance/definition-checks.ts";
+import { writePackage } from "./feature-package.ts";
 import { BROKEN_PHASES, validating } from "./feature-fakes/broken-phases.ts";
 import { BROKEN_SHARING } from "./feature-fakes/broken-sharing.ts";
 import {
@@ -50,6 +52,16 @@ const BROKEN: readonly Broken[] = [
   [
     "a section without a schema",
     { definition: { config: undefined as never } },
+    ["the section is declared in the manifest"],
+  ],
+  [
+    "a part whose id does not begin with the feature's",
+    { definition: { id: "other-part", partOf: "fake-feature" } },
+    ["id, folder, package name and manifest say one name"],
+  ],
+  [
+    "a part without a section",
+    { definition: { id: "fake-feature-part", partOf: "fake-feature", section: undefined as never } },
     ["the section is declared in the manifest"],
   ],
   [
@@ -171,6 +183,27 @@ describe("featureConformance", () => {
 
   test.each(BROKEN)("%s", async (_, fake, rules) => {
     expect(await brokenRules(checksOf(fake))).toEqual(expect.arrayContaining([...rules]));
+  });
+
+  test("a sound part of a feature breaks no rule", async () => {
+    const definition = { id: "fake-feature-part", partOf: "fake-feature" };
+    expect(await brokenRules(checksOf({ definition }))).toEqual([]);
+  });
+
+  const feature = { id: "fake-feature", section: "fake", config: schema, load: async () => ({ create: sound }) };
+  const part = { ...feature, id: "fake-feature-part", partOf: "fake-feature", section: "fake_part" };
+  test.each<[string, readonly FeatureDefinition[], number]>([
+    ["a feature and its part", [feature, part], 0],
+    ["a part that comes first", [part, feature], 1],
+    ["a part of another feature", [feature, { ...part, partOf: "other" }], 1],
+    ["two parts with one id", [feature, part, { ...part, section: "more" }], 1],
+    ["two parts with one section", [feature, { ...part, section: "fake" }], 1],
+    ["a part without a section", [feature, { ...part, section: undefined as never }], 1],
+    ["a section of the manifest that no part owns", [feature], 1],
+  ])("%s", async (_, definitions, broken) => {
+    const manifest = { sections: ["fake", "fake_part"] };
+    const root = writePackage(`${home.path}/${(folders.made += 1)}`, { id: "fake-feature", manifest });
+    expect(await brokenRules(partChecks(definitions, root))).toHaveLength(broken);
   });
 
   test("every rule has a fake that breaks it", () => {

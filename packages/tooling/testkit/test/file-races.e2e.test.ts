@@ -17,7 +17,8 @@ import { join } from "node:path";
 import type { Confinement, ExecRequest, SandboxSession } from "@svc/contract";
 import { copyTree, givePath, makeFolderIn, makeScratch, openPath, removePath, removeTree } from "@svc/kit/files";
 import { proveConfinement } from "@svc/kit/process";
-import { missingCompiler, type NameSwapper, nameSwapper, requireReal } from "../src/index.ts";
+import { missingCompiler, type NameSwapper, nameSwapper } from "../src/name-swapper.ts";
+import { requireReal } from "../src/require-real.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 /** Another local account, the owner of workspaces, and the user of an ordinary daemon. */
@@ -43,7 +44,7 @@ const meta = { skipReason: "needs gcc and root" };
 describe.each([
   ["root", 0],
   ["an ordinary user", DAEMON],
-] as const)("a daemon of %s", { meta, timeout: 120_000 }, (_who, uid) => {
+] as const)("a daemon of %s", { meta }, (_who, uid) => {
   beforeAll(() => become(uid));
   afterAll(() => become(0));
 

@@ -2,7 +2,10 @@
 import { defineFeature } from "@svc/contract";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { constructGuarded, failures, featureChecks, temporaryHome, type TemporaryHome } from "../src/index.ts";
+import { failures } from "../src/check.ts";
+import { featureChecks } from "../src/conformance/feature-conformance.ts";
+import { constructGuarded } from "../src/io-guard/construct-guarded.ts";
+import { temporaryHome, type TemporaryHome } from "../src/temporary-home.ts";
 import { writePackage, type PackageText } from "./feature-package.ts";
 
 let home: TemporaryHome;
@@ -110,7 +113,7 @@ const FORBIDDEN: [what: string, Partial<PackageText>][] = [
 ];
 
 describe("a feature that is found out", () => {
-  test.concurrent.each(FORBIDDEN)("%s", { timeout: 60_000 }, async (what, text) => {
+  test.concurrent.each(FORBIDDEN)("%s", async (what, text) => {
     const { violations } = await construct(text);
     expect(violations.map((violation) => violation.what)).toContain(what);
     expect(violations[0]?.at).toMatch(/fake-feature\/src\/(?:feature|index)\.ts:\d+:\d+/);

@@ -2,7 +2,7 @@
 // testkit: it depends on the kit.
 import { type AllowMode, isAllowed } from "@svc/kit";
 import { expect, test } from "vitest";
-import { vectorCases } from "../src/index.ts";
+import { vectorCases } from "../src/vectors.ts";
 
 interface Input {
   readonly allowed: string[];

@@ -1,7 +1,8 @@
 // observerConformance must fail for an observer that breaks a rule: one deliberately broken fake per rule, at least.
 import { type Contributions, defineFeature, type FeatureContext, type Observer, type Readings } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { type Check, observerChecks, parseExposition } from "../src/index.ts";
+import type { Check } from "../src/check.ts";
+import { observerChecks, parseExposition } from "../src/conformance/observer-conformance.ts";
 import { brokenRules } from "./broken-names.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

@@ -1,13 +1,9 @@
 // The base of the fake platforms: a fake that is kinder than a platform would prove channels sound that are not.
 import { describe, expect, test } from "vitest";
-import {
-  type FakePlatform,
-  type PlatformMood,
-  seededRandom,
-  shuffled,
-  startDeliverer,
-  startPlatform,
-} from "../src/index.ts";
+import { type FakePlatform, startPlatform } from "../src/platforms/base.ts";
+import { startDeliverer } from "../src/platforms/deliverer.ts";
+import type { PlatformMood } from "../src/platforms/mood.ts";
+import { seededRandom, shuffled } from "../src/platforms/seeded-random.ts";
 
 const echo = () => startPlatform(({ json }) => ({ status: 201, json: { got: json ?? null } }));
 const post = (platform: FakePlatform, signal?: AbortSignal) =>

@@ -1,6 +1,8 @@
 // The observer that tests look through: a tree of work, the same ids in every run, and loud about a broken contract.
 import { isTraceparent } from "@svc/contract";
-import { fakeClock, recordedInstruments, recordingObserver } from "../src/index.ts";
+import { fakeClock } from "../src/fake-clock.ts";
+import { recordedInstruments } from "../src/observe/recorded-instruments.ts";
+import { recordingObserver } from "../src/observe/recording-observer.ts";
 import { expect, test } from "vitest";
 
 const TURN = { turnId: "t", sessionId: "s", agent: "main", model: "m", channel: undefined };

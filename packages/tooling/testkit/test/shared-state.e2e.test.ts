@@ -2,7 +2,10 @@
 // its own has real modules, so that what belongs to one is told apart from what two instances were handed.
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { constructGuarded, failures, featureChecks, temporaryHome, type TemporaryHome } from "../src/index.ts";
+import { failures } from "../src/check.ts";
+import { featureChecks } from "../src/conformance/feature-conformance.ts";
+import { constructGuarded } from "../src/io-guard/construct-guarded.ts";
+import { temporaryHome, type TemporaryHome } from "../src/temporary-home.ts";
 import { writePackage, type PackageText } from "./feature-package.ts";
 
 let home: TemporaryHome;

@@ -1,7 +1,10 @@
 // startBinary and runBinary against a stand-in program that behaves like the daemon, dies early, or ignores SIGTERM.
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { binaryPath, runBinary, startBinary, temporaryHome, type TemporaryHome } from "../src/index.ts";
+import { runBinary } from "../src/binary/run-binary.ts";
+import { binaryPath } from "../src/binary/spawn-binary.ts";
+import { startBinary } from "../src/binary/start-binary.ts";
+import { temporaryHome, type TemporaryHome } from "../src/temporary-home.ts";
 
 const PROGRAM = `
   import { createServer } from "node:http";

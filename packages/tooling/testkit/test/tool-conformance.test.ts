@@ -2,7 +2,7 @@
 import { defineTool, SvcError, type Json, type Tool, type ToolContext } from "@svc/contract";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { toolChecks, type ToolSubject } from "../src/index.ts";
+import { toolChecks, type ToolSubject } from "../src/conformance/tool-conformance.ts";
 import { brokenRules } from "./broken-names.ts";
 
 const input = v.strictObject({ path: v.string() });

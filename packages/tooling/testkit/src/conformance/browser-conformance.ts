@@ -21,7 +21,7 @@ export type { BrowserSubject } from "./browser/subject.ts";
 export function browserConformance(definition: FeatureDefinition, subject: BrowserSubject): void {
   describe(`browser ${definition.id}`, () => {
     for (const { name, run } of browserChecks(definition, subject)) {
-      test(name, { timeout: SLOWEST_CHECK_MS }, (context) => {
+      test(name, (context) => {
         const missing = subject.missing?.();
         if (missing !== undefined) requireReal(context, missing);
         return run();
@@ -29,9 +29,6 @@ export function browserConformance(definition: FeatureDefinition, subject: Brows
     }
   });
 }
-
-/** Browsers start in a second, and are left alone for at most two minutes. */
-const SLOWEST_CHECK_MS = 180_000;
 
 export function browserChecks(definition: FeatureDefinition, subject: BrowserSubject): Check[] {
   const bench: BrowserBench = { definition, subject };

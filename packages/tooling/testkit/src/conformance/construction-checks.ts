@@ -20,7 +20,8 @@ interface Subject {
 
 export const constructionChecks = (definition: FeatureDefinition, { root, config, entry }: Subject): Check[] => {
   let report: Promise<ConstructReport> | undefined;
-  const constructed = (): Promise<ConstructReport> => (report ??= constructGuarded({ entry, config }));
+  const constructed = (): Promise<ConstructReport> =>
+    (report ??= constructGuarded({ entry, id: definition.id, config }));
   return [
     {
       name: "importing and constructing does no I/O, starts no timer and reads no environment",

@@ -1,23 +1,26 @@
 /**
  * What every feature keeps, whatever it does. A package joins with one test file:
  *
- *     import { featureConformance } from "@svc/testkit";
+ *     import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
  *     import definition from "../src/index.ts";
  *
  *     featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { url: "https://example.org" } });
  */
-import type { FeatureDefinition, FetchOptions, FetchResult } from "@svc/contract";
+import type { FeatureDefinition, FeatureExport, FetchOptions, FetchResult } from "@svc/contract";
 import { pathToFileURL } from "node:url";
 import { describeChecks, type Check } from "../check.ts";
 import { configChecks } from "./config-checks.ts";
 import { constructionChecks } from "./construction-checks.ts";
-import { definitionChecks } from "./definition-checks.ts";
+import { definitionChecks, partChecks } from "./definition-checks.ts";
 import { phaseChecks } from "./phase-checks.ts";
 
 export interface FeatureSubject {
   /** The package's folder; its last part is the feature's id. */
   readonly root: string;
-  /** A valid example of the section, as TOML gives it, defaults left out. Required when the feature has a schema. */
+  /**
+   * A valid example of the section, as TOML gives it, defaults left out; of every part of a feature of several. Required when
+   * the feature has a schema.
+   */
   readonly config?: Readonly<Record<string, unknown>>;
   /** Module whose default export is the definition. Default: `src/index.ts` below `root`. */
   readonly entry?: string;
@@ -27,8 +30,15 @@ export interface FeatureSubject {
   readonly inputs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-export function featureConformance(definition: FeatureDefinition, subject: FeatureSubject): void {
-  describeChecks(`feature ${definition.id}`, featureChecks(definition, subject));
+/** `exported`: the package's default export, one definition or the list of the feature's parts. */
+export function featureConformance(exported: FeatureExport, subject: FeatureSubject): void {
+  const definitions = [exported].flat();
+  if (definitions.length > 1) {
+    describeChecks(`parts of feature ${definitions[0]!.id}`, partChecks(definitions, subject.root));
+  }
+  for (const definition of definitions) {
+    describeChecks(`feature ${definition.id}`, featureChecks(definition, subject));
+  }
 }
 
 export function featureChecks(definition: FeatureDefinition, subject: FeatureSubject): Check[] {

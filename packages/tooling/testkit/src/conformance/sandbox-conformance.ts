@@ -19,14 +19,11 @@ import { type SandboxSubject, whosOf } from "./sandbox/subject.ts";
 
 export type { SandboxSubject, Who as SandboxWho } from "./sandbox/subject.ts";
 
-/** Each check opens a world and a sandbox of its own, some both without and with it. */
-const SLOWEST_MS = 120_000;
-
 /* oxlint-disable vitest/valid-title, vitest/expect-expect -- titles and assertions are those of the checks */
 export function sandboxConformance(definition: FeatureDefinition, subject: SandboxSubject): void {
   describe(`sandbox ${definition.id}`, () => {
     for (const { name, run } of sandboxChecks(definition, subject)) {
-      test(name, { timeout: SLOWEST_MS }, async (context) => {
+      test(name, async (context) => {
         const missing = await subject.missing?.();
         if (missing) requireReal(context, missing);
         await run();

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { ConstructReport, ConstructRequest } from "./construct.ts";
 
 /** Longest construction, a hanging one; also covers the start of a process on a busy machine. */
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 200_000;
 
 /** Rejects when the process ends without a report. */
 export function constructGuarded(request: ConstructRequest): Promise<ConstructReport> {

@@ -2,7 +2,7 @@
  * The child process: imports a feature's entry, validates the example configuration, loads and creates it, all under the
  * guard, compares it with another of its kind, and writes what it saw as JSON to standard output. Started as `node --import guard.ts construct.ts <JSON>`.
  */
-import type { Contributions, FeatureDefinition } from "@svc/contract";
+import type { Contributions, FeatureExport } from "@svc/contract";
 import { writeSync } from "node:fs";
 import { sharedByConstructions } from "../conformance/shared-state.ts";
 import { GUARD, type IoGuard, type Violation } from "./guard.ts";
@@ -10,8 +10,10 @@ import { openHidden } from "./hidden.ts";
 import { lockedContext } from "./locked-context.ts";
 
 export interface ConstructRequest {
-  /** file: URL of the module whose default export is the definition. */
+  /** file: URL of the module whose default export is the definition, or the list of a feature's parts. */
   readonly entry: string;
+  /** Id of the part to construct. Default: the first. */
+  readonly id?: string;
   /** The example section, as TOML would give it. */
   readonly config: unknown;
 }
@@ -35,7 +37,9 @@ const before = countOf(getActiveResourcesInfo());
 process.on("uncaughtException", (thrown) => (error ??= thrown));
 guard.arm();
 try {
-  const { default: definition } = (await import(request.entry)) as { default: FeatureDefinition };
+  const { default: exported } = (await import(request.entry)) as { default: FeatureExport };
+  const parts = [exported].flat();
+  const definition = parts.find(({ id }) => id === request.id) ?? parts[0]!;
   const module = await definition.load();
   const create = (): Contributions => module.create(lockedContext(definition, request.config, guard.violation));
   twice = [create(), create];

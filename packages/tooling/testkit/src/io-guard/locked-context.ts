@@ -21,6 +21,7 @@ export function lockedContext(
   const states = new FeatureStates();
   return Object.freeze({
     config: own ? v.parse(own, example) : definition.when && structuredClone(example),
+    siblings: {},
     homeFolder: "/nowhere",
     survey: null,
     // Telling how a process is started starts none.

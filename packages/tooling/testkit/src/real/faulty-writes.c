@@ -1,7 +1,8 @@
 /*
  * Preloaded into a program under test. Counts the calls that change files below FAULT_ROOT, and at call FAULT_AT kills the
  * process before the call is made: `kill -9` at every boundary, without a race. With FAULT_ERRNO_FILE each such call fails
- * with the errno in that file, as on a disk that became read-only or broke; 0 lets calls through.
+ * with the errno in that file, as on a disk that became read-only or broke; 0 lets calls through. FAULT_COUNT_FILE gets a
+ * character for each: "s" for what waits for the disk, "." for the others.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 static atomic_int calls;
+static _Thread_local char kind = '.';
 
 static int fault(void) {
   const char *file = getenv("FAULT_ERRNO_FILE");
@@ -54,7 +56,7 @@ static int step(const char *path) {
   int n = atomic_fetch_add(&calls, 1) + 1;
   if (count) {
     int fd = (int)syscall(SYS_openat, AT_FDCWD, count, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    syscall(SYS_write, fd, ".", 1);
+    syscall(SYS_write, fd, &kind, 1);
     syscall(SYS_close, fd);
   }
   if (at && n == atoi(at)) {
@@ -92,14 +94,15 @@ static int opens(const char *path, int flags) {
 
 #define REAL(name) static __typeof__(name) *real; if (!real) real = dlsym(RTLD_NEXT, #name)
 #define ON_FD(type, name, parameters, ...) type name parameters { REAL(name); return step_at(fd, 0) ? -1 : real(__VA_ARGS__); }
+#define ON_SYNC(name) int name(int fd) { REAL(name); kind = 's'; int failed = step_at(fd, 0); kind = '.'; return failed ? -1 : real(fd); }
 #define ON_PATH(name, path, parameters, ...) int name parameters { REAL(name); return step(path) ? -1 : real(__VA_ARGS__); }
 
 ON_FD(ssize_t, write, (int fd, const void *bytes, size_t size), fd, bytes, size)
 ON_FD(ssize_t, pwrite, (int fd, const void *bytes, size_t size, off_t at), fd, bytes, size, at)
 ON_FD(ssize_t, pwrite64, (int fd, const void *bytes, size_t size, off64_t at), fd, bytes, size, at)
 ON_FD(ssize_t, writev, (int fd, const struct iovec *parts, int count), fd, parts, count)
-ON_FD(int, fsync, (int fd), fd)
-ON_FD(int, fdatasync, (int fd), fd)
+ON_SYNC(fsync)
+ON_SYNC(fdatasync)
 ON_FD(int, ftruncate, (int fd, off_t size), fd, size)
 ON_FD(int, ftruncate64, (int fd, off64_t size), fd, size)
 ON_FD(int, fchmod, (int fd, mode_t mode), fd, mode)

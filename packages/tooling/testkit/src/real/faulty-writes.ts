@@ -1,6 +1,6 @@
 /** Writes of a program that fail, or before which it is killed: at exactly the call that a test names, on whatever disk. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,8 @@ export interface FaultyWrites extends Disposable {
   env(root: string, at?: number): Readonly<Record<string, string>>;
   /** How many there were below `root`. */
   calls(root: string): number;
+  /** How many of them waited until the disk had what was written. */
+  syncs(root: string): number;
   /** From here on each of them fails so; 0: none does. */
   fail(errno: number): void;
 }
@@ -47,6 +49,7 @@ export function faultyWrites(): FaultyWrites | undefined {
       };
     },
     calls: (root) => statSync(countFile(root), { throwIfNoEntry: false })?.size ?? 0,
+    syncs: (root) => readFileSync(countFile(root), "latin1").split("s").length - 1,
     fail: (errno) => writeFileSync(failure, String(errno)),
     [Symbol.dispose]: remove,
   };

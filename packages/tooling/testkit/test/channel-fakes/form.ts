@@ -1,6 +1,6 @@
 /** The same channel where the platform posts forms: what is JSON elsewhere is one field of them. */
 import type { RawRequest, SampleDelivery } from "@svc/contract";
-import type { ChannelSubject, DeliverySubject } from "../../src/index.ts";
+import type { ChannelSubject, DeliverySubject } from "../../src/conformance/channel-conformance.ts";
 import type { ChatPlatform } from "./platform.ts";
 import { type Broken, inIngress, inParse, type Spoil } from "./spoil.ts";
 

@@ -1,6 +1,11 @@
 /** A platform with everything that a suite of channels asks about: tokens, keys, limits, files, signs of life. */
 import { randomUUID } from "node:crypto";
-import { type FakePlatform, type PlatformReply, type PlatformRequest, startPlatform } from "../../src/index.ts";
+import {
+  type FakePlatform,
+  type PlatformReply,
+  type PlatformRequest,
+  startPlatform,
+} from "../../src/platforms/base.ts";
 import { startUpdates, type Update } from "./updates.ts";
 
 export const TOKEN = "token-7f3a-of-the-bot";

@@ -1,6 +1,11 @@
 import { createHmac } from "node:crypto";
 import type { SampleDelivery } from "@svc/contract";
-import type { ChannelSubject, DeliverySubject, PlatformMessage, Section } from "../../src/index.ts";
+import type {
+  ChannelSubject,
+  DeliverySubject,
+  PlatformMessage,
+  Section,
+} from "../../src/conformance/channel-conformance.ts";
 import { type ChatPlatform, startChatPlatform, TOKEN } from "./platform.ts";
 
 const SIGNING_SECRET = "signing-secret-51c2";

@@ -1,6 +1,6 @@
 /** What people write, for a channel that polls: held until there is something, repeated until it is confirmed. */
 import type { ServerResponse } from "node:http";
-import type { PlatformReply, PlatformRequest } from "../../src/index.ts";
+import type { PlatformReply, PlatformRequest } from "../../src/platforms/base.ts";
 
 export interface Update {
   readonly id: string;

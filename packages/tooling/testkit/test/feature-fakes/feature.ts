@@ -8,7 +8,8 @@ import {
   type Tool,
 } from "@svc/contract";
 import * as v from "valibot";
-import { type Check, featureChecks, type FeatureSubject } from "../../src/index.ts";
+import type { Check } from "../../src/check.ts";
+import { featureChecks, type FeatureSubject } from "../../src/conformance/feature-conformance.ts";
 import { writePackage, type PackageText } from "../feature-package.ts";
 
 /** Checks that need a process of their own; io-guard.e2e.test.ts and shared-state.e2e.test.ts have their fakes. */

@@ -1,5 +1,6 @@
 /** Bodies that no platform sends: anything at all, and genuine ones in which something is not what it should be. */
 import type { Json } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { told } from "../../check.ts";
 
@@ -83,8 +84,10 @@ const put = (holder: Holder, key: string, value: unknown): unknown =>
   Object.defineProperty(holder, key, { value, writable: true, enumerable: true, configurable: true });
 
 /** Like `fc.assert`, in few words: some of these values have a hundred thousand characters. */
-export function holds<Values extends [unknown, ...unknown[]]>(property: fc.IProperty<Values>, numRuns: number): void {
-  const { failed, seed, counterexamplePath, counterexample, errorInstance } = fc.check(property, { numRuns });
+export function holds<Values extends [unknown, ...unknown[]]>(property: fc.IProperty<Values>, count: number): void {
+  const { failed, seed, counterexamplePath, counterexample, errorInstance } = fc.check(property, {
+    numRuns: cases(count),
+  });
   if (!failed) return;
   const values = fc.stringify(counterexample).slice(0, 1000);
   throw new Error(`${told(errorInstance)}\nfor ${values}\n(seed ${seed}, path ${counterexamplePath})`, {

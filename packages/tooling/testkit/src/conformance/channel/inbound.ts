@@ -36,7 +36,19 @@ function first<T>(list: readonly T[], flaw: (item: T) => string | undefined): st
 }
 
 function flawOfInbound(one: Inbound, channel: string): string | undefined {
-  const { conversation, sender, senderName, text, id, media = [], sequence, sentAtMs, dedupeMs, choice } = one;
+  const {
+    conversation,
+    sender,
+    senderName,
+    text,
+    id,
+    media = [],
+    sequence,
+    sentAtMs,
+    dedupeMs,
+    choice,
+    repliesTo,
+  } = one;
   if (conversation.channel !== channel) return `its channel is not ${channel}`;
   if (isBlank(conversation.id) || isBlank(sender)) return "its conversation or sender is blank";
   if (conversation.thread !== undefined && isBlank(conversation.thread)) return "its thread is blank";
@@ -46,6 +58,8 @@ function flawOfInbound(one: Inbound, channel: string): string | undefined {
   if (text.trim() === "" && media.length === 0 && one.kind !== "reaction") return "there is nothing in it";
   if (sequence !== undefined && !Number.isSafeInteger(sequence)) return "its sequence is no whole number";
   if (sentAtMs !== undefined && !(sentAtMs >= 0 && sentAtMs <= LAST_MS)) return "its time is none";
+  if (repliesTo !== undefined && (isBlank(repliesTo) || isLong(repliesTo)))
+    return "what it replies to is blank or too long";
   if (dedupeMs !== undefined && !(dedupeMs > 0)) return "its id is remembered for no time";
   if (choice && !(/^[a-z0-9-]{1,32}$/.test(choice.prompt) && typeof choice.approved === "boolean")) {
     return "it is a choice of nothing";

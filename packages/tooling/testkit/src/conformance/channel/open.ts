@@ -101,7 +101,12 @@ export async function open(
     clock: counted(clock),
     state: counted(context.state),
     secrets: counted(context.secrets),
-    receive: (messages) => ((touched += 1), context.receive(messages)),
+    async receive(messages, more = {}) {
+      touched += 1;
+      const kept = await context.receive(messages, more);
+      for (const [name, value] of Object.entries(more.state ?? {})) await context.state.set(name, value);
+      return kept;
+    },
   });
   if (made.channel === undefined) throw new Error("it contributes no channel");
   const id = channelIdOf(definition);

@@ -62,7 +62,9 @@ export const pathChecks = (bench: Bench): Check[] => [
     run: () =>
       withChannel(bench, async ({ made }) => {
         const paths = (made.ingress ?? []).map(({ path }) => path).toSorted();
-        const declared = manifestOf(bench.subject.root).manifest.ingress.toSorted();
+        const { ingress: all } = manifestOf(bench.subject.root).manifest;
+        const others = bench.subject.pathsOfOtherParts ?? [];
+        const declared = all.filter((path) => !others.includes(path)).toSorted();
         // A path may be that of another mode: one that polls here may be posted to elsewhere.
         const hasOther = bench.subject.arrivals !== undefined && paths.length === 0;
         demand(

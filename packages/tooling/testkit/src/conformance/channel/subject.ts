@@ -8,6 +8,8 @@ export type Section = Readonly<Record<string, unknown>>;
 export interface ChannelSubject<Platform extends ChannelPlatform = ChannelPlatform> {
   /** The package's folder. */
   readonly root: string;
+  /** Ingress paths of the manifest that belong to other parts of the feature. Default: none. */
+  readonly pathsOfOtherParts?: readonly string[];
   /** A fresh platform. */
   readonly platform: () => Promise<Platform>;
   /** A valid section for it with every secret set, in which `deliveries.person` may write and nobody else. */

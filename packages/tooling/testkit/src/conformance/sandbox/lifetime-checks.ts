@@ -1,9 +1,9 @@
 /** Nothing outlives its command: what hid from its group, its session and its environment ends too. */
 import { spawnSync } from "node:child_process";
-import { createReadStream, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Check, demand, outcomeOf, PROMPT_MS } from "../../check.ts";
+import { type Check, demand, outcomeOf } from "../../check.ts";
 import { type Opened, openIn, said } from "./open.ts";
 import { perl } from "./perl.ts";
 import type { SandboxBench } from "./subject.ts";
@@ -108,7 +108,7 @@ function holding({ world }: Opened, name: string): { isGone(): Promise<boolean> 
   stream.resume();
   return {
     async isGone() {
-      const outcome = await outcomeOf(() => ended, PROMPT_MS);
+      const outcome = await outcomeOf(() => ended, LEFT_MS);
       // Nobody ever opened it: the reader is let go.
       if (outcome.kind === "hung") writeFileSync(path, "\n");
       stream.destroy();
@@ -116,6 +116,9 @@ function holding({ world }: Opened, name: string): { isGone(): Promise<boolean> 
     },
   };
 }
+
+/** What is ended is gone in milliseconds; a process that was left holds its pipe for a minute. */
+const LEFT_MS = 10_000;
 
 /** Waits for a file that a command makes when it is ready. */
 async function file({ world }: Opened, name: string): Promise<void> {
@@ -155,8 +158,21 @@ async function concurrent(bench: SandboxBench): Promise<void> {
   demand(intruder.stdout === "", `one session reads the other's: ${said(intruder)}`);
 }
 
-/** The process outside of every namespace whose command line ends with `word`. */
+/** The youngest process, as seen from outside of every namespace, whose command line ends with `word`. */
 function pidOf(word: string): string {
-  const found = spawnSync("pgrep", ["-f", "-n", word], { encoding: "utf8" });
-  return found.stdout.trim() || "999999999";
+  if (process.platform !== "linux") return spawnSync("pgrep", ["-f", "-n", word], { encoding: "utf8" }).stdout.trim();
+  const read = (pid: string, file: string): string => {
+    try {
+      return readFileSync(join("/proc", pid, file), "latin1");
+    } catch {
+      return ""; // it has ended
+    }
+  };
+  // proc_pid_stat(5): the 22nd field, the 20th behind the name.
+  const startOf = (pid: string): number => Number(read(pid, "stat").split(") ").at(-1)?.split(" ")[19]);
+  const [youngest] = readdirSync("/proc")
+    .filter((pid) => /^\d+$/.test(pid) && read(pid, "cmdline").endsWith(`${word}\0`))
+    .toSorted((a, b) => startOf(b) - startOf(a) || Number(b) - Number(a));
+  demand(youngest !== undefined, "the command that runs is not in /proc");
+  return youngest;
 }
