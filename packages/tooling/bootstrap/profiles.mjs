@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The second half of `.ci/run`: builds every profile, tours each one's binary, and adds both to the numbers of
-// `npm test`, whose output and exit code are given: `profiles.mjs <file> <code>`.
+// The end of `.ci/run`: builds every profile, tours each one's binary, and adds both to the numbers of the test runs before,
+// whose outputs and exit codes are given: `profiles.mjs <file> <code> [<file> <code>...]`.
 import "./node-version.mjs";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,15 +8,26 @@ import { build } from "./build.mjs";
 import { profiles, root } from "./checkout.mjs";
 import { BootstrapError, progressOn, runMain } from "./progress.mjs";
 import { run } from "./run.mjs";
-import { readTally, sum, tallyLine } from "./tally.mjs";
+import { readFailures, readTally, sum, tallyLine } from "./tally.mjs";
 
 await runMain(async () => {
-  const [file, code] = process.argv.slice(2);
-  if (!file || !code) throw new BootstrapError("Usage: profiles.mjs <output of npm test> <its exit code>", 64);
+  const runs = process.argv.slice(2);
+  if (runs.length === 0 || runs.length % 2 > 0) {
+    throw new BootstrapError("Usage: profiles.mjs <output of a test run> <its exit code> [...]", 64);
+  }
   const progress = progressOn();
-  const tallies = [readTally(readFileSync(file, "utf8"), Number(code))];
+  const tallies = [];
+  const failures = [];
+  for (let index = 0; index < runs.length; index += 2) {
+    const output = readFileSync(/** @type {string} */ (runs[index]), "utf8");
+    tallies.push(readTally(output, Number(runs[index + 1])));
+    failures.push(readFailures(output));
+  }
   for (const profile of [...profiles, "all"]) tallies.push(await check(profile, progress));
   const total = sum(tallies);
+  // Again at the end: they stand thousands of lines above it.
+  const listed = failures.filter((text) => text !== "").join("\n");
+  if (listed !== "") progress.line(`\nFailed:\n${listed}`);
   progress.line(`\n${tallyLine(total)}`);
   return total.failed === 0 ? 0 : 1;
 });

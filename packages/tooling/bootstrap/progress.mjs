@@ -1,9 +1,10 @@
 // What a person sees while a long step runs: a live line on a terminal, plain lines everywhere else.
+const noteEveryMs = 60_000;
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /**
  * @typedef {object} Step
- * @property {(detail: string) => void} note what the step is doing now; shown on a terminal only
+ * @property {(detail: string) => void} note what the step is doing now; without a terminal a line a minute is printed
  */
 /**
  * @typedef {object} Progress
@@ -28,6 +29,13 @@ export function progressOn(out = process.stdout, env = process.env, nowMs = () =
       const elapsed = () => `${((nowMs() - startedMs) / 1000).toFixed(1)} s`;
       let detail = "";
       let frame = 0;
+      let notedMs = startedMs;
+      const note = (/** @type {string} */ text) => {
+        detail = text.trim();
+        if (live || nowMs() - notedMs < noteEveryMs) return;
+        notedMs = nowMs();
+        out.write(`  ${elapsed()}: ${detail}\n`);
+      };
       const draw = () => {
         const text = `${frames[frame++ % frames.length]} ${name}  ${elapsed()}  ${detail}`;
         out.write(`\r\u001b[2K${text.slice(0, Math.max(20, (out.columns ?? 80) - 1))}`);
@@ -37,7 +45,7 @@ export function progressOn(out = process.stdout, env = process.env, nowMs = () =
       /** @type {Ending} */
       let ending = { ok: false };
       try {
-        const result = await work({ note: (text) => void (detail = text.trim()) });
+        const result = await work({ note });
         ending = ended(result);
         return result;
       } finally {

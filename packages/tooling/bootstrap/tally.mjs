@@ -37,6 +37,18 @@ export function readTally(output, code) {
 }
 
 /**
+ * The failures that a test run listed, as it printed them; "" without any.
+ * @param {string} output
+ */
+export function readFailures(output) {
+  const lines = output.split(/\r?\n/u);
+  const from = lines.lastIndexOf("Failed:") + 1;
+  if (from === 0) return "";
+  const to = lines.findIndex((line, index) => index >= from && !line.startsWith("  "));
+  return lines.slice(from, to === -1 ? undefined : to).join("\n");
+}
+
+/**
  * Makes one vitest run's report trustworthy together with its exit code.
  * @param {string | undefined} json the report's text; undefined when the runner wrote none
  * @param {number} code

@@ -1,92 +1,138 @@
 #!/usr/bin/env node
-// `npm test`: everything there is to check. The last line is `N passed, N failed, N skipped`; a step that is not a
-// test runner counts as one test.
+// `npm run check`, `npm test` and `npm run test:all`. The last line is `N passed, N failed, N skipped`; a task that runs no
+// tests counts as one.
 import "./node-version.mjs";
-import { build } from "./build.mjs";
-import { install } from "./install.mjs";
+import { createHash, randomInt } from "node:crypto";
+import { statSync } from "node:fs";
+import { delimiter } from "node:path";
+import { install, toolsEnv } from "./install.mjs";
 import { BootstrapError, progressOn, runMain } from "./progress.mjs";
 import { sum, tallyLine } from "./tally.mjs";
-import { oneFailed, onePassed, staticSteps, tests } from "./test-steps.mjs";
+import { outcomeOf, runTasks } from "./tasks.mjs";
 
-/** @typedef {import("./test-steps.mjs").Outcome} Outcome */
+/** @typedef {import("./tasks.mjs").Outcome} Outcome */
+
+const fast = ["types", "types:tests", "lint", "format:check", "checks", "knip"];
+const tiers = {
+  check: {
+    runs: "npm run check",
+    steps: [
+      { name: "types, lint, format, checks", tasks: fast },
+      { name: "unit tests of what changed", tasks: ["unit"], flags: ["--affected"] },
+    ],
+  },
+  test: {
+    runs: "npm test",
+    steps: [{ name: "checks and tests", tasks: [...fast, "docs", "unit", "promises"] }],
+  },
+  all: {
+    runs: "npm run test:all",
+    // Each test runs, whatever an earlier run found.
+    steps: [
+      {
+        name: "checks and all tests",
+        tasks: [...fast, "docs", "unit", "whole-binary", "chaos:short", "fuzz:short"],
+        flags: ["--force"],
+      },
+    ],
+  },
+};
 
 await runMain(async () => {
-  if (process.argv.length > 2) {
+  const [name, ...more] = process.argv.slice(2);
+  const tier = tiers[/** @type {keyof typeof tiers} */ (name)];
+  if (tier === undefined) throw new BootstrapError("Usage: test.mjs check|test|all", 64);
+  if (more.length > 0) {
     throw new BootstrapError(
-      "`npm test` runs everything and takes no arguments. One file: `pnpm unit <file>` or `pnpm e2e <file>`.",
+      `\`${tier.runs}\` takes no arguments. One file: \`npm run unit -- <file>\` or \`npm run e2e -- <file>\`.`,
       64,
     );
   }
   const progress = progressOn();
-  const outcomes = await everything(progress);
-  const skips = outcomes.flatMap((outcome) => outcome.skips);
-  const failures = outcomes.flatMap((outcome) => outcome.failures);
-  const slowest = outcomes.flatMap((outcome) => outcome.slowest).slice(0, 20);
-  const total = sum(outcomes.map((outcome) => outcome.tally));
-  if (slowest.length > 0)
-    progress.line(`\nSlowest files:\n${slowest.map(({ file, seconds }) => `  ${file}: ${seconds} s`).join("\n")}`);
-  if (skips.length > 0)
-    progress.line(`\nSkipped:\n${skips.map(({ name, reason }) => `  ${name}\n    ${reason}`).join("\n")}`);
-  if (failures.length > 0)
-    progress.line(`\nFailed:\n${failures.map(({ name, why }) => `  ${name}\n    ${indent(why)}`).join("\n")}`);
+  const seed = process.env["SVC_SEED"] ?? String(randomInt(2 ** 31));
+  const env = {
+    ...toolsEnv(),
+    SVC_SEED: seed,
+    SVC_CASES: name === "all" ? "all" : "",
+    SVC_MACHINE: machine(),
+  };
+  const outcomes = await everything(tier.steps, env, progress);
+  tell(outcomes, progress);
+  const total = sum(outcomes.map(({ tally }) => tally));
+  progress.line(`Property tests: ${name === "all" ? "all cases" : "a tenth of the cases"}, SVC_SEED=${seed}`);
   progress.line(`\n${tallyLine(total)}`);
   return total.failed === 0 ? 0 : 1;
 });
 
 /**
+ * @param {readonly { name: string, tasks: readonly string[], flags?: readonly string[] }[]} steps
+ * @param {NodeJS.ProcessEnv} env
  * @param {import("./progress.mjs").Progress} progress
- * @returns {Promise<Outcome[]>}
  */
-async function everything(progress) {
-  const installed = await attempt("packages", () => install({ progress }), progress);
-  if (installed.tally.failed > 0) return [installed];
-  const outcomes = [];
-  for (const step of [...staticSteps(), tests("unit and conformance tests", "unit")])
-    outcomes.push(await show(step, progress));
-  const built = [];
-  for (const profile of ["minimal", "all"]) {
-    built.push(await attempt(`build ${profile}`, () => build({ profile }, { progress }), progress));
+async function everything(steps, env, progress) {
+  /** @type {Outcome[]} */
+  const outcomes = [await installed(progress)];
+  if (outcomes[0]?.tally.failed !== 0) return outcomes;
+  for (const { name, tasks, flags = [] } of steps) {
+    outcomes.push(
+      ...(await progress.step(
+        name,
+        ({ note }) => runTasks(tasks, { env, flags, note }),
+        (done) => {
+          const total = sum(done.map(({ tally }) => tally));
+          return { ok: total.failed === 0, text: tallyLine(total) };
+        },
+      )),
+    );
   }
-  outcomes.push(...built);
-  const binaryTests = tests("whole-binary tests", "e2e");
-  // Without this, a broken build would be tested with the binary of an earlier one.
-  if (built.some(({ tally }) => tally.failed > 0))
-    outcomes.push(oneFailed(binaryTests.name, "not run: a binary of this source is missing"));
-  else outcomes.push(await show(binaryTests, progress));
   return outcomes;
 }
 
-/**
- * @param {import("./test-steps.mjs").TestStep} step
- * @param {import("./progress.mjs").Progress} progress
- */
-async function show(step, progress) {
-  const outcome = await progress.step(
-    step.name,
-    ({ note }) => step.work(note),
-    ({ tally }) => ({ ok: tally.failed === 0, text: tallyLine(tally) }),
-  );
-  if (outcome.tally.failed > 0) progress.line(`${outcome.output.trimEnd()}\n`);
-  return outcome;
-}
-
-/**
- * @param {string} name
- * @param {() => Promise<unknown>} work
- * @param {import("./progress.mjs").Progress} progress
- */
-async function attempt(name, work, progress) {
+/** @param {import("./progress.mjs").Progress} progress */
+async function installed(progress) {
   try {
-    await work();
-    return onePassed();
+    await install({ progress });
+    return outcomeOf("packages");
   } catch (error) {
     if (!(error instanceof BootstrapError)) throw error;
     progress.line(error.message);
-    return oneFailed(name, "see above");
+    return outcomeOf("packages", { failures: ["see above"] });
   }
+}
+
+/**
+ * @param {readonly Outcome[]} outcomes
+ * @param {import("./progress.mjs").Progress} progress
+ */
+function tell(outcomes, progress) {
+  for (const { tally, output } of outcomes)
+    if (tally.failed > 0 && output !== "") progress.line(`\n${output.trimEnd()}`);
+  const ran = outcomes.filter(({ isCached }) => !isCached).toSorted((a, b) => b.seconds - a.seconds);
+  const cached = outcomes.length - ran.length;
+  progress.line(`\nTasks${cached > 0 ? ` (${cached} more are as they were, and did not run again)` : ""}:`);
+  for (const { name, seconds, tally } of ran) progress.line(`  ${name}: ${tallyLine(tally)}, ${seconds.toFixed(1)} s`);
+  const slowest = outcomes.flatMap(({ slowest: files }) => files).toSorted((a, b) => b.seconds - a.seconds);
+  const listed = [
+    ["Slowest files", slowest.slice(0, 20).map(({ file, seconds }) => `${file}: ${seconds} s`)],
+    ["Skipped", outcomes.flatMap(({ skips }) => skips).map(({ name, reason }) => `${name}\n    ${reason}`)],
+    ["Failed", outcomes.flatMap(({ failures }) => failures).map(({ name, why }) => `${name}\n    ${indent(why)}`)],
+  ];
+  for (const [title, lines] of listed)
+    if (lines?.length)
+      progress.line(`\n${title}:\n${/** @type {string[]} */ (lines).map((line) => `  ${line}`).join("\n")}`);
 }
 
 /** @param {string} text */
 function indent(text) {
   return text.split("\n").slice(0, 5).join("\n    ");
+}
+
+/** Changes when a program is installed or removed: what was skipped without it has to run then. */
+function machine() {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const changed = folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return createHash("sha256")
+    .update(JSON.stringify([process.getuid?.(), folders, changed]))
+    .digest("hex")
+    .slice(0, 16);
 }

@@ -2,9 +2,17 @@
 // Nothing may slip through as "0 failed": a test that never finished, a suite that could not be set up, a file that
 // could not be loaded and a skip without a reason are failures.
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** The environment variable that names the file for the report. */
 export const reportVariable = "SVC_TEST_REPORT";
+
+/**
+ * Where a task of turbo.json leaves its report.
+ * @param {string} folder of the package, or the root
+ * @param {string} task
+ */
+export const reportPath = (folder, task) => join(folder, ".reports", `${task}.json`);
 /** Lines of progress on stdout begin with this. */
 export const progressMark = "svc-tests:";
 

@@ -95,14 +95,17 @@ describe("setup.sh", () => {
   });
 });
 
-test("npm test takes no arguments, so that nobody believes it ran one file", () => {
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(root, "packages/tooling/bootstrap/test.mjs"), "some.test.ts"],
-    {
-      encoding: "utf8",
-    },
-  );
-  expect(status).toBe(64);
-  expect(stderr).toContain("pnpm unit");
-});
+test.each(["check", "test", "all"])(
+  "a tier (%s) takes no arguments, so that nobody believes it ran one file",
+  (tier) => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(root, "packages/tooling/bootstrap/test.mjs"), tier, "some.test.ts"],
+      {
+        encoding: "utf8",
+      },
+    );
+    expect(status).toBe(64);
+    expect(stderr).toContain("npm run unit -- <file>");
+  },
+);

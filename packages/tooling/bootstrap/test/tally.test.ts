@@ -1,6 +1,6 @@
 // A runner that crashed used to end as "0 failed". Whatever produced no result must count as a failure.
 import { describe, expect, test } from "vitest";
-import { readReport, readTally, sum, tallyLine } from "../tally.mjs";
+import { readFailures, readReport, readTally, sum, tallyLine } from "../tally.mjs";
 
 const report = (passed: number, failed: number) =>
   JSON.stringify({ passed, failed: Array.from({ length: failed }, () => ({ name: "x", why: "y" })), skipped: [] });
@@ -35,6 +35,13 @@ describe("the closing line", () => {
     expect(readTally("Segmentation fault\n", 139)).toEqual({ passed: 0, failed: 1, skipped: 0 });
     expect(readTally("", 0).failed).toBe(1);
     expect(readTally("5 passed, 0 failed, 0 skipped\n", 1).failed).toBe(1);
+  });
+
+  test("the failures above it are read back, the last list alone", () => {
+    const output = "Failed:\n  old\n\nFailed:\n  a.test.ts > works\n    why\nProperty tests: all cases\n\n1 passed";
+    expect(readFailures(output)).toBe("  a.test.ts > works\n    why");
+    expect(readFailures("Failed:\n  at the end")).toBe("  at the end");
+    expect(readFailures("5 passed, 0 failed, 0 skipped\n")).toBe("");
   });
 
   test("adds up", () => {

@@ -1,7 +1,7 @@
 // A judge who finds nothing wrong whatever happened would make every kill look harmless.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { ACTS, PLAIN_ACTS } from "../src/governed/files.ts";
 import type { Posted } from "../src/governed/house.ts";

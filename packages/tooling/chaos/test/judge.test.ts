@@ -1,7 +1,7 @@
 // A judge that finds nothing wrong with anything would let every loss and every repetition through.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { judgeActs } from "../src/judge/acts.ts";
 import { judgeAnswers } from "../src/judge/answers.ts";

@@ -1,5 +1,5 @@
 // Disks fill up, backup programs lock files, clocks are set and platforms are down: none of it may cost a message.
-import { requireReal } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
 import { SCENARIOS } from "../src/index.ts";
 

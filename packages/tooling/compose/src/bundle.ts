@@ -8,11 +8,12 @@ import { absentPackages } from "./absent-packages.ts";
 import { jsonByPath } from "./json-by-path.ts";
 import { nativeAddons, type NativeAddon } from "./native.ts";
 import { sharedPackages } from "./resolve-plugin.ts";
+import { wasmByUrl } from "./wasm-by-url.ts";
 import { slashed } from "./workspace.ts";
 
 export interface Bundle {
   readonly dir: string;
-  /** File names in `dir`, sorted. */
+  /** File names in `dir`, sorted: scripts, and what they read. */
   readonly chunks: readonly string[];
   readonly metafile: Metafile;
   readonly jsBytes: number;
@@ -55,14 +56,16 @@ export async function bundle(
       legalComments: "none",
       banner: { js: BANNER },
       define: WITHOUT,
-      plugins: [nativeAddons(natives), absentPackages(), jsonByPath(), sharedPackages(root, features)],
+      loader: { ".wasm": "file" },
+      plugins: [nativeAddons(natives), absentPackages(), jsonByPath(), wasmByUrl(), sharedPackages(root, features)],
       logLevel: "silent",
     })
     .catch((error: unknown) => {
       throw failed(error);
     });
   const chunks = Object.keys(result.metafile.outputs).map((path) => basename(path));
-  const jsBytes = chunks.reduce((sum, chunk) => sum + statSync(join(dir, chunk)).size, 0);
+  const scripts = chunks.filter((chunk) => chunk.endsWith(".js"));
+  const jsBytes = scripts.reduce((sum, chunk) => sum + statSync(join(dir, chunk)).size, 0);
   return { dir, chunks: chunks.sort(), metafile: result.metafile, jsBytes };
 }
 

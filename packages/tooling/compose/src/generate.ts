@@ -70,7 +70,7 @@ export const composition: Composition = {
   version: ${JSON.stringify(build.version)},
   commit: ${JSON.stringify(build.commit)},
   profile: ${JSON.stringify(selection.name)},
-  features: [${selection.features.map(variable).join(", ")}],
+  features: [${selection.features.map(variable).join(", ")}].flat(),
   catalogue: [
 ${entries.join("")}  ],
 };

@@ -29,7 +29,7 @@ beforeAll(() => {
   }
   succeed("git", ["init", "--quiet"]);
   succeed(join(SOURCE, "node_modules/.bin/pnpm"), ["install", "--offline", "--frozen-lockfile=false"]);
-}, 300_000);
+});
 
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 3 }));
 

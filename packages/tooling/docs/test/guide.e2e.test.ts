@@ -3,12 +3,13 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { type FakeModelServer, fakeModelServer, requireReal } from "@svc/testkit";
+import { type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
+import { requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { GUIDE } from "../src/site/guide.ts";
 import { type Block, readBlocks } from "./guide/blocks.ts";
 import { copyCheckout, ROOT } from "./guide/checkout.ts";
-import { CONFIG_FILES } from "./guide/config-files.ts";
+import { CONFIG_FILES, isInstalled } from "./guide/config-files.ts";
 import { freePort } from "./guide/free-port.ts";
 import { newReader, type Reader } from "./guide/reader.ts";
 import { SCRIPT } from "./guide/shell.ts";
@@ -37,9 +38,15 @@ beforeAll(async () => {
     // Ollama's port has a model behind it here.
     samples: { 42617: port, 11434: new URL(model.url).port },
     belongings: { "report.pdf": join(ROOT, "packages/features/rag-pdf/test/fixtures/pdflatex-long.pdf") },
-    env: { PATH: path.join(delimiter), SVC__GATEWAY__PORT: port },
+    env: {
+      ...registrySettings(),
+      // What a page installs for the machine is this reader's alone.
+      npm_config_prefix: join(folder, "npm"),
+      PATH: path.join(delimiter),
+      SVC__GATEWAY__PORT: port,
+    },
   });
-}, 300_000);
+});
 
 afterAll(async () => {
   await reader?.close();
@@ -52,13 +59,18 @@ test("every block is of a kind that is run, checked or only shown", () => {
   expect(blocks.filter(({ language }) => !kinds.has(language)).map(({ page, line }) => `${page}:${line}`)).toEqual([]);
 });
 
-describe("the reader types", { timeout: 300_000 }, () => {
+describe("the reader types", () => {
   test.for(pages)("$title", async ({ steps }, context) => {
     const toRun = steps.filter((step) => step.kind === "ctrl-c" || isRun(step));
     if (toRun.some((step) => step.kind === "block" && step.types.length > 0) && !existsSync(SCRIPT)) {
       requireReal(context, { name: "script", reason: "no /usr/bin/script; apt-get install bsdutils" });
     }
-    for (const step of toRun) expect(await reader.read(step)).toBeUndefined();
+    for (const step of toRun) {
+      if (step.kind === "block" && /\bcurl /.test(step.text) && !isInstalled("curl")) {
+        requireReal(context, { name: "curl", reason: "curl is not on PATH; apt-get install curl" });
+      }
+      expect(await reader.read(step)).toBeUndefined();
+    }
   });
 });
 
@@ -76,6 +88,14 @@ describe("what can't run in a test", () => {
     context.skip(`not run: ${notRun}`);
   });
 });
+
+/** How this machine reaches the package registry. */
+const registrySettings = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value = ""]) => (REGISTRY_SETTINGS.test(name) ? [[name, value]] : [])),
+  );
+const REGISTRY_SETTINGS =
+  /^(?:https?_proxy|no_proxy|npm_config_(?:registry|cafile|userconfig|globalconfig)|node_extra_ca_certs|ssl_cert_file)$/i;
 
 const isRun = ({ language, notRun, savedAs }: Block): boolean =>
   notRun === undefined && (language === "sh" || savedAs !== undefined);

@@ -1,7 +1,7 @@
 /**
  * Clients that do nothing wrong, in a process of their own: one request after the other, by turns, each on a connection of
  * its own, and how long each took. Told "quiet", "storm" … by its parent it counts under that name, and told "flood/slow" under
- * "flood" too; told "end" it prints what it counted.
+ * "flood" too; told "end" it prints what it counted. It tells its parent the name under which a request was served first.
  *
  *   node bystander.ts '{"host":"127.0.0.1","port":1,"request":"GET /health HTTP/1.1\\r\\n…","addresses":[]}'
  */
@@ -103,6 +103,7 @@ async function run(options: BystanderOptions): Promise<Record<string, Pace>> {
       const phase = phases.get(name) ?? new Phase();
       phases.set(name, phase);
       phase.note(status, tookMs);
+      if (status === 200 && phase.latenciesMs.length === 1) process.send?.(name);
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
@@ -111,6 +112,8 @@ async function run(options: BystanderOptions): Promise<Record<string, Pace>> {
 }
 
 if (import.meta.main) {
+  // Its parent was killed.
+  process.once("disconnect", () => process.exit());
   const paces = await run(JSON.parse(process.argv[2]!) as BystanderOptions);
   process.stdout.write(`${JSON.stringify(paces)}\n`, () => process.disconnect?.());
 }

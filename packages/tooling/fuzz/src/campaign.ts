@@ -4,7 +4,7 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import { runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { HIDDEN } from "./attacks/framing.ts";
 import type { Pace } from "./bystander.ts";
 import { openDeaf } from "./deaf.ts";

@@ -136,4 +136,6 @@ function whole(text: string): number {
   return Number(text);
 }
 
+// By process.exit(), so that the daemons go too.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 process.exitCode = await main(process.argv.slice(2));

@@ -5,7 +5,9 @@ import type { Attack } from "../src/attack.ts";
 import { judge } from "../src/judge/judge.ts";
 import { exchange } from "../src/wire/exchange.ts";
 
-const PATIENCE = { promptMs: 200, slowMs: { headers: 200, body: 200 } };
+const PATIENCE = { promptMs: 20_000, slowMs: { headers: 20_000, body: 20_000 } };
+/** Where no answer comes: a slow machine sees none either. */
+const IN_VAIN = { promptMs: 200, slowMs: { headers: 200, body: 200 } };
 const SECRET = "planted-0123456789";
 const OURS = "content-type: application/json\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n";
 
@@ -26,7 +28,7 @@ const error = (code: string, message = "It is wrong.", more: object = {}): strin
   JSON.stringify({ error: message, code, ...more });
 
 /** What is said of a server that does this with every connection's first bytes. */
-async function found(attack: Attack, serve: (socket: Socket) => void): Promise<string[]> {
+async function found(attack: Attack, serve: (socket: Socket) => void, patience = PATIENCE): Promise<string[]> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
@@ -35,7 +37,7 @@ async function found(attack: Attack, serve: (socket: Socket) => void): Promise<s
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const place = { host: "127.0.0.1", port: (server.address() as AddressInfo).port };
-  const exchanged = await exchange(attack, place, PATIENCE);
+  const exchanged = await exchange(attack, place, patience);
   for (const socket of open) socket.destroy();
   server.close();
   return judge(attack, exchanged, { secrets: [SECRET] });
@@ -101,8 +103,8 @@ describe("found is", () => {
   });
 
   test("silence", async () => {
-    expect(await found(attackWith(), () => {})).toContain("hangs: no end within the bound");
-    expect(await found(attackWith({ ending: "silence", slow: "headers" }), () => {})).toContain(
+    expect(await found(attackWith(), () => {}, IN_VAIN)).toContain("hangs: no end within the bound");
+    expect(await found(attackWith({ ending: "silence", slow: "headers" }), () => {}, IN_VAIN)).toContain(
       "hangs: no end within the bound",
     );
   });
@@ -142,7 +144,7 @@ describe("of a request that can be read in two ways, found is that it", () => {
   });
 
   test("leaves the connection open", async () => {
-    expect(await found(doubtful, sends(refusal))).toContain("hangs: no end within the bound");
+    expect(await found(doubtful, sends(refusal), IN_VAIN)).toContain("hangs: no end within the bound");
   });
 
   test("is refused and ended: nothing", async () => {

@@ -1,5 +1,6 @@
 // The parts that the attacks stand on: a reader of answers that is wrong sees violations that are none, or none that are.
 import { hash } from "node:crypto";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attacksOn, sample } from "../src/attacks/index.ts";
@@ -112,7 +113,7 @@ describe("endpoints of a document", () => {
     );
     fc.assert(
       fc.property(fc.jsonValue(), (schema) => void fc.sample(jsonOfSchema(schema, schema), 1)),
-      { numRuns: 50 },
+      { numRuns: cases(50) },
     );
   });
 

@@ -1,5 +1,6 @@
 /** What a request asks an everyday platform to show to people; of what it asks beside that nothing is told here. */
-import type { EVERYDAY, PlatformRequest } from "@svc/testkit";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import type { EVERYDAY } from "@svc/testkit/platforms/everyday";
 import { fieldsOf } from "../providers/provider.ts";
 
 export type EverydayChannel = keyof typeof EVERYDAY;

@@ -1,7 +1,9 @@
 /** The real daemon with the channels that poll or hold a connection, and people who write there. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EVERYDAY, type EverydayPlatform, seededRandom, temporaryHome } from "@svc/testkit";
+import { EVERYDAY, type EverydayPlatform } from "@svc/testkit/platforms/everyday";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { atExit } from "../house/at-exit.ts";
 import { configOf } from "../house/config.ts";
 import { Happenings } from "../house/happenings.ts";

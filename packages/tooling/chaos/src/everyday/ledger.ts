@@ -1,5 +1,5 @@
 /** What the everyday platforms were asked to show, and what they did: noted where it happens, in the order in which it happens. */
-import type { PlatformMood } from "@svc/testkit";
+import type { PlatformMood } from "@svc/testkit/platforms/mood";
 import type { Fate } from "../house/ledger.ts";
 import { sleep } from "../house/sleep.ts";
 import { type Asking, ASKING, type EverydayChannel, isOfHistory } from "./asking.ts";

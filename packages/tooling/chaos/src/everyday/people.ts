@@ -1,5 +1,5 @@
 /** Who writes, and when: whether the daemon is there or not, as people do. */
-import { seededRandom } from "@svc/testkit";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { Release } from "../house/release.ts";
 import { sleep } from "../house/sleep.ts";
 import { deliveriesOf, type Message, textOf } from "../plan/messages.ts";

@@ -1,5 +1,5 @@
 /** What platforms do to connections while all is well with the daemon: they end them, ask for others, say things again. */
-import { seededRandom } from "@svc/testkit";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { sleep } from "../house/sleep.ts";
 import type { EverydayHouse } from "./house.ts";
 

@@ -1,6 +1,8 @@
 /** The real daemon with procedures, and a chat in which a person is asked. */
 import { writeFileSync } from "node:fs";
-import { fakeModelServer, type PlatformRequest, temporaryHome } from "@svc/testkit";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { atExit } from "../house/at-exit.ts";
 import { configOf } from "../house/config.ts";
 import { Lives } from "../house/lives.ts";

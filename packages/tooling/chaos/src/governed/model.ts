@@ -1,6 +1,7 @@
 /** A model that does a step of a procedure: one call that acts, by the label of what started the run. */
 import type { Json } from "@svc/contract";
-import type { ModelRequest, ModelStep } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { fieldsOf } from "../providers/provider.ts";
 import { ACTS } from "./files.ts";
 

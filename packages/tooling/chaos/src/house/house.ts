@@ -1,7 +1,8 @@
 /** The real daemon in a home of its own, its platforms and its model. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { seededRandom, temporaryHome } from "@svc/testkit";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { PROVIDERS, type ProviderName } from "../providers/index.ts";
 import type { Provider } from "../providers/provider.ts";
 import { atExit } from "./at-exit.ts";

@@ -1,5 +1,5 @@
 /** A life that is killed before anybody knows whether it listens: in the middle of opening what the last one left. */
-import { binaryPath, spawnBinary } from "@svc/testkit";
+import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
 import { atExit } from "./at-exit.ts";
 
 export interface ShortLife {

@@ -1,5 +1,6 @@
 /** What the platforms were asked to send, and what they did: noted where it happens, in the order in which it happens. */
-import type { PlatformMood, PlatformRequest } from "@svc/testkit";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import type { PlatformMood } from "@svc/testkit/platforms/mood";
 import type { Provider, Sending } from "../providers/provider.ts";
 
 /** `lost`: the platform did it, and its answer got lost. `failed`: it did nothing. */

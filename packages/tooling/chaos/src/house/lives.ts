@@ -1,5 +1,5 @@
 /** The daemon, from start to kill to start. Each life has its own wires to the platforms, and all of them the same address. */
-import { type Exit, type RunningBinary, startBinary } from "@svc/testkit";
+import { type Exit, type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import type { Provider } from "../providers/provider.ts";
 import { atExit } from "./at-exit.ts";
 import { freePort } from "./free-port.ts";

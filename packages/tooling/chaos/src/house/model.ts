@@ -1,6 +1,7 @@
 /** A model that does what it is told, from what it is shown alone: whoever takes a turn up gets the same answer. */
 import type { Json } from "@svc/contract";
-import { type FakeModelServer, fakeModelServer, type ModelRequest, type ModelStep } from "@svc/testkit";
+import { type FakeModelServer, fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { askedIn, conversationIn, labelIn } from "../plan/messages.ts";
 import { fieldsOf } from "../providers/provider.ts";
 

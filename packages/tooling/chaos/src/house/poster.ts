@@ -1,5 +1,5 @@
 /** The platforms post what people wrote, as often as each of them does, and note what they were told. */
-import { type Deliverer, startDeliverer } from "@svc/testkit";
+import { type Deliverer, startDeliverer } from "@svc/testkit/platforms/deliverer";
 import type { Delivery } from "../plan/messages.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { House } from "./house.ts";

@@ -1,5 +1,5 @@
 /** All that is decided beforehand, by the seed alone: who writes what, in which order it is posted, when the daemon is killed. */
-import { seededRandom } from "@svc/testkit";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { type Kill, killsOf } from "./kills.ts";
 import { type Delivery, deliveriesOf, type Writer } from "./messages.ts";
 

@@ -1,4 +1,6 @@
-import { mailpushDelivery, type MailpushNotification, type PlatformRequest, startMailpush } from "@svc/testkit";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import { mailpushDelivery, type MailpushNotification } from "@svc/testkit/platforms/mailpush/push";
+import { startMailpush } from "@svc/testkit/platforms/mailpush/server";
 import { type Message, textOf } from "../plan/messages.ts";
 import { fieldsOf, numberOf, type Provider, type Sending } from "./provider.ts";
 

@@ -1,5 +1,7 @@
 import type { SampleDelivery } from "@svc/contract";
-import { type PlatformRequest, providerABatch, providerADelivery, startProviderA } from "@svc/testkit";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import { providerABatch, providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { startProviderA } from "@svc/testkit/platforms/provider-a/server";
 import { textOf } from "../plan/messages.ts";
 import { fieldsOf, phoneOf, type Provider } from "./provider.ts";
 

@@ -1,4 +1,6 @@
-import { type PlatformRequest, providerBDelivery, startProviderB } from "@svc/testkit";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import { providerBDelivery } from "@svc/testkit/platforms/provider-b/delivery";
+import { startProviderB } from "@svc/testkit/platforms/provider-b/server";
 import { textOf } from "../plan/messages.ts";
 import { fieldsOf, numberOf, phoneOf, type Provider } from "./provider.ts";
 

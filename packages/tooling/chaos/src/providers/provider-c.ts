@@ -1,4 +1,6 @@
-import { type PlatformRequest, providerCDelivery, startProviderC } from "@svc/testkit";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import { providerCDelivery } from "@svc/testkit/platforms/provider-c/delivery";
+import { startProviderC } from "@svc/testkit/platforms/provider-c/server";
 import { textOf } from "../plan/messages.ts";
 import { fieldsOf, phoneOf, type Provider } from "./provider.ts";
 

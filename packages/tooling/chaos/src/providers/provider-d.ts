@@ -1,4 +1,6 @@
-import { type PlatformRequest, providerDDelivery, startProviderD } from "@svc/testkit";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import { providerDDelivery } from "@svc/testkit/platforms/provider-d/delivery";
+import { startProviderD } from "@svc/testkit/platforms/provider-d/server";
 import { textOf } from "../plan/messages.ts";
 import { fieldsOf, numberOf, type Provider } from "./provider.ts";
 

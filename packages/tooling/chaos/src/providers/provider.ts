@@ -1,6 +1,6 @@
 /** One provider as the harness needs it: a platform to speak to, a config for it, deliveries, and what was sent there. */
 import type { SampleDelivery } from "@svc/contract";
-import type { FakePlatform, PlatformRequest } from "@svc/testkit";
+import type { FakePlatform, PlatformRequest } from "@svc/testkit/platforms/base";
 import type { Message, Writer } from "../plan/messages.ts";
 
 /** What a request asks the platform to tell somebody. */

@@ -1,6 +1,6 @@
 /** People write on the channels that poll or hold a connection, while the daemon is killed again and again, and platforms fail. */
 import { join } from "node:path";
-import { seededRandom } from "@svc/testkit";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { type EverydayHouse, openEverydayHouse } from "../everyday/house.ts";
 import { judgeEveryday, shownIn } from "../everyday/judge.ts";
 import { notedDrafts } from "../everyday/noted-drafts.ts";
@@ -18,8 +18,8 @@ import type { Report, ScenarioOptions } from "./scenario.ts";
 const HAPPENINGS: readonly Happening[] = ["posted", "polled", "asked", "sending", "editing", "editing"];
 /** A happening that does not come any more is not waited for longer. */
 const LONGEST_WAIT_MS = 1_200;
-/** Of a daemon that has nothing to do: a third of the time that it would give to running turns. */
-const LONGEST_END_MS = 10_000;
+/** Of a daemon that has nothing to do: less than it would give to running turns. */
+const LONGEST_END_MS = 25_000;
 /** Polls, and the way to a connection, fail so often, unless it is said otherwise. */
 const FAILING_READS = 0.02;
 

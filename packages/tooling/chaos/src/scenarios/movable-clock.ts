@@ -2,7 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type MissingPart, temporaryHome } from "@svc/testkit";
+import type { MissingPart } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 
 export interface MovableClock extends Disposable {
   /** For the daemon. */

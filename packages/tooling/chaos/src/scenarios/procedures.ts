@@ -1,7 +1,7 @@
 /** Procedures are started, wait, are answered and run, while the daemon is killed again and again at random instants. */
 import { join } from "node:path";
 import { checkDatabase } from "@svc/store";
-import { seededRandom } from "@svc/testkit";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { openGovernedHouse } from "../governed/house.ts";
 import { judgeGoverned } from "../governed/judge.ts";
 import { readKept } from "../governed/kept.ts";

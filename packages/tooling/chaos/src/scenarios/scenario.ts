@@ -1,5 +1,5 @@
 /** What every scenario takes and tells. */
-import type { MissingPart } from "@svc/testkit";
+import type { MissingPart } from "@svc/testkit/require-real";
 
 export interface ScenarioOptions {
   readonly seed: number;

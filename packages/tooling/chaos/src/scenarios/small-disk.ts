@@ -2,7 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type MissingPart, temporaryHome } from "@svc/testkit";
+import type { MissingPart } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { atExit } from "../house/at-exit.ts";
 
 export interface SmallDisk extends Disposable {

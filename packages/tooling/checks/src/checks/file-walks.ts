@@ -25,6 +25,10 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists and removes restore-* of $SVC_HOME, which is 0700 and ours; no other user can enter it",
   },
   {
+    path: /^apps\/svc\/src\/backup\/copy-home\.ts$/,
+    why: "lists names in state/features of $SVC_HOME, which is 0700 and ours; SQLite copies the files",
+  },
+  {
     path: /^apps\/svc\/src\/backup\/(?:make-backup|stage)\.ts$/,
     why: "lists staging folders (0700), in a folder that no other user can change: isPrivateFolder",
   },

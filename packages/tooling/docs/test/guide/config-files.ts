@@ -1,8 +1,11 @@
 /** Files that the guide shows: each is checked by the program that would read it. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fullestBinaryPath, requireReal, runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { requireReal } from "@svc/testkit/require-real";
+import { selfSigned } from "@svc/testkit/self-signed";
 import type { TestContext } from "vitest";
 
 interface Surroundings {
@@ -45,7 +48,10 @@ export const CONFIG_FILES: Readonly<Record<string, FileCheck>> = {
     mkdirSync(join(home, "logs"));
     const own = TEMPORARY.map((name) => `${name}_temp_path ${home}/${name};`).join("\n");
     writeFileSync(file, `pid ${home}/pid;\nevents {}\nhttp {\naccess_log off;\n${own}\n${site}\n}\n`);
-    if (isInstalled("nginx")) selfSigned(home);
+    // nginx reads the certificates that a config names.
+    const { key, cert } = selfSigned("localhost");
+    writeFileSync(join(home, "privkey.pem"), key);
+    writeFileSync(join(home, "fullchain.pem"), cert);
     return judge(context, "nginx", ["-t", "-p", home, "-c", file]);
   },
 
@@ -59,18 +65,10 @@ export const CONFIG_FILES: Readonly<Record<string, FileCheck>> = {
 /** nginx makes a folder for each, below a place of the system that only root may write. */
 const TEMPORARY = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
-const isInstalled = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
+export const isInstalled = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
 
 function judge(context: TestContext, program: string, args: readonly string[]): string | undefined {
   if (!isInstalled(program)) requireReal(context, { name: program, reason: `${program} is not on PATH`, tier: "B" });
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
   return status === 0 ? undefined : stdout + stderr;
-}
-
-/** nginx reads the certificates that a config names. */
-function selfSigned(folder: string): void {
-  const files = ["-keyout", join(folder, "privkey.pem"), "-out", join(folder, "fullchain.pem")];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=localhost", ...files], {
-    stdio: "pipe",
-  });
 }

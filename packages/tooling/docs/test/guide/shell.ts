@@ -14,8 +14,8 @@ export interface Shell {
   close(): Promise<void>;
 }
 
-/** A reader that waits longer has given up. */
-const LIMIT_MS = 100_000;
+/** What hangs; a build takes a minute beside other work. */
+const LIMIT_MS = 500_000;
 
 /** `folder`: for this shell's own files. `cwd`: where it begins. */
 export function openShell(folder: string, cwd: string, env: Readonly<Record<string, string>>): Shell {

@@ -1,7 +1,7 @@
 /** Attacks the control socket of a daemon of its own, and asks afterwards whether it still works. */
 import { connect } from "node:net";
 import { join } from "node:path";
-import { runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { sample } from "../attacks/index.ts";
 import { bytesOf } from "../attacks/request.ts";
 import { startVictim, type Victim } from "../place/daemon.ts";

@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { binaryPath } from "@svc/testkit";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
 import type { Pace } from "../bystander.ts";
-import { startBystander } from "../place/bystander-process.ts";
+import { type Bystander, startBystander } from "../place/bystander-process.ts";
 import { startVictim, type Victim } from "../place/daemon.ts";
 import { judgeLog } from "../place/log.ts";
 import { limitMemory } from "../place/memory-limit.ts";
@@ -17,7 +17,7 @@ import { type Flood, FLOODS } from "./floods.ts";
 import { Sockets } from "./sockets.ts";
 
 export interface FloodOptions {
-  /** How long each goes on once it has begun. */
+  /** How long each goes on once it has begun, and until one of the others was served. */
   readonly forMs: number;
   /** How long the well-behaved clients are measured before each of them, while all is quiet. */
   readonly quietMs: number;
@@ -46,6 +46,8 @@ const SLOWER = 3;
 /** A pace below this is the clock's and the scheduler's doing. */
 const LEAST_P99_MS = 5;
 const LOOK_MS = 50;
+/** Others that are not served in this time are not served at all. */
+const PATIENCE_MS = 60_000;
 /** What one flood has left to be cleaned up is not the next one's doing. */
 const LEAVING_MS = 300;
 
@@ -70,7 +72,8 @@ export async function runFloods(options: FloodOptions): Promise<FloodReport> {
       bystander.phase(QUIET);
       await pause(quietMs);
       bystander.phase(phaseOf(flood));
-      const problem = await carryOut(flood, victim, forMs, (mb) => peaks.set(flood.name, mb));
+      const lasts = (): Promise<unknown> => Promise.all([pause(forMs), served(bystander, phaseOf(flood))]);
+      const problem = await carryOut(flood, victim, lasts, (mb) => peaks.set(flood.name, mb));
       bystander.phase("leaving");
       if (problem !== undefined) problems.push(problem);
       if (await isGone(victim)) break;
@@ -99,7 +102,7 @@ export async function runFloods(options: FloodOptions): Promise<FloodReport> {
 async function carryOut(
   flood: Flood,
   victim: Victim,
-  forMs: number,
+  lasts: () => Promise<unknown>,
   peak: (memoryMb: number) => void,
 ): Promise<string | undefined> {
   using sockets = new Sockets(victim.place);
@@ -109,7 +112,7 @@ async function carryOut(
     const ended = victim.daemon.exited.then(
       ({ code, signal }) => `${flood.name}: the daemon ended (${code ?? signal})`,
     );
-    const held = flood.begin(sockets, victim).then(() => pause(forMs));
+    const held = flood.begin(sockets, victim).then(lasts);
     const problem = await Promise.race([ended, held.then(() => undefined)]);
     peak(most);
     return problem ?? (sockets.reached === 0 ? `${flood.name}: no connection was taken` : undefined);
@@ -117,6 +120,13 @@ async function carryOut(
     clearInterval(looking);
   }
 }
+
+/** Or does not end well: what was counted says so. */
+const served = (bystander: Bystander, phase: string): Promise<void> =>
+  Promise.race([
+    bystander.served(phase),
+    new Promise<void>((resolve) => void setTimeout(resolve, PATIENCE_MS).unref()),
+  ]);
 
 function judged(name: string, peakMb: number, pace: Pace | undefined): string[] {
   const found: string[] = [];

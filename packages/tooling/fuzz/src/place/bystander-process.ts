@@ -7,6 +7,8 @@ import type { Victim } from "./daemon.ts";
 export interface Bystander extends Disposable {
   /** What it does from now on counts under this name. */
   phase(name: string): void;
+  /** Resolves when one of its requests was answered in that phase. */
+  served(name: string): Promise<void>;
   end(): Promise<Readonly<Record<string, Pace>>>;
 }
 
@@ -19,8 +21,16 @@ export function startBystander(victim: Victim): Bystander {
   let text = "";
   child.stdout!.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const served = new Map<string, PromiseWithResolvers<void>>();
+  const servedIn = (name: string): PromiseWithResolvers<void> => {
+    const there = served.get(name) ?? Promise.withResolvers<void>();
+    served.set(name, there);
+    return there;
+  };
+  child.on("message", (name) => servedIn(String(name)).resolve());
   return {
     phase: (name) => void child.send(name),
+    served: (name) => servedIn(name).promise,
     async end() {
       child.send("end");
       await closed;

@@ -2,7 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary, type RunningBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { MAX_BODY_BYTES } from "../attacks/bodies.ts";
 import type { Credentials } from "../attacks/subject.ts";
 import { begin, writeProcedures } from "./procedures.ts";
@@ -34,6 +36,10 @@ export async function startVictim({ trusting, binary }: VictimOptions): Promise<
   try {
     writeProcedures(home.path);
     const daemon = await startBinary({ home: home.path, ...chosen });
+    // A campaign that is interrupted takes its daemon along.
+    const end = (): void => void process.kill(daemon.pid, "SIGKILL");
+    process.once("exit", end);
+    void daemon.exited.then(() => process.off("exit", end));
     const token = await daemon.pair();
     const codeOf = async (scope: string): Promise<string> => {
       const issued = await runBinary(["pair", "--scope", scope, "--json"], { home: home.path, ...chosen });

@@ -1,7 +1,7 @@
 /** Procedures of the daemon under attack, a run of one that waits, and a question of a program. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { RunningBinary } from "@svc/testkit";
+import type { RunningBinary } from "@svc/testkit/binary/start-binary";
 
 /** What starts one. */
 export const SOP_PATH = "/sop/fuzz";

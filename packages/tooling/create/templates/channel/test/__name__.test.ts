@@ -1,5 +1,7 @@
 // What every channel keeps, from a delivery at its door to a message on the platform; and how this one speaks to its own.
-import { channelConformance, featureConformance, openChannel, rawOf } from "@svc/testkit";
+import { channelConformance, rawOf } from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { openChannel } from "@svc/testkit/open-channel";
 import { expect, test } from "vitest";
 import { create } from "../src/__name__.ts";
 import definition from "../src/index.ts";

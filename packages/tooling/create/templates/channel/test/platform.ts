@@ -1,13 +1,13 @@
 /** The platform: a real server on loopback that is as strict as the one it stands for, and deliveries as that one posts them. */
 import { createHmac } from "node:crypto";
 import type { SampleDelivery } from "@svc/contract";
+import type { PlatformMessage } from "@svc/testkit/conformance/channel-conformance";
 import {
   type FakePlatform,
-  type PlatformMessage,
   type PlatformReply,
   type PlatformRequest,
   startPlatform,
-} from "@svc/testkit";
+} from "@svc/testkit/platforms/base";
 
 export const TOKEN = "token-of-the-bot";
 

@@ -1,6 +1,7 @@
 // Turns are counted once each, by how they ended and how long they took; other events are not turns.
 import type { SvcEvent } from "@svc/contract";
-import { fakeFeatureContext, featureConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { expect, test } from "vitest";
 import { create } from "../src/__name__.ts";
 import definition from "../src/index.ts";

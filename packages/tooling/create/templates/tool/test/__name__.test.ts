@@ -1,5 +1,7 @@
 // `__tool__` keeps what every tool keeps, and counts as a person would.
-import { fakeToolContext, featureConformance, toolConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { expect, test } from "vitest";
 import { tool } from "../src/__name__.ts";
 import definition from "../src/index.ts";
