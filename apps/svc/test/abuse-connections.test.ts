@@ -3,7 +3,10 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { attackControl, openIdle } from "@svc/fuzz";
-import { binaryPath, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { post } from "./daemon.ts";
 

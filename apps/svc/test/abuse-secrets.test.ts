@@ -1,6 +1,6 @@
 // Secrets where people and programs put them by mistake, in titles, payloads, answers, procedures and names: they must not come
 // out again at any of the places where all of that is told.
-import { runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { EventReader } from "./governed-house.ts";

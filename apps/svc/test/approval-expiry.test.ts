@@ -1,10 +1,10 @@
 // Nobody has to answer: but a question whose time is over must not be answered any more, must be told to be over, and must
 // never be taken for a yes, whatever is killed or posted again meanwhile.
-import { requireReal } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { EventReader } from "./governed-house.ts";
-import { NO_WALL_CLOCK, wallClock } from "./procedures-clock.ts";
+import { missingWallClock, wallClock } from "./procedures-clock.ts";
 import { type Answered, manual, startProcedures, steps } from "./procedures-house.ts";
 
 const request = (runId: string, title = "Release") => ({
@@ -16,9 +16,10 @@ const request = (runId: string, title = "Release") => ({
 });
 
 test("a question that nobody answers expires: 410, an event, a line of the log; the same again is nothing new", async (context) => {
+  const missing = missingWallClock();
+  if (missing) requireReal(context, missing);
   await using house = await startProcedures({ config: "[approvals]\nexpire_secs = 60\n" });
   const clock = wallClock(house.home);
-  if (!clock) return requireReal(context, NO_WALL_CLOCK);
   const post = (body: object): Promise<Answered<{ event_id?: string }>> => house.api("/api/channel-events", body);
   await house.killed();
   clock.set("2027-03-10T12:00:00Z");

@@ -1,5 +1,5 @@
 // A question that is lost, asked twice or answered twice, because the process was killed while it was asked or answered.
-import { startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import type { ChannelHouse } from "./channel-house.ts";
 import { startGovernedHouse } from "./governed-house.ts";
@@ -62,4 +62,4 @@ test("killed while it asks and while it is answered, it has asked everything onc
     const said = house.platform.sent.flatMap(({ text }) => words.exec(text ?? "")?.[1] ?? []);
     expect(said.length - new Set(said).size).toBeLessThanOrEqual(2 * ROUNDS);
   }
-}, 60_000);
+});

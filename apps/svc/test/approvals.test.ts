@@ -1,6 +1,6 @@
 // The whole way of an approval, with the real binary: an outside workflow asks, people see it in a chat and on the stream, one
 // of them answers, everybody is told, and none of it is forgotten by a kill.
-import { startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { eventually, PERSON } from "./channel-house.ts";
 import { EventReader, startGovernedHouse, writeProcedure } from "./governed-house.ts";

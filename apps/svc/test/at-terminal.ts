@@ -1,7 +1,8 @@
 /** The binary at a real terminal (`script` of bsdutils): what it shows is read, and answered as a person would. */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { binaryPath, requireReal } from "@svc/testkit";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
+import { requireReal } from "@svc/testkit/require-real";
 import type { TestContext } from "vitest";
 
 const SCRIPT = "/usr/bin/script";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
 import { type Home, homeOf, systemClock } from "@svc/kernel";
-import { temporaryHome, type TemporaryHome } from "@svc/testkit";
+import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { copyHome } from "../src/backup/copy-home.ts";
 import { prepareRestore } from "../src/backup/prepare-restore.ts";
@@ -113,12 +113,15 @@ describe("killed while files change places", () => {
     "config.toml": "old config",
     "state/svc.db": "old db",
     "state/svc.db-wal": "old log",
+    "state/features/channel-a.db": "old db of a feature",
+    "state/features/channel-a.db-wal": "old log of a feature",
     "workspace/a/b": "old file",
   };
   const restored = {
     ".secret_key": "new key",
     "config.toml": "new config",
     "state/svc.db": "new db",
+    "state/features/channel-b.db": "new db of a feature",
     "workspace/c": "new file",
   };
 
@@ -133,7 +136,7 @@ describe("killed while files change places", () => {
     "logs/log": "stays",
     ...Object.fromEntries(Object.entries(old).map(([path, text]) => [`${keptFolder(RESTORED)}/${path}`, text])),
   });
-  const STEPS = 10;
+  const STEPS = 12;
 
   test.each(Array.from({ length: STEPS + 1 }, (_, n) => n))(
     "after %i renames: the next start has the new home whole",

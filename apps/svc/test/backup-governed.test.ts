@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { EXIT } from "@svc/contract";
-import { runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { expect, test } from "vitest";
 import { type ChannelHouse, eventually } from "./channel-house.ts";
 import { startGovernedHouse, writeProcedure } from "./governed-house.ts";

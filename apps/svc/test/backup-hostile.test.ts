@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type Home, homeOf, systemClock } from "@svc/kernel";
 import { SCHEMA_VERSION } from "@svc/store";
-import { temporaryHome, type TemporaryHome } from "@svc/testkit";
+import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
+import { cases } from "@svc/cases";
 import {
   array,
   assert,
@@ -84,6 +85,14 @@ describe("an archive that is not what it should be", () => {
     expect(error).toBeInstanceOf(Error);
     return error as Error & { code: string };
   }
+  /** A sound database, with what `statement` adds. */
+  const featureDatabase = (statement = ""): Buffer => {
+    const db = new DatabaseSync(":memory:");
+    db.exec(`CREATE TABLE t (v TEXT); ${statement}`);
+    const bytes = Buffer.from(db.serialize());
+    db.close();
+    return bytes;
+  };
   const config = file("config.toml", "");
   const noDatabase = { schema_version: null };
 
@@ -91,6 +100,25 @@ describe("an archive that is not what it should be", () => {
 
   test("a sound one made the same way is taken", async () => {
     await archiveOf([config, file("state/svc.db", database())]);
+    using prepared = await prepareRestore(home, archive(), { clock: systemClock });
+    expect(prepared.applied()).toBe(false);
+  });
+
+  test("a feature's database is looked at before anything is touched", async () => {
+    const svc = file("state/svc.db", database());
+    const trigger = "CREATE TRIGGER own AFTER INSERT ON t BEGIN DELETE FROM t; END";
+    for (const bytes of [
+      featureDatabase(trigger),
+      featureDatabase().subarray(0, 4000),
+      Buffer.from("x".repeat(9000)),
+    ]) {
+      await archiveOf([svc, file("state/features/channel-a.db", bytes)], { format: 2 });
+      expect(await refused()).toMatchObject({ code: "BACKUP_INVALID" });
+    }
+    // Without the database that holds its key it is of no use.
+    await archiveOf([file("state/features/channel-a.db", featureDatabase())], { ...noDatabase, format: 2 });
+    expect(await refused()).toMatchObject({ code: "BACKUP_INVALID" });
+    await archiveOf([svc, file("state/features/channel-a.db", featureDatabase())], { format: 2 });
     using prepared = await prepareRestore(home, archive(), { clock: systemClock });
     expect(prepared.applied()).toBe(false);
   });
@@ -109,6 +137,11 @@ describe("an archive that is not what it should be", () => {
     "workspace/a\0b",
     "run/lock",
     "state/svc.db-wal",
+    "state/features/channel-a.db-wal",
+    "state/features/../svc.db-wal",
+    "state/features/a/b.db",
+    "state/features/.db",
+    "state/features",
     "state/../config.toml",
     "config.toml/",
     ".bashrc",
@@ -252,7 +285,7 @@ describe("an archive that is not what it should be", () => {
         writeFileSync(archive(), bytes);
         expect((await refused()).code).toBe("BACKUP_INVALID");
       }),
-      { numRuns: 150 },
+      { numRuns: cases(150) },
     );
   });
 

@@ -3,7 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gunzipSync } from "node:zlib";
-import { binaryPath, runBinary, type RunResult, spawnBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary, type RunResult } from "@svc/testkit/binary/run-binary";
+import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { journalFile, keptFolder, swapSteps, take } from "../src/backup/swap.ts";
 import { homeWith, post, startPaired } from "./daemon.ts";

@@ -1,7 +1,8 @@
 // The browser through agent-browser in the minimal binary: an agent opens a page and reads it, what is off the list is
 // refused, a picture of the page is in the workspace, and neither the program nor Chromium outlives the daemon, however that ends.
 import { fileURLToPath } from "node:url";
-import { binaryPath, startBinary } from "@svc/testkit";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { browserTests } from "./browser-tests.ts";
 import { homeWith } from "./daemon.ts";

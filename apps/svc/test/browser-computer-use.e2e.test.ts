@@ -2,14 +2,11 @@
 // that is; no page and no other tool gets there by it; one elsewhere without https is refused.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  binaryPath,
-  fakeModelServer,
-  type ModelRequest,
-  type ModelStep,
-  startBinary,
-  startComputerUseServer,
-} from "@svc/testkit";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
+import { startComputerUseServer } from "@svc/testkit/platforms/computer-use/server";
 import { expect, test } from "vitest";
 import { homeWith, localModel, post, UNGUARDED } from "./daemon.ts";
 

@@ -1,6 +1,7 @@
 // The native browser in the real binary, copied away from its checkout: an agent opens a page and reads it, what is off the list is
 // refused, a picture of the page is in the workspace, and no Chromium outlives the daemon, however that ends.
-import { fullestBinaryPath, startBinary } from "@svc/testkit";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { browserTests } from "./browser-tests.ts";
 import { homeWith } from "./daemon.ts";

@@ -3,15 +3,11 @@ import { copyFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import {
-  fakeModelServer,
-  type ModelRequest,
-  type ModelStep,
-  requireReal,
-  type RunningBinary,
-  startBinary,
-  temporaryHome,
-} from "@svc/testkit";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { beforeEach, expect, test, vi } from "vitest";
 import { homeWith, localModel, post, UNGUARDED } from "./daemon.ts";
 
@@ -62,7 +58,7 @@ export function browserTests(backend: Backend): void {
         .toString(),
     ).toBe("PNG");
     await vi.waitFor(() => expect(browsersOf(house.daemon.home)).toHaveLength(backend.keepers), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 50,
     });
   });
@@ -80,7 +76,7 @@ export function browserTests(backend: Backend): void {
       const { home } = house.daemon;
       expect(browsersOf(home).length).toBeGreaterThan(0);
       await house.daemon.stop(signal);
-      await vi.waitFor(() => expect(browsersOf(home)).toEqual([]), { timeout: 20_000, interval: 50 });
+      await vi.waitFor(() => expect(browsersOf(home)).toEqual([]), { timeout: 60_000, interval: 50 });
       await using next = await startBinary({ binary: backend.binary, home });
       expect(readdirSync(join(next.home, "run", "browser"))).toEqual([]);
     },

@@ -1,7 +1,9 @@
 // A message that kills the process, again and again: it must not take the service down for ever, nor the messages of others with
 // it. And a backup that is put back must not answer a second time.
 import { join } from "node:path";
-import { type ModelRequest, type ModelStep, temporaryHome } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";

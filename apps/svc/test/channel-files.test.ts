@@ -2,7 +2,9 @@
 // bodies without an end; and answers that name what nobody may have.
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type FakePlatform, type ModelRequest, startPlatform, temporaryHome } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import { type FakePlatform, startPlatform } from "@svc/testkit/platforms/base";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";

@@ -1,7 +1,9 @@
 // A stranger at a channel's path: what is forged, recorded and played again, too large or of no shape must change nothing,
 // and the paths that take any Host must lead to nothing else.
 import type { SampleDelivery } from "@svc/contract";
-import { providerBSigned, providerDActivity, signedByProviderA } from "@svc/testkit";
+import { signedByProviderA } from "@svc/testkit/platforms/provider-a/delivery";
+import { providerBSigned } from "@svc/testkit/platforms/provider-b/delivery";
+import { providerDActivity } from "@svc/testkit/platforms/provider-d/delivery";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";

@@ -1,17 +1,12 @@
 /** A daemon with Provider A behind it: the real binary, a platform that is strict, and a person who writes there. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type ProviderA,
-  type ProviderAMessage,
-  providerADelivery,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  startDeliverer,
-  startProviderA,
-  temporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
+import { type ProviderAMessage, providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 
 const ACCESS_TOKEN = "EAAB-access-token-of-the-test";
 const APP_SECRET = "app-secret-of-the-test";

@@ -2,7 +2,9 @@
 // of it unknown, nothing missing at its end.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 
 const PAGES = new URL("../../../docs/channels/", import.meta.url);
@@ -11,6 +13,7 @@ const CHANNELS = readdirSync(PAGES).map((file) => file.replace(/\.md$/, ""));
 
 test.each(CHANNELS)("%s", async (page) => {
   using home = temporaryHome();
+  const where = { home: home.path, binary: fullestBinaryPath() };
   const file = join(home.path, "config.toml");
   writeFileSync(file, "", { mode: 0o600 });
   const section = `[channels_config.${page.replace("-", "_")}]`;
@@ -22,15 +25,12 @@ test.each(CHANNELS)("%s", async (page) => {
     if (language === "toml" && !writesByCommand)
       writeFileSync(file, withKeys(readFileSync(file, "utf8"), section, text));
     for (const [, command = ""] of language === "sh" ? text.matchAll(/^ *svc ((?:secrets|config) set .+)$/gm) : []) {
-      const { code, stderr } = await runBinary(command.split(" "), {
-        home: home.path,
-        input: "a-secret-of-the-page\n",
-      });
+      const { code, stderr } = await runBinary(command.split(" "), { ...where, input: "a-secret-of-the-page\n" });
       expect([command, code, stderr]).toEqual([command, 0, ""]);
     }
   }
-  expect(await runBinary(["config", "check"], { home: home.path })).toMatchObject({ code: 0 });
-  const { stdout } = await runBinary(["channels", "list", "--json"], { home: home.path });
+  expect(await runBinary(["config", "check"], where)).toMatchObject({ code: 0 });
+  const { stdout } = await runBinary(["channels", "list", "--json"], where);
   const { channels } = JSON.parse(stdout) as { channels: { signed: boolean | null }[] };
   expect(channels).toMatchObject([{ feature: `channel-${page}` }]);
   // Null: nobody calls it.

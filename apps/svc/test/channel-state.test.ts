@@ -2,7 +2,7 @@
 // that was taken is lost, and the service ends when it is told to.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { describe, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";

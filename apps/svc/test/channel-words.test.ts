@@ -2,7 +2,8 @@
 // the secrets that it knows.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { ModelRequest, ModelStep } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { describe, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { filesBelow, leaksIn, PERSON, PLANTED } from "./leak-house.ts";

@@ -1,5 +1,10 @@
 // A message that was taken and not answered, or answered twice, is what people leave a service like this for.
-import { providerADelivery, runBinary, startBinary, startDeliverer, temporaryHome, verifyCallback } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
+import { providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { verifyCallback } from "@svc/testkit/platforms/provider-a/hub";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { atTerminal, needScript } from "./at-terminal.ts";
 import { eventually, PERSON, startChannelHouse, VERIFY_TOKEN } from "./channel-house.ts";

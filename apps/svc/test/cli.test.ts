@@ -2,7 +2,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binaryPath, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/table/index.ts";
 import { commandWord } from "../src/cli/options.ts";
@@ -209,7 +212,10 @@ describe("with a daemon", () => {
     expect((await run("chat", "-m", "over the socket")).stdout).toContain("over the socket");
     expect((await run("pair", "--scope", "king")).code).toBe(64);
     expect((await run("pair", "--name", "evil\u001b]0;x\u0007")).code).toBe(64);
-    expect((await run("features", "--all")).stdout).toMatch(/channel-federated\s+planned/);
+    const planned = await run("hardware", "discover");
+    expect(planned.code).toBe(78);
+    expect(planned.stderr).toContain("belongs to the features hardware and probe, which are planned");
+    expect((await run("features", "--all")).stdout).toMatch(/channel-relaynet\s+planned/);
   });
 });
 

@@ -1,10 +1,10 @@
 // A clock that is set must neither start a procedure twice for one time nor make it skip a day.
-import { requireReal } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { UNGUARDED } from "./daemon.ts";
 import { type ProceduresHouse, startProcedures } from "./procedures-house.ts";
-import { NO_WALL_CLOCK, wallClock } from "./procedures-clock.ts";
+import { missingWallClock, wallClock } from "./procedures-clock.ts";
 
 const daily = (expression: string, name: string, more = ""): string => `[sop]
 description = "Of the test."
@@ -37,9 +37,10 @@ function looker(house: ProceduresHouse): () => Promise<void> {
 const DAILY = "0 4 * * *";
 
 test("jumps of the clock start a procedure neither twice nor leave a day out", async (context) => {
+  const missing = missingWallClock();
+  if (missing) requireReal(context, missing);
   await using house = await startProcedures({ config: UNGUARDED });
   const clock = wallClock(house.home);
-  if (!clock) return requireReal(context, NO_WALL_CLOCK);
   const look = looker(house);
   const fired = (): Promise<string> => marks(house, "daily");
   clock.set("2027-03-10T03:59:00Z");

@@ -1,7 +1,8 @@
 /** Shared by the whole-binary tests: a home with the config a test needs. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type RunningBinary, startBinary, type StartOptions, temporaryHome, type TemporaryHome } from "@svc/testkit";
+import { type RunningBinary, startBinary, type StartOptions } from "@svc/testkit/binary/start-binary";
+import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 
 /** Everything runs unasked and unconfined: for tests of what happens around acting tools. */
 export const UNGUARDED = `

@@ -1,15 +1,10 @@
 // A disk with errors becomes read-only under a running service: what can't be kept must be refused, and nothing must need a
 // restart once the disk is well again.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  ERRNO,
-  type FaultyWrites,
-  faultyWrites,
-  NO_FAULTY_WRITES,
-  requireReal,
-  runBinary,
-  startBinary,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { ERRNO, type FaultyWrites, faultyWrites, NO_FAULTY_WRITES } from "@svc/testkit/real/faulty-writes";
+import { requireReal } from "@svc/testkit/require-real";
 import { homeWith, post, startPaired } from "./daemon.ts";
 import { doctor, of } from "./doctor-report.ts";
 
@@ -67,6 +62,22 @@ test.each(["EROFS", "EIO"] as const)(
     expect((await daemon.stop()).code).toBe(0);
   },
 );
+
+// A kill leaves what the kernel holds, and a power cut does not: only this tells them apart.
+test("a turn is on the disk before it is answered, and a delivery before it is taken", async () => {
+  using home = homeWith("");
+  const { daemon, token } = await startPaired({ home: home.path, env: faults!.env(home.path) });
+  await using _ = daemon;
+  const synced = async (act: () => Promise<unknown>): Promise<number> => {
+    const before = faults!.syncs(home.path);
+    await act();
+    return faults!.syncs(home.path) - before;
+  };
+  for (let n = 0; n < 5; n += 1) {
+    expect(await synced(() => post(daemon, token, "hi", { "X-Idempotency-Key": `${n}` }))).toBeGreaterThan(0);
+    expect(await synced(() => daemon.request("/api/channel-events", question(`${n}`)))).toBeGreaterThan(0);
+  }
+});
 
 test("a start on a read-only disk says so and changes nothing; the next one goes on", async () => {
   using home = homeWith("");

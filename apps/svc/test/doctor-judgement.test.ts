@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { homeOf, loadConfig } from "@svc/kernel";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { findingsIn, type Finding } from "../src/doctor/finding.ts";

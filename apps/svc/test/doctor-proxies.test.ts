@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
 import { doctor, levels, of } from "./doctor-report.ts";

@@ -1,5 +1,5 @@
 /** What `svc doctor` finds, as data. */
-import { runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 
 export interface Found {
   /** Only with --security. */

@@ -1,24 +1,19 @@
 // E-mail with the real binary, a real Dovecot and a real Postfix: from a person's mail to the answer in its thread, over a kill.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type MailServers,
-  missingMailServers,
-  rawMail,
-  requireReal,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  startMailServers,
-  temporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { rawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
+import { type MailServers, missingMailServers, startMailServers } from "@svc/testkit/platforms/email/real/mail-servers";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 
 const OWN = "agent@example.com";
 const ADA = "ada@example.org";
 const MALLORY = "mallory@evil.test";
 const PASSWORD = "password-of-the-mailbox";
-const WAIT = { timeout: 30_000, interval: 50 };
+const WAIT = { timeout: 60_000, interval: 50 };
 const MISSING = missingMailServers();
 
 let home: ReturnType<typeof temporaryHome>;

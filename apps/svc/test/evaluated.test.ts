@@ -1,6 +1,8 @@
 // A channel that nobody configured costs nothing: neither its code nor its client library is evaluated. The libraries of the
 // everyday channels are megabytes, and would be in the memory of everybody.
-import { readEvaluated, evaluatedInto, startBinary, temporaryHome } from "@svc/testkit";
+import { readEvaluated, evaluatedInto } from "@svc/testkit/binary/evaluated";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

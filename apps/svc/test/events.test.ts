@@ -1,5 +1,8 @@
 // Whoever follows along with the real daemon, by either way: told everything once, also over a kill, and let go when it stops.
-import { fakeModelServer, type RunningBinary, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { homeWith, localModel, post } from "./daemon.ts";
 import { Follower } from "./follower.ts";

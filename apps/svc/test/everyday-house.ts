@@ -1,17 +1,11 @@
 /** A daemon with everyday channels behind it: the real binary, strict platforms, a model that says what a test wants. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  EVERYDAY,
-  type EverydayPlatform,
-  type FakeModelOptions,
-  type FakeModelServer,
-  fakeModelServer,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  temporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { type FakeModelOptions, type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
+import { EVERYDAY, type EverydayPlatform } from "@svc/testkit/platforms/everyday";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 
 export interface EverydayHouse extends AsyncDisposable {
   readonly home: string;

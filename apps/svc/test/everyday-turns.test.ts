@@ -3,11 +3,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { ModelRequest, ModelStep } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { describe, expect, test, vi } from "vitest";
 import { type EverydayHouse, startEveryday } from "./everyday-house.ts";
 
-const WAIT = { timeout: 20_000, interval: 20 };
+const WAIT = { timeout: 60_000, interval: 20 };
 const STORY = Array.from({ length: 40 }, (_, at) => `Sentence number ${at + 1} of a story.`).join(" ");
 
 const texts = ({ platforms: [platform] }: EverydayHouse): string[] => platform!.seen().map(({ text }) => text);

@@ -2,9 +2,9 @@
 // between a person's words and the agent's may depend on which of them it is.
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type EverydayHouse, startEveryday } from "./everyday-house.ts";
-import type { EverydayPlatform } from "@svc/testkit";
+import type { EverydayPlatform } from "@svc/testkit/platforms/everyday";
 
-const WAIT = { timeout: 20_000, interval: 20 };
+const WAIT = { timeout: 60_000, interval: 20 };
 
 describe.each(["telegram", "discord", "slack"] as const)("%s", (channel) => {
   let house: EverydayHouse;

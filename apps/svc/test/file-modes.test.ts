@@ -2,7 +2,8 @@
 // which everything can be done.
 import { lstatSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { runBinary, startBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
 

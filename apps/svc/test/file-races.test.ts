@@ -13,15 +13,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { removePath } from "@svc/kit/files";
-import {
-  fullestBinaryPath,
-  missingCompiler,
-  type NameSwapper,
-  nameSwapper,
-  requireReal,
-  runBinary,
-  type SwapOptions,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { missingCompiler, type NameSwapper, nameSwapper, type SwapOptions } from "@svc/testkit/name-swapper";
+import { requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
 

@@ -1,16 +1,22 @@
 // A person with nothing but the binary: start, paste two lines, get an answer. And the same home again.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { binaryPath, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { post } from "./daemon.ts";
 
 const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8);
 
 describe("the first run", () => {
-  test("writes a config, prints a code and two lines that work as they are pasted", async () => {
+  test("writes a config, prints a code and two lines that work as they are pasted", async (context) => {
+    if (spawnSync("curl", ["--version"]).status !== 0)
+      requireReal(context, { name: "curl", reason: "curl is not on PATH; apt-get install curl" });
     await using daemon = await startBinary();
     await daemon.waitFor(/curl -fsS \S+\/webhook.*\n/);
     const lines = daemon.output().split("\n");

@@ -1,5 +1,5 @@
 /** Whoever follows along with a daemon, by a stream or by a socket: what it was told, and how that ended. */
-import type { RunningBinary } from "@svc/testkit";
+import type { RunningBinary } from "@svc/testkit/binary/start-binary";
 
 export interface Told {
   readonly id?: string;

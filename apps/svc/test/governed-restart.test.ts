@@ -1,6 +1,7 @@
 // svc restart, in one process, while people follow along, a question waits and a run is at work: everybody is sent home in order,
 // nothing is asked, done or told twice, and what waited can be answered afterwards.
-import { fakeModelServer, startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { EXIT } from "@svc/contract";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";

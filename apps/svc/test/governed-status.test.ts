@@ -1,7 +1,7 @@
 // svc status and svc doctor about approvals and procedures: what waits, what is broken, and an approver whom the channel's own
 // allowlist keeps out, who would wonder why nothing happens when he answers.
 import { EXIT } from "@svc/contract";
-import { runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
 import { expect, test } from "vitest";
 import { eventually, PERSON } from "./channel-house.ts";
 import { homeWith } from "./daemon.ts";

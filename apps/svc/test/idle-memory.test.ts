@@ -1,5 +1,5 @@
 // Exists for the 150 MB that a daemon kept for ever after a storm of requests that was long over.
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
 import { giveMemoryBack, type Memory, processMemory } from "../src/service/daemon/idle-memory.ts";
 

@@ -2,7 +2,11 @@
 // keeps neither: a descriptor would go into every command, and a core file is its memory, with every secret in it, on the disk.
 import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fullestBinaryPath, requireReal, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
 

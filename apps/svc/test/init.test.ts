@@ -1,7 +1,10 @@
 // svc init writes a config once, at the end, that loads, with its secrets sealed; whoever leaves before has written nothing.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, runBinary, type RunResult, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary, type RunResult } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { atTerminal, needScript } from "./at-terminal.ts";
 import { post } from "./daemon.ts";

@@ -4,7 +4,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { binaryPath, runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath } from "@svc/testkit/binary/spawn-binary";
 import { expect, test } from "vitest";
 import { homeWith, startPaired, UNGUARDED } from "./daemon.ts";
 
@@ -37,7 +38,8 @@ test("a turn of svc chat is finished by a daemon that is told to stop", async ()
 test("a daemon that is killed leaves its svc chat with a sentence, not a stack", async () => {
   using home = homeWith(UNGUARDED);
   const { daemon } = await startPaired({ home: home.path });
-  const chat = runBinary(["chat", "-m", '/tool shell {"command":"touch begun; sleep 2"}'], { home: home.path });
+  const command = "touch begun; while [ -e begun ]; do sleep 0.05; done";
+  const chat = runBinary(["chat", "-m", `/tool shell {"command":"${command}"}`], { home: home.path });
   await until(() => existsSync(join(home.path, "workspace/begun")));
   await daemon.kill9();
   const { code, stderr } = await chat;

@@ -4,7 +4,10 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { homeOf, openKeyRing } from "@svc/kernel";
-import { type FaultyWrites, faultyWrites, NO_FAULTY_WRITES, requireReal, runBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type FaultyWrites, faultyWrites, NO_FAULTY_WRITES } from "@svc/testkit/real/faulty-writes";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 
 const root = temporaryHome();
 const base = join(root.path, "base");
@@ -14,6 +17,7 @@ let places = 0;
 
 beforeAll(async () => {
   faults = faultyWrites();
+  if (!faults) return;
   mkdirSync(base, { mode: 0o700 });
   await told(base, ["init", "--yes", "--channel", "none"]);
   for (const [key, value] of Object.entries(SECRETS)) await told(base, ["secrets", "set", key], value);

@@ -4,15 +4,11 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  binaryPath,
-  fullestBinaryPath,
-  runBinary,
-  type RunningBinary,
-  spawnBinary,
-  startPlatform,
-  temporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath, fullestBinaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
+import type { RunningBinary } from "@svc/testkit/binary/start-binary";
+import { startPlatform } from "@svc/testkit/platforms/base";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { homeWith, localModel, post, startPaired } from "./daemon.ts";
 

@@ -13,7 +13,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
 import { homeOf, type LogFile, openLogFile, systemClock } from "@svc/kernel";
-import { binaryPath, runBinary, spawnBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LineSplitter, linesBackwards, LONGEST_LINE_BYTES } from "../src/logs/lines.ts";
@@ -77,7 +80,7 @@ describe("reading", () => {
         for (let at = 0; at < all.length; at += chunk) onwards.push(...splitter.push(all.subarray(at, at + chunk)));
         expect([...onwards, ...splitter.flush()]).toEqual(expected);
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
   });
 
@@ -125,7 +128,7 @@ describe("following", () => {
         expect(await follow(counts.map(write))).toEqual(written);
         log.close();
       }),
-      { numRuns: 50 },
+      { numRuns: cases(50) },
     );
   });
 

@@ -1,6 +1,6 @@
 // A checkpoint that is answered while no daemon runs: the gate behind it is asked for there and then, and the chat must hear of it
 // with the next start, or the run waits for nobody.
-import { startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { startGovernedHouse, writeProcedure } from "./governed-house.ts";

@@ -2,7 +2,7 @@
 // the next start goes by, once, and whoever was asked in a chat must hear of it then.
 import { join } from "node:path";
 import { EXIT } from "@svc/contract";
-import { startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { type ChannelHouse, eventually } from "./channel-house.ts";
 import { startGovernedHouse, writeProcedure } from "./governed-house.ts";

@@ -1,15 +1,11 @@
 // Mailpush through the whole binary: a push makes it read the mailbox, each mail is answered once in its thread, and what
 // the specification promises at its path.
-import {
-  fakeModelServer,
-  type FakeModelOptions,
-  mailpushDelivery,
-  mailpushPost,
-  runBinary,
-  startBinary,
-  startDeliverer,
-  startMailpush,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type FakeModelOptions } from "@svc/testkit/fake-model/server";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
+import { mailpushDelivery, mailpushPost } from "@svc/testkit/platforms/mailpush/push";
+import { startMailpush } from "@svc/testkit/platforms/mailpush/server";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

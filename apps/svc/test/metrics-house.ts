@@ -1,15 +1,10 @@
 /** A daemon that counts: a model with known usage and a known price, one channel, and whoever looks at the numbers. */
-import {
-  fakeModelServer,
-  type FakeModelOptions,
-  fullestBinaryPath,
-  parseExposition,
-  type ProviderA,
-  providerADelivery,
-  type RunningBinary,
-  startBinary,
-  startProviderA,
-} from "@svc/testkit";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { parseExposition } from "@svc/testkit/conformance/observer-conformance";
+import { fakeModelServer, type FakeModelOptions } from "@svc/testkit/fake-model/server";
+import { providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
 import { homeWith, localModel, UNGUARDED } from "./daemon.ts";
 
 export const PERSON = "+16505551234";

@@ -1,5 +1,7 @@
 // A wrong key, name or address must be found by one command, before somebody's message finds it.
-import { fakeModelServer, runBinary, startBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
 

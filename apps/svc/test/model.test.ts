@@ -1,5 +1,6 @@
 // A real provider's wire format through the whole binary: the embedded model must not be the only one that works.
-import { fakeModelServer, startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { expect, test } from "vitest";
 import { homeWith, post } from "./daemon.ts";
 

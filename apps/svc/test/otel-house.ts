@@ -1,22 +1,13 @@
 /** A daemon of the fullest build that traces to a real collector, with a model and a messenger behind it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type FakeModelOptions,
-  type FakeModelServer,
-  fakeModelServer,
-  fullestBinaryPath,
-  type OtlpReceiver,
-  type OtlpSpan,
-  type ProviderA,
-  type ProviderAMessage,
-  providerADelivery,
-  type RunningBinary,
-  startBinary,
-  startOtlpReceiver,
-  startProviderA,
-  temporaryHome,
-} from "@svc/testkit";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { type FakeModelOptions, type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
+import { type ProviderAMessage, providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
+import { type OtlpReceiver, type OtlpSpan, startOtlpReceiver } from "@svc/testkit/real/otlp-receiver";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { localModel, UNGUARDED } from "./daemon.ts";
 
 const PERSON = "+15551234567";

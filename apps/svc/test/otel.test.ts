@@ -2,7 +2,10 @@
 // failing collectors can do to it; what is never in it.
 import { type AddressInfo, createServer } from "node:net";
 import { isTraceparent } from "@svc/contract";
-import { missingOtlpReceiver, type ModelStep, type OtlpSpan, requireReal, startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
+import { missingOtlpReceiver, type OtlpSpan } from "@svc/testkit/real/otlp-receiver";
+import { requireReal } from "@svc/testkit/require-real";
 import { beforeEach, describe, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { homeWith, post } from "./daemon.ts";

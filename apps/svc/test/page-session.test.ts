@@ -1,8 +1,11 @@
 // A browser that is signed in must stay so when the service is killed, and be out at once when somebody says so at the terminal.
 import { readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type RunningBinary, runBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 
 interface Page {
@@ -71,6 +74,71 @@ test("a device that is revoked while no daemon runs takes its page with it; a si
   expect(await statusOf(third, page)).toBe(401);
 });
 
+test("a cookie that is all a browser has left signs it in again, after a kill too; not for others, not after its end", async () => {
+  using home = temporaryHome();
+  let daemon = await startBinary({ home: home.path });
+  const page = await signIn(daemon, await codeOf(daemon));
+  const lost = await signIn(daemon, await newCode(home.path));
+  const cookieOf = ({ headers }: Page) => headers["cookie"]!;
+  // Not `request`: it would say by itself where it comes from.
+  const resumed = async (cookie: string, from: Readonly<Record<string, string>>) =>
+    await fetchAs(new URL("/api/session", daemon.url), { cookie, ...from });
+  const own = { "sec-fetch-site": "same-origin" };
+  await daemon.kill9();
+  const port = new URL(daemon.url).port;
+  daemon = await startBinary({ home: home.path, env: { SVC__GATEWAY__PORT: port } });
+  await using _ = daemon;
+  const answer = await resumed(cookieOf(page), own);
+  expect([answer.status, answer.body]).toMatchObject([200, { csrf: page.headers["x-svc-csrf"] }]);
+  expect(answer.cookie).toContain(`${cookieOf(page)}; HttpOnly; SameSite=Strict; Path=/; Max-Age=7776000`);
+  for (const from of [
+    {},
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { "sec-fetch-site": "none" },
+    { ...own, origin: "https://evil.example" },
+    { ...own, host: "rebound.example" },
+  ]) {
+    expect([401, 403]).toContain((await resumed(cookieOf(page), from)).status);
+  }
+  // A person at the page ends the other browser alone.
+  const list = await daemon.request("/api/devices", { headers: page.headers });
+  const { devices } = (await list.json()) as {
+    devices: { id: string; current: boolean; sessions: { id: string }[] }[];
+  };
+  const other = devices.find(({ current }) => !current)!;
+  const path = `/api/devices/${other.id}/sessions/${other.sessions[0]!.id}`;
+  expect((await daemon.request(path, { method: "DELETE", headers: page.headers })).status).toBe(200);
+  expect((await resumed(cookieOf(lost), own)).status).toBe(401);
+  // What a backup brings back is not who was signed in then.
+  const copy = join(home.path, "copy.tar.gz");
+  expect((await runBinary(["backup", copy], { home: home.path })).code).toBe(0);
+  expect((await runBinary(["restore", copy, "--yes"], { home: home.path })).code).toBe(0);
+  await expect.poll(async () => (await resumed(cookieOf(page), own).catch(() => undefined))?.status).toBe(401);
+});
+
+test("svc pair and the first start print a link and a QR code; the code is in the fragment and in no log", async () => {
+  await using daemon = await startBinary();
+  const code = await codeOf(daemon);
+  await daemon.waitFor(new RegExp(`${daemon.url}/#pair=${code}`));
+  expect(daemon.output()).toMatch(/[▀▄█]{10}/);
+  const paired = await runBinary(["pair", "--name", "phone"], { home: daemon.home });
+  const made = /pairing code: (\d{6})/.exec(paired.stdout)![1]!;
+  expect(paired.stdout).toContain(`${daemon.url}/#pair=${made}`);
+  expect(paired.stdout).toMatch(/[▀▄█]{10}/);
+  const json = JSON.parse((await runBinary(["pair", "--json"], { home: daemon.home })).stdout) as Record<
+    string,
+    string
+  >;
+  expect(json).toMatchObject({ link: `${daemon.url}/#pair=${json["code"]}`, remote_link: null });
+  const program = await runBinary(["pair", "--scope", "webhook"], { home: daemon.home });
+  expect(program.stdout).not.toContain("#pair=");
+  const logs = readdirSync(join(daemon.home, "logs")).map((name) =>
+    readFileSync(join(daemon.home, "logs", name), "utf8"),
+  );
+  for (const secret of [code, made]) expect(logs.join()).not.toContain(secret);
+});
+
 test("the page is in the binary, and may be asked for its files only", async () => {
   await using daemon = await startBinary();
   const page = await daemon.request("/");
@@ -87,6 +155,25 @@ test("the page is in the binary, and may be asked for its files only", async () 
     expect((await daemon.request(path)).status).toBe(404);
   }
 });
+
+interface Resumed {
+  readonly status: number | undefined;
+  readonly cookie: string;
+  readonly body: unknown;
+}
+
+/** With these headers and no others. */
+const fetchAs = (url: URL, headers: Readonly<Record<string, string>>): Promise<Resumed> =>
+  new Promise((resolve, reject) => {
+    const asked = request(url, { headers, agent: false }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+      answer.on("end", () => {
+        resolve({ status: answer.statusCode, cookie: String(answer.headers["set-cookie"]), body: JSON.parse(text) });
+      });
+    });
+    asked.on("error", reject).end();
+  });
 
 const newCode = async (home: string): Promise<string> =>
   /\b(\d{6})\b/.exec((await runBinary(["pair"], { home })).stdout)![1]!;

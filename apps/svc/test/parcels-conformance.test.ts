@@ -1,5 +1,7 @@
 // The example of docs/shared-state.md is what authors begin with: it keeps every rule that the suites know.
-import { fakeFeatureContext, type FeatureSubject, featureConformance, toolConformance } from "@svc/testkit";
+import { type FeatureSubject, featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import definition from "./tool-parcels/src/index.ts";
 import { create } from "./tool-parcels/src/parcels.ts";
 

@@ -8,7 +8,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "@svc/compose";
-import { runBinary, type RunningBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { type Answer, UNGUARDED } from "./daemon.ts";
 
 /** Takes some seconds, all of them the composer's. */

@@ -1,16 +1,14 @@
 /** The full binary with passkeys on, asked over HTTP by people with authenticators in software. */
-import {
-  type AssertionJson,
-  type CreationOptionsJson,
-  fullestBinaryPath,
-  type RegistrationJson,
-  type RequestOptionsJson,
-  runBinary,
-  type RunningBinary,
-  type RunResult,
-  type SoftAuthenticator,
-  startBinary,
-} from "@svc/testkit";
+import { runBinary, type RunResult } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import type { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
+import type {
+  AssertionJson,
+  CreationOptionsJson,
+  RegistrationJson,
+  RequestOptionsJson,
+} from "@svc/testkit/webauthn/json";
 
 export const SIGN_IN = "[security.webauthn]\nenabled = true\nsign_in = true\n";
 export const BEARER_ONLY = "[security.webauthn]\nenabled = true\n";

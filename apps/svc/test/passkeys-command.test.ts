@@ -1,5 +1,8 @@
 // Whoever has a terminal sees every passkey and takes any away, whatever became of the phone that it was on.
-import { binaryPath, fullestBinaryPath, runBinary, SoftAuthenticator, startBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { binaryPath, fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
 import {

@@ -1,14 +1,11 @@
 // A passkey is as good as a token, in the real binary: it signs in, over kills, and is gone when it is removed or its device is.
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  evaluatedInto,
-  fullestBinaryPath,
-  readEvaluated,
-  type RunningBinary,
-  SoftAuthenticator,
-  temporaryHome,
-} from "@svc/testkit";
+import { evaluatedInto, readEvaluated } from "@svc/testkit/binary/evaluated";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import type { RunningBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";
 import {

@@ -2,7 +2,10 @@
 import { deflateSync } from "node:zlib";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binaryPath, fakeModelServer, fullestBinaryPath, type ModelStep, startBinary } from "@svc/testkit";
+import { binaryPath, fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
 import { homeWith, post } from "./daemon.ts";
 

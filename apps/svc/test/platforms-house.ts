@@ -2,31 +2,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SampleDelivery } from "@svc/contract";
-import {
-  type FakeModelOptions,
-  type FakeModelServer,
-  fakeModelServer,
-  type ProviderA,
-  type ProviderAMessage,
-  type ProviderB,
-  type ProviderBMessage,
-  type ProviderC,
-  type ProviderCMessage,
-  type ProviderD,
-  type ProviderDMessage,
-  providerADelivery,
-  providerBDelivery,
-  providerCDelivery,
-  providerDDelivery,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  startProviderA,
-  startProviderB,
-  startProviderC,
-  startProviderD,
-  temporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { type FakeModelOptions, type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
+import { type ProviderAMessage, providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
+import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
+import { type ProviderBMessage, providerBDelivery } from "@svc/testkit/platforms/provider-b/delivery";
+import { type ProviderB, startProviderB } from "@svc/testkit/platforms/provider-b/server";
+import { type ProviderCMessage, providerCDelivery } from "@svc/testkit/platforms/provider-c/delivery";
+import { type ProviderC, startProviderC } from "@svc/testkit/platforms/provider-c/server";
+import { type ProviderDMessage, providerDDelivery } from "@svc/testkit/platforms/provider-d/delivery";
+import { type ProviderD, startProviderD } from "@svc/testkit/platforms/provider-d/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { channelSections, LINE, PERSON, PHONE_NUMBER_ID, planted } from "./leak-house.ts";
 
 const CHANNELS = ["provider_a", "provider_b", "provider_c", "provider_d"] as const;

@@ -7,7 +7,11 @@ import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { fullestBinaryPath, runBinary, type RunResult, spawnBinary, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary, type RunResult } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath, spawnBinary } from "@svc/testkit/binary/spawn-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { selfSigned } from "@svc/testkit/self-signed";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 
 const binary = fullestBinaryPath();
@@ -140,12 +144,10 @@ test("over https: what no certificate vouches for is not fetched, and why is sai
   const { folder, hash } = example("shout", join(home.path, "shout"));
   const at = (name: string): string => join(home.path, name);
   execFileSync("tar", ["-czf", at("shout.tgz"), "-C", folder, "plugin.toml", "plugin.wasm"]);
-  const names = ["-subj", "/CN=elsewhere.test", "-addext", "subjectAltName=IP:127.0.0.1"];
-  const files = ["-keyout", at("key.pem"), "-out", at("cert.pem")];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "ed25519", "-nodes", ...names, ...files], { stdio: "pipe" });
+  const made = selfSigned("elsewhere.test", ["127.0.0.1"]);
+  writeFileSync(at("cert.pem"), made.cert);
   const asked: string[] = [];
-  const secret = { key: readFileSync(at("key.pem")), cert: readFileSync(at("cert.pem")) };
-  const server = createTlsServer(secret, (request, response) => {
+  const server = createTlsServer(made, (request, response) => {
     asked.push(request.url ?? "");
     response.end(readFileSync(at("shout.tgz")));
   });

@@ -6,14 +6,10 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import {
-  fullestBinaryPath,
-  type RunningBinary,
-  runBinary,
-  startBinary,
-  temporaryHome,
-  type TemporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const PACKAGE = join(import.meta.dirname, "../../../packages/features/plugins-wasm");

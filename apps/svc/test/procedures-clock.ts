@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { MissingPart } from "@svc/testkit";
+import type { MissingPart } from "@svc/testkit/require-real";
 
 export interface WallClock {
   /** For the daemon. */
@@ -11,14 +11,18 @@ export interface WallClock {
   set(utc: string): void;
 }
 
-/** `folder`: for the file that it is set by. Undefined where libfaketime is not installed. */
-export function wallClock(folder: string): WallClock | undefined {
-  const { stdout, status } = spawnSync("faketime", ["-m", "now", "printenv", "LD_PRELOAD"], { encoding: "utf8" });
-  if (status !== 0) return undefined;
+/** Undefined where there can be such a clock. */
+export const missingWallClock = (): MissingPart | undefined =>
+  libfaketime() === undefined
+    ? { name: "faketime", reason: "faketime is not on PATH; apt-get install faketime" }
+    : undefined;
+
+/** `folder`: for the file that it is set by. */
+export function wallClock(folder: string): WallClock {
   const file = join(folder, "clock-offset");
   return {
     env: {
-      LD_PRELOAD: stdout.trim(),
+      LD_PRELOAD: libfaketime()!,
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_NO_CACHE: "1",
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
@@ -30,7 +34,7 @@ export function wallClock(folder: string): WallClock | undefined {
   };
 }
 
-export const NO_WALL_CLOCK: MissingPart = {
-  name: "faketime",
-  reason: "faketime is not on PATH; apt-get install faketime",
-};
+function libfaketime(): string | undefined {
+  const { stdout, status } = spawnSync("faketime", ["-m", "now", "printenv", "LD_PRELOAD"], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
+}

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, cpSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type MissingPart, requireReal } from "@svc/testkit";
+import { type MissingPart, requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { UNGUARDED } from "./daemon.ts";
@@ -82,6 +82,7 @@ const runsOf = async (house: ProceduresHouse): Promise<readonly string[]> =>
 const linesOf = (house: ProceduresHouse): string[] => house.file("notes.txt").trim().split("\n").toSorted();
 
 test("on a full disk a trigger is told 503 and starts nothing, an answer is not taken; with room again both are, once", async (context) => {
+  if (process.getuid?.() !== 0) requireReal(context, NO_SMALL_DISK);
   await using house = await startProcedures({ config: CONFIG });
   await house.write({
     notes: { toml: NOTES, md: "" },

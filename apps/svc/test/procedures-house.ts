@@ -1,7 +1,9 @@
 /** A governed house with procedures, and a model that does what a step's text says. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type FakeModelServer, fakeModelServer, type ModelRequest, type ModelStep, startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { type FakeModelServer, fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { type ChannelHouse, eventually, startChannelHouse } from "./channel-house.ts";
 import { localModel } from "./daemon.ts";
 import { APPROVER, type ProcedureFiles, writeProcedure } from "./governed-house.ts";

@@ -2,7 +2,8 @@
 // nothing that may or may not be done passed over in silence.
 import { systemClock } from "@svc/kernel";
 import { openStore } from "@svc/store";
-import type { ModelRequest, ModelStep } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
@@ -13,7 +14,8 @@ import { manual, obey, type ProceduresHouse, startProcedures, steps, wordsOf } f
 const MORE = `${UNGUARDED}\n[sop]\nmax_concurrent_total = 100\n`;
 
 /** Does its work, and does not come back. */
-const slow = (name: string): string => `echo ${name} >> acts.txt; sleep 20`;
+/** Lasts as long as its workspace. */
+const slow = (name: string): string => `echo ${name} >> acts.txt; while [ -e acts.txt ]; do sleep 0.1; done`;
 
 const PROCEDURES = {
   think: { toml: manual('execution_mode = "auto"'), md: steps("Think about it.", "Say so.") },
@@ -160,7 +162,7 @@ async function judge(house: ProceduresHouse, ids: readonly string[]): Promise<vo
   expect(times("approval-answer", ({ data }) => `${data.run_id} ${data.step_id}`)).toEqual(once(gates));
   await house.delivered();
   const asked = house.chat.platform.sent.flatMap(
-    ({ replies }) => /:ap-(\d+):yes/.exec(replies[0]?.id ?? "")?.[1] ?? [],
+    ({ replies }) => /:ap-(\d+)-[0-9a-f]+:yes/.exec(replies[0]?.id ?? "")?.[1] ?? [],
   );
   expect(asked.map(Number).toSorted()).toEqual((await house.approvals()).map(({ n }) => n).toSorted());
   expect(await house.chat.json("audit", "verify")).toMatchObject({ ok: true });

@@ -1,6 +1,7 @@
 // What a mode promises must hold in the whole: where somebody is asked, what goes on without, and what a no and a cancel leave
 // behind.
-import type { ModelRequest, ModelStep } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { UNGUARDED } from "./daemon.ts";

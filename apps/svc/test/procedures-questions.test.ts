@@ -1,6 +1,7 @@
 // A procedure must be no way around the policy: what an agent has to ask for, its steps have to ask for, once for each call, and
 // nobody must be asked for a run that is over.
-import type { ModelRequest, ModelStep } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import {

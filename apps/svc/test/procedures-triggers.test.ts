@@ -1,5 +1,6 @@
 // What starts procedures is the outside: as many as it likes at the same instant, with whatever it likes in the payload.
-import type { ModelRequest, ModelStep } from "@svc/testkit";
+import type { ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { messagesOf, obey, type ProceduresHouse, startProcedures, steps, wordsOf } from "./procedures-house.ts";
 

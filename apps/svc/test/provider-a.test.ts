@@ -1,20 +1,13 @@
 // Provider A through the whole binary: what its platform posts is answered by what its API takes, once.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  fakeModelServer,
-  type FakeModelOptions,
-  type FakeModelServer,
-  type ProviderA,
-  providerADelivery,
-  providerAStatus,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  startDeliverer,
-  startProviderA,
-  verifyCallback,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type FakeModelOptions, type FakeModelServer } from "@svc/testkit/fake-model/server";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
+import { providerADelivery, providerAStatus } from "@svc/testkit/platforms/provider-a/delivery";
+import { verifyCallback } from "@svc/testkit/platforms/provider-a/hub";
+import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
 import { expect, test } from "vitest";
 import { homeWith, localModel } from "./daemon.ts";
 

@@ -1,14 +1,10 @@
 // Provider D through the whole binary: what its server posts is answered by its bot API, once; a used random opens nothing.
-import {
-  fakeModelServer,
-  type FakeModelOptions,
-  providerDActivity,
-  providerDDelivery,
-  runBinary,
-  startBinary,
-  startDeliverer,
-  startProviderD,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type FakeModelOptions } from "@svc/testkit/fake-model/server";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
+import { providerDActivity, providerDDelivery } from "@svc/testkit/platforms/provider-d/delivery";
+import { startProviderD } from "@svc/testkit/platforms/provider-d/server";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { homeWith, localModel } from "./daemon.ts";

@@ -3,7 +3,9 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isLocalOnly } from "@svc/gateway";
-import { requireReal, startBinary, temporaryHome } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { installed, NAME, type Proxy, startProxy } from "./proxy-house.ts";
 

@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import { request, type RequestOptions } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { selfSigned } from "@svc/testkit/self-signed";
 
 /** The name that the page gives the service. */
 export const NAME = "agent.example.org";
@@ -67,7 +68,7 @@ export async function startProxy(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     try {
       await proxy.send("/");
       return proxy;
@@ -108,9 +109,9 @@ function caddy(folder: string, page: string, port: number): { args: string[]; au
 function nginx(folder: string, page: string, port: number): { args: string[]; authority: string } {
   const certificate = join(folder, "fullchain.pem");
   const key = join(folder, "privkey.pem");
-  const subject = ["-subj", `/CN=${NAME}`, "-addext", `subjectAltName=DNS:${NAME}`];
-  const made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-  execFileSync("openssl", [...made, "-keyout", key, "-out", certificate, ...subject], { stdio: "ignore" });
+  const made = selfSigned(NAME);
+  writeFileSync(key, made.key, { mode: 0o600 });
+  writeFileSync(certificate, made.cert);
   const server = page
     .replace("listen 443 ssl;", `listen 127.0.0.1:${port} ssl;`)
     .replace(/^\s*listen \[::\]:443 ssl;\n/m, "")

@@ -2,7 +2,10 @@
 // is not given up because the service was restarted, and holds up nobody.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, type ModelRequest, type ModelStep, type ProviderASent, startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
+import type { ProviderASent } from "@svc/testkit/platforms/provider-a/server";
 import { expect, test } from "vitest";
 import { type ChannelHouse, eventually, PERSON } from "./channel-house.ts";
 import { localModel } from "./daemon.ts";
@@ -39,7 +42,7 @@ function press({ replies }: ProviderASent, label: string, from = PERSON) {
 
 async function askedHouse(model: Parameters<typeof localModel>[0]): Promise<[ChannelHouse, ProviderASent]> {
   const house = await startGovernedHouse();
-  house.config(`${localModel(model)}\n[agent]\nmax_parallel_turns = 1\n`);
+  house.config(`${localModel(model)}\n[agent]\nmax_parallel_turns = 1\n[daemon]\ndrain_secs = 3600\n`);
   await house.daemon.close();
   house.daemon = await startBinary({ home: house.home });
   await house.write({ text: "write it down" });
@@ -83,16 +86,14 @@ test("six kills and a shutdown later the question waits, is asked once, and its 
     const hello = await house.daemon.request("/webhook", { method: "POST", token, body: { message: "hello" } });
     expect(((await hello.json()) as { response: string }).response).toBe("echo hello");
   }
-  const begunMs = performance.now();
-  await house.daemon.close();
-  // A shutdown waits for turns up to 30 s; for people it does not.
-  expect(performance.now() - begunMs).toBeLessThan(15_000);
+  // For a turn it would wait longer than this test may take; for people it does not wait.
+  expect(await house.daemon.stop()).toEqual({ code: 0, signal: null });
   house.daemon = await startBinary({ home: house.home });
   expect(questionsOf(house)).toHaveLength(1);
   await house.write(press(question, "Approve"));
   const texts = await eventually(() => textsOf(house), isOver);
   expect([noteIn(house), texts.filter((text) => text.startsWith("Sorry"))]).toEqual(["once\n", []]);
-}, 60_000);
+});
 
 test("a stranger's press is not heard; /stop ends the question", async () => {
   await using model = await fakeModelServer({ script });

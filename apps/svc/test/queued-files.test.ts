@@ -3,7 +3,9 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, type ModelRequest, type ModelStep, startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
 import { type ChannelHouse, eventually, PERSON, startChannelHouse } from "./channel-house.ts";
 import { localModel } from "./daemon.ts";

@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { runBinary, type RunningBinary, startBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { type Answer, homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
 

@@ -2,7 +2,8 @@
 // from the moment the command returns the new rules hold.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary, type RunningBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import type { RunningBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
 
@@ -40,6 +41,7 @@ test("ten reloads during two hundred turns: each command runs once, each message
   const { daemon, token } = await startPaired({ home: home.path });
   await using _ = daemon;
   const refused = new Set<number>();
+  const told: string[] = [];
   /** As a client does that knows both secrets: with the other one when the first is refused, under the same key. */
   const send = async (number: number): Promise<string> => {
     for (let attempt = 0; ; attempt += 1) {
@@ -49,6 +51,7 @@ test("ten reloads during two hundred turns: each command runs once, each message
         Connection: "close",
       };
       const { status, body } = await post(daemon, token, shell(`sleep 0.02; echo ran-${number} >> log`), headers);
+      told[number] = JSON.stringify(body);
       if (status === 200) return body.status ?? "answered";
       refused.add(status);
     }
@@ -58,6 +61,8 @@ test("ten reloads during two hundred turns: each command runs once, each message
   expect(new Set(await sending)).toEqual(new Set(["answered"]));
   expect([...refused].filter((status) => status !== 401)).toEqual([]);
   const lines = readFileSync(join(home.path, "workspace/log"), "utf8").trim().split("\n");
+  const unwritten = told.filter((_, number) => !lines.includes(`ran-${number}`));
+  expect(unwritten).toEqual([]);
   expect(lines.toSorted()).toEqual(Array.from({ length: 200 }, (_, number) => `ran-${number}`).toSorted());
   const with_ = (secret: string) => post(daemon, token, "hello", { "X-Webhook-Secret": secret });
   expect([(await with_(SECRETS[0])).status, (await with_(SECRETS[1])).status]).toEqual([200, 401]);

@@ -2,7 +2,8 @@
 // against the lockout, two starts on one home. Of what must happen once, the second was always a duplicate answer or damage.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary, type RunningBinary, startBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { describe, expect, test } from "vitest";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
 

@@ -2,7 +2,9 @@
 // turns do not notice: what a reload is for.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, type FakeModelServer, runBinary, type RunningBinary, startBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type FakeModelServer } from "@svc/testkit/fake-model/server";
 import { describe, expect, test } from "vitest";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
 

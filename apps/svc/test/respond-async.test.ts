@@ -2,16 +2,11 @@
 // in the session of whoever asked; two programs with one name for theirs never hear of each other.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type FakeModelOptions,
-  fakeModelServer,
-  type ModelRequest,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  startWebhookReceiver,
-  temporaryHome,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { type FakeModelOptions, fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { localModel } from "./daemon.ts";

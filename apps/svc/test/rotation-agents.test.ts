@@ -2,7 +2,9 @@
 // began; the very next call is another one's already, and the model keeps nothing of what is gone.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, type FakeModelServer, type ModelStep, runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fakeModelServer, type FakeModelServer } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
 import { homeWith, localModel, post, startPaired, UNGUARDED } from "./daemon.ts";
 

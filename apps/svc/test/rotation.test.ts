@@ -3,7 +3,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import { fakeModelServer, type ModelRequest, type PlatformRequest, runBinary, type RunningBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import type { RunningBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
 import { expect, test } from "vitest";
 import { type ChannelHouse, eventually, PERSON, startChannelHouse } from "./channel-house.ts";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";

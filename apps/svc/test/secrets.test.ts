@@ -1,7 +1,10 @@
 // A secret typed as an argument stands in `ps` and in the shell's history, and one in a config in every backup of it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, runBinary, type RunResult, startBinary, temporaryHome } from "@svc/testkit";
+import { runBinary, type RunResult } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { atTerminal, needScript } from "./at-terminal.ts";
 import { homeWith, post, startPaired } from "./daemon.ts";

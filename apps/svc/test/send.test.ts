@@ -2,7 +2,10 @@
 // never lost, and refused with words that say what is missing.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary, startBinary, startWebhookReceiver, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { eventually, PERSON, startChannelHouse } from "./channel-house.ts";
 import { startPlatforms } from "./platforms-house.ts";

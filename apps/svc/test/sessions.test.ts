@@ -1,7 +1,8 @@
 // What was said must be found again, a turn that runs away stopped, and a conversation that should not be kept removed.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary, temporaryHome } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { atTerminal, needScript } from "./at-terminal.ts";
 import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";

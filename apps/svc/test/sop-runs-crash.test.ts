@@ -1,8 +1,8 @@
 // With the real binary, its agent and its sandbox: a kill -9 in the middle of a step after which a command runs a second time,
 // or after which the run is lost.
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { startBinary } from "@svc/testkit";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
 import { startGovernedHouse, writeProcedure } from "./governed-house.ts";
@@ -38,57 +38,57 @@ args = { path = "note.txt", content = "$.host" }
 requires_confirmation = true
 `;
 
-test(
-  "a command that a kill cut off is not run again: a person looks, and the run goes on",
-  { timeout: 60_000 },
-  async () => {
-    await using house = await startGovernedHouse();
-    writeProcedure(house.home, "restart", { toml: RESTART, md: "Restarts.\n" });
-    await house.svc("reload");
-    const { id } = await house.json<RunPage>("sop", "run", "restart", "--payload", '{"host":"web-1"}');
-    const show = (): Promise<RunPage> => house.json("sop", "show", id);
-    const until = (status: string): Promise<RunPage> => eventually(show, (run) => run.status === status);
-    const inWorkspace = (name: string): string => join(house.home, "workspace", name);
-
-    expect(await until("waiting_approval")).toMatchObject({ step: 1 });
-    expect((await house.svc("approvals", "approve", id)).code).toBe(0);
-    await eventually(
-      () => existsSync(inWorkspace("began.txt")),
-      (isThere) => isThere,
-    );
-    await house.daemon.kill9();
-    house.daemon = await startBinary({ home: house.home });
-
-    const waiting = await until("waiting_approval");
-    expect(waiting.step).toBe(1);
-    expect(waiting.steps[0]).toMatchObject({ status: "waiting_approval", approval: { step_id: "step-1-interrupted" } });
-    expect((await house.svc("approvals", "approve", id)).code).toBe(0);
-    // The next step's own gate; its input is gone with the command, so it fails instead of acting on something else.
-    await eventually(show, ({ step, status }) => step === 2 && status === "waiting_approval");
-    expect((await house.svc("approvals", "approve", id)).code).toBe(0);
-    expect(await until("failed")).toMatchObject({ step: 2, error: "SOP_STEP_FAILED" });
-    expect(readFileSync(inWorkspace("began.txt"), "utf8")).toBe("began\n");
-    expect([existsSync(inWorkspace("ended.txt")), existsSync(inWorkspace("note.txt"))]).toEqual([false, false]);
-    const { entries } = await house.json<{ entries: { kind: string }[] }>("audit", "list");
-    expect(entries.map(({ kind }) => kind).toReversed()).toEqual([
-      "sop-run-start",
-      "approval-request",
-      "approval-answer",
-      "approval-request",
-      "approval-answer",
-      "sop-step-end",
-      "approval-request",
-      "approval-answer",
-      "sop-step-end",
-      "sop-run-end",
-    ]);
-    expect(await house.json("audit", "verify")).toMatchObject({ ok: true });
-  },
-);
-
-test("a run that is cancelled while its command runs ends the command", { timeout: 60_000 }, async () => {
+test("a command that a kill cut off is not run again: a person looks, and the run goes on", async () => {
   await using house = await startGovernedHouse();
-  writeProcedure(house.home, "restart", { toml: RESTART.replace("sleep 60", "sleep 3"), md: "Restarts.\n" });
+  writeProcedure(house.home, "restart", { toml: RESTART, md: "Restarts.\n" });
+  await house.svc("reload");
+  const { id } = await house.json<RunPage>("sop", "run", "restart", "--payload", '{"host":"web-1"}');
+  const show = (): Promise<RunPage> => house.json("sop", "show", id);
+  const until = (status: string): Promise<RunPage> => eventually(show, (run) => run.status === status);
+  const inWorkspace = (name: string): string => join(house.home, "workspace", name);
+
+  expect(await until("waiting_approval")).toMatchObject({ step: 1 });
+  expect((await house.svc("approvals", "approve", id)).code).toBe(0);
+  await eventually(
+    () => existsSync(inWorkspace("began.txt")),
+    (isThere) => isThere,
+  );
+  await house.daemon.kill9();
+  house.daemon = await startBinary({ home: house.home });
+
+  const waiting = await until("waiting_approval");
+  expect(waiting.step).toBe(1);
+  expect(waiting.steps[0]).toMatchObject({ status: "waiting_approval", approval: { step_id: "step-1-interrupted" } });
+  expect((await house.svc("approvals", "approve", id)).code).toBe(0);
+  // The next step's own gate; its input is gone with the command, so it fails instead of acting on something else.
+  await eventually(show, ({ step, status }) => step === 2 && status === "waiting_approval");
+  expect((await house.svc("approvals", "approve", id)).code).toBe(0);
+  expect(await until("failed")).toMatchObject({ step: 2, error: "SOP_STEP_FAILED" });
+  expect(readFileSync(inWorkspace("began.txt"), "utf8")).toBe("began\n");
+  expect([existsSync(inWorkspace("ended.txt")), existsSync(inWorkspace("note.txt"))]).toEqual([false, false]);
+  const { entries } = await house.json<{ entries: { kind: string }[] }>("audit", "list");
+  expect(entries.map(({ kind }) => kind).toReversed()).toEqual([
+    "sop-run-start",
+    "approval-request",
+    "approval-answer",
+    "approval-request",
+    "approval-answer",
+    "sop-step-end",
+    "approval-request",
+    "approval-answer",
+    "sop-step-end",
+    "sop-run-end",
+  ]);
+  expect(await house.json("audit", "verify")).toMatchObject({ ok: true });
+});
+
+test("a run that is cancelled while its command runs ends the command", async () => {
+  await using house = await startGovernedHouse();
+  const mark = basename(house.home);
+  writeProcedure(house.home, "restart", {
+    toml: RESTART.replace("sleep 60", `: ${mark}; sleep 600`),
+    md: "Restarts.\n",
+  });
   await house.svc("reload");
   const { id } = await house.json<RunPage>("sop", "run", "restart");
   const show = (): Promise<RunPage> => house.json("sop", "show", id);
@@ -99,9 +99,21 @@ test("a run that is cancelled while its command runs ends the command", { timeou
     () => existsSync(began),
     (isThere) => isThere,
   );
+  const running = (): string[] => processesOf(`: ${mark};`);
+  expect(running()).not.toEqual([]);
   expect((await house.svc("sop", "cancel", id, "--yes")).code).toBe(0);
   expect(await show()).toMatchObject({ status: "cancelled" });
-  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  expect(await eventually(running, ({ length }) => length === 0)).toEqual([]);
   expect(existsSync(join(house.home, "workspace", "ended.txt"))).toBe(false);
   expect(await house.json("audit", "verify")).toMatchObject({ ok: true });
 });
+
+/** Ids of processes with these words in their command. */
+const processesOf = (words: string): string[] =>
+  readdirSync("/proc").filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "utf8").includes(words);
+    } catch {
+      return false;
+    }
+  });

@@ -1,5 +1,5 @@
 // A procedure that is started twice for one request or message, or not at all, because the process was killed around it.
-import { startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import type { ChannelHouse } from "./channel-house.ts";
 import { startGovernedHouse, writeProcedure } from "./governed-house.ts";
@@ -79,7 +79,7 @@ test("each request to a procedure's path starts it once, however often it has to
   const names = await killedAround(made, send);
   const started = (await startedBy(made, token, "/sop/take")).map(({ name }) => name);
   expect(started.toSorted()).toEqual(names.toSorted());
-}, 60_000);
+});
 
 test("each message of a channel starts it once, however often its platform has to bring it", async () => {
   const { house: made, token } = await house("/provider-a");
@@ -91,4 +91,4 @@ test("each message of a channel starts it once, however often its platform has t
   const names = await killedAround(made, send);
   const started = (await startedBy(made, token, "/provider-a")).map(({ text }) => text as string);
   expect(started.toSorted()).toEqual(names.toSorted());
-}, 60_000);
+});

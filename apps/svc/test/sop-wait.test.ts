@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@svc/contract";
-import { fakeModelServer, type ModelRequest, type ModelStep } from "@svc/testkit";
+import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
 import { type ChannelHouse, eventually } from "./channel-house.ts";
 import { localModel } from "./daemon.ts";

@@ -1,7 +1,7 @@
 /** An installation in which nothing is open, and what opens it: for tests of `svc doctor --security`. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryHome, type TemporaryHome } from "@svc/testkit";
+import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { doctor, type Found, type Report } from "./doctor-report.ts";
 
 /** Sections by name, each with its keys; one without a value is not there. */

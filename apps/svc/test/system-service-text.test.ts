@@ -2,7 +2,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { requireReal, temporaryHome } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test, type TestContext } from "vitest";
 import { originOf, sealed } from "../src/system-service/marker.ts";
@@ -85,13 +87,13 @@ describe("the systemd unit", () => {
           units.push(unit);
         },
       ),
-      { numRuns: 80 },
+      { numRuns: cases(80) },
     );
     for (const binary of ["/a$b", "/a'b", '/a"b', String.raw`/a\b`]) {
       expect(() => unitText({ ...PLAN, binary })).toThrow("no service can use it");
     }
     const checked = spawnSync(ANALYZE, ["verify", "--man=no", ...units], { encoding: "utf8" });
-    expect(units.length).toBeGreaterThan(10);
+    expect(units.length).toBeGreaterThan(cases(80) / 4);
     expect([checked.status, checked.stderr]).toEqual([0, ""]);
     // That it looks at all:
     const lost = join(folder.path, "lost.service");
@@ -194,7 +196,7 @@ describe("the property list", () => {
         writeFileSync(join(folder.path, `${expected.length}.plist`), plistText({ ...PLAN, ...paths }));
         expected.push(paths);
       }),
-      { numRuns: 40 },
+      { numRuns: cases(40) },
     );
     const program = plutil
       ? `import json, subprocess, sys\nload = lambda f: json.loads(subprocess.check_output(["plutil", "-convert", "json", "-o", "-", f]))`

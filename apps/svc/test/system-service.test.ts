@@ -12,7 +12,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { runBinary, type RunResult, startBinary, temporaryHome, type TemporaryHome } from "@svc/testkit";
+import { runBinary, type RunResult } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { beforeEach, describe, expect, test } from "vitest";
 import { launchd, stateIn as launchdState } from "../src/system-service/launchd.ts";
 import { managerOf } from "../src/system-service/manager.ts";

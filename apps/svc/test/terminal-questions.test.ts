@@ -3,7 +3,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT } from "@svc/contract";
-import { type RunningBinary, runBinary, startBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { expect, test } from "vitest";
 import { atTerminal, needScript } from "./at-terminal.ts";
 import { homeWith } from "./daemon.ts";

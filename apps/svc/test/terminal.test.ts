@@ -1,7 +1,7 @@
 // svc chat at a real terminal: a tool call that must be asked for is asked there, and only a yes is a yes.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { atTerminal, needScript } from "./at-terminal.ts";
 

@@ -2,7 +2,9 @@
 // the command line and to the stream; the turn waits over a kill, and the call is made once.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeModelServer, type ModelRequest, type ModelStep, startBinary } from "@svc/testkit";
+import { startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { expect, test } from "vitest";
 import { type ChannelHouse, eventually } from "./channel-house.ts";
 import { localModel } from "./daemon.ts";

@@ -2,7 +2,8 @@
 // one ran the programs that they name.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { requireReal, runBinary } from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { requireReal } from "@svc/testkit/require-real";
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { homeWith } from "./daemon.ts";

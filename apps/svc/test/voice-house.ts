@@ -4,17 +4,11 @@ import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  fakeModelServer,
-  type FakeModelOptions,
-  type FakeModelServer,
-  runBinary,
-  type RunningBinary,
-  startBinary,
-  startVoicePlatform,
-  temporaryHome,
-  type VoicePlatform,
-} from "@svc/testkit";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer, type FakeModelOptions, type FakeModelServer } from "@svc/testkit/fake-model/server";
+import { startVoicePlatform, type VoicePlatform } from "@svc/testkit/platforms/voice-call/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 
 const ACCOUNT = "AC0123456789abcdef0123456789abcdef";
 const TOKEN = "auth-token-of-the-calls";

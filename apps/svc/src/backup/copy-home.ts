@@ -1,10 +1,29 @@
 /** What a backup holds, copied out of a home that may be in use. Nothing is locked: each file is whole, and they fit together. */
-import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { type Home, nextKeyFile } from "@svc/kernel";
 import { copyTree, openPath, removePath } from "@svc/kit/files";
-import { CONFIG, DATABASE, isPlainName, KEY, NEXT_KEY, WORKSPACE } from "./manifest.ts";
+import { copyDatabase as copyFeatureDatabase } from "@svc/store";
+import {
+  CONFIG,
+  DATABASE,
+  FEATURE_DATABASES,
+  isFeatureDatabase,
+  isPlainName,
+  KEY,
+  NEXT_KEY,
+  WORKSPACE,
+} from "./manifest.ts";
 import { journalFile } from "./swap.ts";
 
 export interface CopyOptions {
@@ -41,13 +60,26 @@ async function copyOnce(home: Home, folder: string, { withKey, copyDatabase }: C
   const target = join(folder, DATABASE);
   mkdirSync(dirname(target), { mode: 0o700 });
   await copyDatabase(target);
+  // Behind it: a channel that reads again from where the database stands finds keys that it knows, and none that it lacks.
+  for (const path of featureDatabases(home)) {
+    mkdirSync(join(folder, FEATURE_DATABASES), { recursive: true, mode: 0o700 });
+    await copyFeatureDatabase(join(home.root, path), join(folder, path));
+  }
+}
+
+function featureDatabases({ root }: Home): string[] {
+  const folder = join(root, FEATURE_DATABASES);
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return entries.map(({ name }) => `${FEATURE_DATABASES}/${name}`).filter(isFeatureDatabase);
 }
 
 /** Changes with whatever would make the copies unfit for each other: what one key sealed, another does not open. */
 function fingerprint(home: Home): string {
   const keys = [home.secretKey, nextKeyFile(home)].map((file) => (existsSync(file) ? readFileSync(file, "utf8") : ""));
-  const database = statSync(home.database, { throwIfNoEntry: false })?.ino;
-  return JSON.stringify([...keys, database, existsSync(journalFile(home.root))]);
+  const databases = [home.database, ...featureDatabases(home).map((path) => join(home.root, path))];
+  const files = databases.map((file) => [file, statSync(file, { throwIfNoEntry: false })?.ino]);
+  return JSON.stringify([...keys, ...files, existsSync(journalFile(home.root))]);
 }
 
 /** All but `not`: the backup may be made in the workspace itself. Commands that run meanwhile may swap folders for links. */

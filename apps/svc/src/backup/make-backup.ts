@@ -7,9 +7,9 @@ import { pipeline } from "node:stream/promises";
 import { type Clock, SvcError } from "@svc/contract";
 import type { Home } from "@svc/kernel";
 import { child, type Opened, openPath } from "@svc/kit/files";
-import { checkDatabase } from "@svc/store";
+import { checkDatabase, checkFeatureDatabase } from "@svc/store";
 import { copyHome, type CopyOptions } from "./copy-home.ts";
-import { type BackupFile, DATABASE, FORMAT, type Manifest } from "./manifest.ts";
+import { type BackupFile, DATABASE, formatOf, isFeatureDatabase, type Manifest } from "./manifest.ts";
 import { pack } from "./pack.ts";
 import { openStage } from "./stage.ts";
 
@@ -41,12 +41,14 @@ export async function makeBackup(home: Home, options: BackupOptions): Promise<Ba
   const archive = join(stage.folder, "archive");
   try {
     const leftOut = await copyHome(home, folder, options);
+    const files = await filesOf(folder);
+    demandSound(folder, files);
     const manifest: Manifest = {
-      format: FORMAT,
+      format: formatOf(files),
       svc_version: svcVersion,
       schema_version: await schemaOf(join(folder, DATABASE), clock),
       created_at: new Date(clock.now()).toISOString(),
-      files: await filesOf(folder),
+      files,
     };
     await pack(folder, manifest, archive);
     await publish(archive, target);
@@ -62,6 +64,16 @@ async function schemaOf(database: string, clock: Clock): Promise<number | null> 
   const { schema, problems } = await checkDatabase(database, { quick: false, clock });
   if (schema !== undefined && problems.length === 0) return schema;
   throw new SvcError("BACKUP_FAILED", `The database is damaged: ${problems.join(" ")}`, { hint: "Run: svc doctor" });
+}
+
+function demandSound(folder: string, files: readonly BackupFile[]): void {
+  for (const { path } of files.filter((file) => isFeatureDatabase(file.path))) {
+    const problems = checkFeatureDatabase(join(folder, path));
+    if (problems.length === 0) continue;
+    throw new SvcError("BACKUP_FAILED", `${path} is damaged: ${problems.join(" ")}`, {
+      hint: "Restore an older backup.",
+    });
+  }
 }
 
 async function filesOf(folder: string): Promise<BackupFile[]> {

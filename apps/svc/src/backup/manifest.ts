@@ -2,13 +2,16 @@
 import { SvcError } from "@svc/contract";
 import * as v from "valibot";
 
-/** Grows when an older svc could not restore what a newer one wrote. */
-export const FORMAT = 1;
+/** Grows when an older svc could not restore what a newer one wrote. 2: with databases of features. */
+const FORMAT = 2;
+const FORMAT_WITHOUT_FEATURES = 1;
 export const MANIFEST = "manifest.json";
 /** Of the manifest itself; room for about 200 000 files. */
 export const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 
 export const DATABASE = "state/svc.db";
+/** Databases that features keep beside svc's own, each in one file. */
+export const FEATURE_DATABASES = "state/features";
 export const CONFIG = "config.toml";
 export const KEY = ".secret_key";
 export const NEXT_KEY = ".secret_key.next";
@@ -33,7 +36,7 @@ const file = v.pipe(
 );
 
 const manifest = v.strictObject({
-  format: v.literal(FORMAT),
+  format: v.picklist([FORMAT_WITHOUT_FEATURES, FORMAT]),
   svc_version: v.pipe(v.string(), v.maxLength(100)),
   /** Null: the home had no database yet. */
   schema_version: v.nullable(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
@@ -47,9 +50,17 @@ const manifest = v.strictObject({
 export type Manifest = v.InferOutput<typeof manifest>;
 export type BackupFile = Manifest["files"][number];
 
+/** The oldest format that can hold these files. */
+export const formatOf = (files: readonly BackupFile[]): Manifest["format"] =>
+  files.some(({ path }) => isFeatureDatabase(path)) ? FORMAT : FORMAT_WITHOUT_FEATURES;
+
+const FEATURE_DATABASE = /^state\/features\/[a-z][a-z0-9-]{0,63}\.db$/;
+
+export const isFeatureDatabase = (path: string): boolean => FEATURE_DATABASE.test(path);
+
 /** Relative, with `/`, and leading nowhere but into its own folder, on whatever system it is unpacked. */
 export function isBackupPath(path: string): boolean {
-  if (MAX_BYTES.has(path)) return true;
+  if (MAX_BYTES.has(path) || isFeatureDatabase(path)) return true;
   const [first, ...names] = path.split("/");
   return (
     first === WORKSPACE && names.length > 0 && Buffer.byteLength(path) <= MAX_PATH_BYTES && names.every(isPlainName)

@@ -5,13 +5,14 @@ import { type Clock, SvcError } from "@svc/contract";
 import { type Home, replaceFile } from "@svc/kernel";
 import {
   checkDatabase,
+  checkFeatureDatabase,
   FIRST_WITH_APPROVALS,
   lockHome,
   type SetAside,
   setAsideWaiting,
   skipApprovalNumbers,
 } from "@svc/store";
-import { damaged, DATABASE, type Manifest, MANIFEST, WORKSPACE } from "./manifest.ts";
+import { damaged, DATABASE, isFeatureDatabase, type Manifest, MANIFEST, WORKSPACE } from "./manifest.ts";
 import { type RestoredFiles, restoredFiles } from "./restored-files.ts";
 import { isRestoreFolder, journalFile, keptFolder } from "./swap.ts";
 import { unpack } from "./unpack.ts";
@@ -107,10 +108,15 @@ function removeLeftOver(home: Home): void {
   for (const name of readdirSync(home.root)) if (isRestoreFolder(name)) remove(home, name);
 }
 
-async function checkRestored(folder: string, { schema_version: wanted }: Manifest, clock: Clock): Promise<void> {
+async function checkRestored(folder: string, { schema_version: wanted, files }: Manifest, clock: Clock): Promise<void> {
   const database = join(folder, DATABASE);
+  const ofFeatures = files.filter(({ path }) => isFeatureDatabase(path));
   if (existsSync(database) !== (wanted !== null)) throw damaged("its list of files is malformed");
+  if (wanted === null && ofFeatures.length > 0) throw damaged("its list of files is malformed");
   if (wanted === null) return;
+  for (const { path } of ofFeatures) {
+    if (checkFeatureDatabase(join(folder, path)).length > 0) throw damaged("a database of a feature is damaged");
+  }
   const { schema, problems } = await checkDatabase(database, { quick: false, clock });
   if (problems.length > 0 || schema !== wanted) throw damaged("its database is damaged");
 }

@@ -11,14 +11,16 @@ import { dirname, join } from "node:path";
 import { SvcError } from "@svc/contract";
 import { replaceFile, syncDirectory } from "@svc/kernel";
 import * as v from "valibot";
-import { CONFIG, DATABASE, KEY, NEXT_KEY, WORKSPACE } from "./manifest.ts";
+import { CONFIG, DATABASE, FEATURE_DATABASES, KEY, NEXT_KEY, WORKSPACE } from "./manifest.ts";
 
 /** In order. What is `with` a file belongs to the old one, and must not be found beside the new one. */
 const ITEMS: readonly { readonly path: string; readonly with?: readonly string[] }[] = [
   { path: KEY, with: [NEXT_KEY] },
   { path: NEXT_KEY },
   { path: CONFIG },
-  { path: DATABASE, with: [`${DATABASE}-wal`, `${DATABASE}-shm`] },
+  // Features find in the database what they need to open their own: those of the old one open with the old one alone.
+  { path: DATABASE, with: [`${DATABASE}-wal`, `${DATABASE}-shm`, FEATURE_DATABASES] },
+  { path: FEATURE_DATABASES },
   { path: WORKSPACE },
 ];
 

@@ -1,5 +1,5 @@
 /** The channels of the config: how each is, whether its deliveries are proven, and where its platform has to call. */
-import { trimEndOf } from "@svc/contract";
+import { featureIdOf, trimEndOf } from "@svc/contract";
 import type { Mailbox } from "@svc/agent";
 import type { ChannelReport } from "@svc/gateway";
 import { channelIdOf, type FeatureStatus } from "@svc/kernel";
@@ -22,7 +22,7 @@ export function channelList({
     [...generation.registry.channelOwners].some(([, owner]) => owner === feature);
   const base = trimEndOf(config.core.gateway.public_url ?? "", "/");
   return context.composition.features
-    .filter(({ id }) => kinds.has(id) && states.has(id) && isChannel(id))
+    .filter((part) => kinds.has(featureIdOf(part)) && states.has(part.id) && isChannel(part.id))
     .map((definition) => {
       const ways = generation.registry.ingress.filter(({ feature }) => feature === definition.id);
       const { state, reason, lastError: failure } = states.get(definition.id)!;

@@ -1,6 +1,6 @@
 /** A channel of a running service by its name; where there is none of that name, what is missing. */
-import { type CatalogueEntry, type Channel, type FeatureDefinition, SvcError } from "@svc/contract";
-import { channelIdOf, type Registry } from "@svc/kernel";
+import { type CatalogueEntry, type Channel, type FeatureDefinition, featureIdOf, SvcError } from "@svc/contract";
+import { channelIdOf, channelIdsOf, type Registry } from "@svc/kernel";
 import type { Service } from "../service/service.ts";
 
 type Parts = Pick<Service, "context" | "lifecycle" | "generation">;
@@ -10,11 +10,11 @@ export function findChannel({ context, lifecycle, generation: { registry } }: Pa
   const channel = registry.channels.get(id);
   if (channel) return channel;
   const { features, catalogue } = context.composition;
-  const entry = catalogue.find((entry) => entry.kind === "channel" && channelOf(entry) === id);
+  const entry = catalogue.find((entry) => entry.kind === "channel" && channelIdsOf(entry).includes(id));
   if (!entry) throw unknownChannel(id, registry);
-  const definition = features.find((feature) => feature.id === entry.id);
+  const definition = features.find((part) => featureIdOf(part) === entry.id && channelIdOf(part) === id);
   if (!definition) throw notInBuild(id, entry);
-  const status = lifecycle.features().find((feature) => feature.id === entry.id);
+  const status = lifecycle.features().find((feature) => feature.id === definition.id);
   if (status?.state === "failed") {
     throw new SvcError("CHANNEL_DOWN", `The channel ${id} is not in service: ${status.reason ?? "no reason given"}`, {
       hint: "Mend its section, then: svc reload",
@@ -37,9 +37,6 @@ export function unknownChannel(id: string, registry: Registry): SvcError {
 
 /** `provider-a` is what its path says, `provider_a` what its section says. */
 export const channelName = (typed: string): string => typed.trim().toLowerCase().replaceAll("-", "_");
-
-const channelOf = ({ id, sections: [section] }: CatalogueEntry): string =>
-  channelIdOf({ id, ...(section !== undefined && { section }) });
 
 function notInBuild(id: string, { flag, planned }: CatalogueEntry): SvcError {
   const why = planned ? "is planned and not written yet" : "is not in this build";

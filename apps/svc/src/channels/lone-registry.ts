@@ -1,5 +1,5 @@
 /** The channels of a config without a service around them: made and registered, never run. For commands and checks. */
-import { type Composition, SvcError } from "@svc/contract";
+import { type Composition, featureIdOf, SvcError } from "@svc/contract";
 import { createLogger, type Home, Lifecycle, type LoadedConfig, type Registry, systemClock } from "@svc/kernel";
 import { enabledFeatures, type FeatureDoors } from "../service/features.ts";
 
@@ -19,7 +19,7 @@ export async function withLoneChannels<T>(
   const lifecycle = new Lifecycle({
     definitions: composition.features,
     enabled: enabledFeatures({ home, composition, log }, config, noDoors).filter(({ definition }) =>
-      channels.has(definition.id),
+      channels.has(featureIdOf(definition)),
     ),
     log,
     clock: systemClock,

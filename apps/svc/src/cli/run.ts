@@ -17,7 +17,7 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
     const [word, ...rest] = words;
     if (word === undefined || word === "help" || isHelp(word)) return await help(build, rest[0]);
     const entry = COMMANDS.find((entry) => commandWord(entry) === word);
-    if (!entry) throw await unknownCommand(word);
+    if (!entry) throw await unknownCommand(build, word);
     if (rest.some(isHelp)) return await help(build, word);
     const { args, options } = parseWords(entry, rest);
     checkArguments(entry, args);
@@ -43,7 +43,7 @@ const plainJson = (value: unknown): string =>
 
 async function help(build: Build, word: string | undefined): Promise<number> {
   const entry = word === undefined ? undefined : COMMANDS.find((entry) => commandWord(entry) === word);
-  if (word !== undefined && !isHelp(word) && !entry) throw await unknownCommand(word);
+  if (word !== undefined && !isHelp(word) && !entry) throw await unknownCommand(build, word);
   const { showHelp } = await import("./help.ts");
   showHelp(build, entry);
   return 0;
@@ -51,7 +51,10 @@ async function help(build: Build, word: string | undefined): Promise<number> {
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h";
 
-async function unknownCommand(word: string): Promise<SvcError> {
+async function unknownCommand(build: Build, word: string): Promise<SvcError> {
+  const [{ absentCommand }, { catalogue }] = await Promise.all([import("./absent-command.ts"), build.load()]);
+  const absent = absentCommand(word, catalogue);
+  if (absent) return absent;
   const { distance } = (await import("fastest-levenshtein")).default;
   const near = COMMANDS.map((entry: CommandEntry) => commandWord(entry)).toSorted(
     (a, b) => distance(word, a) - distance(word, b),

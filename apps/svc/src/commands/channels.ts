@@ -1,11 +1,12 @@
-/** `svc channels list|test|setup`: the channels of the config, how each is, and where its platform has to call. */
-import { EXIT } from "@svc/contract";
+/** `svc channels list|test|setup|verify`: the channels of the config, how each is, and where its platform has to call. */
+import { EXIT, type Json, SvcError, type VerificationState } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
+import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { printable } from "../cli/question.ts";
 import { channelName } from "../channels/find-channel.ts";
-import { openBackend } from "../service/backend.ts";
+import { type Backend, openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action, typed = ""] = context.args;
@@ -19,11 +20,42 @@ export async function run(context: CommandContext): Promise<number> {
     return EXIT.ok;
   }
   const channel = channelName(typed);
+  if (action === "verify") return await verify(context, backend, channel);
   const name = action === "setup" ? "channel-setup" : "channel-test";
   const report = (await backend.call({ name, body: { channel } })) as unknown as ChannelReport;
   if (json) context.printJson(report);
   else context.print(printable(report.ok ? `${channel}: ${report.says}` : failure(channel, report)));
   return report.ok ? EXIT.ok : EXIT.unavailable;
+}
+
+const LOOK_AGAIN_MS = 1_000;
+
+/** Compares symbols with another device; both sides have to say that they are the same. */
+async function verify(context: CommandContext, backend: Backend, channel: string): Promise<number> {
+  if (!backend.isDaemon) throw new SvcError("NOT_RUNNING");
+  if (!atTerminal()) throw new SvcError("USAGE", "Symbols are compared at a terminal.");
+  const call = async (body: Record<string, Json>): Promise<VerificationState> =>
+    (await backend.call({ name: "channel-verify", body: { channel, ...body } })) as unknown as VerificationState;
+  let state = await call({ step: "begin" });
+  context.print("Waiting for the other device. Accept the verification there, by emoji.");
+  for (;;) {
+    if (state.stage === "done") {
+      context.print(printable(`verified with ${state.peer}`));
+      return EXIT.ok;
+    }
+    if (state.stage === "cancelled") {
+      context.print(printable(`not verified: ${state.peer} ended it (${state.reason})`));
+      return EXIT.unavailable;
+    }
+    if (state.stage === "compare") {
+      context.print(printable(`${state.peer} shows these symbols, in this order:`));
+      context.print(printable(state.symbols.map(({ symbol, name }) => `  ${symbol}  ${name}`).join("\n")));
+      state = await call({ step: "answer", matches: await confirmed("Does the other device show the same?") });
+      continue;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    state = await call({ step: "state" });
+  }
 }
 
 /** Made here to be listed, it looks like one that runs; and nobody is at its address. */

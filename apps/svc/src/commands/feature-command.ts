@@ -1,8 +1,9 @@
 /** Commands whose work is a feature's: found by their word, handed the feature's section, refused where it is not built in. */
-import { type CatalogueEntry, type FeatureCommandContext, type FeatureDefinition, SvcError } from "@svc/contract";
+import { type FeatureCommandContext, type FeatureDefinition, featureIdOf, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
 import { setConfigKey, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
+import { absentCommand } from "../cli/absent-command.ts";
 import type { CommandContext, CommandModule } from "../cli/command.ts";
 import { fileOption } from "../cli/config-option.ts";
 import { commandProgress } from "../cli/progress.ts";
@@ -17,7 +18,7 @@ export const featureCommand = (word: string): CommandModule => ({
   async run(context) {
     const { features, catalogue } = await context.build.load();
     const definition = features.find(({ commands }) => commands?.[word]);
-    if (!definition) throw absent(catalogue.find(({ commands }) => commands.includes(word)));
+    if (!definition) throw absentCommand(word, catalogue) ?? new SvcError("FEATURE_ABSENT");
     const { run } = await definition.commands![word]!();
     const interrupted = new AbortController();
     const interrupt = (): void => interrupted.abort(new SvcError("CANCELLED"));
@@ -52,7 +53,7 @@ async function contextFor(
     progress: commandProgress,
     fetch: (url, fetchOptions) =>
       createGuardedFetch({ allowPrivate, exempt: loopbackOf(url), log, clock: systemClock })(url, fetchOptions),
-    child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
+    child: childCommands(composition.catalogue.find(({ id }) => id === featureIdOf(definition))),
     runningTools: () => runningTools(home.controlSocket),
     clock: systemClock,
     enable: async () => {
@@ -78,11 +79,4 @@ async function runningTools(socketFile: string): Promise<readonly string[] | und
 function loopbackOf(url: string): string[] {
   if (!URL.canParse(url)) return [];
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname) ? [url] : [];
-}
-
-function absent(entry: CatalogueEntry | undefined): SvcError {
-  const flag = entry?.flag ?? "one that is not known";
-  return new SvcError("FEATURE_ABSENT", `This command belongs to the feature ${flag}, which is not in this build.`, {
-    hint: `Build it in: pnpm build minimal --with ${flag}`,
-  });
 }

@@ -12,10 +12,17 @@ export async function run(context: CommandContext): Promise<number> {
     socketFile: homeOf(context.env).controlSocket,
     name: "pair",
     body: { ...(scope !== undefined && { scope }), ...(name !== undefined && { name }) },
-  })) as { code: string; expires_at: string; url: string };
+  })) as { code: string; expires_at: string; url: string; link: string; remote_link: string | null };
   if (context.options.flag("json")) context.printJson(issued);
   else {
     context.print(`pairing code: ${issued.code} (one use, until ${issued.expires_at})`);
+    const { linkLines } = await import("../service/pairing-text.ts");
+    if (scope !== "webhook") {
+      context.print("Sign a browser in:");
+      for (const line of linkLines({ local: issued.link, remote: issued.remote_link ?? undefined }))
+        context.print(line);
+    }
+    context.print("Pair a program:");
     context.print(`  curl -fsS -X POST ${issued.url}/pair -H 'X-Pairing-Code: ${issued.code}'`);
   }
   return 0;

@@ -1,6 +1,6 @@
 /** What happens inside, told to everybody who wants to know: observers, subscribers, the picture of the last hour. */
 import { randomBytes } from "node:crypto";
-import type { ClientId, SvcEvent } from "@svc/contract";
+import { type ClientId, featureIdOf, type SvcEvent } from "@svc/contract";
 import {
   Activity,
   channelIdOf,
@@ -36,11 +36,11 @@ export function openEvents({ context, observe, devices }: EventParts): ServiceEv
   const activity = new Activity(systemClock);
   const boot = randomBytes(6).toString("hex");
   const hub = createEventHub({ clock: systemClock, boot, log, redact: log.redact, deviceOf });
+  const kinds = new Map(composition.catalogue.map(({ id, kind }) => [id, kind]));
   const channels = new Map(
-    composition.catalogue.flatMap(({ id, kind }) => {
-      const definition = kind === "channel" ? composition.features.find((feature) => feature.id === id) : undefined;
-      return definition ? [[id, channelIdOf(definition)] as const] : [];
-    }),
+    composition.features
+      .filter((part) => kinds.get(featureIdOf(part)) === "channel")
+      .map((part) => [part.id, channelIdOf(part)]),
   );
   const publish = (event: SvcEvent): StampedEvent => {
     activity.record(event);

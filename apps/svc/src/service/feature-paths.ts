@@ -1,5 +1,5 @@
 /** The paths that belong to features below `/api/`, and what to do where nobody serves them. */
-import type { CatalogueEntry, Composition } from "@svc/contract";
+import { type CatalogueEntry, type Composition, featureIdOf } from "@svc/contract";
 import type { FeaturePath } from "@svc/gateway";
 import type { LoadedConfig } from "@svc/kernel";
 
@@ -10,9 +10,9 @@ export const featurePathsOf = (
 ): ReadonlyMap<string, FeaturePath> =>
   new Map(
     catalogue.flatMap((entry) => {
-      const definition = features.find(({ id }) => id === entry.id);
-      const isOn = definition !== undefined && config.enabled(definition);
-      const owner = { feature: entry.id, missing: isOn ? undefined : reasonOf(entry, definition !== undefined) };
+      const parts = features.filter((part) => featureIdOf(part) === entry.id);
+      const isOn = parts.some((part) => config.enabled(part));
+      const owner = { feature: entry.id, missing: isOn ? undefined : reasonOf(entry, parts.length > 0) };
       return entry.routes.map((path) => [path, owner] as const);
     }),
   );

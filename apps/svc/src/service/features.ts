@@ -1,5 +1,14 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
-import { type FeatureDefinition, type Inbound, type Kept, type Readings, type Speech, trimEndOf } from "@svc/contract";
+import {
+  type FeatureDefinition,
+  featureIdOf,
+  type Inbound,
+  type Kept,
+  type Readings,
+  type ReceivedWith,
+  type Speech,
+  trimEndOf,
+} from "@svc/contract";
 import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
 import { createGuardedFetch, createGuardedResolve } from "@svc/kit";
 import { ownerOfClient, type Store } from "@svc/store";
@@ -8,12 +17,17 @@ import type { ServiceContext } from "./context.ts";
 import { featureSecrets } from "./feature-secrets.ts";
 import { featureState } from "./feature-state.ts";
 
+/** `owner`: the feature whose state it is. */
+export interface OwnedMore extends ReceivedWith {
+  readonly owner: string;
+}
+
 /** What features reach of a service that is made after them. */
 export interface FeatureDoors {
   /** Open from the Registration phase on. */
   store(): Store;
   /** From the Execution phase on. */
-  receive(channel: string, messages: readonly Inbound[]): Promise<readonly Kept[]>;
+  receive(channel: string, messages: readonly Inbound[], more?: OwnedMore): Promise<readonly Kept[]>;
   /** The same. Default: there is none. */
   readonly speech?: Speech;
   /** The same. Default: nobody knows. */
@@ -46,8 +60,9 @@ export function handedTo(
     return {
       definition,
       config: section,
+      siblings: siblingsOf(definition, composition.features, config),
       homeFolder: home.root,
-      child: childCommands(composition.catalogue.find(({ id }) => id === definition.id)),
+      child: childCommands(composition.catalogue.find(({ id }) => id === featureIdOf(definition))),
       fetch: createGuardedFetch({
         allowPrivate,
         exempt: [...ownUrls(section), ...ownService(section)],
@@ -67,15 +82,39 @@ export function handedTo(
       secrets: featureSecrets(definition.id, home, store),
       secretsOf: (clientId) => featureSecrets(ownerOfClient(definition.id, clientId), home, store),
       state: featureState(definition.id, store),
-      receive: (messages) => doors.receive(channelIdOf(definition), messages),
+      receive: (messages, more) =>
+        doors.receive(channelIdOf(definition), messages, more && { ...more, owner: definition.id }),
     };
   });
 }
 
-/** A feature may reach the `api_url` and the `url` that its own section names, wherever they are; nothing else that is private. */
+/** Paths that may be served without a bearer, by the part that may serve them: as the manifest of its feature lists them. */
+export const openPathsOf = ({
+  features,
+  catalogue,
+}: Pick<ServiceContext["composition"], "features" | "catalogue">): ReadonlyMap<string, readonly string[]> =>
+  new Map(features.map((part) => [part.id, catalogue.find(({ id }) => id === featureIdOf(part))?.open ?? []]));
+
+/** The other parts of the feature that this is one of. */
+export const otherPartsOf = (
+  definition: FeatureDefinition,
+  features: readonly FeatureDefinition[],
+): readonly FeatureDefinition[] =>
+  features.filter((other) => other !== definition && featureIdOf(other) === featureIdOf(definition));
+
+function siblingsOf(
+  definition: FeatureDefinition,
+  features: readonly FeatureDefinition[],
+  config: LoadedConfig,
+): NonNullable<EnabledFeature["siblings"]> {
+  const on = otherPartsOf(definition, features).filter((other) => config.enabled(other));
+  return Object.freeze(Object.fromEntries(on.map((other) => [other.section ?? other.id, config.configOf(other)])));
+}
+
+/** A feature may reach the `api_url`, the `url` and the `homeserver` that its own section names, wherever they are; nothing else that is private. */
 function ownUrls(section: unknown): string[] {
-  const { api_url: api, url } = (section ?? {}) as { api_url?: unknown; url?: unknown };
-  return [api, url].filter((own) => typeof own === "string" && own !== "") as string[];
+  const { api_url: api, url, homeserver } = (section ?? {}) as Record<string, unknown>;
+  return [api, url, homeserver].filter((own) => typeof own === "string" && own !== "") as string[];
 }
 
 /** Requests of the backend computer_use go to its service; what it resolves, pages among it, has no such exemption. */

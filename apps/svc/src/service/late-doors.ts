@@ -1,11 +1,12 @@
 /** What features and core's own tools reach of a service that is put together after them. */
-import type { Messaging } from "@svc/agent";
+import type { Alongside, Messaging } from "@svc/agent";
 import { type Inbound, type Kept, type Readings, type Speech, SvcError } from "@svc/contract";
 import { receivedEvents } from "@svc/gateway/sop-events";
 import type { Registry } from "@svc/kernel";
 import type { Approvals, SopDoors, Sops } from "@svc/sop";
 import type { Store } from "@svc/store";
-import type { FeatureDoors } from "./features.ts";
+import { named } from "./feature-secrets.ts";
+import type { FeatureDoors, OwnedMore } from "./features.ts";
 import type { Governance } from "./governance/governance.ts";
 
 interface Opened {
@@ -44,9 +45,16 @@ export class LateDoors implements FeatureDoors, SopDoors {
   readonly sops = (): Sops => this.governance().sops;
   readonly approvals = (): Approvals => this.governance().approvals;
 
-  async receive(channel: string, messages: readonly Inbound[]): Promise<readonly Kept[]> {
+  async receive(channel: string, messages: readonly Inbound[], more?: OwnedMore): Promise<readonly Kept[]> {
     const { messaging, governance, registry } = this.#service();
-    return messaging.receive(channel, messages, receivedEvents(governance.sops, registry().ingress, channel));
+    const events = receivedEvents(governance.sops, registry().ingress, channel);
+    const { owner = "", state = {}, withdrawn = [] } = more ?? {};
+    const texts = Object.entries(state).map(([name, value]) => [named(name), value] as const);
+    const alongside: Alongside = (arrival, arrived) => {
+      for (const [name, value] of texts) this.store().state.setIn(owner, name, value);
+      return events?.(arrival, arrived);
+    };
+    return messaging.receive(channel, messages, alongside, withdrawn);
   }
 
   readonly readings = (): Readings => this.#service().readings();

@@ -7,7 +7,7 @@ import { lockHome, openStore, type Store } from "@svc/store";
 import { clearKilledRestore } from "../backup/interrupted.ts";
 import type { OpenedContext } from "./context.ts";
 import { openEvents, type ServiceEvents } from "./events.ts";
-import { enabledFeatures } from "./features.ts";
+import { enabledFeatures, openPathsOf } from "./features.ts";
 import { makeGeneration } from "./generation.ts";
 import { openLibrary } from "./governance/library.ts";
 import { idempotencyOf } from "./idempotency.ts";
@@ -41,7 +41,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
       tools: [channelSendTool(() => doors.messaging().channelSend), ...sopTools(doors)],
     },
     reserved: { paths: CORE_PATHS },
-    openPaths: new Map(opened.composition.catalogue.map(({ id, open }) => [id, open])),
+    openPaths: openPathsOf(opened.composition),
     log,
     clock: systemClock,
     redact: log.redact,

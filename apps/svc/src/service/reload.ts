@@ -5,11 +5,11 @@
  *   load → compare hashes → features: construct, register → sandbox, workspaces, policies → gateway ┐ may fail, undone
  *   swap features, agents, log ─ old features end when no call and no delivery uses them any more   ┘ can't fail
  */
-import { SvcError } from "@svc/contract";
+import { type Composition, SvcError } from "@svc/contract";
 import type { Gateway, RequestsBefore } from "@svc/gateway";
 import { type EnabledFeature, type LifecycleChange, type LoadedConfig, walkSchema } from "@svc/kernel";
 import type { ServiceContext } from "./context.ts";
-import { enabledFeatures } from "./features.ts";
+import { enabledFeatures, otherPartsOf } from "./features.ts";
 import { gatewaySettings } from "./gateway-settings.ts";
 import { type Generation, makeGeneration } from "./generation.ts";
 import { sealAtRest } from "./seal-at-rest.ts";
@@ -104,7 +104,11 @@ export class Reloader {
     context.log.setSecrets([...before.config.secrets(), ...config.secrets()]);
     const enabled = enabledFeatures(context, config, this.#service.doors);
     const isMoved = before.config.core.gateway.public_url !== config.core.gateway.public_url;
-    const change = await lifecycle.prepare(enabled, dependsOn(new Set(changed), isMoved), this.#signal);
+    const change = await lifecycle.prepare(
+      enabled,
+      dependsOn(context.composition, new Set(changed), isMoved),
+      this.#signal,
+    );
     const { next, requests } = await this.#prepared(config, before, change);
     const retire = change.commit();
     const sent = service.adopt(next);
@@ -151,14 +155,22 @@ const noop = (): void => {};
 export const changedSections = (before: LoadedConfig, after: LoadedConfig): string[] =>
   after.sectionNames().filter((name) => before.hash(name) !== after.hash(name));
 
-/** Whatever reaches out was made with [security.net]; whatever has a section was made with that, and with `public_url`. */
+/**
+ * Whatever reaches out was made with [security.net]; whatever has a section was made with that, with those of the feature's other
+ * parts, and with `public_url`.
+ */
 const dependsOn =
-  (changed: ReadonlySet<string>, isMoved: boolean) =>
-  ({ definition: { section = "", extends: extended = "" } }: EnabledFeature): boolean =>
-    changed.has("security.net") ||
-    changed.has(section) ||
-    changed.has(extended) ||
-    (isMoved && section.startsWith("channels_config."));
+  ({ features }: Pick<Composition, "features">, changed: ReadonlySet<string>, isMoved: boolean) =>
+  ({ definition }: EnabledFeature): boolean => {
+    const { section = "", extends: extended = "" } = definition;
+    return (
+      changed.has("security.net") ||
+      changed.has(section) ||
+      changed.has(extended) ||
+      otherPartsOf(definition, features).some((other) => changed.has(other.section ?? "")) ||
+      (isMoved && section.startsWith("channels_config."))
+    );
+  };
 
 /** Keys marked so in the schema, whose value differs. */
 export function needRestart({ composition }: ServiceContext, before: LoadedConfig, after: LoadedConfig): string[] {

@@ -1,9 +1,9 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
 import { approvalOf, isPriceKnown, modelName, utcDay } from "@svc/agent";
-import type { CatalogueEntry, Tool } from "@svc/contract";
+import { type CatalogueEntry, featureIdOf, type Tool } from "@svc/contract";
 import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
-import { DEFAULT_AGENT, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
+import { DEFAULT_AGENT, type FeatureState, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
 import { channelList, lastFailure } from "../channels/channel-list.ts";
 import { healthOf } from "./health.ts";
 import type { Service } from "./service.ts";
@@ -104,15 +104,23 @@ function describe(tool: Tool, feature: string | undefined, enabled: boolean): To
 
 export function featureList({ context, lifecycle }: Pick<Service, "context" | "lifecycle">): FeatureReport {
   const states = new Map(lifecycle.features().map((feature) => [feature.id, feature]));
+  const { profile, catalogue, features } = context.composition;
   return {
-    profile: context.composition.profile,
-    features: context.composition.catalogue.map((entry) => ({
-      ...catalogueLine(entry),
-      state: states.get(entry.id)?.state ?? (entry.included ? "off" : "absent"),
-      reason: states.get(entry.id)?.reason ?? null,
-    })),
+    profile,
+    features: catalogue.map((entry) => {
+      const parts = features.filter((part) => featureIdOf(part) === entry.id).flatMap(({ id }) => states.get(id) ?? []);
+      const [worst] = parts.toSorted((a, b) => CONCERN.indexOf(a.state) - CONCERN.indexOf(b.state));
+      return {
+        ...catalogueLine(entry),
+        state: worst?.state ?? (entry.included ? "off" : "absent"),
+        reason: worst?.reason ?? null,
+      };
+    }),
   };
 }
+
+/** A feature of several parts is told by the one that needs a person most. */
+const CONCERN: readonly FeatureState[] = ["failed", "waiting", "constructed", "running", "stopped"];
 
 function catalogueLine(entry: CatalogueEntry): Omit<FeatureReport["features"][number], "state" | "reason"> {
   const { id, flag, kind, summary, included, planned } = entry;

@@ -2,7 +2,7 @@
  * The channels of this build that can be set up, and what each must be told. All of it is read from manifests and
  * schemas, so that a channel that is built in later needs no line here.
  */
-import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
+import { type CatalogueEntry, type FeatureDefinition, featureIdOf } from "@svc/contract";
 import { type SchemaKey, walkSchema } from "@svc/kernel";
 
 export interface ChannelSetup {
@@ -28,8 +28,9 @@ export function channelsOf(
 ): readonly ChannelSetup[] {
   const keys = walkSchema(features);
   const kinds = new Map(catalogue.map((entry) => [entry.id, entry]));
-  const own = features.flatMap(({ id, section }) => {
-    const entry = kinds.get(id);
+  const own = features.flatMap((part) => {
+    const { section } = part;
+    const entry = kinds.get(featureIdOf(part));
     return entry?.kind === "channel" && section !== undefined ? [{ section, summary: entry.summary, core: false }] : [];
   });
   const webhook = { section: `${PREFIX}webhook`, summary: "Programs of yours, by POST /webhook", core: true };

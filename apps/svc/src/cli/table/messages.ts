@@ -5,10 +5,10 @@ import { CONFIG_OPTION, JSON_OPTION, YES_OPTION } from "./options.ts";
 export const messages: readonly CommandEntry[] = [
   {
     usage: "channels <action>",
-    summary: "list, test or set up the channels",
+    summary: "list, test, set up or verify the channels",
     options: [CONFIG_OPTION, JSON_OPTION],
     examples: ["svc channels list", "svc channels test provider_a", "svc channels setup mailpush"],
-    actions: ["list", "test <name>", "setup <name>"],
+    actions: ["list", "test <name>", "setup <name>", "verify <name>"],
     load: () => import("../../commands/channels.ts"),
   },
   {

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import type { CatalogueEntry, Clock, Composition } from "@svc/contract";
 import { SvcError } from "@svc/contract";
-import { type Home, homeOf, loadConfig, type LoadedConfig } from "@svc/kernel";
+import { type Home, homeOf, loadConfig, type LoadedConfig, PAGE_SESSION_DAYS } from "@svc/kernel";
 import type { CheckedSop } from "@svc/sop";
 import type { Paired } from "@svc/store";
 import type { CommandContext } from "../../cli/command.ts";
@@ -46,7 +46,10 @@ export function machineOf(context: CommandContext, clock: Clock): Machine {
     const { config: loaded } = await config();
     return loaded ? checkProcedures({ home }, loaded) : [];
   });
-  const paired = once(() => pairedIn(home, clock));
+  const paired = once(async () => {
+    const days = (await config()).config?.core.gateway.page_session_days ?? PAGE_SESSION_DAYS;
+    return pairedIn(home, clock.now() - days * 86_400_000);
+  });
   return { context, home, clock, security, composition, daemon, config, procedures, paired };
 }
 
@@ -70,11 +73,11 @@ async function readConfig(
 }
 
 /** The daemon writes to the same file; a FIFO in its place would hold up whoever opens it. */
-async function pairedIn({ database }: Home, clock: Clock): Promise<Paired | undefined> {
+async function pairedIn({ database }: Home, oldestSeenMs: number): Promise<Paired | undefined> {
   const there = await stat(database).catch(() => undefined);
   if (there && !there.isFile()) return undefined;
   const { readPaired } = await import("@svc/store");
-  return readPaired(database, clock.now());
+  return readPaired(database, oldestSeenMs);
 }
 
 const unexpected = (cause: unknown): SvcError => new SvcError("CONFIG_INVALID", "The config can't be read.", { cause });

@@ -13,9 +13,7 @@ export interface ChannelSection {
 
 /** Of the channels that are on. Two packages may speak to one platform, in one section. */
 export function channelSections({ config, catalogue }: Settings): ChannelSection[] {
-  const names = catalogue.flatMap(({ kind, sections: [name] }) =>
-    kind === "channel" && name !== undefined ? [name] : [],
-  );
+  const names = catalogue.flatMap(({ kind, sections }) => (kind === "channel" ? sections : []));
   return [...new Set(names)].flatMap((name) => {
     const keys = config.section(name) as ChannelSection["keys"] | undefined;
     return keys === undefined ? [] : [{ name, keys, ...listsOf(keys) }];

@@ -1,6 +1,7 @@
 /** What the daemon says when it is up: where it listens, what answers, what confines, and what to type next. */
 import type { CatalogueEntry } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
+import { linkLines } from "../pairing-text.ts";
 import type { Build } from "../../main.ts";
 import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
 import { unsignedChannels } from "../../channels/channel-list.ts";
@@ -27,16 +28,23 @@ export function banner(build: Build, service: Service, gateway: Gateway, firstRu
 
 /** `webhook`: the section in force; whoever pastes the lines must not meet a 401. */
 export function pairingLines(
-  { url }: Gateway,
+  { url, linksOf }: Pick<Gateway, "url" | "linksOf">,
   { code }: { readonly code: string },
   webhook: CoreConfig["channels_config.webhook"],
 ): string {
   const pair = `  TOKEN=$(curl -fsS -X POST ${url}/pair -H 'X-Pairing-Code: ${code}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
-  const told = ["", `pairing code: ${code} (one use, ten minutes; another one: svc pair)`, ""];
+  const told = [
+    "",
+    `pairing code: ${code} (one use, ten minutes; another one: svc pair)`,
+    "",
+    "Sign a browser in:",
+    ...linkLines(linksOf(code)),
+    "",
+  ];
   if (webhook.signing_secret) {
-    told.push("Copy and paste this line to pair; what is posted to /webhook must be signed too:", pair);
+    told.push("Or copy and paste this line to pair; what is posted to /webhook must be signed too:", pair);
   } else {
-    told.push("Copy and paste these two lines to pair and to send a message:", pair, sendLine(url, webhook.secret));
+    told.push("Or copy and paste these two lines to pair and to send a message:", pair, sendLine(url, webhook.secret));
   }
   return told.join("\n");
 }

@@ -36,7 +36,14 @@ export async function daemonHandlers(daemon: Daemon): Promise<ControlHandlers> {
     pair: ({ body }) => {
       const name = typeof body["name"] === "string" ? { name: body["name"] } : {};
       const { code, expiresAt } = gateway.pairing.issueCode({ scope: scopeOf(body["scope"]), ...name });
-      return { code, expires_at: new Date(expiresAt).toISOString(), url: gateway.url };
+      const { local, remote } = gateway.linksOf(code);
+      return {
+        code,
+        expires_at: new Date(expiresAt).toISOString(),
+        url: gateway.url,
+        link: local,
+        remote_link: remote ?? null,
+      };
     },
   };
 }

@@ -24,12 +24,13 @@ export function keepHouse(service: Service): () => void {
 
 async function prune(service: Service): Promise<void> {
   const { store, agent, config, context } = service;
-  const { retention } = config.core;
+  const { retention, gateway } = config.core;
   const limits = {
     sessionDays: retention.session_days,
     maxSessions: retention.max_sessions,
     toolCallDays: retention.tool_call_days,
     messageDays: retention.message_days,
+    pageSessionDays: gateway.page_session_days,
   };
   try {
     const gone = await store.prune(limits, systemClock.now(), (messages) =>

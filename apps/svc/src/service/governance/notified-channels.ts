@@ -1,7 +1,7 @@
 /** What approvals and notifications go by of the channels, as the config in force says. */
 import type { Messaging } from "@svc/agent";
 import { type Conversation, DEFAULT_MAX_CHARS } from "@svc/contract";
-import { channelIdOf } from "@svc/kernel";
+import { channelIdsOf } from "@svc/kernel";
 import type { ChannelAnswers, NotifiedChannel } from "@svc/sop";
 import type { Generation } from "../generation.ts";
 import type { Service } from "../service.ts";
@@ -23,9 +23,7 @@ export interface NotifiedChannels {
 
 export function notifiedChannels({ context, lifecycle, generation, messaging }: Parts): NotifiedChannels {
   const { catalogue } = context.composition;
-  const known = catalogue
-    .filter(({ kind }) => kind === "channel")
-    .map(({ id, sections: [section] }) => channelIdOf({ id, ...(section !== undefined && { section }) }));
+  const known = catalogue.filter(({ kind }) => kind === "channel").flatMap(channelIdsOf);
   const maxChars = (id: string): number => generation().registry.channels.get(id)?.text?.maxChars ?? DEFAULT_MAX_CHARS;
   const isRunning = (id: string): boolean => {
     const owner = generation().registry.channelOwners.get(id);

@@ -1,6 +1,6 @@
 /** Questions as channels post them, and take them back. */
 import type { Messaging, PromptSource } from "@svc/agent";
-import { outcomeText, promptParts } from "@svc/sop";
+import { outcomeText, promptIdOf, promptParts } from "@svc/sop";
 import type { Approval, Store } from "@svc/store";
 
 const MAX_OUTCOME_CHARS = 300;
@@ -12,7 +12,7 @@ export const promptSource = (store: Pick<Store, "approvals">): PromptSource => (
     if (!approval) return undefined;
     const isWaiting = approval.status === "waiting";
     return {
-      prompt: { id: `ap-${n}`, ...promptParts(approval), ...LABELS },
+      prompt: { id: promptIdOf(approval), ...promptParts(approval), ...LABELS },
       isWaiting,
       ...(!isWaiting && { outcome: outcomeText(approval, MAX_OUTCOME_CHARS) }),
     };

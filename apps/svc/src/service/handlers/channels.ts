@@ -1,5 +1,5 @@
 /** What `svc channels` asks for. */
-import { type Json, SvcError } from "@svc/contract";
+import { type Json, SvcError, type VerificationState } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { channelList } from "../../channels/channel-list.ts";
 import { findChannel } from "../../channels/find-channel.ts";
@@ -26,8 +26,20 @@ export function channelHandlers(service: Service): ControlHandlers {
       const url = channelList(service).find((line) => line.id === id)?.callback_urls[0] ?? "";
       return reported(() => channel.setup!({ url }, limited(signal)));
     },
+    "channel-verify": ({ body, signal }) => {
+      const { channel } = channelOf(body["channel"]);
+      const { verification } = channel;
+      if (!verification) throw new SvcError("CHANNEL_CANNOT", "This channel has no devices to verify.");
+      const { step, matches } = body;
+      const until = limited(signal);
+      if (step === "begin") return verifying(() => verification.begin(until));
+      if (step === "state") return verifying(() => verification.state(until));
+      return verifying(() => verification.answer(matches === true, until));
+    },
   };
 }
+
+const verifying = async (work: () => Promise<VerificationState>): Promise<Json> => (await work()) as unknown as Json;
 
 const limited = (signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
 
