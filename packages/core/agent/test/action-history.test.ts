@@ -1,6 +1,6 @@
 // max_actions_per_hour: a reload or a restart that makes the hour new again would lift the limit.
 import { defineTool } from "@svc/contract";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 // A file that an answer names and that is not sent, sent from outside of the workspace, or sent again with every try.
 import type { Inbound, Media } from "@svc/contract";
-import { fakeWorkspace } from "@svc/testkit";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { answerRows, filesInstruction } from "../src/messaging/inbox/answer-rows.ts";

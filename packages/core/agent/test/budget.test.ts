@@ -1,7 +1,7 @@
 // max_cost_per_day: a limit that is dodged by restarting, reloading, stopping turns, moving the clock, a silent provider,
 // or by many turns at once is none.
 import type { Store } from "@svc/store";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Budget } from "../src/money/budget.ts";

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtinModel } from "../src/models/builtin.ts";
 import { callModel } from "../src/models/call-model.ts";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 
 const user = (text: string): LanguageModelV4Message => ({ role: "user", content: [{ type: "text", text }] });
 const say = async (text: string) => (await builtinModel.doGenerate({ prompt: [user(text)] })).content[0]!;

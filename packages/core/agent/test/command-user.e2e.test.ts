@@ -3,7 +3,7 @@ import { chownSync, linkSync, lstatSync, mkdirSync, symlinkSync, writeFileSync }
 import { join } from "node:path";
 import { givePath as handOver } from "@svc/kit/files";
 import { SANDBOX_USER } from "@svc/kit/process";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { beforeEach, describe, expect, test, type TestContext } from "vitest";
 import { commandUser } from "../src/sandbox/command-user.ts";
 import { openWorkspace } from "../src/workspace/index.ts";

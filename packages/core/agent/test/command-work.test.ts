@@ -1,6 +1,7 @@
 // A command in the sandbox that nobody sees, or that is told to have gone well.
 import { defineTool, type ExecResult, SvcError } from "@svc/contract";
-import { fakeClock, recordedInstruments } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
 import { describe, expect, test } from "vitest";
 import * as v from "valibot";
 import { createExec } from "../src/index.ts";

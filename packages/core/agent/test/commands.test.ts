@@ -1,6 +1,6 @@
 // Commands said on a channel: one that a model sees, that overtakes, or that is half done.
 import { SvcError } from "@svc/contract";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { commandOf } from "../src/commands/command.ts";
 import { gate } from "./house.ts";

@@ -1,5 +1,5 @@
 // What commands do: a conversation that is not new, a model that nobody offers or that another pays for, a status that tells ids.
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { act, call, gate, type HouseOptions, text } from "./house.ts";
 import {

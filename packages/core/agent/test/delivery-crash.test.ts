@@ -1,6 +1,6 @@
 // A delivery that kills the process, again and again: the service down for ever, others given up with it, a stop taken for a
 // crash, or a commit more for each message that is sent.
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { platform } from "./delivery-house.ts";
 import { afterKill, messagingHouse, type MessagingHouse, quiet, saidIn } from "./messaging-house.ts";

@@ -4,7 +4,9 @@ import { type Channel, type Conversation, type MessageEvent, type OutgoingMessag
 import { currentScope, type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
 import { laneOf } from "@svc/kit";
 import { type Delivery, type NewDelivery, openStore, type Store } from "@svc/store";
-import { captureLogger, type CapturedLogger, type FakeClock, fakeClock, settled, temporaryHome } from "@svc/testkit";
+import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
+import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
 import type { DeliverySettings, DispatcherOptions } from "../src/messaging/delivery/options.ts";
 

@@ -1,6 +1,7 @@
 // A question that is posted after it was answered, in two parts, without its buttons, or that opened what nobody remembers.
 import type { Channel, OutgoingMessage, PostedPrompt, Prompt, Receipt } from "@svc/contract";
-import { captureLogger, fakeClock } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ClosingPrompts } from "../src/messaging/delivery/close-prompts.ts";

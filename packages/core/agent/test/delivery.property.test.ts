@@ -3,14 +3,10 @@
 import { join } from "node:path";
 import { type Channel, type Clock, type Receipt, SvcError } from "@svc/contract";
 import { openStore, type Store } from "@svc/store";
-import {
-  type RecordedInstruments,
-  recordedInstruments,
-  captureLogger,
-  fakeClock,
-  settled,
-  temporaryHome,
-} from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock, settled } from "@svc/testkit/fake-clock";
+import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
@@ -58,7 +54,7 @@ test("in order within a conversation, never lost, and twice only when the kill c
   );
   // The window was hit, or the property says nothing of it.
   expect(repeats).toBeGreaterThan(0);
-}, 60_000);
+});
 
 /** A disk and a platform, which outlive every process. */
 class World {

@@ -1,6 +1,7 @@
 // The end of an answer that is seen being written: there twice, before an old edit, or not at all after a kill.
 import { SvcError } from "@svc/contract";
-import { fakeWorkspace, temporaryHome } from "@svc/testkit";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { until } from "./house.ts";
 import { afterKill, quiet, said, status } from "./messaging-house.ts";

@@ -1,6 +1,6 @@
 // A service that transcribes and hangs: everybody's turns wait for it, its recordings fill the memory, a voice message is lost.
 import type { FetchOptions, InboundMedia, Media } from "@svc/contract";
-import { fakeWorkspace } from "@svc/testkit";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { expect, test } from "vitest";
 import { messagingHouse, type MessagingHouse, quiet, said } from "./messaging-house.ts";
 

@@ -2,7 +2,8 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ClientId, Json } from "@svc/contract";
 import { openStore, type Store } from "@svc/store";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { History } from "../src/turn/history.ts";
@@ -61,7 +62,7 @@ describe("history", () => {
           store.close();
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 

@@ -8,7 +8,8 @@ import type {
 import { type ClientId, defineTool, SvcError, type Tool, type TurnEvent } from "@svc/contract";
 import { type CoreConfig, currentScope, DEFAULT_AGENT } from "@svc/kernel";
 import { openStore, type Store } from "@svc/store";
-import { captureLogger, type CapturedLogger, type FakeClock, fakeClock } from "@svc/testkit";
+import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
+import { type FakeClock, fakeClock } from "@svc/testkit/fake-clock";
 import * as v from "valibot";
 import {
   type Agent,

@@ -47,3 +47,36 @@ describe("what goes alongside an arrival", () => {
     expect([committed, made.store.inbox.counts().inbox.waiting]).toEqual([1, 1]);
   });
 });
+
+describe("messages that were taken back", () => {
+  const statesOf = ({ store }: ReturnType<typeof messagingHouse>) =>
+    store.inbox.list({}, 9).map(({ body, state }) => [(body as { text: string }).text, state]);
+
+  test("are dropped with what comes with that, those of the same channel that wait and no others", async () => {
+    using made = messagingHouse({ idle: true });
+    const three = ["a", "b", "c"].map((id) => said(id, { id }));
+    await made.messaging.receive("chat", three);
+    const other = { ...said("elsewhere", { id: "a" }), conversation: { channel: "other", id: "1" } };
+    await made.messaging.receive("other", [other]);
+    expect(await made.messaging.receive("chat", [said("d", { id: "d" })], undefined, ["a", "c", "unknown"])).toEqual([
+      "kept",
+    ]);
+    expect(statesOf(made)).toEqual([
+      ["d", "waiting"],
+      ["elsewhere", "waiting"],
+      ["c", "dropped"],
+      ["b", "waiting"],
+      ["a", "dropped"],
+    ]);
+  });
+
+  test("are left alone when what comes with that can't be kept", async () => {
+    using made = messagingHouse({ idle: true });
+    await made.messaging.receive("chat", [said("a", { id: "a" })]);
+    const refuse: Alongside = () => {
+      throw new SvcError("STORE_FULL");
+    };
+    await expect(made.messaging.receive("chat", [], refuse, ["a"])).rejects.toMatchObject({ code: "STORE_FULL" });
+    expect(statesOf(made)).toEqual([["a", "waiting"]]);
+  });
+});

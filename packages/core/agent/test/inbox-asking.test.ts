@@ -4,7 +4,7 @@ import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { defineTool } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { call, text, until } from "./house.ts";
@@ -83,7 +83,7 @@ async function allow({ made }: Life): Promise<void> {
 }
 
 describe("a kill while a person is asked", () => {
-  test("at any commit: one question, one answer, and the call made at most once", { timeout: 60_000 }, async () => {
+  test("at any commit: one question, one answer, and the call made at most once", async () => {
     using first = live({ remembers: true });
     await first.made.receive(said("do it"));
     await allow(first);

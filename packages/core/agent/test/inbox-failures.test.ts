@@ -1,7 +1,7 @@
 // A message whose turn fails: given up too early, tried for ever, answered with an apology twice, or forgotten.
 import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { act, call, hang, text } from "./house.ts";
 import {

@@ -1,7 +1,7 @@
 // An inbox that takes more than it can hold, or that one person fills so that nobody else gets in.
 import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { hang } from "./house.ts";
 import { afterKill, messagingHouse, quiet, said, saidIn } from "./messaging-house.ts";

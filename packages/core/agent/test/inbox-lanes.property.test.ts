@@ -1,6 +1,7 @@
 // Order over lanes that rest, are held and lose messages: one that is passed, begun twice, or forgotten with its lane.
 import type { WaitingMessage } from "@svc/store";
-import { fakeClock, settled } from "@svc/testkit";
+import { fakeClock, settled } from "@svc/testkit/fake-clock";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Attempted } from "../src/messaging/inbox/lane-options.ts";
@@ -26,106 +27,102 @@ const isSuspect = ({ crashes = 0 }: WaitingMessage): boolean => crashes >= 2;
 const isEqual = (got: number, expected: number): void => expect(got).toBe(expected);
 
 describe("lanes", () => {
-  test(
-    "whatever happens to them: in order, one at a time, all of them, within the limit",
-    { timeout: 60_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-          const clock = fakeClock();
-          const running = new Map<number, { message: WaitingMessage; end: (attempted: Attempted) => void }>();
-          const begun: number[] = [];
-          const isDown = new Set<string>();
-          const holds = new Map<string, number>();
-          const hold = (lane: string, channel: string): (() => void) => {
-            const release = lanes.hold({ lane, channel });
-            holds.set(lane, (holds.get(lane) ?? 0) + 1);
-            return () => {
-              holds.set(lane, holds.get(lane)! - 1);
-              release();
+  test("whatever happens to them: in order, one at a time, all of them, within the limit", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const clock = fakeClock();
+        const running = new Map<number, { message: WaitingMessage; end: (attempted: Attempted) => void }>();
+        const begun: number[] = [];
+        const isDown = new Set<string>();
+        const holds = new Map<string, number>();
+        const hold = (lane: string, channel: string): (() => void) => {
+          const release = lanes.hold({ lane, channel });
+          holds.set(lane, (holds.get(lane) ?? 0) + 1);
+          return () => {
+            holds.set(lane, holds.get(lane)! - 1);
+            release();
+          };
+        };
+        let limit = 2;
+        const lanes = new InboxLanes({
+          clock,
+          maxParallel: limit,
+          canBegin: (channel) => !isDown.has(channel),
+          attempt: (message) => {
+            expect([...running.values()].some((other) => other.message.lane === message.lane)).toBe(false);
+            expect(isDown.has(message.channel)).toBe(false);
+            expect(running.size).toBeLessThan(limit);
+            expect(isSuspect(message) && [...running.values()].some((other) => isSuspect(other.message))).toBe(false);
+            expect(holds.get(message.lane) ?? 0).toBe(0);
+            begun.push(message.n);
+            const { promise, resolve } = Promise.withResolvers<Attempted>();
+            running.set(message.n, { message, end: resolve });
+            return promise;
+          },
+        });
+        lanes.start();
+        const left = new Map<number, string>();
+        const releases: { at: number; release: () => void }[] = [];
+        let n = 0;
+        const finish = (which: number, attempted: Attempted): void => {
+          const [one] = [...running.values()].slice(which % (running.size || 1));
+          if (!one) return;
+          // Nothing before it in its lane is left.
+          const lane = [...left].filter(([, name]) => name === one.message.lane).map(([number]) => number);
+          expect(Math.min(...lane)).toBe(one.message.n);
+          running.delete(one.message.n);
+          if (attempted === "over") left.delete(one.message.n);
+          one.end(attempted);
+        };
+        for (const [at, each] of steps.entries()) {
+          if (each.do === "add") {
+            const message: WaitingMessage = {
+              n: ++n,
+              lane: `l${each.lane}`,
+              channel: `c${each.lane % 2}`,
+              kind: "message",
+              crashes: each.crashes,
             };
-          };
-          let limit = 2;
-          const lanes = new InboxLanes({
-            clock,
-            maxParallel: limit,
-            canBegin: (channel) => !isDown.has(channel),
-            attempt: (message) => {
-              expect([...running.values()].some((other) => other.message.lane === message.lane)).toBe(false);
-              expect(isDown.has(message.channel)).toBe(false);
-              expect(running.size).toBeLessThan(limit);
-              expect(isSuspect(message) && [...running.values()].some((other) => isSuspect(other.message))).toBe(false);
-              expect(holds.get(message.lane) ?? 0).toBe(0);
-              begun.push(message.n);
-              const { promise, resolve } = Promise.withResolvers<Attempted>();
-              running.set(message.n, { message, end: resolve });
-              return promise;
-            },
-          });
-          lanes.start();
-          const left = new Map<number, string>();
-          const releases: { at: number; release: () => void }[] = [];
-          let n = 0;
-          const finish = (which: number, attempted: Attempted): void => {
-            const [one] = [...running.values()].slice(which % (running.size || 1));
-            if (!one) return;
-            // Nothing before it in its lane is left.
-            const lane = [...left].filter(([, name]) => name === one.message.lane).map(([number]) => number);
-            expect(Math.min(...lane)).toBe(one.message.n);
-            running.delete(one.message.n);
-            if (attempted === "over") left.delete(one.message.n);
-            one.end(attempted);
-          };
-          for (const [at, each] of steps.entries()) {
-            if (each.do === "add") {
-              const message: WaitingMessage = {
-                n: ++n,
-                lane: `l${each.lane}`,
-                channel: `c${each.lane % 2}`,
-                kind: "message",
-                crashes: each.crashes,
-              };
-              left.set(message.n, message.lane);
-              lanes.add(message);
-            } else if (each.do === "end") finish(each.which, "over");
-            else if (each.do === "rest") finish(each.which, { restMs: 1_000 });
-            else if (each.do === "take" && left.has(each.n)) {
-              const taken = lanes.take(left.get(each.n)!, (message) => message.n === each.n);
-              isEqual(taken.length, running.has(each.n) ? 0 : 1);
-              for (const message of taken) left.delete(message.n);
-            } else if (each.do === "hold") {
-              releases.push({ at: at + each.for, release: hold(`l${each.lane}`, `c${each.lane % 2}`) });
-            } else if (each.do === "resize") {
-              limit = Math.max(each.to, running.size);
-              lanes.resize(limit);
-            } else if (each.do === "switch") {
-              const channel = `c${each.channel}`;
-              if (!isDown.delete(channel)) isDown.add(channel);
-            } else if (each.do === "time") await clock.advance(each.ms);
-            for (const due of releases.splice(0)) {
-              if (at >= due.at) due.release();
-              else releases.push(due);
-            }
-            await quiet();
-            expect(lanes.size).toBe(left.size);
+            left.set(message.n, message.lane);
+            lanes.add(message);
+          } else if (each.do === "end") finish(each.which, "over");
+          else if (each.do === "rest") finish(each.which, { restMs: 1_000 });
+          else if (each.do === "take" && left.has(each.n)) {
+            const taken = lanes.take(left.get(each.n)!, (message) => message.n === each.n);
+            isEqual(taken.length, running.has(each.n) ? 0 : 1);
+            for (const message of taken) left.delete(message.n);
+          } else if (each.do === "hold") {
+            releases.push({ at: at + each.for, release: hold(`l${each.lane}`, `c${each.lane % 2}`) });
+          } else if (each.do === "resize") {
+            limit = Math.max(each.to, running.size);
+            lanes.resize(limit);
+          } else if (each.do === "switch") {
+            const channel = `c${each.channel}`;
+            if (!isDown.delete(channel)) isDown.add(channel);
+          } else if (each.do === "time") await clock.advance(each.ms);
+          for (const due of releases.splice(0)) {
+            if (at >= due.at) due.release();
+            else releases.push(due);
           }
-          isDown.clear();
-          for (const { release } of releases) release();
-          while (left.size > 0) {
-            await clock.advance(1_000);
-            await quiet();
-            finish(0, "over");
-            await quiet();
-          }
-          expect([lanes.size, lanes.all()]).toEqual([0, []]);
-          lanes.stop();
-          await clock.advance(10_000);
-          expect(clock.waiting).toBe(0);
-        }),
-        { numRuns: 300 },
-      );
-    },
-  );
+          await quiet();
+          expect(lanes.size).toBe(left.size);
+        }
+        isDown.clear();
+        for (const { release } of releases) release();
+        while (left.size > 0) {
+          await clock.advance(1_000);
+          await quiet();
+          finish(0, "over");
+          await quiet();
+        }
+        expect([lanes.size, lanes.all()]).toEqual([0, []]);
+        lanes.stop();
+        await clock.advance(10_000);
+        expect(clock.waiting).toBe(0);
+      }),
+      { numRuns: cases(300) },
+    );
+  });
 
   test("a lane that lost all it had while it was ready is the same lane when more comes", async () => {
     const begun: WaitingMessage[] = [];

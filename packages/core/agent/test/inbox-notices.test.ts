@@ -1,6 +1,6 @@
 // A notice that is lost, handed over out of order, given up, or in the way of messages; a sender who sees no sign of life.
 import { SvcError, type Json } from "@svc/contract";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { hang, text } from "./house.ts";
 import { platform } from "./delivery-house.ts";

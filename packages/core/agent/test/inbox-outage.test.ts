@@ -1,5 +1,5 @@
 // A message whose model is down: given up before its answer would be, tried for ever, or forgotten by a restart.
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { text } from "./house.ts";
 import { afterKill, down, echo, failing, messagingHouse, quiet, said, status, type Think } from "./messaging-house.ts";

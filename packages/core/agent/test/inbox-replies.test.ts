@@ -1,6 +1,6 @@
 // An answer that waits behind the turn that waits for it, counts twice, counts although nobody had asked, or is lost by a kill.
 import { SvcError } from "@svc/contract";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { act, call, hang, text } from "./house.ts";
 import {

@@ -1,6 +1,7 @@
 // A person who says stop and is not heard, or whose next message is stopped too; a message that is dropped and answered.
 import { SvcError } from "@svc/contract";
-import { fakeWorkspace, temporaryHome } from "@svc/testkit";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { act, call, hang, text } from "./house.ts";
 import { afterKill, echo, lastAsked, messagingHouse, quiet, said, saidIn, type Think } from "./messaging-house.ts";

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { InboundMedia } from "@svc/contract";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "../src/index.ts";
@@ -45,7 +46,7 @@ describe("whatever a stranger calls a file", () => {
         await workspace.write(path, new Uint8Array(), "replace");
         expect(existsSync(join(home.root, path))).toBe(true);
       }),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     );
   });
 

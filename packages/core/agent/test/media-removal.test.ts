@@ -4,7 +4,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlink
 import { dirname, join } from "node:path";
 import { type InboundMedia, type Json, SvcError, type Workspace } from "@svc/contract";
 import type { FiledMessage } from "@svc/store";
-import { captureLogger, fakeWorkspace, temporaryHome } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openWorkspace, removeFiles, removeLeftovers } from "../src/index.ts";
@@ -59,7 +62,7 @@ test("whatever a file was called, the one that was kept of it is removed, and no
       await removeFiles([workspace], log, [filed(7, media)]);
       expect(files()).toEqual(["media", FOLDER, `${FOLDER}/8-cat.jpg`, "media/other"]);
     }),
-    { numRuns: 25 },
+    { numRuns: cases(25) },
   );
 });
 

@@ -2,7 +2,9 @@
 // follow one person's message through the service; and a wait that is told twice, or never ends, would be counted as two.
 import type { ClientId } from "@svc/contract";
 import { inScope } from "@svc/kernel";
-import { fakeClock, recordedInstruments, temporaryHome } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { sessionMessageOf } from "../src/index.ts";
 import { text } from "./house.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { defineTool } from "@svc/contract";
 import type { Store } from "@svc/store";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { call, text, until } from "./house.ts";
@@ -131,7 +131,7 @@ function checkAll({ made, acts }: Life, actsBefore: readonly string[]): void {
 }
 
 describe("a kill", () => {
-  test("at any commit loses nothing, and lets nothing happen twice", { timeout: 60_000 }, async () => {
+  test("at any commit loses nothing, and lets nothing happen twice", async () => {
     // One turn after the other, or their commits would be the same ones.
     using first = live({ remembers: true, settings: { maxParallelTurns: 1 } });
     for (const message of MESSAGES) await first.made.messaging.receive("chat", [message]);
@@ -148,7 +148,7 @@ describe("a kill", () => {
     }
   });
 
-  test("of the process that goes on after a kill is survived too", { timeout: 60_000 }, async () => {
+  test("of the process that goes on after a kill is survived too", async () => {
     using first = live({ remembers: true });
     await first.made.messaging.receive("chat", [MESSAGES[0]!]);
     await until(() => isOver(first.made));

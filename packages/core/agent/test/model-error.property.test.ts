@@ -1,5 +1,6 @@
 // What a provider answers when it fails is anybody's text: it never comes through, it never makes an error of ours throw, and
 // a wait that it asks for is a number that can be waited.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { SvcError } from "@svc/contract";
@@ -45,7 +46,7 @@ test("whatever a provider throws is an error of ours that repeats none of it", (
       expect(`${error.message} ${error.hint ?? ""} ${String(error.cause ?? "")}`).not.toContain(PLANTED);
       expect([typeof isRetryable(thrown), typeof wasAnswered(thrown)]).toEqual(["boolean", "boolean"]);
     }),
-    { numRuns: 1_000 },
+    { numRuns: cases(1_000) },
   );
 });
 
@@ -62,6 +63,6 @@ test("a wait is none, or a finite number of milliseconds that is not negative", 
       const wait = retryAfterMs({ responseHeaders }, NOW);
       expect(wait === undefined || (Number.isFinite(wait) && wait >= 0)).toBe(true);
     }),
-    { numRuns: 1_000 },
+    { numRuns: cases(1_000) },
   );
 });

@@ -1,7 +1,7 @@
 // A command that can put a link in the place of its own workspace, or of a folder of the config, chooses what the next command is given.
 import { mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { movablePath, type SandboxPaths } from "../src/sandbox/movable-path.ts";
 

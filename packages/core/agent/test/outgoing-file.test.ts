@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError, type Workspace } from "@svc/contract";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { openWorkspace } from "../src/index.ts";
 import { attachedFile } from "../src/messaging/channel-send/attached-file.ts";

@@ -1,6 +1,8 @@
 // Paragraphs that go out while the disk is full, a try breaks off or somebody stops the turn: lost, doubled, or said too late.
 import { SvcError } from "@svc/contract";
-import { fakeWorkspace, temporaryHome } from "@svc/testkit";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ANEW } from "../src/messaging/writing/paragraph-sender.ts";
@@ -160,7 +162,7 @@ describe("nothing is lost and nothing doubled", () => {
         for (const one of houses) one[Symbol.dispose]();
         for (const one of [home, other]) one.remove();
       }),
-      { numRuns: 25 },
+      { numRuns: cases(25) },
     );
   });
 

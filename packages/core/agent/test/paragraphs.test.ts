@@ -1,6 +1,7 @@
 // Each paragraph of an answer is a message as soon as it is complete: one that is torn, lost, said twice or out of order.
 import type { LanguageModelV4Content } from "@ai-sdk/provider";
-import { fakeWorkspace, temporaryHome } from "@svc/testkit";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { ANEW } from "../src/messaging/writing/paragraph-sender.ts";
 import { act, call, read, until } from "./house.ts";

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import type { SvcError } from "@svc/contract";
-import { type FakeModelOptions, type FakeModelServer, fakeModelServer } from "@svc/testkit";
+import { type FakeModelOptions, type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
 import { expect } from "vitest";
 import { ask, failure, house, type House, type HouseOptions } from "./house.ts";
 

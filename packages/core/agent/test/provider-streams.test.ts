@@ -1,7 +1,7 @@
 // Streams of the real provider libraries: cut between any two bytes, cut off, ended by an error, and what must survive them.
 import { text } from "node:stream/consumers";
 import type { TurnEvent } from "@svc/contract";
-import { fakeModelServer } from "@svc/testkit";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { describe, expect, test } from "vitest";
 import { ask } from "./house.ts";
 import {

@@ -1,5 +1,7 @@
 // A provider is told which call of the model it answers, in the header that every tracing system reads, and only where somebody traces.
-import { fakeClock, type RecordingOptions, recordedInstruments } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import { providerFetch } from "../src/models/provider-fetch.ts";
 import { inScope } from "@svc/kernel";

@@ -1,6 +1,6 @@
 // A mark that says "I am at it" and stays for ever, or comes after it was taken back.
 import { SvcError } from "@svc/contract";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { hang, until } from "./house.ts";
 import {

@@ -1,6 +1,7 @@
 // A configured secret that a model repeats, or that a tool reads, must not go out: not whole, not in two halves.
 import { defineTool, type Json, SvcError } from "@svc/contract";
 import { createRedactor, DOTS } from "@svc/kernel";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
@@ -163,7 +164,7 @@ describe("any text in any pieces, any secrets, one within another or overlapping
           expect(told).toBe(redact(pieces.join("")));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

@@ -1,5 +1,5 @@
 // A message of the agent's own in a turn that is killed: sent twice, not at all, or said to be nobody knows what.
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import type { Store } from "@svc/store";
 import { channelSendTool } from "../src/index.ts";

@@ -7,7 +7,7 @@ import { sessionMessageOf } from "../src/index.ts";
 import { lanesOfOwner, sessionIn } from "../src/messaging/session-message.ts";
 import { act, call, read, text, until } from "./house.ts";
 import { afterKill, echo, lastAsked, messagingHouse, type MessagingHouse, quiet, said } from "./messaging-house.ts";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 
 const ADA = "client-ada" as ClientId;
 const BEN = "client-ben" as ClientId;

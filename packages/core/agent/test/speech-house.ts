@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { createGuardedFetch, type GuardedFetch } from "@svc/kit";
-import { captureLogger, type FakeClock, fakeClock, settled } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

@@ -2,7 +2,10 @@
 import { SvcError } from "@svc/contract";
 import { currentScope, inScope, type Scope } from "@svc/kernel";
 import type { Store } from "@svc/store";
-import { fakeClock, fakeWorkspace, recordedInstruments, temporaryHome } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { fakeWorkspace } from "@svc/testkit/fake-workspace";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { platform } from "./delivery-house.ts";
 import { hang } from "./house.ts";

@@ -3,7 +3,10 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { inScope } from "@svc/kernel";
 import { openStore } from "@svc/store";
-import { fakeClock, type RecordedWork, recordedInstruments, temporaryHome } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { act, call, until } from "./house.ts";
 import {
@@ -57,57 +60,53 @@ describe("what the last process left", () => {
   });
 });
 
-test(
-  "after a kill at any commit, all that follows of a message is part of what it began as",
-  { timeout: 60_000 },
-  async () => {
-    const clock = fakeClock();
-    const { instruments, recorded } = recordedInstruments(clock);
-    const script: MessagingHouseOptions["think"] = (options) => {
-      const results = options.prompt.slice(options.prompt.findLastIndex(({ role }) => role === "user")).length;
-      return results === 1 ? [call("act", {}, "c-1")] : echo(options);
-    };
-    const options = { clock, instruments, think: script, tools: [act], settings: { maxParallelTurns: 1 } };
-    const kills: { folder: string; remove: () => void }[] = [];
-    let size = 0;
-    let folder = "";
-    const remember = (): void => {
-      const now = statSync(join(folder, "svc.db-wal")).size;
-      if (now === size) return;
-      size = now;
-      const home = temporaryHome();
-      afterKill(folder, home.path);
-      kills.push({ folder: home.path, remove: home.remove });
-    };
-    {
-      using first = messagingHouse({
-        ...options,
-        wrap: (store) => ({ ...store, write: (change) => store.write(change).finally(remember) }),
-      });
-      folder = first.folder;
-      for (const digit of ["1", "2"]) {
-        await inScope({ traceparent: traceparent(digit) }, () => first.messaging.receive("chat", [saidIn("a", digit)]));
-      }
-      await until(() => isOver(first));
-      await quiet();
+test("after a kill at any commit, all that follows of a message is part of what it began as", async () => {
+  const clock = fakeClock();
+  const { instruments, recorded } = recordedInstruments(clock);
+  const script: MessagingHouseOptions["think"] = (options) => {
+    const results = options.prompt.slice(options.prompt.findLastIndex(({ role }) => role === "user")).length;
+    return results === 1 ? [call("act", {}, "c-1")] : echo(options);
+  };
+  const options = { clock, instruments, think: script, tools: [act], settings: { maxParallelTurns: 1 } };
+  const kills: { folder: string; remove: () => void }[] = [];
+  let size = 0;
+  let folder = "";
+  const remember = (): void => {
+    const now = statSync(join(folder, "svc.db-wal")).size;
+    if (now === size) return;
+    size = now;
+    const home = temporaryHome();
+    afterKill(folder, home.path);
+    kills.push({ folder: home.path, remove: home.remove });
+  };
+  {
+    using first = messagingHouse({
+      ...options,
+      wrap: (store) => ({ ...store, write: (change) => store.write(change).finally(remember) }),
+    });
+    folder = first.folder;
+    for (const digit of ["1", "2"]) {
+      await inScope({ traceparent: traceparent(digit) }, () => first.messaging.receive("chat", [saidIn("a", digit)]));
     }
-    expect(kills.length).toBeGreaterThan(5);
-    for (const kill of kills) {
-      const before = recorded.works.length;
-      using next = messagingHouse({ ...options, folder: kill.folder });
-      await until(() => isOver(next));
-      await quiet();
-      const isPart = (work: RecordedWork): boolean => recorded.works.some((one) => one.traceparent === work.parent);
-      for (const work of recorded.works.slice(before)) {
-        expect([work.kind, isPart(work) || work.kind === "inbox"]).toEqual([work.kind, true]);
-        const traces = numbersOf(next, work).map((n) => String(n).repeat(32));
-        expect([traceOf(work.traceparent)]).toEqual(expect.arrayContaining(traces));
-      }
-      kill.remove();
+    await until(() => isOver(first));
+    await quiet();
+  }
+  expect(kills.length).toBeGreaterThan(5);
+  for (const kill of kills) {
+    const before = recorded.works.length;
+    using next = messagingHouse({ ...options, folder: kill.folder });
+    await until(() => isOver(next));
+    await quiet();
+    const isPart = (work: RecordedWork): boolean => recorded.works.some((one) => one.traceparent === work.parent);
+    for (const work of recorded.works.slice(before)) {
+      expect([work.kind, isPart(work) || work.kind === "inbox"]).toEqual([work.kind, true]);
+      const traces = numbersOf(next, work).map((n) => String(n).repeat(32));
+      expect([traceOf(work.traceparent)]).toEqual(expect.arrayContaining(traces));
     }
-    expect(recorded.open).toEqual([]);
-  },
-);
+    kill.remove();
+  }
+  expect(recorded.open).toEqual([]);
+});
 
 const isOver = ({ store }: MessagingHouse): boolean => {
   const { inbox, outbox } = store.inbox.counts();

@@ -1,6 +1,7 @@
 // What one message is worked on for must not be told as another's: its lines of the log, its trace, its requests.
 import { currentScope, inScope, type Scope } from "@svc/kernel";
-import { captureLogger, fakeClock } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
 import { Courtesies } from "../src/messaging/inbox/courtesies.ts";
 import { platform } from "./delivery-house.ts";

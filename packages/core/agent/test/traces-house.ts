@@ -1,5 +1,7 @@
 /** Messaging that a recording observer watches, and how traces look in it. */
-import { fakeClock, type RecordedInstruments, recordedInstruments, type RecordingOptions } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { type MessagingHouse, messagingHouse, type MessagingHouseOptions } from "./messaging-house.ts";
 
 export type WatchedHouse = MessagingHouse & RecordedInstruments;

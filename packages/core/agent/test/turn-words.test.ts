@@ -1,6 +1,6 @@
 // A person's words told to whoever did not ask for them, or with a secret in them.
 import type { Json } from "@svc/contract";
-import type { RecordedWork } from "@svc/testkit";
+import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import { ask, call, read, scripted, text } from "./house.ts";
 import { watchedAgent } from "./watched-agent.ts";

@@ -1,7 +1,9 @@
 // Work without an end, or an end without its reason: nobody could tell a turn that failed from one that hangs.
 import { SvcError } from "@svc/contract";
 import { createInstruments } from "@svc/kernel";
-import { fakeClock, type RecordedWork, recordedInstruments, settled } from "@svc/testkit";
+import { fakeClock, settled } from "@svc/testkit/fake-clock";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
 import { describe, expect, test } from "vitest";
 import { ask, call, failure, hang, house, type HouseOptions, read, scripted, text } from "./house.ts";
 import { watchedAgent } from "./watched-agent.ts";

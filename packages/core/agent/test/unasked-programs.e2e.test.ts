@@ -2,7 +2,7 @@
 // in the workspace, by what a repository's configuration names.
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
-import { requireReal } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { judgeLine } from "../src/policy/command-line.ts";

@@ -1,5 +1,7 @@
 /** An agent that a recording observer watches. */
-import { fakeClock, type RecordedInstruments, recordedInstruments, type RecordingOptions } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { type RecordedInstruments, recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import type { RecordingOptions } from "@svc/testkit/observe/recording-observer";
 import { type House, house, type HouseOptions } from "./house.ts";
 
 export function watchedAgent(

@@ -1,6 +1,10 @@
 // Whatever happens in whatever order: work that was begun is ended, once, and no turn ends before what is part of it.
 import { type ClientId, SvcError } from "@svc/contract";
-import { fakeClock, type RecordedWork, recordedInstruments, temporaryHome } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { recordedInstruments } from "@svc/testkit/observe/recorded-instruments";
+import type { RecordedWork } from "@svc/testkit/observe/recording-observer";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { platform } from "./delivery-house.ts";
@@ -132,9 +136,9 @@ function moodOf(sending: Sending): "take" | "hang" | SvcError {
   return sending === "refuse" ? new SvcError("DELIVERY_REFUSED") : sending;
 }
 
-test("every piece of work that was begun is ended once", { timeout: 120_000 }, async () => {
+test("every piece of work that was begun is ended once", async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), moods, sendings, async (steps, ahead, sent) => {
     expect(await wrongAfter(steps, ahead, sent)).toEqual([]);
   });
-  await fc.assert(property, { numRuns: 40 });
+  await fc.assert(property, { numRuns: cases(40) });
 });

@@ -1,7 +1,7 @@
 // Removing as a way out of the workspace: through a symlink, or one that is put there while it is looked at.
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Workspace } from "@svc/contract";
 import { openWorkspace, type WorkspaceOptions } from "../src/workspace/index.ts";

@@ -5,6 +5,7 @@ import * as fs from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { FillFile, Workspace } from "@svc/contract";
@@ -261,7 +262,7 @@ describe.each(Object.entries(openers))("%s", (_, opener) => {
           await fs.rm(room, { recursive: true });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
   });
 });

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import type { Drafts } from "@svc/contract";
-import { type FakeChat, fakeChat } from "@svc/testkit";
+import { type FakeChat, fakeChat } from "@svc/testkit/fake-chat";
 import { type MessagingHouse, messagingHouse, type MessagingHouseOptions, quiet } from "./messaging-house.ts";
 
 export interface Pen {

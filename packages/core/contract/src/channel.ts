@@ -74,6 +74,8 @@ export interface Channel {
   /** Answers that people see being written. */
   readonly drafts?: Drafts;
   readonly media?: Media;
+  /** Of a channel whose devices verify each other. */
+  readonly verification?: Verification;
   /** Questions with buttons. Without it a question is posted by `send`, and answered by a word. */
   readonly prompts?: Prompts;
   /**
@@ -160,6 +162,10 @@ export interface Inbound {
   readonly group?: boolean;
   readonly text: string;
   readonly media?: readonly InboundMedia[];
+  /** The sender picked this message to reply to: the platform's id of it, as in `Receipt.platformId`, or any text for one elsewhere. */
+  readonly repliesTo?: string;
+  /** The words are not the sender's: forwarded, or those of another program's button. They answer no question of ours. */
+  readonly secondHand?: true;
   /** A button of `Prompts.post` was pressed; `text` is its label. */
   readonly choice?: { readonly prompt: string; readonly approved: boolean };
   /** When the platform says it was written, milliseconds since the epoch. */
@@ -192,3 +198,25 @@ export const DEDUPE_MS = 691_200_000;
 
 /** What one message may hold on a platform of which nothing else is known (`Channel.text`). */
 export const DEFAULT_MAX_CHARS = 4_000;
+
+/**
+ * Compares a row of symbols with another device, which rules out a man in the middle: `svc channels verify`. Every call
+ * does what is ours to do next. Throws CHANNEL_DOWN, CHANNEL_CANNOT, CHANNEL_UNAUTHORIZED, REMOTE_*.
+ */
+export interface Verification {
+  /** Takes up a request that waits, or asks the account's other devices. */
+  begin(signal: AbortSignal): Promise<VerificationState>;
+  state(signal: AbortSignal): Promise<VerificationState>;
+  /** Whether the other side shows the same symbols. */
+  answer(matches: boolean, signal: AbortSignal): Promise<VerificationState>;
+}
+
+/** `peer`: the other side, for a person. */
+export type VerificationState =
+  | { readonly stage: "waiting" | "confirmed" | "done"; readonly peer: string }
+  | {
+      readonly stage: "compare";
+      readonly peer: string;
+      readonly symbols: readonly { readonly symbol: string; readonly name: string }[];
+    }
+  | { readonly stage: "cancelled"; readonly peer: string; readonly reason: string };

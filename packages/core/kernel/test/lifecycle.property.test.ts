@@ -1,4 +1,5 @@
 // Whatever mix of features fails, hangs or behaves, and whenever the shutdown comes, the rules of the phases hold.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { feature, lifecycleOf, neverAborted, tool } from "./fake-features.ts";
@@ -125,6 +126,6 @@ test("for every mix of features and every moment of shutdown, the rules of the p
     fc.asyncProperty(plans, stopAfter, async (all, stop) => {
       expect(brokenRules(all, await live(all, stop))).toEqual([]);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { asideNumbers, type LogFile, type LogFileLimits, openLogFile } from "../src/index.ts";
@@ -76,7 +77,7 @@ describe("writing", () => {
           expect(Buffer.byteLength(each) <= maxBytes || each.indexOf("\n") === each.length - 1).toBe(true);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: cases(50) },
     );
   });
 

@@ -1,5 +1,6 @@
 // Whatever the secret is, and wherever in a line it comes: message, a field's name or value, an id of the scope, what the
 // logger was made with; it is in neither of the two places that the line goes to, in no spelling that a reader would know.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { createLogger, DOTS, inScope, type KernelLogger, loadConfig } from "../src/index.ts";
@@ -62,7 +63,7 @@ test("a secret in any part of a line is not in the line", () => {
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });
 

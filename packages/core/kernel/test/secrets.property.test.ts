@@ -1,6 +1,7 @@
 // behaviour: one schema walk finds every secret in both directions. Whatever the schema and however the file is written, what
 // is sealed opens to the same, and no secret is left in the file, in what is shown or in a log line.
 import { type FeatureDefinition, secret } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
@@ -214,7 +215,7 @@ test("for every schema and every way to write its values", async () => {
         expect(opened.map((each) => open(each)).toSorted()).toEqual(secrets.toSorted());
       },
     ),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
-  expect(sealedInAll.length).toBeGreaterThan(20);
-}, 60_000);
+  expect(sealedInAll.length).toBeGreaterThan(cases(60) / 3);
+});

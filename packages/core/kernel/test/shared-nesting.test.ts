@@ -1,6 +1,7 @@
 // A dead lock says nothing: the turn hangs, the tool hangs, and the log has no line of it. Whoever would close a circle of waits
 // is told so instead, and everybody else goes on.
 import type { SharedHandle } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { FeatureStates } from "../src/index.ts";
@@ -133,7 +134,7 @@ describe("several handles", () => {
         expect(outcomes.filter((outcome) => outcome === "free")).toHaveLength(4);
         expect(new Set(outcomes).difference(new Set(["ok", "refused", "free"]))).toEqual(new Set());
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 

@@ -1,5 +1,6 @@
 // Texts that people and machines write and the kernel reads: keys, lines of the log, TOML by two parsers. Whatever the text,
 // the reader does not throw, and what was written is what is read.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readKey } from "../src/config/key-text.ts";
@@ -40,7 +41,7 @@ describe("a typed key", () => {
         expect(path?.length).not.toBe(0);
         expect(/^[\w-]+$/.test(text) ? path : [text]).toEqual([text]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: cases(1_000) },
     );
   });
 });
@@ -69,7 +70,7 @@ describe("a line of the log", () => {
         const shown = entry ? readableLine({ ...entry, time: "2026-01-01T00:00:00.000Z" }) : "";
         expect(shown).not.toMatch(/[\p{Cc}\u2028\u2029]/u);
       }),
-      { numRuns: 1_000 },
+      { numRuns: cases(1_000) },
     );
   });
 });
@@ -149,7 +150,7 @@ describe("TOML", () => {
         // They differ at the edges of TOML; what is written is compared with both (edit-config.ts).
         expect(otherTable(text) ?? table).toEqual(table ?? otherTable(text));
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -1,4 +1,5 @@
 // Two conversations in one lane would see each other's history: ids are the platform's and hold any character.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { laneOf, lanesOf } from "../src/index.ts";
@@ -18,7 +19,7 @@ test("one lane for each conversation, and the same one every time", () => {
       expect(laneOf(one) === laneOf(other)).toBe(isSame);
       expect(laneOf({ ...one })).toBe(laneOf(one));
     }),
-    { numRuns: 2_000 },
+    { numRuns: cases(2_000) },
   );
 });
 
@@ -36,7 +37,7 @@ test("the lanes of a chat are those of its threads, and no other's", () => {
       expect(isIn(laneOf(one), lanesOf(one))).toBe(true);
       expect(isIn(laneOf(other), lanesOf(one))).toBe(one.channel === other.channel && one.id === other.id);
     }),
-    { numRuns: 2_000 },
+    { numRuns: cases(2_000) },
   );
   const { id } = { id: "room\\" };
   expect(isIn(laneOf({ channel: "c", id: 'room\\"x' }), lanesOf({ channel: "c", id }))).toBe(false);

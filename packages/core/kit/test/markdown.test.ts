@@ -1,4 +1,5 @@
 // Every channel shows what is read here: a word that is lost, or a mark that is taken for formatting, is so everywhere.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { Tokenizer } from "marked";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -166,7 +167,7 @@ describe("whatever it is", () => {
           expect(url).toMatch(/^(?:https?:\/\/|mailto:|tel:)/i);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: cases(3_000) },
     );
   });
 
@@ -179,7 +180,7 @@ describe("whatever it is", () => {
         const lines = text.split(/\r\n?|\n/).length - 1;
         expect(tree.reduce((sum, { gap }) => sum + gap, 0)).toBeLessThanOrEqual(lines);
       }),
-      { numRuns: 1_000 },
+      { numRuns: cases(1_000) },
     );
   });
 });
@@ -225,7 +226,7 @@ describe("what is made to take for ever", () => {
         expect(lexer.effort).toBeLessThanOrEqual(MAX_EFFORT);
         expect(nesting(readMarkdown(text))).toBeLessThan(30);
       }),
-      { numRuns: 30 },
+      { numRuns: cases(30) },
     );
   });
 

@@ -1,5 +1,6 @@
 // An upload is read back by the runtime's own parser: a name with quotes or line breaks must not end a header, and a file
 // that holds what looks like a boundary must not end the file.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { multipart } from "../src/index.ts";
@@ -20,7 +21,7 @@ test("fields and files come back as they went in", async () => {
       expect(Buffer.from(await found.arrayBuffer()).equals(bytes)).toBe(true);
       expect(found.type).toBe("image/png");
     }),
-    { numRuns: 50 },
+    { numRuns: cases(50) },
   );
 });
 

@@ -1,5 +1,6 @@
 // The URL, the exemptions and the headers of an outgoing request come from a model or a config: whatever they are, what is
 // fetched is what a plain reader saw, and nothing else is let through.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SvcError } from "@svc/contract";
@@ -84,7 +85,7 @@ describe("a URL", () => {
         const url = attempt("ADDRESS_REFUSED", () => parseTarget(text));
         expect(url === undefined || isPlain(url)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(2_000) },
     );
   });
 
@@ -94,7 +95,7 @@ describe("a URL", () => {
         const host = attempt("ADDRESS_REFUSED", () => parseTarget(text))?.hostname ?? "";
         expect(/^[\d.]+$/.test(host) ? hostAsRead(text) : host).toBe(host);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(2_000) },
     );
   });
 

@@ -1,4 +1,5 @@
 // A long answer in several messages: what a reader sees must be all there, in order, within the platform's limit.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { splitText } from "../src/index.ts";
@@ -37,7 +38,7 @@ describe("whatever the text and the limit", () => {
         expect(parts.filter((part) => part.length > maxChars || part.trim() === "")).toEqual([]);
         expect(visible(parts.join(""))).toBe(visible(text));
       }),
-      { numRuns: 1_000 },
+      { numRuns: cases(1_000) },
     );
   });
 
@@ -62,7 +63,7 @@ describe("whatever the text and the limit", () => {
         expect(openOnes).toEqual([]);
         expect(visible(withoutFences(parts.join("\n")))).toBe(visible(withoutFences(text)));
       }),
-      { numRuns: 1_000 },
+      { numRuns: cases(1_000) },
     );
   });
 

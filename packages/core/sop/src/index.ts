@@ -7,7 +7,7 @@ export { type ApprovalRegistry, createApprovals } from "./approvals/approvals.ts
 export { askForTool, type AskForToolParts } from "./approvals/ask-for-tool.ts";
 export type { ChannelAnswers } from "./approvals/options.ts";
 export { outcomeText } from "./approvals/outcome.ts";
-export { promptParts } from "./approvals/prompt-text.ts";
+export { promptIdOf, promptParts } from "./approvals/prompt-text.ts";
 export { createAuditLog } from "./audit/audit-log.ts";
 export { createChannelEvents } from "./channel-events/channel-events.ts";
 export { approvalJson } from "./json/approval-json.ts";

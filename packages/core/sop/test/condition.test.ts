@@ -1,5 +1,6 @@
 // A condition decides whether something runs by itself. One that is read wrongly runs it for the wrong event; one that throws or
 // never ends, on a text that a stranger or an agent has written, takes the service down.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCondition } from "../src/triggers/condition.ts";
@@ -140,7 +141,7 @@ describe("whatever is written", () => {
         const fixed = "fault" in read ? false : read.condition === "always" ? true : holds;
         expect(holds).toBe(fixed);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

@@ -1,7 +1,7 @@
 // Marks on disk that do not go with their transaction: a trigger would be fired twice, or never.
 import { SvcError } from "@svc/contract";
 import { openStore } from "@svc/store";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
 import { cronMarks } from "../src/triggers/cron-marks.ts";
 

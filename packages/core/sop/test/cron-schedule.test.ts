@@ -1,6 +1,6 @@
 // A time that is due starts its procedure once: not twice after a crash or a restart, and not never after a night with the lid
 // closed.
-import { settled } from "@svc/testkit";
+import { settled } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
 import { DAY, HOUR, MINUTE, START, trigger, world } from "./cron-world.ts";
 

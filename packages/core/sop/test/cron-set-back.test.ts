@@ -1,6 +1,7 @@
 // A machine without a clock of its own boots decades back and is set right a minute later: what was fired before it was
 // switched off must not be fired again for that. And a clock that was a month ahead must not cost the day it had been at.
-import { captureLogger, type FakeClock, fakeClock, settled } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
 import type { CronMark } from "../src/triggers/cron-marks.ts";
 import { createCronSchedule, type CronSchedule } from "../src/triggers/cron-schedule.ts";

@@ -1,6 +1,7 @@
 // Cron is read by a library; this is what the rest relies on: strictly after, in the zone's own time, once where the clock is
 // set back and not never where it is set forward.
 import { execFileSync } from "node:child_process";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cronTimes, isTimeZone } from "../src/triggers/cron-time.ts";
@@ -127,6 +128,6 @@ test("the last time until a time, and the next after it, leave nothing between t
       expect(times.lastUntil(next)).toBe(next);
       expect(times.lastUntil(next - 1)).toBe(last);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });

@@ -1,6 +1,7 @@
 /** Shared by the tests of the cron schedule: a machine that fires triggers, and what outlives its processes. */
 import { SvcError } from "@svc/contract";
-import { captureLogger, type FakeClock, fakeClock, settled } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 import type { CronTrigger } from "../src/triggers/cron-entry.ts";
 import type { CronMark, CronMarks } from "../src/triggers/cron-marks.ts";
 import { createCronSchedule, type CronSchedule } from "../src/triggers/cron-schedule.ts";

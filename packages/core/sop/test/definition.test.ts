@@ -1,5 +1,6 @@
 // What an operator writes wrongly in SOP.toml must be told before it runs, all of it at once, with its line and without a word of
 // what was written; and what is right must be loaded as it stands.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { formatProblems } from "@svc/kernel";
 import { describe, expect, test } from "vitest";
@@ -275,7 +276,7 @@ test("whatever stands in the two files, it is loaded or told, and never thrown",
       const { definition, problems } = await check(lines.join("\n"), `## Steps\n1. a\n${markdown}`);
       expect(definition === undefined).toBe(problems.length > 0);
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

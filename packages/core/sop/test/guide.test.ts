@@ -2,7 +2,7 @@
 // says, is in every workspace.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { checkSops } from "../src/library/check.ts";
 import { conditionHolds } from "../src/triggers/match.ts";

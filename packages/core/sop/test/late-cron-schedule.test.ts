@@ -1,6 +1,6 @@
 // The schedule is loaded when there is a cron trigger: one that comes later must fire, one that went must leave nothing that fires
 // when it comes back, and a stop in the middle of the loading must be one.
-import { settled } from "@svc/testkit";
+import { settled } from "@svc/testkit/fake-clock";
 import { expect, test } from "vitest";
 import { lateCronSchedule } from "../src/triggers/late-cron-schedule.ts";
 import { HOUR, START, trigger, World } from "./cron-world.ts";

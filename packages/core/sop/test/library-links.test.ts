@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import fsp from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { at, config, home, library, libraryForEachTest, names, patched, STEPS, toml, write } from "./library-house.ts";
 

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import fsp from "node:fs/promises";
 import { join } from "node:path";
-import { settled } from "@svc/testkit";
+import { settled } from "@svc/testkit/fake-clock";
 import { describe, expect, test, vi } from "vitest";
 import {
   at,
@@ -22,6 +22,8 @@ import {
 } from "./library-house.ts";
 
 libraryForEachTest();
+
+const WAIT = { timeout: 30_000 };
 
 const event = (topic: string) => ({ source: "webhook", topic, payload: null }) as const;
 
@@ -186,7 +188,7 @@ describe("a file that is being written", () => {
     write("a", { toml: "[sop]\n" });
     touch("a");
     const done = library.reload();
-    await vi.waitFor(() => expect(clock.waiting).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(clock.waiting).toBeGreaterThan(0), WAIT);
     expect(library.hasPath("/whole")).toBe(true);
     write("a", { toml: toml("/now") });
     touch("a");
@@ -197,7 +199,7 @@ describe("a file that is being written", () => {
     await vi.waitFor(async () => {
       await clock.advance(100);
       expect(library.hasPath("/now")).toBe(true);
-    });
+    }, WAIT);
     await done;
     expect(told).toBe(2);
   });

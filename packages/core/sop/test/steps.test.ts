@@ -1,5 +1,6 @@
 // Steps are written by hand, in the Markdown of many editors. A step that is missed is not done, a gate that is missed is not
 // asked for, and a line of an example or a comment must not become a step.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readSteps } from "../src/library/steps-md.ts";
@@ -217,7 +218,7 @@ describe("whatever is written", () => {
           expect(column).toBeGreaterThan(0);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -1,6 +1,6 @@
 // The conformance cases of procedures: what other programs of this kind decide, and an operator relies on. Triggers by MQTT and
 // by peripherals do not exist here yet, so their cases (and the whole group sop.mqtt_topic) are left out, and counted.
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
 import { gateOf } from "../src/library/mode.ts";
 import { readSteps } from "../src/library/steps-md.ts";

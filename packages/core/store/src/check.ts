@@ -55,6 +55,24 @@ export async function checkDatabase(file: string, check: DatabaseCheck): Promise
   }
 }
 
+/**
+ * Of a database that a feature keeps beside svc's own, whose tables are unknown here: problems as in DatabaseReport. Throws
+ * STORE_FAILED when the file can't be opened.
+ */
+export function checkFeatureDatabase(file: string): readonly string[] {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file, { readOnly: true, timeout: 100, defensive: true });
+    db.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");
+    return [...(hasForeign(schemaObjects(db)) ? [FOREIGN] : []), ...sqliteProblems(db, false)];
+  } catch (error) {
+    if (isDamage(error)) return ["It is damaged, or no database."];
+    throw storeError(error);
+  } finally {
+    db?.close();
+  }
+}
+
 /** The way in which `openDatabase` opens it on a full disk. */
 const held = (cause: unknown): SvcError =>
   new SvcError(
@@ -95,13 +113,17 @@ function schemaProblems(db: DatabaseSync, schema: number): string[] {
   if (schema === 0) return ["It holds nothing of svc."];
   const have = schemaObjects(db);
   const missing = expectedObjects(schema).filter((name) => !have.includes(name));
-  // svc makes neither; one that came with a backup would run inside svc's own writes.
-  const foreign = have.some((name) => name.startsWith("trigger ") || name.startsWith("view "));
   return [
     ...(missing.length > 0 ? [`Parts of its schema are missing: ${missing.join(", ")}.`] : []),
-    ...(foreign ? ["It holds triggers or views, which svc never makes."] : []),
+    ...(hasForeign(have) ? [FOREIGN] : []),
   ];
 }
+
+/** svc makes neither; one that came with a backup would run inside svc's own writes. */
+const hasForeign = (objects: readonly string[]): boolean =>
+  objects.some((name) => name.startsWith("trigger ") || name.startsWith("view "));
+
+const FOREIGN = "It holds triggers or views, which svc never makes.";
 
 /** Kinds and names, without the texts: those of an altered table differ between versions of SQLite. */
 const schemaObjects = (db: DatabaseSync): string[] =>

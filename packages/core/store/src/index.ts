@@ -20,7 +20,7 @@ export type { DeviceStore } from "./devices.ts";
 export type { IdempotencyStore } from "./idempotency.ts";
 export type { InboxStore } from "./messages/inbox.ts";
 export type { OutboxStore } from "./messages/outbox.ts";
-export { PAGE_IDLE_MS, type PageSessionStore } from "./page-sessions.ts";
+export type { PageSessionStore } from "./page-sessions.ts";
 export type { KnownLanes } from "./known-lanes.ts";
 export type { StepStore } from "./messages/steps.ts";
 export type { ActiveStatus, SopRunStore } from "./sop-runs.ts";

@@ -6,7 +6,7 @@ import { CONVERSATIONS_STEP } from "./conversations-schema.ts";
 import { OUTBOX_APPROVAL_STEP } from "./messages/approval-column.ts";
 import { DRAFTS_STEP } from "./messages/draft-columns.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
-import { PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
+import { LONG_PAGE_SESSIONS_STEP, PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
 import { SOP_STEP } from "./sop-schema.ts";
 import { TRACES_STEP } from "./traces-schema.ts";
 
@@ -117,6 +117,7 @@ export const STEPS: readonly string[] = [
   `${APPROVALS_STEP} ${OUTBOX_APPROVAL_STEP} ${SOP_STEP} ${PAGE_SESSIONS_STEP}`,
   `${DRAFTS_STEP} ${CONVERSATIONS_STEP}`,
   TRACES_STEP,
+  LONG_PAGE_SESSIONS_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

@@ -1,10 +1,14 @@
-/** A sign-in of the page on disk. Neither of the two values that prove it is stored. */
+/** A sign-in of the page on disk. The cookie that proves it is not stored. */
 export interface PageSession {
+  /** Names the sign-in in lists; opens nothing. */
+  readonly id: string;
   /** Hex SHA-256 of the cookie's value. */
   readonly idHash: string;
-  /** Hex SHA-256 of what comes in `X-Svc-Csrf`. */
-  readonly csrfHash: string;
   readonly deviceId: string;
+  /** Browser and system in words, such as `Firefox on Linux`. */
+  readonly browser: string;
+  /** The page came by https: its cookie is `Secure`, whenever it is set again. */
+  readonly isSecure: boolean;
   readonly createdAtMs: number;
   readonly seenAtMs: number;
 }

@@ -3,8 +3,6 @@ import type { DatabaseSync } from "node:sqlite";
 import type { GroupCommit } from "./group-commit.ts";
 import type { PageSession } from "./page-session-types.ts";
 
-/** Without a request for so long, a sign-in has ended. */
-export const PAGE_IDLE_MS = 12 * 3_600_000;
 /** How stale `seen_at` may get before it is written again. */
 const TOUCH_EVERY_MS = 60_000;
 
@@ -21,7 +19,9 @@ export class PageSessionStore {
   constructor(db: DatabaseSync, commits: GroupCommit) {
     this.#commits = commits;
     this.#all = db.prepare("SELECT * FROM page_sessions ORDER BY seen_at");
-    this.#insert = db.prepare("INSERT INTO page_sessions VALUES (?, ?, ?, ?, ?)");
+    this.#insert = db.prepare(
+      "INSERT INTO page_sessions (id_hash, id, device, browser, secure, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    );
     this.#touch = db.prepare("UPDATE page_sessions SET seen_at = ? WHERE id_hash = ?");
     this.#delete = db.prepare("DELETE FROM page_sessions WHERE id_hash = ?");
     this.#deleteIdle = db.prepare(
@@ -35,8 +35,10 @@ export class PageSessionStore {
   }
 
   /** Resolves once it is on disk. Rejects with STORE_*, also when its device is gone. */
-  async add({ idHash, csrfHash, deviceId, createdAtMs, seenAtMs }: PageSession): Promise<void> {
-    await this.#commits.write(() => this.#insert.run(idHash, csrfHash, deviceId, createdAtMs, seenAtMs));
+  async add({ idHash, id, deviceId, browser, isSecure, createdAtMs, seenAtMs }: PageSession): Promise<void> {
+    await this.#commits.write(() =>
+      this.#insert.run(idHash, id, deviceId, browser, Number(isSecure), createdAtMs, seenAtMs),
+    );
     this.#touchedMs.set(idHash, seenAtMs);
   }
 
@@ -59,25 +61,29 @@ export class PageSessionStore {
       });
   }
 
-  /** Inside a transaction: deletes at most `limit` that nobody will come back to; tells how many. */
-  dropIdle(nowMs: number, limit: number): number {
+  /** Inside a transaction: deletes at most `limit` that were last seen before `oldestMs`; returns how many. */
+  dropIdle(oldestMs: number, limit: number): number {
     // What is on disk is up to a minute older than what the gateway knows.
-    return Number(this.#deleteIdle.run(nowMs - PAGE_IDLE_MS - TOUCH_EVERY_MS, limit).changes);
+    return Number(this.#deleteIdle.run(oldestMs - TOUCH_EVERY_MS, limit).changes);
   }
 }
 
 interface PageSessionRow {
   id_hash: string;
-  csrf_hash: string;
+  id: string;
   device: string;
+  browser: string;
+  secure: number;
   created_at: number;
   seen_at: number;
 }
 
 const fromRow = (row: PageSessionRow): PageSession => ({
+  id: row.id,
   idHash: row.id_hash,
-  csrfHash: row.csrf_hash,
   deviceId: row.device,
+  browser: row.browser,
+  isSecure: row.secure !== 0,
   createdAtMs: row.created_at,
   seenAtMs: row.seen_at,
 });

@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { type DeviceRow, deviceOf } from "./devices.ts";
-import { PAGE_IDLE_MS } from "./page-sessions.ts";
 import type { Device } from "./types.ts";
 
 export interface Paired {
@@ -16,15 +15,15 @@ export interface Paired {
 
 const NOBODY: Paired = { devices: [], pageSessions: 0, kept: new Map() };
 
-/** Undefined: the file can't be read, or is of another version. Without one nobody is paired. */
-export function readPaired(file: string, nowMs: number): Paired | undefined {
+/** `oldestSeenMs`: a page that was last seen before is signed out. Undefined: the file can't be read, or is of another version. A missing file has no devices. */
+export function readPaired(file: string, oldestSeenMs: number): Paired | undefined {
   if (!existsSync(file)) return NOBODY;
   try {
     // It may come out of somebody's backup: nothing in its schema may run. A lock is not waited for long.
     const db = new DatabaseSync(file, { readOnly: true, timeout: 100, defensive: true });
     try {
       const devices = db.prepare("SELECT * FROM devices ORDER BY created_at").all() as unknown as DeviceRow[];
-      const signIns = db.prepare("SELECT count(*) AS n FROM page_sessions WHERE seen_at > ?").get(nowMs - PAGE_IDLE_MS);
+      const signIns = db.prepare("SELECT count(*) AS n FROM page_sessions WHERE seen_at > ?").get(oldestSeenMs);
       const kept = db.prepare("SELECT owner, count(*) AS n FROM vault GROUP BY owner").all();
       return {
         devices: devices.map(deviceOf),

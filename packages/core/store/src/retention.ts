@@ -78,7 +78,10 @@ export class Retention {
     const turns = await this.#untilNone(() => this.#sessions.sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));
     const idempotencyKeys = await this.#untilNone(() => keys.dropExpired(nowMs, STEP.keys));
-    await this.#untilNone(() => pageSessions.dropIdle(nowMs, STEP.keys));
+    if (limits.pageSessionDays !== undefined) {
+      const oldestUseMs = nowMs - limits.pageSessionDays * DAY_MS;
+      await this.#untilNone(() => pageSessions.dropIdle(oldestUseMs, STEP.keys));
+    }
     // Before the messages: who else would know of them, when the process is killed in between?
     const messages = await this.#walk(stores.inbox, oldestEndMs, async (numbers) => {
       const filed = stores.inbox.withFiles(numbers);

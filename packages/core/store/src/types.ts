@@ -116,6 +116,8 @@ export interface RetentionLimits {
   readonly toolCallDays: number;
   /** Days after their end that messages of both boxes, and approvals, are kept. */
   readonly messageDays: number;
+  /** Days after its last use that a sign-in of the page is kept; undefined keeps all. */
+  readonly pageSessionDays?: number;
 }
 
 /** How much was removed. */

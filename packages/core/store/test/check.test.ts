@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkDatabase, copyDatabase, type DatabaseReport, SCHEMA_VERSION } from "../src/index.ts";
 import { BLOCK_SIZE } from "../src/messages/block-filters.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, type TestContext, test } from "vitest";
-import { requireReal } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
 import { house, type House } from "./house.ts";
 
 let home: House;
@@ -18,7 +18,7 @@ function onSmallDisk(context: TestContext, code: string): unknown {
   const program = `
     import { mkdirSync, openSync, closeSync, writeSync, rmSync, cpSync, readdirSync } from "node:fs";
     import { checkDatabase, lockHome, openStore } from ${JSON.stringify(new URL("../src/index.ts", import.meta.url))};
-    import { fakeClock } from ${JSON.stringify(import.meta.resolve("@svc/testkit"))};
+    import { fakeClock } from ${JSON.stringify(import.meta.resolve("@svc/testkit/fake-clock"))};
     process.chdir(${JSON.stringify(disk)});
     const clock = fakeClock();
     const open = (file = "state/svc.db") => openStore({ file, clock, idempotency: { ttlMs: 300_000, maxKeys: 100 } });

@@ -1,7 +1,7 @@
 // One bad write must not take its neighbours down, and nobody is told before the commit is on disk.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { GroupCommit } from "../src/group-commit.ts";
 

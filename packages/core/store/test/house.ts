@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ClientId, DEDUPE_MS } from "@svc/contract";
-import { type FakeClock, fakeClock } from "@svc/testkit";
+import { type FakeClock, fakeClock } from "@svc/testkit/fake-clock";
 import {
   type Arrival,
   type Arrived,

@@ -1,5 +1,6 @@
 // Whatever is done to the inbox in whatever order, and wherever the process is killed: it tells what a simple list would.
 import { DEDUPE_MS } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Arrival, checkDatabase, type InboxState, type Store } from "../src/index.ts";
@@ -24,11 +25,11 @@ test("the inbox is what its model is", async () => {
       reached.lost += both.reached.lost;
       reached.belowFloor += both.reached.belowFloor;
     }),
-    { numRuns: 20 },
+    { numRuns: cases(20) },
   );
   // Both came up, or the property says nothing of them.
   expect([reached.lost > 0, reached.belowFloor > 0]).toEqual([true, true]);
-}, 60_000);
+});
 
 /** What a step told, really and in the model. */
 interface Told {

@@ -1,7 +1,8 @@
 // A backup program that holds the lock for a minute must not keep the service from starting.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fakeClock, temporaryHome } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { STEPS } from "../src/migrations.ts";
 import { Recovery } from "../src/recovery.ts";

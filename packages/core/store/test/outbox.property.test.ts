@@ -1,5 +1,6 @@
 // Whatever is done to the outbox in whatever order, and wherever the process is killed: no delivery is lost, and none is
 // there twice.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OutboxState, Store } from "../src/index.ts";
@@ -41,9 +42,9 @@ test("the outbox is what its model is", async () => {
       }
       store.close();
     }),
-    { numRuns: 25 },
+    { numRuns: cases(25) },
   );
-}, 60_000);
+});
 
 /** What the step tells; undefined: nothing. */
 function take(store: Store, next: Step, n: number, nowMs: number): Promise<unknown> {

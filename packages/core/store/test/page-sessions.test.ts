@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { join } from "node:path";
 import type { ClientId } from "@svc/contract";
 import { expect, test } from "vitest";
-import { copyDatabase, openStore, PAGE_IDLE_MS, type PageSession } from "../src/index.ts";
+import { copyDatabase, openStore, type PageSession } from "../src/index.ts";
 import { crash, home, reopen, store, storeForEachTest } from "./each-test.ts";
 
 storeForEachTest();
@@ -18,13 +18,16 @@ const device = (id: string) => ({
   lastSeenAt: undefined,
 });
 const signIn = (idHash: string, deviceId = "desk", seenAtMs = home.clock.now()): PageSession => ({
+  id: `id of ${idHash}`,
   idHash,
-  csrfHash: `csrf of ${idHash}`,
   deviceId,
+  browser: "Firefox on Linux",
+  isSecure: idHash === "a",
   createdAtMs: 1,
   seenAtMs,
 });
 const ids = () => store.pageSessions.all().map(({ idHash }) => idHash);
+const DAY_MS = 86_400_000;
 const KEEP_ALL = { sessionDays: 0, maxSessions: 0, toolCallDays: 30, messageDays: 30 };
 
 test("what is added is there after a crash, as it was; what is removed is not", async () => {
@@ -87,9 +90,11 @@ test("those that nobody comes back to go with what is too old; those in use stay
   await store.devices.add(device("desk"));
   const now = home.clock.now();
   await Promise.all(Array.from({ length: 600 }, (_, n) => store.pageSessions.add(signIn(`old ${n}`, "desk", 1))));
-  await store.pageSessions.add(signIn("idle", "desk", now - PAGE_IDLE_MS - 60_001));
-  await store.pageSessions.add(signIn("in use", "desk", now - PAGE_IDLE_MS + 1));
+  await store.pageSessions.add(signIn("idle", "desk", now - 90 * DAY_MS - 60_001));
+  await store.pageSessions.add(signIn("in use", "desk", now - 90 * DAY_MS + 1));
   await store.prune(KEEP_ALL, now);
+  expect(ids()).toHaveLength(602);
+  await store.prune({ ...KEEP_ALL, pageSessionDays: 90 }, now);
   expect(ids()).toEqual(["in use"]);
 });
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClientId } from "@svc/contract";
 import { expect, test } from "vitest";
-import { PAGE_IDLE_MS, readPaired } from "../src/index.ts";
+import { readPaired } from "../src/index.ts";
 import { home, store, storeForEachTest } from "./each-test.ts";
 
 storeForEachTest();
@@ -19,14 +19,14 @@ const device = (id: string, createdAt: number) => ({
 });
 
 test("devices, sign-ins that have not ended, and how much features keep, beside the store that writes them", async () => {
-  const nowMs = PAGE_IDLE_MS * 3;
+  const oldestMs = 90 * 86_400_000;
   const [desk, phone] = [device("desk", 2), device("phone", 1)];
   for (const each of [desk, phone]) await store.devices.add(each);
-  const signIn = { csrfHash: "c", deviceId: "desk", createdAtMs: 1 };
-  await store.pageSessions.add({ ...signIn, idHash: "over", seenAtMs: nowMs - PAGE_IDLE_MS });
-  await store.pageSessions.add({ ...signIn, idHash: "open", seenAtMs: nowMs - PAGE_IDLE_MS + 1 });
+  const signIn = { deviceId: "desk", browser: "Chrome", isSecure: true, createdAtMs: 1 };
+  await store.pageSessions.add({ ...signIn, id: "1", idHash: "over", seenAtMs: oldestMs });
+  await store.pageSessions.add({ ...signIn, id: "2", idHash: "open", seenAtMs: oldestMs + 1 });
   for (const name of ["a", "b"]) await store.vault.set("webauthn", name, () => "sealed");
-  expect(readPaired(home.file, nowMs)).toEqual({
+  expect(readPaired(home.file, oldestMs)).toEqual({
     devices: [phone, desk],
     pageSessions: 1,
     kept: new Map([["webauthn", 2]]),

@@ -1,5 +1,6 @@
 // An id that is forgotten too early is a message answered twice; one that is taken for another's is a message lost.
 import { DatabaseSync } from "node:sqlite";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkDatabase } from "../src/index.ts";
@@ -146,9 +147,9 @@ test("whatever comes in which order, over kills: an id is new once, until its ti
       }
       own.close();
     }),
-    { numRuns: 8 },
+    { numRuns: cases(8) },
   );
-}, 60_000);
+});
 
 describe("an id of a numbered message that is over", () => {
   const HOUR_LATER = 2 * HOUR;

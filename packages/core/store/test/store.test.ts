@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
-import { fakeClock, vectorCases } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Device, lockHome, openStore, type SessionPlace, type Store, type StoredTurn } from "../src/index.ts";
 

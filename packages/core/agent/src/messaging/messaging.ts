@@ -1,7 +1,7 @@
 /** Inbox, deliveries and mailbox, put together. */
 import { randomInt } from "node:crypto";
 import { type Instruments, NO_INSTRUMENTS } from "@svc/kernel";
-import { laneOf } from "@svc/kit";
+import { fieldsOf, laneOf } from "@svc/kit";
 import type { Store } from "@svc/store";
 import { newMessageOf } from "./arrival.ts";
 import { dropOf } from "./drop-of.ts";
@@ -13,7 +13,7 @@ import type { InboxOwned, InboxParts } from "./inbox/parts.ts";
 import { createMailbox } from "./mailbox/mailbox.ts";
 import { SpeechPlaces } from "./speech/places.ts";
 import { createSpeech } from "./speech/speech.ts";
-import type { Messaging, MessagingSettings, PromptSource } from "./types.ts";
+import type { Alongside, Messaging, MessagingSettings, PromptSource } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
   InboxParts,
@@ -52,8 +52,16 @@ export function createMessaging(options: MessagingOptions): Messaging {
   });
   return {
     accept: (arrival, alongside) => inbox.accept(arrival, alongside),
-    async receive(channel, messages, alongside) {
-      const arrived = await inbox.accept({ channel, messages: messages.map(newMessageOf) }, alongside);
+    async receive(channel, messages, alongside, withdrawn = []) {
+      const both: Alongside = (arrival, arrived) => {
+        const committed = alongside?.(arrival, arrived);
+        const dropped = withdrawn.length === 0 ? [] : dropWithdrawn(store, channel, withdrawn);
+        return () => {
+          committed?.();
+          for (const turnId of dropped) inbox.stopTurn(turnId);
+        };
+      };
+      const arrived = await inbox.accept({ channel, messages: messages.map(newMessageOf) }, both);
       return arrived.state === "replayed" ? [] : arrived.messages.map((kept) => (kept === "duplicate" ? kept : "kept"));
     },
     start() {
@@ -89,6 +97,16 @@ export function createMessaging(options: MessagingOptions): Messaging {
       },
     },
   };
+}
+
+/** Ids of the turns of messages that were taken back before they were answered. Inside a transaction. */
+function dropWithdrawn({ inbox }: Store, channel: string, ids: readonly string[]): string[] {
+  return inbox
+    .waiting()
+    .filter((waiting) => waiting.channel === channel && waiting.kind === "message")
+    .flatMap(({ n }) => inbox.read(n) ?? [])
+    .filter(({ body }) => ids.includes(String(fieldsOf(body)["id"])))
+    .flatMap(({ n, turnId }) => (inbox.end(n, "dropped") ? [turnId] : []));
 }
 
 /** A platform that answers at all does so sooner; what is cut off is on disk, and sent again by the next start. */

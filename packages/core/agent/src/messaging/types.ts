@@ -28,7 +28,12 @@ export interface Messaging {
    */
   accept(arrival: Arrival, alongside?: Alongside): Promise<Arrived>;
   /** `FeatureContext.receive` of one channel. */
-  receive(channel: string, messages: readonly Inbound[], alongside?: Alongside): Promise<readonly Kept[]>;
+  receive(
+    channel: string,
+    messages: readonly Inbound[],
+    alongside?: Alongside,
+    withdrawn?: readonly string[],
+  ): Promise<readonly Kept[]>;
   /** Takes up what the last process left, then runs. */
   start(): void;
   /** Called after the commit of a transaction in which somebody else put these into the outbox. */

@@ -10,6 +10,9 @@ import { count, flag, list, text } from "./schema-pieces.ts";
 /** The socket that listens is kept over a reload, with everybody who is connected to it. */
 const AFTER_RESTART = { restart: true } satisfies Marks;
 
+/** Days without a request after which a page is signed out, unless the config says otherwise. */
+export const PAGE_SESSION_DAYS = 90;
+
 const gateway = v.strictObject({
   host: v.optional(
     v.pipe(
@@ -54,6 +57,7 @@ const gateway = v.strictObject({
     v.pipe(v.array(v.string()), v.description("Peers whose forwarding headers count: addresses or CIDR ranges.")),
     ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
   ),
+  page_session_days: count(PAGE_SESSION_DAYS, 1, 400, "Days without a request after which a page is signed out."),
   max_body_bytes: count(1_048_576, 1024, 1_073_741_824, "Largest request body in bytes."),
 });
 

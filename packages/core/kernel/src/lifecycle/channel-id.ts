@@ -1,4 +1,4 @@
-import type { FeatureDefinition } from "@svc/contract";
+import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 
 /**
  * The name a feature's channel has in `Conversation.channel`, in `channels` of an event and in `svc channels`: the last
@@ -9,3 +9,7 @@ export function channelIdOf(definition: Pick<FeatureDefinition, "id" | "section"
   const [, name] = /^channels_config\.(.+)$/.exec(section) ?? [];
   return name ?? definition.id.replace(/^channel-/, "").replaceAll("-", "_");
 }
+
+/** Those of a feature that may not be in the build: one for each section of its manifest. */
+export const channelIdsOf = ({ id, sections }: Pick<CatalogueEntry, "id" | "sections">): string[] =>
+  sections.length === 0 ? [channelIdOf({ id })] : sections.map((section) => channelIdOf({ id, section }));

@@ -8,6 +8,8 @@ export interface EnabledFeature {
   readonly definition: FeatureDefinition;
   /** The validated section; `undefined` for a feature without one. */
   readonly config: unknown;
+  /** Sections of the feature's other parts that are on. Default: there are none. */
+  readonly siblings?: FeatureContext["siblings"];
   /** Default: nowhere. */
   readonly homeFolder?: string;
   /** How its own processes are started. Default: they are not. */
@@ -38,12 +40,12 @@ export interface EnabledFeature {
 
 /** What the feature is made of beside its section, as it is now. */
 export async function surveyOf(
-  { definition, config, homeFolder = NOWHERE }: EnabledFeature,
+  { definition, config, siblings = NO_SIBLINGS, homeFolder = NOWHERE }: EnabledFeature,
   log: FeatureContext["log"],
   signal: AbortSignal,
 ): Promise<Json> {
   const { survey } = await definition.load();
-  return (await survey?.({ config, log, homeFolder }, signal)) ?? null;
+  return (await survey?.({ config, siblings, log, homeFolder }, signal)) ?? null;
 }
 
 /** Throws whatever the feature throws, and TypeError where it keeps the contract in name only. */
@@ -54,6 +56,7 @@ export async function construct(
   const {
     definition,
     config,
+    siblings = NO_SIBLINGS,
     homeFolder = NOWHERE,
     child = noChild,
     fetch = refuse,
@@ -75,6 +78,7 @@ export async function construct(
     const made: unknown = module.create(
       Object.freeze({
         config,
+        siblings,
         homeFolder,
         child,
         fetch,
@@ -106,6 +110,8 @@ export async function construct(
 
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+
+const NO_SIBLINGS: FeatureContext["siblings"] = Object.freeze({});
 
 /** A process without a home: a path that no file can have. */
 const NOWHERE = "/dev/null";

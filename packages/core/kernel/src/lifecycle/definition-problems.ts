@@ -19,11 +19,18 @@ export function definitionProblems(
   const keys = new Map<string, Map<string, string>>();
   for (const [section, schema] of Object.entries(coreSections)) keys.set(section, claimed(keysOf(schema), "core"));
 
-  for (const { id, section, extends: extended, config } of definitions) {
+  const features = new Set(definitions.filter(({ partOf }) => partOf === undefined).map(({ id }) => id));
+  for (const { id, partOf, section, extends: extended, config } of definitions) {
     const who = `feature ${JSON.stringify(id)}`;
     if (!ID.test(id)) problems.push(`${who}: an id is lower-case words joined by "-"`);
     if (ids.has(id)) problems.push(`${who} is in the build twice`);
     ids.add(id);
+    if (partOf !== undefined) {
+      if (!features.has(partOf))
+        problems.push(`${who} is a part of ${JSON.stringify(partOf)}, which is not in the build`);
+      if (!id.startsWith(`${partOf}-`)) problems.push(`${who}: the id of a part begins with "${partOf}-"`);
+      if (section === undefined) problems.push(`${who} is a part of a feature and owns no section`);
+    }
     for (const name of [section, extended]) {
       if (name !== undefined && !SECTION.test(name)) problems.push(`${who}: bad section name ${JSON.stringify(name)}`);
     }

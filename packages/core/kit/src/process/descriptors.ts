@@ -38,6 +38,8 @@ function isInheritable(fd: number, chunk: Buffer): boolean {
   try {
     const flags = /^flags:\s*([0-7]+)/m.exec(chunk.toString("latin1", 0, readSync(info, chunk)))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
+  } catch {
+    return false; // another thread of this process has closed it meanwhile
   } finally {
     closeSync(info);
   }

@@ -1,5 +1,6 @@
 // Names and sizes of files are never the page's choice.
 import { type ToolContext, SvcError } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_FILE_BYTES, fileName, keepFile, uploads } from "../../src/browser/files.ts";
@@ -41,7 +42,7 @@ describe("a page's name for a file", () => {
         expect([...name].length).toBeLessThanOrEqual(101);
         expect(fileName(name).length).toBeLessThanOrEqual(name.length + 1);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

@@ -1,6 +1,7 @@
 // Who may use the proxy of a browser, for how long, and what it remembers of what it refused.
 import { createServer } from "node:net";
 import { SvcError } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { refusalList } from "../../src/browser/proxy/refusals.ts";
@@ -70,7 +71,7 @@ test("bytes that are no request of a browser's end nothing but their own connect
       const answer = await raw(proxy, `${text}\r\n\r\n\r\n`, undefined, true).catch(() => "");
       expect(answer).not.toMatch(/^HTTP\/1\.1 200/);
     }),
-    { numRuns: 50 },
+    { numRuns: cases(50) },
   );
   expect(await connectTo(proxy, "evil.test:443")).toMatch(/^HTTP\/1\.1 403/);
 });

@@ -1,4 +1,5 @@
 /** A question to a person in plain words. Whoever asks must not be able to write its frame. */
+import { createHash } from "node:crypto";
 import type { Prompt } from "@svc/contract";
 import type { Approval } from "@svc/store";
 import { cut, oneLine, quoted } from "./plain-text.ts";
@@ -27,6 +28,17 @@ export function promptText(approval: Asked, frame: PromptFrame): string {
   const body = bodyOf(approval);
   return [head, body.length <= room ? body : `${cut(body, room - CUT.length)}${CUT}`, tail].join("\n");
 }
+
+/**
+ * What its buttons hand back. The number alone would let the buttons of another installation's question answer this one: a home
+ * that was made anew or restored counts its questions from an earlier number, and old buttons stay in the chats.
+ */
+export function promptIdOf({ n, runId, stepId, createdAtMs }: PromptKey): string {
+  const digest = createHash("sha256").update(JSON.stringify([runId, stepId, createdAtMs]));
+  return `ap-${n}-${digest.digest("hex").slice(0, 8)}`;
+}
+
+type PromptKey = Pick<Approval, "n" | "runId" | "stepId" | "createdAtMs">;
 
 /** The same for a question with buttons, which say how it is answered. */
 export const promptParts = (approval: Asked): Pick<Prompt, "title" | "message"> => ({

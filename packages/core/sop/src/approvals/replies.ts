@@ -31,7 +31,9 @@ export class Replies {
 
   #read(inbound: Inbound, receivedAtMs: number): Reading | undefined {
     const { store, settings, clock } = this.#options;
-    return readReply({ approvals: store.approvals, settings, nowMs: clock.now(), receivedAtMs }, inbound);
+    const nowMs = clock.now();
+    const postOf = (delivery: number) => store.outbox.read(delivery);
+    return readReply({ approvals: store.approvals, postOf, settings, nowMs, receivedAtMs }, inbound);
   }
 
   #answer(inbound: Inbound, { approval, approved, feedback }: Extract<Reading, { kind: "answer" }>): Taken {

@@ -1,16 +1,18 @@
 /** What a message in a conversation means for what waits there. Reads, and changes nothing. */
 import type { Conversation, Inbound } from "@svc/contract";
 import { laneOf } from "@svc/kit";
-import type { Approval, Store } from "@svc/store";
+import type { Approval, Delivery, Store } from "@svc/store";
 import { isApprover } from "./approver.ts";
 import { type KeywordMatch, matchKeyword } from "./keywords.ts";
 import type { ChannelAnswers } from "./options.ts";
 import { refusalOf } from "./outcome.ts";
 import { cut } from "./plain-text.ts";
-import { example, inWords } from "./prompt-text.ts";
+import { example, inWords, promptIdOf } from "./prompt-text.ts";
 
 export interface ReadingParts {
   readonly approvals: Pick<Store["approvals"], "read" | "waitingIn" | "endedSince">;
+  /** What became of a message of ours. */
+  readonly postOf: (delivery: number) => Pick<Delivery, "state" | "platformId"> | undefined;
   readonly settings: (channel: string) => ChannelAnswers;
   readonly nowMs: number;
   /** When the message came in. What was asked later is nothing that its sender has seen. */
@@ -24,7 +26,7 @@ export type Reading =
 
 /** Undefined: it is a message like any other. */
 export function readReply(parts: ReadingParts, inbound: Inbound): Reading | undefined {
-  if (inbound.kind === "reaction") return undefined;
+  if (inbound.kind === "reaction" || inbound.secondHand) return undefined;
   if (inbound.choice) return readChoice(parts, inbound, inbound.choice);
   const { conversation, sender } = inbound;
   if (!isApprover(parts.settings(conversation.channel).approvers, sender)) return undefined;
@@ -35,12 +37,34 @@ export function readReply(parts: ReadingParts, inbound: Inbound): Reading | unde
 const wasSeen = ({ receivedAtMs, nowMs }: ReadingParts, { createdAtMs }: Approval): boolean =>
   createdAtMs <= receivedAtMs || createdAtMs > nowMs;
 
-/** Whether the question was asked in this conversation, or has opened it. */
-function wasAskedIn({ prompts }: Approval, conversation: Conversation): boolean {
+/** Platforms tell whole seconds, and their clocks are not ours. */
+const CLOCKS_MS = 2_000;
+
+/** Whether it was written before the question and came late. A clock that was set back since makes no question a later one. */
+const isOlder = ({ nowMs }: ReadingParts, { sentAtMs }: Inbound, { createdAtMs }: Approval): boolean =>
+  sentAtMs !== undefined && sentAtMs + CLOCKS_MS < createdAtMs && createdAtMs <= nowMs;
+
+/** Where the question was asked in this conversation, or has opened it. */
+function promptsIn({ prompts }: Approval, conversation: Conversation): Approval["prompts"] {
   const here = laneOf(conversation);
-  return prompts.some(
+  return prompts.filter(
     ({ conversation: asked, opened }) => laneOf(asked) === here || (opened !== undefined && laneOf(opened) === here),
   );
+}
+
+const wasAskedIn = (approval: Approval, conversation: Conversation): boolean =>
+  promptsIn(approval, conversation).length > 0;
+
+/**
+ * Whether it replies to another message than the question, as far as the platform tells. A question whose sending the platform
+ * has not confirmed can't be what a person has replied to; its id comes with the confirmation.
+ */
+function repliesElsewhere({ postOf }: ReadingParts, { repliesTo, conversation }: Inbound, approval: Approval): boolean {
+  if (repliesTo === undefined) return false;
+  return !promptsIn(approval, conversation).some(({ delivery }) => {
+    const post = postOf(delivery);
+    return post?.platformId === undefined ? post?.state === "sent" : post.platformId === repliesTo;
+  });
 }
 
 /** A reply that fits the keywords of an approval. */
@@ -50,7 +74,8 @@ interface Meant extends KeywordMatch {
   readonly named: number | undefined;
 }
 
-const NUMBER = /^#(\d{1,15})(?:[.,:;!]?(?=\s)|[.,:;!]?$)/;
+/** A number that stands alone is a name without its mark, too: `approve 12` must not answer #13. */
+const NUMBER = /^(?:#(\d{1,15})(?:[.,:;!]?(?=\s)|[.,:;!]?$)|(\d{1,15})[.,:;!]?$)/;
 
 function meant(text: string, approval: Approval): Meant | undefined {
   const match = matchKeyword(text, approval);
@@ -58,7 +83,7 @@ function meant(text: string, approval: Approval): Meant | undefined {
   const number = NUMBER.exec(match.feedback);
   if (!number) return { ...match, approval, named: undefined };
   const feedback = match.feedback.slice(number[0].length).trim();
-  return { approved: match.approved, feedback, approval, named: Number(number[1]) };
+  return { approved: match.approved, feedback, approval, named: Number(number[1] ?? number[2]) };
 }
 
 /** `approve #12`, where #12 was asked. */
@@ -81,11 +106,17 @@ function readWord(parts: ReadingParts, inbound: Inbound): Reading | undefined {
   // One whose time is over stands in nobody's way; alone, it is said to be over.
   const live = all.filter(({ approval }) => approval.expiresAtMs > parts.nowMs);
   const fitting = live.length > 0 ? live : all;
-  const [first, ...others] = fitting;
-  if (!first) return outrun(parts, inbound);
-  // A number that is not here was meant for another one, and here is only one to take it for.
-  const isOnlyOne = others.length === 0 && open.length < MAX_OPEN;
-  if (isOnlyOne && first.named === undefined) return answer(first);
+  if (fitting.length === 0) return outrun(parts, inbound);
+  const named = fitting.find((one) => one.named === one.approval.n);
+  if (named) return answer(named);
+  // A number that is not here was meant for another one, an old message for whatever was before the question.
+  const [meantOne, ...others] = fitting.filter(
+    (one) =>
+      one.named === undefined &&
+      !isOlder(parts, inbound, one.approval) &&
+      !repliesElsewhere(parts, inbound, one.approval),
+  );
+  if (meantOne && others.length === 0 && open.length < MAX_OPEN) return answer(meantOne);
   return { kind: "told", text: whichOf(fitting.map(({ approval }) => approval)) };
 }
 
@@ -122,10 +153,11 @@ function readChoice(
   { conversation, sender }: Inbound,
   { prompt, approved }: NonNullable<Inbound["choice"]>,
 ): Reading | undefined {
-  const number = /^ap-(\d{1,15})$/.exec(prompt);
+  const number = /^ap-(\d{1,15})(?:-[0-9a-f]{8})?$/.exec(prompt);
   if (!number) return undefined;
   const approval = approvals.read(Number(number[1]));
-  if (!approval || !wasAskedIn(approval, conversation)) return { kind: "told", text: "This question is gone." };
+  const isOurs = approval !== undefined && promptIdOf(approval) === prompt;
+  if (!isOurs || !wasAskedIn(approval, conversation)) return { kind: "told", text: "This question is gone." };
   if (approval.status !== "waiting") return { kind: "told", text: refusalOf(approval).message };
   if (!isApprover(settings(conversation.channel).approvers, sender)) {
     return { kind: "told", text: "Nothing was answered: you are not among those who may answer here." };

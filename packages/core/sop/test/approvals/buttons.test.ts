@@ -1,12 +1,17 @@
 // A button that answers for somebody who may not, or long after the end.
 import { describe, expect, test } from "vitest";
-import { approvals, ask, key, registryForEachTest, say, statusOf } from "./house.ts";
+import { promptIdOf } from "../../src/approvals/prompt-text.ts";
+import { approvals, ask, key, registryForEachTest, say, statusOf, store } from "./house.ts";
 
 registryForEachTest();
 
 describe("a button", () => {
   const press = (n: number, approved: boolean, change = {}): Promise<string | undefined> =>
-    say(approved ? "Approve" : "Reject", { choice: { prompt: `ap-${n}`, approved }, ...change });
+    say(approved ? "Approve" : "Reject", { choice: { prompt: promptOf(n), approved }, ...change });
+  const promptOf = (n: number): string => {
+    const approval = store.approvals.read(n);
+    return approval ? promptIdOf(approval) : `ap-${n}`;
+  };
 
   test("names its question, however many wait", async () => {
     await ask("r-1");
@@ -28,6 +33,14 @@ describe("a button", () => {
     expect(await press(1, true, { sender: "mallory" })).toContain("not among those who may answer");
     expect(await press(1, true, { conversation: { channel: "chat", id: "other" } })).toContain("gone");
     expect(await press(7, true)).toContain("gone");
+    expect(statusOf("r-1")).toBe("waiting");
+  });
+
+  test("of another installation's question of this number answers nothing", async () => {
+    await ask("r-1");
+    const approval = store.approvals.read(1)!;
+    const others = [promptIdOf({ ...approval, createdAtMs: 1 }), promptIdOf({ ...approval, runId: "r-2" }), "ap-1"];
+    for (const prompt of others) expect(await say("Approve", { choice: { prompt, approved: true } })).toContain("gone");
     expect(statusOf("r-1")).toBe("waiting");
   });
 

@@ -1,5 +1,5 @@
 // A yes that nobody said, or one that is not heard: a word taken for another, feedback cut in the middle of a letter.
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/approvals/fold.ts";

@@ -27,6 +27,21 @@ describe("a message that came before", () => {
     expect(statusOf("r-1")).toBe("waiting");
   });
 
+  test("the question was asked, and is delivered later, is asked which one it means", async () => {
+    const sentAtMs = clock.now();
+    clock.setWallClock(sentAtMs + 60_000);
+    await ask("r-1");
+    expect(await say("yes", { sentAtMs })).toContain("Nothing was answered. Say which one");
+    expect(statusOf("r-1")).toBe("waiting");
+    expect(await say("yes #1", { sentAtMs })).toContain("approved");
+  });
+
+  test("the question was asked by a clock of whole seconds counts", async () => {
+    clock.setWallClock(clock.now() + 999);
+    await ask("r-1");
+    expect(await say("yes", { sentAtMs: Math.floor(clock.now() / 1000) * 1000 })).toContain("approved");
+  });
+
   test("somebody else had answered is told so; one that comes after is a message like any other", async () => {
     await ask("r-1");
     const receivedAtMs = clock.now();
@@ -40,7 +55,7 @@ describe("a message that came before", () => {
   test("counts when it was the clock that was set back", async () => {
     await ask("r-1");
     clock.setWallClock(clock.now() - 3_600_000);
-    expect(await say("yes")).toContain("approved");
+    expect(await say("yes", { sentAtMs: clock.now() })).toContain("approved");
   });
 });
 

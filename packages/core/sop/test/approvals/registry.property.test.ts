@@ -2,6 +2,7 @@
 // first who ended it, and nobody is told anything else.
 import { SvcError } from "@svc/contract";
 import type { ApprovalStatus } from "@svc/store";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -107,6 +108,6 @@ test("a question is posted once, ends once, and stays as it ended", async () => 
         (await store.write(() => approvals.cancelIn({ runId, stepId }, "the next one")))?.committed();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
 });

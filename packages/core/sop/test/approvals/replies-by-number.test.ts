@@ -63,7 +63,7 @@ describe("several that wait in one conversation", () => {
 });
 
 describe("a number", () => {
-  test.each(["approve #2", "approve #99 now", "approve #2."])(
+  test.each(["approve #2", "approve #99 now", "approve #2.", "approve 2", "approve 2."])(
     "of another one (%s) never answers the only one",
     async (text) => {
       await ask("r-1");
@@ -74,6 +74,8 @@ describe("a number", () => {
 
   test.each([
     ["approve #1", undefined],
+    ["approve 1", undefined],
+    ["approve 2 minutes later", "2 minutes later"],
     ["approve #1, use TLS", "use TLS"],
     ["approve #1: #2 is next", "#2 is next"],
     ["approve issue #7", "issue #7"],

@@ -1,4 +1,5 @@
 // A word of somebody who may not answer, or in another place, that approves something.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -42,12 +43,39 @@ describe("a word", () => {
     ["in a thread that nobody opened for it", { conversation: { ...ROOM, thread: "t" } }],
     ["on another channel", { conversation: { channel: "mail", id: "room" } }],
     ["as a reaction", { kind: "reaction" as const }],
+    ["that is forwarded or of another program's button", { secondHand: true as const }],
   ])("%s is a message like any other", async (_, change) => {
     channels.set("mail", { approvers: ["alice"], maxChars: 4000 });
     await ask("r-1");
     expect(await say("approve", change)).toBe("ordinary");
     expect(statusOf("r-1")).toBe("waiting");
     expect(events).toHaveLength(1);
+  });
+
+  test("in reply to the question picks it among several; in reply to another message it picks none", async () => {
+    await ask("r-1");
+    const { prompts } = await ask("r-2");
+    await store.write(() =>
+      ["p-1", "p-2"].map((id, at) => store.outbox.sent(prompts[0]!.delivery - 1 + at, id, clock.now())),
+    );
+    expect(await say("yes", { repliesTo: "p-9" })).toContain("Nothing was answered. Say which one");
+    expect(await say("yes", { repliesTo: "p-2" })).toContain("#2");
+    expect([statusOf("r-1"), statusOf("r-2")]).toEqual(["waiting", "approved"]);
+    expect(await say("yes", { repliesTo: "p-2" })).toContain("Nothing was answered");
+    expect(await say("yes #1", { repliesTo: "p-2" })).toContain("#1");
+  });
+
+  test("in reply to a message counts where the platform tells no id of the question", async () => {
+    const { prompts } = await ask("r-1");
+    await store.write(() => store.outbox.sent(prompts[0]!.delivery, undefined, clock.now()));
+    expect(await say("yes", { repliesTo: "p-9" })).toContain("approved");
+  });
+
+  test("in reply to another message answers nothing while the platform has not confirmed the question", async () => {
+    await ask("r-1");
+    expect(await say("yes", { repliesTo: "p-9" })).toContain("Nothing was answered");
+    expect(statusOf("r-1")).toBe("waiting");
+    expect(await say("yes #1", { repliesTo: "p-9" })).toContain("approved");
   });
 
   test("that is no keyword is a message like any other", async () => {
@@ -138,6 +166,6 @@ test("whatever is written, only an approver's keyword in the right place answers
         await store.write(() => approvals.cancelIn(store.approvals.read(n)!, "the next one"));
       },
     ),
-    { numRuns: 50 },
+    { numRuns: cases(50) },
   );
 });

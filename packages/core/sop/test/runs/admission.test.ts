@@ -1,6 +1,6 @@
 // Runs that begin too often, too many at a time, or not at all; two that are let in because they come at the same instant.
 import type { SvcError } from "@svc/contract";
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { type AdmissionFacts, skipReason } from "../../src/runs/admission.ts";

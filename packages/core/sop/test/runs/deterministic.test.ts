@@ -1,6 +1,7 @@
 // A stranger's text that becomes a command or an action nobody agreed to; an acting call that is made a second time.
 import { SvcError } from "@svc/contract";
 import { afterEach, describe, expect, test } from "vitest";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { calling, type House, house, type HouseOptions, quiet, sop, step } from "./house.ts";
 
@@ -110,7 +111,7 @@ describe("what comes from outside", () => {
         await quiet();
         expect(home.calls[0]!.input).toEqual({ v: JSON.parse(JSON.stringify(value)), fixed: "run $.v now" });
       }),
-      { numRuns: 20 },
+      { numRuns: cases(20) },
     );
   });
 });

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { type Conversation, type Json, type SvcEvent } from "@svc/contract";
 import { currentScope } from "@svc/kernel";
 import { openStore, type SopRun, type Store } from "@svc/store";
-import { type CapturedLogger, captureLogger, type FakeClock, fakeClock, settled, temporaryHome } from "@svc/testkit";
+import { type CapturedLogger, captureLogger } from "@svc/testkit/capture-logger";
+import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import {
   type ApprovalRegistry,
   type CallStepWork,

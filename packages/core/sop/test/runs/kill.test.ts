@@ -104,7 +104,7 @@ const GATES: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe("a kill", () => {
-  test.each(NAMES)("at any commit of a run of %s", { timeout: 60_000 }, async (name) => {
+  test.each(NAMES)("at any commit of a run of %s", async (name) => {
     const first = live({ remembers: true });
     await first.made.start(name, '{"a":1}');
     await toTheEnd(first.made);
@@ -118,7 +118,7 @@ describe("a kill", () => {
     }
   });
 
-  test("at any commit while all of them run at once, and again in the life after", { timeout: 60_000 }, async () => {
+  test("at any commit while all of them run at once, and again in the life after", async () => {
     const first = live({ remembers: true });
     await Promise.all(NAMES.map((name) => first.made.start(name, "1")));
     await toTheEnd(first.made);

@@ -2,7 +2,7 @@
 import { cpSync, existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Store } from "@svc/store";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 
 /** Copies what a process that is killed now would leave. */
 export function leaveBehind(folder: string, target: string): void {

@@ -1,8 +1,10 @@
 // An order of events, answers, cancellations, kills and time that nobody thought of, after which a run is lost, ends twice,
 // or is in a state that its steps and its questions contradict.
 import { rmSync } from "node:fs";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
-import { fakeClock, temporaryHome } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { SvcError } from "@svc/contract";
 import { expect, test } from "vitest";
 import { calling, type House, house, quiet, sop, step, webhook, STARTER } from "./house.ts";
@@ -52,7 +54,7 @@ function check(made: House, acts: readonly string[]): void {
   expect(new Set(acts).size).toBe(acts.length);
 }
 
-test("in whatever order things happen, each run is in one state, and ends once", { timeout: 120_000 }, async () => {
+test("in whatever order things happen, each run is in one state, and ends once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(order, { maxLength: 25 }), async (orders) => {
       const clock = fakeClock();
@@ -105,7 +107,7 @@ test("in whatever order things happen, each run is in one state, and ends once",
       made[Symbol.dispose]();
       for (const path of folders) rmSync(path, { recursive: true, force: true });
     }),
-    { numRuns: 40 },
+    { numRuns: cases(40) },
   );
 });
 

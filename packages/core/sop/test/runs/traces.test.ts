@@ -1,7 +1,7 @@
 // A run goes on after whoever began it, and is part of that all the same: over its gates, and over a restart.
 import { SvcError } from "@svc/contract";
 import { currentScope, inScope, type Scope } from "@svc/kernel";
-import { temporaryHome } from "@svc/testkit";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { calling, house, type HouseOptions, quiet, sop, STARTER, step, webhook } from "./house.ts";
 

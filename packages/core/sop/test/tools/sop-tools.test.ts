@@ -1,6 +1,6 @@
 // An agent that lets its own runs go on, starts one twice, or is told more than it can read.
 import type { Json, Tool } from "@svc/contract";
-import { fakeToolContext } from "@svc/testkit";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
 import { afterEach, expect, test } from "vitest";
 import { SOP_TOOLS, sopTools } from "../../src/index.ts";
