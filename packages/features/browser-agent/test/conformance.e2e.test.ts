@@ -1,5 +1,5 @@
 // The backend agent_browser drives a real Chromium through the real program, against hostile sites on this machine.
-import { browserConformance } from "@svc/testkit";
+import { browserConformance } from "@svc/testkit/conformance/browser-conformance";
 import definition from "../src/index.ts";
 import { agentBrowserPath, keeperChild, missing } from "./installed.ts";
 

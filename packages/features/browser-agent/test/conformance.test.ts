@@ -1,5 +1,7 @@
 // The backend agent_browser keeps what every feature keeps, without the program too.
-import { featureConformance, fakeFeatureContext, toolConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import definition from "../src/index.ts";
 import { agentBrowserPath } from "./installed.ts";
 

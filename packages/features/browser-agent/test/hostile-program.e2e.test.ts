@@ -2,7 +2,9 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DriverSession } from "@svc/kit/browser";
-import { fakeClock, fakeFeatureContext, temporaryHome } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test, vi } from "vitest";
 import { agentDriver } from "../src/driver.ts";
 import { markedPids } from "../src/keeper/marked-processes.ts";
@@ -44,7 +46,7 @@ const call = { signal, timeoutMs: 15_000, files: [], maxFileBytes: 1000 };
 
 async function nothingLeft(home: string): Promise<void> {
   expect(existsSync(join(home, "run", "browser")) ? readdirSync(join(home, "run", "browser")) : []).toEqual([]);
-  await vi.waitFor(() => expect(markedPids(ownPrefix())).toEqual([]), { timeout: 10_000, interval: 20 });
+  await vi.waitFor(() => expect(markedPids(ownPrefix())).toEqual([]), { timeout: 60_000, interval: 20 });
 }
 
 test.for([
@@ -113,7 +115,7 @@ test("one that hangs is ended in its time, with all that it started", async () =
   const { driver, clock } = driverOf(home.path, pretending(home.path, batch));
   const session: DriverSession = await driver.open({ proxy: PROXY, signal });
   const outcome = session.perform(ACTION, call).catch((error: unknown) => error);
-  await vi.waitFor(() => expect(existsSync(begun)).toBe(true), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(() => expect(existsSync(begun)).toBe(true), { timeout: 60_000, interval: 20 });
   await clock.advance(15_000);
   await clock.advance(2000);
   expect(await outcome).toMatchObject({ code: "BROWSER_FAILED" });
@@ -165,10 +167,10 @@ test("the keeper of one feature ends nothing of the next, as a reload makes it",
   const [old, session] = await Promise.all([first, second].map(({ driver }) => driver.open({ proxy: PROXY, signal })));
   await old?.close();
   const waiting = session?.perform(ACTION, call).catch(() => undefined);
-  await vi.waitFor(() => expect(markedPids(ownPrefix()).length).toBeGreaterThan(0), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(() => expect(markedPids(ownPrefix()).length).toBeGreaterThan(0), { timeout: 60_000, interval: 20 });
   const [running] = markedPids(ownPrefix());
   await first.driver.shutdown?.();
-  await vi.waitFor(() => expect(keepersOf(home.path)).toHaveLength(1), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(() => expect(keepersOf(home.path)).toHaveLength(1), { timeout: 60_000, interval: 20 });
   expect(markedPids(ownPrefix())).toContain(running);
   await session?.close();
   await waiting;

@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { MissingPart } from "@svc/testkit";
+import type { MissingPart } from "@svc/testkit/require-real";
 
 /** What `npm install -g agent-browser` links as `agent-browser`. */
 export const agentBrowserPath: string = join(

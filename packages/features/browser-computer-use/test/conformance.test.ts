@@ -1,5 +1,8 @@
 // The backend computer_use keeps what every feature and every tool keeps.
-import { browserConformance, fakeClock, featureConformance, toolConformance } from "@svc/testkit";
+import { browserConformance } from "@svc/testkit/conformance/browser-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeClock } from "@svc/testkit/fake-clock";
 
 import { BROWSER_ACTIONS, browserGuard } from "@svc/kit/browser";
 import { computerUseTool } from "../src/computer-use-tool.ts";

@@ -1,5 +1,5 @@
 // Whatever the service answers, or does not: a clear error with a stable code, without its words and without the key.
-import { startComputerUseServer } from "@svc/testkit";
+import { startComputerUseServer } from "@svc/testkit/platforms/computer-use/server";
 import { type ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { openTool } from "./open-tool.ts";

@@ -1,14 +1,11 @@
 /** The feature against the fake service, with the guarded client of the service between them. */
 import { type ClientId, type Contributions, type Json, SvcError, type Tool } from "@svc/contract";
 import { createGuardedFetch } from "@svc/kit";
-import {
-  captureLogger,
-  type CapturedLogger,
-  type ComputerUseServer,
-  fakeClock,
-  fakeFeatureContext,
-  fakeToolContext,
-} from "@svc/testkit";
+import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import type { ComputerUseServer } from "@svc/testkit/platforms/computer-use/server";
 import * as v from "valibot";
 import definition from "../src/index.ts";
 

@@ -1,5 +1,5 @@
 // Requests fit the documented protocol to the letter, nothing that is refused is ever sent, and no answer is believed beyond it.
-import { startComputerUseServer } from "@svc/testkit";
+import { startComputerUseServer } from "@svc/testkit/platforms/computer-use/server";
 import { expect, test } from "vitest";
 import { openTool } from "./open-tool.ts";
 

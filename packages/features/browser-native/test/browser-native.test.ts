@@ -1,7 +1,10 @@
 // What every feature keeps, and which Chromium is started.
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeFeatureContext, featureConformance, temporaryHome, toolConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
 import { findChromium } from "../src/chromium/find-chromium.ts";
 import { profileFolder, removeLeftOvers } from "../src/chromium/profile-folder.ts";

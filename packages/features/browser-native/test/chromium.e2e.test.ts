@@ -5,11 +5,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ClientId, type Contributions, type Json, SvcError } from "@svc/contract";
-import { fakeFeatureContext, fakeToolContext, requireReal, temporaryHome } from "@svc/testkit";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { create } from "../src/native.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
+const WAIT = { timeout: 60_000 };
 const closing: (() => unknown)[] = [];
 beforeEach((context) => {
   if (!existsSync(CHROMIUM)) requireReal(context, { name: "chromium", reason: "apt-get install chromium" });
@@ -95,7 +99,7 @@ describe("what crashes", () => {
     await vi.waitFor(async () => {
       await expect(call({ action: "get_title" })).rejects.toMatchObject({ code: "BROWSER_FAILED" });
       expect(browserOf(home)).toBe(0);
-    });
+    }, WAIT);
     const opened = await call({ action: "open", url: `${origin}/` });
     expect(opened.title).toBe("Page");
   });
@@ -105,7 +109,7 @@ describe("what crashes", () => {
     const { call, home } = backend();
     await call({ action: "open", url: `${origin}/` });
     for (const pid of processesOf(home, "--type=renderer")) process.kill(pid, "SIGKILL");
-    await vi.waitFor(() => expect(call({ action: "snapshot" })).rejects.toThrow(/crashed/), { timeout: 30_000 });
+    await vi.waitFor(() => expect(call({ action: "snapshot" })).rejects.toThrow(/crashed/), WAIT);
     expect((await call({ action: "open", url: `${origin}/` })).title).toBe("Page");
   });
 });
@@ -155,7 +159,7 @@ test("closing leaves no process and no folder", async () => {
   expect(readdirSync(join(home, "run", "browser"))).toHaveLength(1);
   await call({ action: "close" });
   expect(readdirSync(join(home, "run", "browser"))).toEqual([]);
-  await vi.waitFor(() => expect(processesOf(home, "")).toEqual([]));
+  await vi.waitFor(() => expect(processesOf(home, "")).toEqual([]), WAIT);
   await call({ action: "open", url: `${origin}/` });
   await made.shutdown?.();
   expect(readdirSync(join(home, "run", "browser"))).toEqual([]);

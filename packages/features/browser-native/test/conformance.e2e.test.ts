@@ -1,5 +1,5 @@
 // The native backend drives a real Chromium against hostile sites on this machine.
-import { browserConformance } from "@svc/testkit";
+import { browserConformance } from "@svc/testkit/conformance/browser-conformance";
 import { existsSync } from "node:fs";
 import definition from "../src/index.ts";
 

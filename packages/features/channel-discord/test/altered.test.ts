@@ -1,7 +1,7 @@
 // One value that is not what the platform's documents say, wherever it is, must be no error, which would keep every message
 // behind it from being read, and no message that can't be kept or answered.
 import type { Json } from "@svc/contract";
-import { everyAlteration, flawOf } from "@svc/testkit";
+import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Fields, fieldsOf } from "../src/api/fields.ts";

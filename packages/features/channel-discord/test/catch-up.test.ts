@@ -1,6 +1,6 @@
 // What is written while nobody is connected: read again from the history, each once, in order, and not for ever.
 import { type Inbound, type Kept, SvcError } from "@svc/contract";
-import { memorySecrets } from "@svc/testkit";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { expect, test } from "vitest";
 import { house, type House, never, NOW_MS, PERSON, soon, STRANGER } from "./house.ts";
 

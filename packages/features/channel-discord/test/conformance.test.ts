@@ -1,5 +1,7 @@
 // What every feature and every channel keeps, against a platform that takes only what its documents say.
-import { channelConformance, type Discord, featureConformance, startDiscord } from "@svc/testkit";
+import { channelConformance } from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { type Discord, startDiscord } from "@svc/testkit/platforms/discord/server";
 import definition from "../src/index.ts";
 import { PERSON, SECTION, STRANGER, TOKEN } from "./house.ts";
 

@@ -1,5 +1,6 @@
 // Markdown of a model that the platform would show as its marks, and a block of code that is torn apart.
 import { fenceLeftOpen, splitText } from "@svc/kit";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatted, TEXT_CHARS } from "../src/outbound/format.ts";
@@ -90,7 +91,7 @@ test("an answer of any length comes in messages that the platform takes, each wi
         expect((part.match(/^```/gm) ?? []).length % 2).toBe(0);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });
 
@@ -101,5 +102,5 @@ test("no words are lost", () => {
     const shown = new Set(words(formatted(text)));
     return words(text.toWellFormed()).every((word) => shown.has(word));
   });
-  expect(fc.check(property, { numRuns: 300 }).counterexample).toBeNull();
+  expect(fc.check(property, { numRuns: cases(300) }).counterexample).toBeNull();
 });

@@ -1,7 +1,10 @@
 /** The channel as the tests set it up: the section, a server with people on it, and the feature in this process. */
 import type { Channel, Inbound } from "@svc/contract";
-import { type Discord, type DiscordChannel, type DiscordGuild, openChannel, settled, startDiscord } from "@svc/testkit";
-import type { FakeFeatureContext } from "@svc/testkit";
+import { settled } from "@svc/testkit/fake-clock";
+import { openChannel } from "@svc/testkit/open-channel";
+import { type Discord, startDiscord } from "@svc/testkit/platforms/discord/server";
+import type { DiscordChannel, DiscordGuild } from "@svc/testkit/platforms/discord/world";
+import type { FakeFeatureContext } from "@svc/testkit/feature-context";
 import { expect } from "vitest";
 import type { Config } from "../src/config.ts";
 import { create } from "../src/discord.ts";
@@ -100,7 +103,7 @@ export async function house(
 
 /** Waits for what comes by sockets. */
 export async function soon(isSo: () => boolean): Promise<void> {
-  await expect.poll(isSo, { timeout: 10_000, interval: 5 }).toBe(true);
+  await expect.poll(isSo, { timeout: 30_000, interval: 5 }).toBe(true);
   await settled();
 }
 

@@ -1,7 +1,7 @@
 // Commands of the menu and presses on buttons: answered in time, by the right person, in the right place; and never by two
 // answers of which one is lost.
 import type { OutgoingMessage, Prompt } from "@svc/contract";
-import { memorySecrets } from "@svc/testkit";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { describe, expect, test } from "vitest";
 import { house, type House, never, PERSON, soon, STRANGER } from "./house.ts";
 

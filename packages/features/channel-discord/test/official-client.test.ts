@@ -1,6 +1,6 @@
 // The platform of these tests would prove nothing if the official client could not live with it: whatever it sends is taken,
 // whatever it is told it understands.
-import { type Discord, startDiscord } from "@svc/testkit";
+import { type Discord, startDiscord } from "@svc/testkit/platforms/discord/server";
 import {
   ActionRowBuilder,
   ButtonBuilder,

@@ -1,6 +1,6 @@
 // The fake platform takes nothing that the real one refuses: else a channel that sends it would pass here, and fail there.
 import type { Json } from "@svc/contract";
-import { type Discord, startDiscord } from "@svc/testkit";
+import { type Discord, startDiscord } from "@svc/testkit/platforms/discord/server";
 import { once } from "node:events";
 import { createInflate } from "node:zlib";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,7 @@
 // Answers as mail: in the thread, to whom they should go, readable, and nobody's way to write headers of his own.
 import type { Inbound, OutgoingMessage } from "@svc/contract";
-import type { RawMail } from "@svc/testkit";
+import type { RawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { closeAll, connected, eventually, mailFrom, never, open, OWN, PERSON, portsOf, startMail } from "./open.ts";
@@ -119,6 +120,23 @@ test.each<[string, string[], string]>([
   expect(opened).toEqual(expected === PERSON ? undefined : to(expected, "<m1@example.org>"));
 });
 
+test("a reply to a mail of ours names that mail; a reply to any other mail names none", async () => {
+  const { mail, channel, inbound, context } = await asked();
+  const { platformId } = await channel.send(answerTo(inbound), never);
+  const add = (id: string, answered: string): unknown =>
+    mail.inbox.add(
+      mailFrom(PERSON, {
+        text: "yes",
+        messageId: id,
+        headers: { References: `<m1@example.org> ${answered}`, "In-Reply-To": answered },
+      }),
+    );
+  add("<m2@example.org>", platformId!);
+  add("<m3@example.org>", "<m1@example.org>");
+  await eventually(() => context.received.length === 3);
+  expect(context.received.map(({ repliesTo }) => repliesTo)).toEqual([undefined, platformId, undefined]);
+});
+
 test("a reply to our answer is in its thread, however little the mail program says of that", async () => {
   const first = await asked({ headers: { References: "<root@example.org>", "In-Reply-To": "<root@example.org>" } });
   const { platformId } = await first.channel.send(answerTo(first.inbound), never);
@@ -170,40 +188,36 @@ const wild = fc.string({
   ),
 });
 
-test(
-  "whatever text, subject, ids and names there are, nobody gets a line break into a header",
-  { timeout: 120_000 },
-  async () => {
-    const mail = await startMail();
-    await fc.assert(
-      fc.asyncProperty(wild, wild, wild, wild, wild, async (text, subject, id, name, fileName) => {
-        // Once on a way that is a mail of somebody's, once in what is kept of it.
-        const replyData = { messageId: id, references: [id, `<${id}@y>`], subject };
-        const { channel } = open({ ...portsOf(mail), ...(name.trim() !== "" && { display_name: name }) });
-        const file = {
-          kind: "document" as const,
-          name: fileName,
-          mimeType: "text/plain",
-          read: async () => Buffer.from("x"),
-        };
-        const [before, broken] = [mail.sent.length, mail.broken.length];
-        const message = { conversation: to(PERSON, id), text, files: [file], deliveryId: `d ${text}` };
-        for (const more of [{ replyData }, {}]) {
-          await channel.send({ ...message, ...more }, never).catch(() => undefined);
-          expect(mail.broken.slice(broken)).toEqual([]);
-        }
-        for (const sent of mail.sent.slice(before)) {
-          expect(sent.envelope).toEqual({ from: OWN, to: [PERSON] });
-          expect([sent.from, sent.to]).toEqual([OWN, [PERSON]]);
-          expect(sent.headers.has("bcc")).toBe(false);
-          expect(sent.headers.has("cc")).toBe(false);
-        }
-        expect(mail.sent).toHaveLength(before + 2);
-      }),
-      { numRuns: 40 },
-    );
-  },
-);
+test("whatever text, subject, ids and names there are, nobody gets a line break into a header", async () => {
+  const mail = await startMail();
+  await fc.assert(
+    fc.asyncProperty(wild, wild, wild, wild, wild, async (text, subject, id, name, fileName) => {
+      // Once as a reply to a mail, once without the stored reply data.
+      const replyData = { messageId: id, references: [id, `<${id}@y>`], subject };
+      const { channel } = open({ ...portsOf(mail), ...(name.trim() !== "" && { display_name: name }) });
+      const file = {
+        kind: "document" as const,
+        name: fileName,
+        mimeType: "text/plain",
+        read: async () => Buffer.from("x"),
+      };
+      const [before, broken] = [mail.sent.length, mail.broken.length];
+      const message = { conversation: to(PERSON, id), text, files: [file], deliveryId: `d ${text}` };
+      for (const more of [{ replyData }, {}]) {
+        await channel.send({ ...message, ...more }, never).catch(() => undefined);
+        expect(mail.broken.slice(broken)).toEqual([]);
+      }
+      for (const sent of mail.sent.slice(before)) {
+        expect(sent.envelope).toEqual({ from: OWN, to: [PERSON] });
+        expect([sent.from, sent.to]).toEqual([OWN, [PERSON]]);
+        expect(sent.headers.has("bcc")).toBe(false);
+        expect(sent.headers.has("cc")).toBe(false);
+      }
+      expect(mail.sent).toHaveLength(before + 2);
+    }),
+    { numRuns: cases(40) },
+  );
+});
 
 test("headers of a stranger's mail become no headers of ours", async () => {
   const evil = "x\r\n Bcc: victim@example.net\r\n\tX: y";

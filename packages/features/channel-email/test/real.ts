@@ -1,14 +1,13 @@
 /** A real mail provider for a whole test file, and people who look into its mailboxes with another client. */
 import { type FetchMessageObject, ImapFlow } from "imapflow";
+import { rawMail, type RawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
 import {
   type MailServers,
   type MailServersOptions,
   missingMailServers,
-  rawMail,
-  type RawMail,
-  requireReal,
   startMailServers,
-} from "@svc/testkit";
+} from "@svc/testkit/platforms/email/real/mail-servers";
+import { requireReal } from "@svc/testkit/require-real";
 import type { TestContext } from "vitest";
 import { eventually, OWN, PASSWORD, PERSON } from "./open.ts";
 

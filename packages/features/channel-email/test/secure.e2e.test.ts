@@ -1,5 +1,6 @@
 // Against a real Dovecot and a real Postfix with an authority of their own: TLS as it is configured or not at all, and tokens.
-import { type MailServers, missingMailServers, startTokenServer, type TokenServer } from "@svc/testkit";
+import { startTokenServer, type TokenServer } from "@svc/testkit/platforms/email/fake/token-server";
+import { type MailServers, missingMailServers } from "@svc/testkit/platforms/email/real/mail-servers";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { closeAll, eventually, fetchTo, never, open, OWN, PERSON } from "./open.ts";
 import { arrived, demandServers, startServers, write } from "./real.ts";

@@ -1,5 +1,5 @@
 // Whose mail is answered: nobody's own, no program's, no stranger's, nobody's who only says to be somebody else; and no loop's.
-import { type RawMail, rawMail } from "@svc/testkit";
+import { type RawMail, rawMail } from "@svc/testkit/platforms/email/fake/raw-mail";
 import { afterEach, expect, test } from "vitest";
 import { onlyAddressIn } from "../src/mail/gate.ts";
 import { createLoopCut } from "../src/mail/loops.ts";

@@ -1,6 +1,6 @@
 // Against a real Dovecot and a real Postfix: mail in, at once; answers out, in the thread; what is lost on the way, and what is not.
 import type { Inbound, OutgoingMessage } from "@svc/contract";
-import { type MailServers, missingMailServers } from "@svc/testkit";
+import { type MailServers, missingMailServers } from "@svc/testkit/platforms/email/real/mail-servers";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { closeAll, eventually, never, open, type Opened, OWN, PASSWORD, PERSON } from "./open.ts";
 import { arrived, demandServers, LOST, mailsOf, sectionOf, startServers, write } from "./real.ts";

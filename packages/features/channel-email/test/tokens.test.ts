@@ -1,5 +1,5 @@
 // Access tokens: got, renewed and refused, without a message being blamed for it.
-import { startTokenServer } from "@svc/testkit";
+import { startTokenServer } from "@svc/testkit/platforms/email/fake/token-server";
 import { afterEach, expect, test } from "vitest";
 import { closeAll, fetchTo, never, open, OWN, PERSON, portsOf, startMail } from "./open.ts";
 

@@ -1,6 +1,7 @@
 // Answers as mail: in the thread, once, readable by every mail program, and nobody's way to write headers of their own.
 import type { OutgoingMessage } from "@svc/contract";
 import { compose } from "@svc/kit/mail";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { keptReply, replyToOf } from "../src/reply/reply-data.ts";
@@ -167,7 +168,7 @@ test("headers of a stranger's mail become no headers of ours", async () => {
 });
 
 test("whatever text, subject and ids there are, the mail is one that RFC 5322 allows, to one person", async () => {
-  const { startMailpush } = await import("@svc/testkit");
+  const { startMailpush } = await import("@svc/testkit/platforms/mailpush/server");
   await using platform = await startMailpush({ address: OWN, topics: [], token: "t", now: () => 0 });
   const wild = fc.string({
     unit: fc.oneof(
@@ -191,7 +192,7 @@ test("whatever text, subject and ids there are, the mail is one that RFC 5322 al
       expect(platform.sent.at(-1)?.to).toEqual(["ada@example.org"]);
       expect(platform.sent.at(-1)?.headers.has("bcc")).toBe(false);
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
 });
 

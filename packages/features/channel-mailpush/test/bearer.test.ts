@@ -1,7 +1,8 @@
 // Who may push: our secret, or a token that Pub/Sub signed for exactly our account and audience, and nobody else; keys that
 // change, and keys that somebody made up.
 import type { Json } from "@svc/contract";
-import { mailpushDelivery, vectorCases } from "@svc/testkit";
+import { mailpushDelivery } from "@svc/testkit/platforms/mailpush/push";
+import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, expect, test } from "vitest";
 import { closePlatforms, NOW_MS, open, requestOf, SECRET, started, startPlatform, urlsOf } from "./open-channel.ts";
 

@@ -1,5 +1,7 @@
 // What every channel keeps, with a mailbox that behaves as the documents say.
-import { channelConformance, type Mailpush, mailpushDelivery, mailpushPost } from "@svc/testkit";
+import { channelConformance } from "@svc/testkit/conformance/channel-conformance";
+import { mailpushDelivery, mailpushPost } from "@svc/testkit/platforms/mailpush/push";
+import type { Mailpush } from "@svc/testkit/platforms/mailpush/server";
 import { afterEach } from "vitest";
 import definition from "../src/index.ts";
 import { closePlatforms, OWN, REFRESH, section, startPlatform, urlsOf } from "./open-channel.ts";

@@ -1,5 +1,5 @@
 // The channel against a mailbox that is not ours: mail comes in by a push, and is answered in its thread, once.
-import { mailpushDelivery } from "@svc/testkit";
+import { mailpushDelivery } from "@svc/testkit/platforms/mailpush/push";
 import { expect, test } from "vitest";
 import { clientOf, LABEL, type OpenMailbox, OWN, startEmulator, TOKEN, TOPIC } from "./emulator/mailboxes.ts";
 import { FILE, PLAIN, WITH_FILE } from "./emulator/mails.ts";

@@ -1,5 +1,6 @@
 // The package keeps what every feature keeps, and its section is what its page says.
-import { featureConformance, vectorCases } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import definition from "../src/index.ts";

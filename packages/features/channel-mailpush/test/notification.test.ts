@@ -1,6 +1,6 @@
 // What pushes say: ids with more digits than a float holds, both base64 alphabets, and whatever a stranger makes up.
 import type { Json, Parsed } from "@svc/contract";
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { toldOf } from "../src/push/notification.ts";

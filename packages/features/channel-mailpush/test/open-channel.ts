@@ -1,13 +1,9 @@
 /** The channel as the tests set it up: its section, with or without a mailbox that is watched. */
 import type { Channel, Ingress, Json, RawRequest, SampleDelivery } from "@svc/contract";
-import {
-  type FakeFeatureContext,
-  type Mailpush,
-  type MailpushOptions,
-  openChannel,
-  rawOf,
-  startMailpush,
-} from "@svc/testkit";
+import { rawOf } from "@svc/testkit/conformance/channel-conformance";
+import type { FakeFeatureContext } from "@svc/testkit/feature-context";
+import { openChannel } from "@svc/testkit/open-channel";
+import { type Mailpush, type MailpushOptions, startMailpush } from "@svc/testkit/platforms/mailpush/server";
 import definition from "../src/index.ts";
 import type { Config } from "../src/config.ts";
 import { create } from "../src/mailpush.ts";

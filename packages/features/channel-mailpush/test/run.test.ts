@@ -1,5 +1,5 @@
 // The loop: the watch is renewed each day and before it ends, mail is looked for when no push comes, and what stops it for good.
-import { memorySecrets } from "@svc/testkit";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { afterEach, expect, test } from "vitest";
 import { closePlatforms, NOW_MS, open, started, startPlatform, TOPIC, urlsOf } from "./open-channel.ts";
 

@@ -1,6 +1,6 @@
 // Whose mail is answered: nobody's own, no program's, no stranger's, and nobody who only says to be somebody else.
 import { addressOf, automaticBy, headersFrom, headerText } from "@svc/kit/mail";
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, expect, test } from "vitest";
 import { closePlatforms, connected, never, NEWEST, OWN } from "./open-channel.ts";
 

@@ -1,6 +1,6 @@
 // Which mail is read: all that came since, each once, in order, nothing older; and where reading goes on after a failure.
 import { type Inbound, type Json, SvcError } from "@svc/contract";
-import { memorySecrets } from "@svc/testkit";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { afterEach, expect, test } from "vitest";
 import {
   closePlatforms,

@@ -1,6 +1,6 @@
 // What a mail says, as the model gets it: every kind of body, HTML of strangers, quotes of what was said before.
 import type { Json } from "@svc/contract";
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { bodyText } from "../src/mail/body.ts";

@@ -6,7 +6,7 @@ import type { Inbound, InboundMedia, Json, MediaKind } from "@svc/contract";
 import { type Fields, fieldsOf, numberOf, textOf, wordOf } from "./fields.ts";
 import { choiceOfButton } from "./prompts.ts";
 
-export interface Content extends Pick<Inbound, "kind" | "text" | "media" | "choice"> {
+export interface Content extends Pick<Inbound, "kind" | "text" | "media" | "choice" | "secondHand"> {
   /** The message that it is about. */
   readonly contextId?: string;
 }
@@ -28,7 +28,7 @@ const READERS: Readonly<Record<string, (content: Fields) => Content | undefined>
   sticker: (content) => mediaOf("sticker", content),
   location: (content) => saying(placeOf(content)),
   interactive: (content) => chosen(content),
-  button: ({ text, payload }) => saying(textOf(text) ?? textOf(payload)),
+  button: ({ text, payload }) => picked(textOf(text) ?? textOf(payload)),
   // Taken back, it comes without the emoji.
   reaction: ({ emoji, message_id: id }) => ({
     kind: "reaction",
@@ -38,6 +38,10 @@ const READERS: Readonly<Record<string, (content: Fields) => Content | undefined>
 };
 
 const saying = (text: string | undefined): Content | undefined => (text === undefined ? undefined : { text });
+
+/** Words that another program put on a button or into a list. */
+const picked = (text: string | undefined): Content | undefined =>
+  text === undefined ? undefined : { text, secondHand: true };
 
 function mediaOf(kind: MediaKind, { id, mime_type: mimeType, caption, filename }: Fields): Content | undefined {
   const ref = wordOf(id);
@@ -72,7 +76,7 @@ function placeOf({ latitude, longitude, name, address, url }: Fields): string | 
 function chosen(content: Fields): Content | undefined {
   const text = choiceOf(content);
   const choice = choiceOfButton(fieldsOf(content["button_reply"]));
-  return text === undefined ? undefined : { text, ...(choice && { choice }) };
+  return text !== undefined && choice ? { text, choice } : picked(text);
 }
 
 /** The title is what the person saw and chose; a form is answered with JSON. */

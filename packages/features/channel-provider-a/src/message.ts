@@ -25,7 +25,10 @@ export function inboundOf(message: Fields, nameOf: NameOf, receivedAtMs: number)
   // It names the conversation wherever that is kept: one of a megabyte would be kept a dozen times, and nobody could answer.
   if (groupId !== undefined && !isGroupId(groupId)) return undefined;
   const name = nameOf(message);
-  const quoted = contextId ?? wordOf(fieldsOf(message["context"])["id"]);
+  const context = fieldsOf(message["context"]);
+  const repliesTo = wordOf(context["id"]);
+  const quoted = contextId ?? repliesTo;
+  const isForwarded = context["forwarded"] === true || context["frequently_forwarded"] === true;
   const replyData: (ReplyData & { readonly [key: string]: Json }) | undefined =
     id !== undefined && quoted !== undefined ? { messageId: id, contextId: quoted } : undefined;
   return {
@@ -35,6 +38,8 @@ export function inboundOf(message: Fields, nameOf: NameOf, receivedAtMs: number)
     sender,
     ...(name !== undefined && { senderName: name }),
     ...(groupId !== undefined && { group: true }),
+    ...(isForwarded && { secondHand: true }),
+    ...(repliesTo !== undefined && { repliesTo }),
     sentAtMs: timeOf(message["timestamp"]) ?? receivedAtMs,
     ...(replyData !== undefined && { replyData }),
   };

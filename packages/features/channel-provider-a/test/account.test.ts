@@ -1,5 +1,5 @@
 // The channel must tell who it is on the platform, go off when its token is refused, and wait when nobody answers.
-import { fakeFeatureContext } from "@svc/testkit";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { config } from "../src/config.ts";

@@ -2,7 +2,7 @@
 // for a week, and no message that can't be kept or answered.
 import { readdirSync } from "node:fs";
 import type { Json } from "@svc/contract";
-import { everyAlteration, flawOf } from "@svc/testkit";
+import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";
 import { expect, test } from "vitest";
 import { fixture, house, post } from "./house.ts";
 

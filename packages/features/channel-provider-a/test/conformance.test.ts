@@ -1,12 +1,8 @@
 // What every feature and every channel keeps, against a platform that takes only what its documents say.
-import {
-  channelConformance,
-  featureConformance,
-  providerADelivery,
-  type Section,
-  signedByProviderA,
-  startProviderA,
-} from "@svc/testkit";
+import { channelConformance, type Section } from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { providerADelivery, signedByProviderA } from "@svc/testkit/platforms/provider-a/delivery";
+import { startProviderA } from "@svc/testkit/platforms/provider-a/server";
 import definition from "../src/index.ts";
 import { SECTION } from "./house.ts";
 

@@ -1,6 +1,6 @@
 // A delivery of the platform must become the messages that people wrote, whatever else is in it.
 import type { Inbound } from "@svc/contract";
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fixture, house, NOW_MS, parsed, post } from "./house.ts";
@@ -44,7 +44,8 @@ const SHEENA = {
   senderName: "Sheena Nelson",
   sentAtMs: 1_749_416_383_000,
 };
-const REPLY = { replyData: { messageId: ID, contextId: QUOTED } };
+const ABOUT = { replyData: { messageId: ID, contextId: QUOTED } };
+const REPLY = { ...ABOUT, repliesTo: QUOTED };
 const FILE = "2754859441498128";
 const picture = (kind: string, mimeType: string, caption?: string) => ({
   text: caption === undefined ? `[${kind}]` : `[${kind}]\n${caption}`,
@@ -56,7 +57,7 @@ const PLACE =
 test.each<[string, object]>([
   ["text", { text: "Does it come in another color?" }],
   ["text-reply", { text: "This one, please", ...REPLY }],
-  ["text-forwarded", { text: "Look at this" }],
+  ["text-forwarded", { text: "Look at this", secondHand: true }],
   ["text-product", { text: "Is it in stock?", ...REPLY }],
   ["image", picture("image", "image/jpeg", "Taj Mahal")],
   ["audio", picture("audio", "audio/ogg")],
@@ -78,13 +79,13 @@ test.each<[string, object]>([
   ],
   ["sticker", picture("sticker", "image/webp")],
   ["location", { text: `${PLACE}\nhttps://www.guggenheim.org/` }],
-  ["interactive-button", { text: "Cancel", ...REPLY }],
+  ["interactive-button", { text: "Cancel", secondHand: true, ...REPLY }],
   ["interactive-prompt", { text: "Reject", choice: { prompt: "ap-12", approved: false }, ...REPLY }],
-  ["interactive-list", { text: "Priority Mail Express", ...REPLY }],
-  ["interactive-form", { text: '{"flow_token":"unused","size":"large"}', ...REPLY }],
-  ["button", { text: "Unsubscribe", ...REPLY }],
-  ["reaction", { kind: "reaction", text: "👍", ...REPLY }],
-  ["reaction-removed", { kind: "reaction", text: "", ...REPLY }],
+  ["interactive-list", { text: "Priority Mail Express", secondHand: true, ...REPLY }],
+  ["interactive-form", { text: '{"flow_token":"unused","size":"large"}', secondHand: true, ...REPLY }],
+  ["button", { text: "Unsubscribe", secondHand: true, ...REPLY }],
+  ["reaction", { kind: "reaction", text: "👍", ...ABOUT }],
+  ["reaction-removed", { kind: "reaction", text: "", ...ABOUT }],
   [
     "group",
     {

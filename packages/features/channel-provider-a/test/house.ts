@@ -9,14 +9,10 @@ import {
   type SampleDelivery,
   SvcError,
 } from "@svc/contract";
-import {
-  type FakeFeatureContext,
-  openChannel,
-  type ProviderA,
-  rawOf,
-  type Section,
-  startProviderA,
-} from "@svc/testkit";
+import { rawOf, type Section } from "@svc/testkit/conformance/channel-conformance";
+import type { FakeFeatureContext } from "@svc/testkit/feature-context";
+import { openChannel } from "@svc/testkit/open-channel";
+import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
 import { readFileSync } from "node:fs";
 import type { Config } from "../src/config.ts";
 import definition from "../src/index.ts";

@@ -1,7 +1,7 @@
 // The way in: only the platform may verify the callback URL, and only what it signed is taken.
 import { DEDUPE_MS, type RawRequest } from "@svc/contract";
 import { verifyHmacSha256 } from "@svc/kit";
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import { describe, expect, test } from "vitest";
 import { fixture, house, NOW_MS, post, SECTION } from "./house.ts";
 

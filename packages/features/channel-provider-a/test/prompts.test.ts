@@ -96,7 +96,7 @@ describe("a press", () => {
     null,
     { id: "svc-prompt:ap-12:yes" },
   ])("on a button of another's making, %j, answers nothing", (id) => {
-    expect(pressed(id)).toMatchObject({ text: "Approve" });
+    expect(pressed(id)).toMatchObject({ text: "Approve", secondHand: true });
     expect(pressed(id)).not.toHaveProperty("choice");
   });
 

@@ -1,4 +1,5 @@
 // No shape of a delivery may be an error: the platform would post it again for a week.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fixture, house, NOW_MS, parsed, post } from "./house.ts";
@@ -51,7 +52,7 @@ describe("anything at all", () => {
         }
         for (const { status } of updates) expect(["sent", "delivered", "read", "failed"]).toContain(status);
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 

@@ -28,6 +28,7 @@ export function inboundOf(payload: Json): Inbound | undefined {
     ...(group === true && { group }),
     text: parts.map(({ text }) => text).join("\n"),
     ...(media.length > 0 && { media }),
+    ...(parts.some(({ isApps }) => isApps) && { secondHand: true }),
     ...(!Number.isNaN(sentAtMs) && { sentAtMs }),
     // A chat that is gone is begun anew with who wrote; of a group's answer that person alone is no reader.
     ...(group !== true && { replyData: { to: sender } }),
@@ -39,14 +40,17 @@ const MAX_PARTS = 100;
 
 interface Part {
   readonly text: string;
+  /** An app on the telephone wrote it. */
+  readonly isApps?: true;
   readonly media?: InboundMedia;
 }
 
 function partOf(part: v.InferOutput<typeof PART>): Part[] {
   if (part === undefined) return [];
   if (part.type === "media") return [mediaPart(part)];
-  const text = part.type === "imessage_app" ? (part.fallback_text ?? part.layout?.caption ?? "") : part.value;
-  return text.trim() === "" ? [] : [{ text }];
+  const isApps = part.type === "imessage_app";
+  const text = isApps ? (part.fallback_text ?? part.layout?.caption ?? "") : part.value;
+  return text.trim() === "" ? [] : [{ text, ...(isApps && { isApps }) }];
 }
 
 function mediaPart({ url, mime_type: mimeType, filename }: v.InferOutput<typeof MEDIA_PART>): Part {

@@ -1,12 +1,8 @@
 // What every feature and every channel keeps, against a platform that is strict, hostile, slow or gone.
-import {
-  channelConformance,
-  featureConformance,
-  providerBDelivery,
-  providerBSigned,
-  type Section,
-  startProviderB,
-} from "@svc/testkit";
+import { channelConformance, type Section } from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { providerBDelivery, providerBSigned } from "@svc/testkit/platforms/provider-b/delivery";
+import { startProviderB } from "@svc/testkit/platforms/provider-b/server";
 import definition from "../src/index.ts";
 import { LINE, section, TOKEN } from "./open-channel.ts";
 

@@ -2,7 +2,9 @@
 // and bodies of anybody's making.
 import { readFileSync } from "node:fs";
 import type { Inbound, Json, Parsed } from "@svc/contract";
-import { providerBDelivery, vectorCases } from "@svc/testkit";
+import { providerBDelivery } from "@svc/testkit/platforms/provider-b/delivery";
+import { vectorCases } from "@svc/testkit/vectors";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NOW_MS, open, requestOf, SECRET } from "./open-channel.ts";
@@ -67,6 +69,7 @@ describe("the newer shape, with every field that is documented", () => {
         expect.objectContaining({ kind: "audio", mimeType: "audio/x-caf", fileName: "Audio Message.caf" }),
         expect.objectContaining({ kind: "document", mimeType: "application/pdf", fileName: "offer.pdf" }),
       ],
+      secondHand: true,
       sentAtMs: Date.UTC(2026, 1, 5, 19, 31, 13, 74),
       replyData: { to: "+12025550123" },
     });
@@ -224,7 +227,7 @@ test("no JSON of anybody's makes it throw, or lets in who may not write", () => 
         expect(one.sentAtMs).not.toBeNaN();
       }
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

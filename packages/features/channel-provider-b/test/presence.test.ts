@@ -1,6 +1,7 @@
 // What is not a message: files that come in, "is writing" and "read", and the platform's word on who we are.
 import { SvcError } from "@svc/contract";
-import { type ProviderB, settled, startProviderB } from "@svc/testkit";
+import { settled } from "@svc/testkit/fake-clock";
+import { type ProviderB, startProviderB } from "@svc/testkit/platforms/provider-b/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LINE, never, open, TOKEN } from "./open-channel.ts";
 

@@ -1,7 +1,7 @@
 // What leaves: into the chat that is there, into a new one when it is gone, once whatever the connection does, with its
 // files; and what the platform's refusals mean.
 import type { OutgoingFile, OutgoingMessage, SvcError } from "@svc/contract";
-import { type ProviderB, startProviderB } from "@svc/testkit";
+import { type ProviderB, startProviderB } from "@svc/testkit/platforms/provider-b/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LINE, never, open, type Opened, TOKEN } from "./open-channel.ts";
 

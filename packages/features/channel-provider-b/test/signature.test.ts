@@ -1,7 +1,8 @@
 // Who may speak for the platform: stale, forged, half signed and re-signed deliveries, and a secret that signs nothing.
 import { createHmac } from "node:crypto";
 import type { RawRequest } from "@svc/contract";
-import { providerBDelivery, vectorCases } from "@svc/testkit";
+import { providerBDelivery } from "@svc/testkit/platforms/provider-b/delivery";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifier } from "../src/signature.ts";

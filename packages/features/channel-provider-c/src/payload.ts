@@ -22,6 +22,8 @@ export function inboundOf(event: Json): Inbound | undefined {
     sender,
     ...(told.senderName !== undefined && { senderName: told.senderName }),
     ...content,
+    // Other programs ask with buttons and lists here, and ours do not: the words are theirs.
+    ...(repliedOf(told) !== undefined && { secondHand: true }),
     ...(sentAtMs !== undefined && { sentAtMs }),
   };
 }

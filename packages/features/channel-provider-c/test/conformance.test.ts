@@ -1,12 +1,8 @@
 // What every feature and every channel keeps, against a platform that is strict, hostile, slow or gone.
-import {
-  channelConformance,
-  featureConformance,
-  providerCDelivery,
-  providerCPosted,
-  type Section,
-  startProviderC,
-} from "@svc/testkit";
+import { channelConformance, type Section } from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { providerCDelivery, providerCPosted } from "@svc/testkit/platforms/provider-c/delivery";
+import { startProviderC } from "@svc/testkit/platforms/provider-c/server";
 import definition from "../src/index.ts";
 import { section, TOKEN } from "./open-channel.ts";
 

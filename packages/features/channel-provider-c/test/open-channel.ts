@@ -1,6 +1,8 @@
 /** The channel as the tests set it up: its section, with or without a platform. */
 import type { Channel, FeatureContext, Ingress, RawRequest, SampleDelivery } from "@svc/contract";
-import { type FakeFeatureContext, openChannel, rawOf } from "@svc/testkit";
+import { rawOf } from "@svc/testkit/conformance/channel-conformance";
+import type { FakeFeatureContext } from "@svc/testkit/feature-context";
+import { openChannel } from "@svc/testkit/open-channel";
 import definition, { type Config } from "../src/index.ts";
 import { create } from "../src/provider-c.ts";
 

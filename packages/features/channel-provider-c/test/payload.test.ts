@@ -2,7 +2,9 @@
 // senders who may not write, and bodies of anybody's making.
 import { readFileSync } from "node:fs";
 import type { Inbound, Json, Parsed } from "@svc/contract";
-import { providerCDelivery, vectorCases } from "@svc/testkit";
+import { providerCDelivery } from "@svc/testkit/platforms/provider-c/delivery";
+import { vectorCases } from "@svc/testkit/vectors";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CALLBACK_TOKEN, NOW_MS, open, requestOf } from "./open-channel.ts";
@@ -75,6 +77,11 @@ test.each<[Json, string]>([
   [{ waId: "1", type: "interactive", listReply: { id: "1", title: "Large", description: "x" } }, "Large"],
 ])("%j says %s", (payload, text) => {
   expect(only(payload)).toMatchObject({ text, sender: "+1" });
+});
+
+test("what was picked from another program's buttons or list is marked, what was written is not", () => {
+  expect(only({ waId: "1", type: "button", text: "Yes", buttonReply: { text: "Yes" } })).toHaveProperty("secondHand");
+  expect(only(hello)).not.toHaveProperty("secondHand");
 });
 
 test.each<Json>([
@@ -217,7 +224,7 @@ test("no JSON of anybody's makes it throw, or lets in who may not write", () => 
         expect(one.sentAtMs).not.toBeNaN();
       }
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

@@ -1,6 +1,9 @@
 // What is not a message: files that are fetched with our token, "is writing", and the platform's word on who we are.
 import { type FetchOptions, SvcError } from "@svc/contract";
-import { type ProviderC, settled, startPlatform, startProviderC, vectorCases } from "@svc/testkit";
+import { settled } from "@svc/testkit/fake-clock";
+import { startPlatform } from "@svc/testkit/platforms/base";
+import { type ProviderC, startProviderC } from "@svc/testkit/platforms/provider-c/server";
+import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isOwnFile } from "../src/media-link.ts";
 import { never, open, TOKEN } from "./open-channel.ts";

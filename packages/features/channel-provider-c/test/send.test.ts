@@ -1,7 +1,8 @@
 // What leaves: to the right line and number, text before files, no text twice because a file failed; and what the
 // platform's refusals mean.
 import type { OutgoingFile, OutgoingMessage, SvcError } from "@svc/contract";
-import { type ProviderC, startProviderC, vectorCases } from "@svc/testkit";
+import { type ProviderC, startProviderC } from "@svc/testkit/platforms/provider-c/server";
+import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { targetOf } from "../src/target.ts";
 import { never, open, type Opened, TOKEN } from "./open-channel.ts";

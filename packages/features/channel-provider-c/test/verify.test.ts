@@ -1,5 +1,5 @@
 // Who may post and who may ask: a platform that signs nothing leaves a token in the URL, and a handshake that echoes.
-import { providerCDelivery } from "@svc/testkit";
+import { providerCDelivery } from "@svc/testkit/platforms/provider-c/delivery";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CALLBACK_TOKEN, NOW_MS, open, requestOf, VERIFY_TOKEN } from "./open-channel.ts";

@@ -1,7 +1,8 @@
 // Answers as the server takes them: signed over what is sent, as a reply, at most once where it can tell, and what its
 // refusals mean for the next attempt.
 import { createHmac, hash } from "node:crypto";
-import { startProviderD, vectorCases } from "@svc/testkit";
+import { startProviderD } from "@svc/testkit/platforms/provider-d/server";
+import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, expect, test } from "vitest";
 import { hmacSha256Hex } from "@svc/kit";
 import { never, open, SECRET, TOKEN } from "./open-channel.ts";

@@ -1,5 +1,7 @@
 // What every channel keeps, with this one's deliveries and a server that behaves as the documents and the source say.
-import { channelConformance, providerDActivity, providerDDelivery, type ProviderD, startProviderD } from "@svc/testkit";
+import { channelConformance } from "@svc/testkit/conformance/channel-conformance";
+import { providerDActivity, providerDDelivery } from "@svc/testkit/platforms/provider-d/delivery";
+import { type ProviderD, startProviderD } from "@svc/testkit/platforms/provider-d/server";
 import definition from "../src/index.ts";
 import { SECRET, section } from "./open-channel.ts";
 

@@ -1,5 +1,5 @@
 // What deliveries say: every documented shape, what is no message of a person, and whatever a stranger makes up.
-import { vectorCases } from "@svc/testkit";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Inbound, Json } from "@svc/contract";

@@ -1,5 +1,5 @@
 // Files of a room: fetched by the share link where the server lets anybody in, refused where it asks for a person.
-import { startProviderD } from "@svc/testkit";
+import { startProviderD } from "@svc/testkit/platforms/provider-d/server";
 import { expect, test } from "vitest";
 import { never, open, SECRET } from "./open-channel.ts";
 

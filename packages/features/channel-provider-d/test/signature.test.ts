@@ -1,5 +1,6 @@
 // Who may speak for the platform: forged, half signed and re-signed deliveries, a random that is none, both header names.
-import { providerDDelivery, vectorCases } from "@svc/testkit";
+import { providerDDelivery } from "@svc/testkit/platforms/provider-d/delivery";
+import { vectorCases } from "@svc/testkit/vectors";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { open, requestOf, SECRET } from "./open-channel.ts";

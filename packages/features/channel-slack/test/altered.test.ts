@@ -1,16 +1,15 @@
 // One value that is not what the platform's documents say, wherever it is, must be no error, which would be delivered again, and no
 // message that can't be kept or answered.
 import type { Json } from "@svc/contract";
+import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";
 import {
-  everyAlteration,
-  flawOf,
-  SLACK_BOT,
   slackCommand,
   slackEvent,
   slackMention,
   slackMessageEvent,
   slackPress,
-} from "@svc/testkit";
+} from "@svc/testkit/platforms/slack/events";
+import { SLACK_BOT } from "@svc/testkit/platforms/slack/workspace";
 import { expect, test } from "vitest";
 import { house, ingressAt, NOW_MS, PERSON, posted } from "./house.ts";
 

@@ -1,5 +1,8 @@
 // What was written while nobody listened must be found, in its order and once; what nobody waits for any more must not be answered.
-import { fakeClock, memorySecrets, type Section, SLACK_BOT, slackDmOf } from "@svc/testkit";
+import type { Section } from "@svc/testkit/conformance/channel-conformance";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
+import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
 import { message, never, NOW_MS, PERSON, platform, STRANGER } from "./house.ts";
 import { type Listening, listening } from "./listening.ts";

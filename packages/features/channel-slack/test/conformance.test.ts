@@ -2,18 +2,14 @@
 import {
   channelConformance,
   type ChannelSubject,
-  featureConformance,
   type PlatformMessage,
   type Section,
-  type Slack,
-  SLACK_BOT,
-  slackDelivery,
-  slackDmOf,
-  slackFormDelivery,
-  slackMessageEvent,
-  slackPress,
-  slackSigned,
-} from "@svc/testkit";
+} from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { slackDelivery, slackFormDelivery, slackSigned } from "@svc/testkit/platforms/slack/delivery";
+import { slackMessageEvent, slackPress } from "@svc/testkit/platforms/slack/events";
+import type { Slack } from "@svc/testkit/platforms/slack/server";
+import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import definition from "../src/index.ts";
 import { PERSON, platform, SECTION, STRANGER } from "./house.ts";
 

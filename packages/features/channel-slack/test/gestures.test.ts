@@ -1,6 +1,7 @@
 // A press that is taken for another's answer, or a command that is taken for a message, does what nobody asked for.
 import type { Inbound, Json } from "@svc/contract";
-import { SLACK_BOT, slackCommand, slackDmOf, slackEvent, slackPress } from "@svc/testkit";
+import { slackCommand, slackEvent, slackPress } from "@svc/testkit/platforms/slack/events";
+import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
 import { NOW_MS, parsed, PERSON, STRANGER } from "./house.ts";
 

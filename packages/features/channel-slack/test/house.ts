@@ -1,6 +1,8 @@
 /** The channel as the tests set it up: the section, and the feature in this process, with or without its platform. */
 import type { Channel, Ingress, OutgoingMessage, Parsed, RawRequest, SvcError } from "@svc/contract";
-import { openChannel, type OpenedChannel, type Section, type Slack, startSlack } from "@svc/testkit";
+import type { Section } from "@svc/testkit/conformance/channel-conformance";
+import { openChannel, type OpenedChannel } from "@svc/testkit/open-channel";
+import { type Slack, startSlack } from "@svc/testkit/platforms/slack/server";
 import type { Config } from "../src/config.ts";
 import definition from "../src/index.ts";
 import { create } from "../src/slack.ts";

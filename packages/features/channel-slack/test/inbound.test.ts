@@ -1,7 +1,8 @@
 // What somebody writes must be heard as it was written, by whom and where: a mention that is missed is a question without an
 // answer, an edit that is heard is an answer too many.
 import type { Inbound, Json } from "@svc/contract";
-import { SLACK_BOT, slackDmOf, slackEvent, slackMention, type SlackMessage, slackMessageEvent } from "@svc/testkit";
+import { slackEvent, slackMention, type SlackMessage, slackMessageEvent } from "@svc/testkit/platforms/slack/events";
+import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
 import { house, ingressAt, NOW_MS, parsed, PERSON, posted, STRANGER } from "./house.ts";
 

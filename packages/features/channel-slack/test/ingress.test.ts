@@ -1,13 +1,7 @@
 // Whoever can post what passes for the platform's can write in anybody's name.
-import {
-  slackCommand,
-  slackDelivery,
-  slackFormDelivery,
-  slackMessageEvent,
-  slackPress,
-  slackSigned,
-  rawOf,
-} from "@svc/testkit";
+import { rawOf } from "@svc/testkit/conformance/channel-conformance";
+import { slackDelivery, slackFormDelivery, slackSigned } from "@svc/testkit/platforms/slack/delivery";
+import { slackCommand, slackMessageEvent, slackPress } from "@svc/testkit/platforms/slack/events";
 import { describe, expect, test } from "vitest";
 import { house, ingressAt, NOW_MS, PERSON, posted, SIGNING_SECRET } from "./house.ts";
 

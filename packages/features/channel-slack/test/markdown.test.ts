@@ -1,6 +1,7 @@
 // An answer must look as its author meant it: a character too many that formats, or a name that somebody is woken up by, is
 // another answer.
-import { type SeenRun, seenRuns, seenText } from "@svc/testkit";
+import { type SeenRun, seenRuns, seenText } from "@svc/testkit/platforms/slack/mrkdwn";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mrkdwnOf, plainMrkdwn } from "../src/markdown/mrkdwn.ts";
@@ -155,7 +156,7 @@ test("whatever a model writes, nobody is mentioned, and its words are there", ()
       );
       for (const word of new Set(words(said))) expect(plain).toContain(word);
     }),
-    { numRuns: 1_000 },
+    { numRuns: cases(1_000) },
   );
 });
 
@@ -170,7 +171,7 @@ test("whatever a text is, as it is it stays: what people see are its characters,
         ),
       ).toEqual([]);
     }),
-    { numRuns: 1_000 },
+    { numRuns: cases(1_000) },
   );
 });
 
@@ -223,7 +224,7 @@ test("every line of runs looks as it was meant, to whoever reads it by the platf
       );
       expect(looks(seenRuns(lineOf(runs)))).toEqual(looks(meant));
     }),
-    { numRuns: 2_000 },
+    { numRuns: cases(2_000) },
   );
 });
 
@@ -237,7 +238,7 @@ test("as a rich text block it has the same words, and no element that the platfo
       expect(type).toBe("rich_text");
       for (const { text } of elements.flatMap((element) => element.elements)) expect(text).not.toBe("");
     }),
-    { numRuns: 1_000 },
+    { numRuns: cases(1_000) },
   );
 });
 

@@ -1,6 +1,6 @@
 // A file that somebody sends must be fetched with the token, which must reach nobody but the platform.
 import type { InboundMedia } from "@svc/contract";
-import type { SlackFileOptions } from "@svc/testkit";
+import type { SlackFileOptions } from "@svc/testkit/platforms/slack/files";
 import { describe, expect, test } from "vitest";
 import { failure, houseAndPlatform, never } from "./house.ts";
 

@@ -1,6 +1,7 @@
 // What the platform was told that we have, it never sends again: nothing may be acknowledged before it is on disk, and nothing may
 // be lost where a connection ends.
-import { SLACK_BOT, slackCommand, slackDmOf, slackMention, slackMessageEvent, slackPress } from "@svc/testkit";
+import { slackCommand, slackMention, slackMessageEvent, slackPress } from "@svc/testkit/platforms/slack/events";
+import { SLACK_BOT, slackDmOf } from "@svc/testkit/platforms/slack/workspace";
 import { describe, expect, test } from "vitest";
 import { NOW_MS, PERSON } from "./house.ts";
 import { aWhile, listening } from "./listening.ts";

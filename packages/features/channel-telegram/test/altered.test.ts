@@ -1,7 +1,8 @@
 // One value that is not what the platform's documents say, wherever it is, must be no error, which would stop all that comes after
 // it, and no message that can't be kept or answered.
 import type { Json } from "@svc/contract";
-import { everyAlteration, flawOf } from "@svc/testkit";
+import { everyAlteration, flawOf } from "@svc/testkit/conformance/channel-conformance";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ADA, FORUM, GROUP, posted, said } from "./house.ts";
@@ -85,7 +86,7 @@ test("anything at all, where a message is expected", () => {
     fc.property(fc.constantFrom("message", "callback_query", "message_reaction"), fc.jsonValue(), (kind, value) => {
       expect(flawIn({ [kind]: value })).toBeUndefined();
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

@@ -3,18 +3,18 @@ import {
   type ButtonPress,
   channelConformance,
   type ChannelSubject,
-  featureConformance,
   type PlatformMessage,
+  type Section,
+} from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { startTelegram, TELEGRAM_TOKEN, type TelegramPlatform } from "@svc/testkit/platforms/telegram/server";
+import {
   postedByTelegram,
   privateChat,
-  type Section,
-  startTelegram,
-  TELEGRAM_TOKEN,
   telegramDelivery,
   telegramMessage,
-  type TelegramPlatform,
   telegramPress,
-} from "@svc/testkit";
+} from "@svc/testkit/platforms/telegram/update";
 import definition from "../src/index.ts";
 
 const root = `${import.meta.dirname}/..`;

@@ -1,5 +1,5 @@
 // Files go up and down by the fake platform as by the real one, in the official client's own forms.
-import { TELEGRAM_TOKEN } from "@svc/testkit";
+import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { InputFile } from "grammy";
 import { describe, expect, test } from "vitest";
 import { opened, refusal } from "./fake-house.ts";

@@ -1,5 +1,6 @@
 /** The fake platform, and the official client that proves it. */
-import { startTelegram, TELEGRAM_TOKEN, telegramMessage, type TelegramPlatform } from "@svc/testkit";
+import { startTelegram, TELEGRAM_TOKEN, type TelegramPlatform } from "@svc/testkit/platforms/telegram/server";
+import { telegramMessage } from "@svc/testkit/platforms/telegram/update";
 import { Api, type GrammyError } from "grammy";
 import { ADA, FORUM, GROUP, NOW_MS } from "./house.ts";
 

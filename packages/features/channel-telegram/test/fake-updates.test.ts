@@ -1,6 +1,6 @@
 // Updates of the fake platform must be handed over, confirmed and posted as those of the real one: all that the channel promises
 // about lost messages rests on it.
-import { startPlatform } from "@svc/testkit";
+import { startPlatform } from "@svc/testkit/platforms/base";
 import { describe, expect, test } from "vitest";
 import { opened, refusal, write } from "./fake-house.ts";
 import { ADA, GROUP } from "./house.ts";

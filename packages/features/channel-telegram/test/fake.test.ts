@@ -1,6 +1,7 @@
 // The fake platform is worth only as much as it is like the real one: the client library that speaks to the real one must find
 // everything as it expects it, and what the real one refuses must be refused.
-import { TELEGRAM_TOKEN, telegramPress } from "@svc/testkit";
+import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
+import { telegramPress } from "@svc/testkit/platforms/telegram/update";
 import { Api, Bot, type GrammyError } from "grammy";
 import { describe, expect, test } from "vitest";
 import { opened, refusal, write } from "./fake-house.ts";

@@ -1,6 +1,7 @@
 // What a model writes must be seen as it is meant, and whatever it writes must be taken: the platform refuses a text with one tag
 // too many, and people would get no answer at all.
-import { parseTelegramHtml } from "@svc/testkit";
+import { parseTelegramHtml } from "@svc/testkit/platforms/telegram/html";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatMarkdown } from "../src/format/markdown.ts";
@@ -112,7 +113,7 @@ describe("whatever a model writes", () => {
         if (typeof parsed === "string") throw new Error(parsed);
         expect(parsed.text).toBe(formatted.text.trim());
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 
@@ -123,7 +124,7 @@ describe("whatever a model writes", () => {
         // Marks within a word may go: what is left is the same letters in the same order.
         expect(words(formatMarkdown(text).text).join("")).toBe(words(text).join(""));
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 
@@ -133,7 +134,7 @@ describe("whatever a model writes", () => {
         if (text.includes("|")) return;
         expect(formatMarkdown(text).text.length).toBeLessThanOrEqual(text.length);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

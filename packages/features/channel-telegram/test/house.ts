@@ -1,18 +1,16 @@
 /** The channel as the tests set it up, and its platform. */
 import type { Channel, Contributions, Inbound, OutgoingMessage, Parsed } from "@svc/contract";
 import { SvcError } from "@svc/contract";
+import { rawOf, type Section } from "@svc/testkit/conformance/channel-conformance";
+import type { FakeFeatureContext } from "@svc/testkit/feature-context";
+import { openChannel } from "@svc/testkit/open-channel";
 import {
-  type FakeFeatureContext,
-  openChannel,
-  rawOf,
-  type Section,
   startTelegram,
   TELEGRAM_TOKEN,
-  telegramDelivery,
-  telegramMessage,
   type TelegramOptions,
   type TelegramPlatform,
-} from "@svc/testkit";
+} from "@svc/testkit/platforms/telegram/server";
+import { telegramDelivery, telegramMessage } from "@svc/testkit/platforms/telegram/update";
 import type { Config } from "../src/config.ts";
 import definition from "../src/index.ts";
 import { create } from "../src/telegram.ts";

@@ -1,6 +1,6 @@
 // Files that people send must be fetched from the platform and nowhere else, and the URL with the token in it must show nowhere.
 import { inspect } from "node:util";
-import { TELEGRAM_TOKEN } from "@svc/testkit";
+import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { describe, expect, test } from "vitest";
 import { failure, houseAndPlatform, never } from "./house.ts";
 

@@ -204,6 +204,14 @@ describe("words of others", () => {
     expect(read("Yes", { more: more as never }).text).toBe(expected);
   });
 
+  test.each<[string, Record<string, unknown>, string | undefined]>([
+    ["a reply names the message", reply({ from: bo, text: "Lunch?" }), "3"],
+    ["one to another chat or a story names none of this chat", { external_reply: { origin: {} } }, "elsewhere"],
+    ["a message that replies to nothing names none", {}, undefined],
+  ])("%s", (_what, more, expected) => {
+    expect(read("Yes", { more: more as never }).repliesTo).toBe(expected);
+  });
+
   test("a command stays one", () => {
     expect(read("/new", { more: reply({ from: bo, text: "x" }) as never }).text).toBe("/new");
   });

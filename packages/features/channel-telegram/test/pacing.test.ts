@@ -1,7 +1,8 @@
 // Who writes faster than the platform allows is shut out for a while, and everybody waits: we must not get there, and must keep
 // away when we did.
 import type { Clock } from "@svc/contract";
-import { fakeClock, type FakeClock } from "@svc/testkit";
+import { fakeClock, type FakeClock } from "@svc/testkit/fake-clock";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createPacing, GROUP_DRAFT_MS } from "../src/outgoing/pacing.ts";
@@ -59,7 +60,7 @@ describe("messages", () => {
         }
         expect(mostWithin(atMs, 1_000)).toBeLessThanOrEqual(30);
       }),
-      { numRuns: 20 },
+      { numRuns: cases(20) },
     );
   });
 

@@ -1,7 +1,9 @@
 // Nothing that was written may be lost or answered twice, whatever happens between the platform, this process and its disk; and
 // who can't poll must be told why.
 import { type Inbound, SvcError } from "@svc/contract";
-import { fakeClock, telegramMessage, telegramPress, type TelegramPlatform } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import type { TelegramPlatform } from "@svc/testkit/platforms/telegram/server";
+import { telegramMessage, telegramPress } from "@svc/testkit/platforms/telegram/update";
 import { expect, test } from "vitest";
 import { ADA, failure, GROUP, type HouseAndPlatform, houseAndPlatform, NOW_MS, never } from "./house.ts";
 

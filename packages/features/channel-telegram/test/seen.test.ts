@@ -1,6 +1,6 @@
 // What people see beside answers: questions with buttons, answers that grow, a reaction on what is being answered.
 import type { Prompt } from "@svc/contract";
-import { telegramMessage } from "@svc/testkit";
+import { telegramMessage } from "@svc/testkit/platforms/telegram/update";
 import { describe, expect, test } from "vitest";
 import { ADA, failure, FORUM, GROUP, houseAndPlatform, message, never, NOW_MS } from "./house.ts";
 

@@ -1,6 +1,6 @@
 // Set-up must leave the platform as the config says: a webhook with its secret, or none in the way; and say what a person has to
 // do where it can't.
-import { TELEGRAM_TOKEN } from "@svc/testkit";
+import { TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/names.ts";
 import { failure, GROUP, house, houseAndPlatform, never, said, SECRET } from "./house.ts";

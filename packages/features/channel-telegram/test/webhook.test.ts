@@ -2,7 +2,8 @@
 // ask nobody anything.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { rawOf, telegramDelivery, telegramMessage, telegramPress } from "@svc/testkit";
+import { rawOf } from "@svc/testkit/conformance/channel-conformance";
+import { telegramDelivery, telegramMessage, telegramPress } from "@svc/testkit/platforms/telegram/update";
 import { expect, test } from "vitest";
 import { ADA, houseAndPlatform, NOW_MS, never, only, posted, said, SECRET } from "./house.ts";
 

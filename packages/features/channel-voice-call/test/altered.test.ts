@@ -1,7 +1,11 @@
 // One field that is not what the platform's documents say, in whichever webhook and its URL: it must be no error, which ends the
 // call, no message that can't be kept, and no document that the platform can't read.
-import { everyAlteredForm, fakeSpeech, flawOf, openChannel, parseTwiml } from "@svc/testkit";
+import { everyAlteredForm, flawOf } from "@svc/testkit/conformance/channel-conformance";
+import { fakeSpeech } from "@svc/testkit/fake-speech";
+import { openChannel } from "@svc/testkit/open-channel";
+import { parseTwiml } from "@svc/testkit/platforms/voice-call/twiml";
 import type { RawRequest } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { firstPlace, onward, placeOf, queryOf } from "../src/calls/place.ts";
@@ -96,7 +100,7 @@ describe.each(Object.keys(GENUINE))("%s", (path) => {
       fc.property(fc.dictionary(names, value), (query) => {
         expect(flawIn(ingress, path, `?${new URLSearchParams(query)}`, body)).toBeUndefined();
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 });

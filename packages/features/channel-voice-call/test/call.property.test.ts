@@ -1,7 +1,9 @@
 // Whatever comes in between, a lost answer, a busy platform, a caller who interrupts, a process that dies: nothing is said
 // twice, nothing of ours cuts off what is being said, and the parts of an answer come in their order.
 import { type Inbound, type OutgoingMessage, SvcError } from "@svc/contract";
-import type { PlatformMood, VoicePhone } from "@svc/testkit";
+import type { PlatformMood } from "@svc/testkit/platforms/mood";
+import type { VoicePhone } from "@svc/testkit/platforms/voice-call/phone";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { house, type House, PERSON } from "./house.ts";
@@ -135,6 +137,6 @@ test("what is sent is said once, whole, in order, or refused", { timeout: 400_00
       const sent = core.ended.filter(({ end }) => end === "sent").map(({ text }) => text);
       expect(heard.filter((text) => sent.includes(text))).toEqual(sent);
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });

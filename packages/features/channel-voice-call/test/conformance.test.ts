@@ -3,16 +3,13 @@ import { createHash } from "node:crypto";
 import {
   channelConformance,
   type DeliverySubject,
-  featureConformance,
   type PlatformMessage,
   type Section,
-  signedForm,
-  startVoicePlatform,
-  type TwimlNode,
-  parseTwiml,
-  voiceDelivery,
-  type VoicePlatform,
-} from "@svc/testkit";
+} from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { startVoicePlatform, type VoicePlatform } from "@svc/testkit/platforms/voice-call/server";
+import { signedForm, voiceDelivery } from "@svc/testkit/platforms/voice-call/signed";
+import { type TwimlNode, parseTwiml } from "@svc/testkit/platforms/voice-call/twiml";
 import { firstPlace, queryOf } from "../src/calls/place.ts";
 import definition from "../src/index.ts";
 import { ACCOUNT, NUMBER, PERSON, SECTION, STRANGER, TOKEN } from "./house.ts";

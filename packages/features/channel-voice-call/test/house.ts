@@ -14,17 +14,17 @@ import {
   type Speech,
   SvcError,
 } from "@svc/contract";
+import type { FakeClock } from "@svc/testkit/fake-clock";
+import { fakeSpeech } from "@svc/testkit/fake-speech";
+import type { FakeFeatureContext } from "@svc/testkit/feature-context";
+import { memorySecrets } from "@svc/testkit/memory-secrets";
+import { openChannel } from "@svc/testkit/open-channel";
 import {
-  type FakeClock,
-  type FakeFeatureContext,
-  fakeSpeech,
-  memorySecrets,
-  openChannel,
   startVoicePlatform,
-  voiceDelivery,
   type VoicePlatform,
   type VoicePlatformOptions,
-} from "@svc/testkit";
+} from "@svc/testkit/platforms/voice-call/server";
+import { voiceDelivery } from "@svc/testkit/platforms/voice-call/signed";
 import type { Config } from "../src/config.ts";
 import definition from "../src/index.ts";
 import { create } from "../src/voice-call.ts";

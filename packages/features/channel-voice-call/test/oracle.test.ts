@@ -1,6 +1,8 @@
 // What we take for the platform's own signature, document or answer, and what the fake platform takes for ours, must be what the
 // platform's own client library takes and makes.
-import { parseTwiml, startVoicePlatform, treeOf } from "@svc/testkit";
+import { startVoicePlatform } from "@svc/testkit/platforms/voice-call/server";
+import { parseTwiml, treeOf } from "@svc/testkit/platforms/voice-call/twiml";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import twilio from "twilio";
 import * as v from "valibot";
@@ -47,7 +49,7 @@ describe("signatures", () => {
           getExpectedTwilioSignature(TOKEN, written(parts), paramsOf(body)),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   });
 
@@ -62,7 +64,7 @@ describe("signatures", () => {
           validateRequest(TOKEN, header, called, paramsOf(body)),
         );
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(2_000) },
     );
   });
 

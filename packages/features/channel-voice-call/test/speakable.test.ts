@@ -1,6 +1,7 @@
 // An asterisk that is spelt out, an address that is read to the end, code that nobody can follow; and a text of a model's, or of
 // somebody who talked it into it, that breaks out of the document, or makes one the platform refuses.
-import { parseTwiml, type TwimlNode } from "@svc/testkit";
+import { parseTwiml, type TwimlNode } from "@svc/testkit/platforms/voice-call/twiml";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
@@ -131,7 +132,7 @@ describe("any text of a model's", () => {
         // In an update of a call there is no more room.
         expect(document.length).toBeLessThanOrEqual(4000);
       }),
-      { numRuns: 2_000 },
+      { numRuns: cases(2_000) },
     );
   });
 

@@ -1,7 +1,7 @@
 // Speech of [tts] that nobody hears, that everybody can fetch, that fills the memory, or that leaves a caller in silence; and what
 // callers say as recordings.
 import { type SpokenText, SvcError } from "@svc/contract";
-import { fakeSpeech } from "@svc/testkit";
+import { fakeSpeech } from "@svc/testkit/fake-speech";
 import { describe, expect, test } from "vitest";
 import { AudioShelf } from "../src/send/audio-shelf.ts";
 import { failure, house, never, PERSON } from "./house.ts";

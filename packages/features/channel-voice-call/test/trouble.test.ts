@@ -2,7 +2,7 @@
 // process ended in the middle of a call, or the call did.
 import { describe, expect, test } from "vitest";
 import { failure, house, type House, never, NUMBER, PERSON } from "./house.ts";
-import type { VoicePhone } from "@svc/testkit";
+import type { VoicePhone } from "@svc/testkit/platforms/voice-call/phone";
 
 const GREETING = "Hello. How can I help you?";
 const FILLER = "One moment, please.";

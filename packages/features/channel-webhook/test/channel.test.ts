@@ -1,6 +1,8 @@
 // When the channel is there at all, what its section may say, and what `svc channels test` tells of a receiver.
 import type { SvcError } from "@svc/contract";
-import { fakeFeatureContext, startPlatform, startWebhookReceiver } from "@svc/testkit";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { startPlatform } from "@svc/testkit/platforms/base";
+import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import definition, { type Config } from "../src/index.ts";

@@ -1,5 +1,8 @@
 // What every feature and every channel keeps, against a receiver that is strict, hostile, slow or gone.
-import { channelConformance, fakeClock, featureConformance, startWebhookReceiver } from "@svc/testkit";
+import { channelConformance } from "@svc/testkit/conformance/channel-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
 import definition from "../src/index.ts";
 
 const root = `${import.meta.dirname}/..`;

@@ -1,6 +1,7 @@
 /** The channel as the kernel makes it, and what it sends. */
 import type { OutgoingMessage } from "@svc/contract";
-import { openChannel, type OpenedChannel, type Section } from "@svc/testkit";
+import type { Section } from "@svc/testkit/conformance/channel-conformance";
+import { openChannel, type OpenedChannel } from "@svc/testkit/open-channel";
 import definition, { type Config } from "../src/index.ts";
 import { create } from "../src/webhook.ts";
 

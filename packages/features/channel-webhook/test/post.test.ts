@@ -1,7 +1,8 @@
 // What a receiver gets: exactly the documented body, signed so that the reference library takes it, at every try with the same
 // id; and what its answers come to.
 import type { FetchOptions } from "@svc/contract";
-import { startPlatform, startWebhookReceiver } from "@svc/testkit";
+import { startPlatform } from "@svc/testkit/platforms/base";
+import { startWebhookReceiver } from "@svc/testkit/platforms/webhook/receiver";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
 import { message, never, open, SECRET } from "./open-webhook.ts";

@@ -1,6 +1,7 @@
 // Memory and the text are bounded whatever comes, and what everybody may read is about nobody: an operator's thousands of
 // models, a model that invents tools, a sender who calls himself "} 1\nsvc_fake_total".
 import type { ClientId, SvcEvent, WorkKind } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_COMBINATIONS } from "../src/series/family.ts";
@@ -93,7 +94,7 @@ test("whatever happens, no text or id of a person is exposed, and the exposition
       await metrics.families();
       expect(await metrics.text()).not.toContain(MARK);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });
 

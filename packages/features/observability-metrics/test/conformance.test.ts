@@ -1,5 +1,6 @@
 // What every feature and every observer keeps.
-import { featureConformance, observerConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { observerConformance } from "@svc/testkit/conformance/observer-conformance";
 import definition from "../src/index.ts";
 
 featureConformance(definition, { root: `${import.meta.dirname}/..` });

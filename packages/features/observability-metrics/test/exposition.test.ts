@@ -1,6 +1,6 @@
 // A scrape of thousands of series must not be what people wait for: the text is written in slices, and once for all who ask.
 import type { Exposition } from "@svc/contract";
-import { parseExposition } from "@svc/testkit";
+import { parseExposition } from "@svc/testkit/conformance/observer-conformance";
 import { register as globalRegistry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import { expositionOf } from "../src/exposition.ts";

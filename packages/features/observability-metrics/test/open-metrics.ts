@@ -1,6 +1,7 @@
 /** The feature in use, as the service uses it, and what it exposes. */
 import type { Json, Observer, Readings, WorkFacts, WorkKind, WorkResults } from "@svc/contract";
-import { type ExposedFamily, fakeFeatureContext, NO_READINGS, parseExposition } from "@svc/testkit";
+import { type ExposedFamily, parseExposition } from "@svc/testkit/conformance/observer-conformance";
+import { fakeFeatureContext, NO_READINGS } from "@svc/testkit/feature-context";
 import definition from "../src/index.ts";
 
 export interface OpenedMetrics extends AsyncDisposable {

@@ -1,7 +1,9 @@
 // What docs/operations gives to Prometheus and Grafana, judged by Prometheus: rules that load and fire, expressions that find something.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { missingPrometheus, promtool, requireReal, startPrometheus, temporaryHome } from "@svc/testkit";
+import { missingPrometheus, promtool, startPrometheus } from "@svc/testkit/real/prometheus";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { beforeEach, expect, test } from "vitest";
 import { ALERT_TESTS, ALERTS, alertsText, busyMetrics, expressions, pageText } from "./operations.ts";
 import { serve } from "./serve.ts";

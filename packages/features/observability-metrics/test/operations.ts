@@ -1,7 +1,7 @@
 /** What docs/operations has for operators, as its tests look at it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NO_READINGS } from "@svc/testkit";
+import { NO_READINGS } from "@svc/testkit/feature-context";
 import { openMetrics, type OpenedMetrics } from "./open-metrics.ts";
 import { makeTraffic } from "./traffic.ts";
 

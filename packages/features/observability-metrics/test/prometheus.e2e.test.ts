@@ -1,5 +1,7 @@
 // What Prometheus makes of the text is what counts: its linter has nothing to say, and it reads the values that were counted.
-import { missingPrometheus, NO_READINGS, promtool, requireReal, startPrometheus } from "@svc/testkit";
+import { NO_READINGS } from "@svc/testkit/feature-context";
+import { missingPrometheus, promtool, startPrometheus } from "@svc/testkit/real/prometheus";
+import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
 import { openMetrics } from "./open-metrics.ts";
 import { serve } from "./serve.ts";

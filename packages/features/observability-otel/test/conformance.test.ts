@@ -1,5 +1,6 @@
 // What every feature and every observer keeps.
-import { featureConformance, observerConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { observerConformance } from "@svc/testkit/conformance/observer-conformance";
 import { afterAll } from "vitest";
 import definition from "../src/index.ts";
 import { sectionOf } from "./open.ts";

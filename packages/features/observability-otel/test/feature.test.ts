@@ -1,5 +1,5 @@
 // The feature in its phases, and what it says about its collector: never a secret, whatever the collector sends back.
-import { fakeFeatureContext } from "@svc/testkit";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { expect, test } from "vitest";
 import { create } from "../src/otel.ts";
 import { openFeature, sectionOf } from "./open.ts";

@@ -1,6 +1,6 @@
 /** The feature as a service has it: constructed, registered, with its observer in force. */
 import type { Observer, WorkFacts, WorkKind, WorkWatch } from "@svc/contract";
-import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit";
+import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit/feature-context";
 import type { ObservabilityConfig } from "../src/config.ts";
 import { create } from "../src/otel.ts";
 import { type Sink, type SinkSpan, startSink } from "./sink.ts";

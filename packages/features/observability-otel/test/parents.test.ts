@@ -1,5 +1,6 @@
 // What is part of what, and which traces are recorded: a trace with holes tells the wrong story.
 import { isTraceparent, type WorkKind, type WorkWatch } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openFeature } from "./open.ts";
@@ -118,7 +119,7 @@ test("in whatever order things begin and end, ids are well formed, children link
       const parents = spans.filter(({ parentSpanId }) => parentSpanId !== undefined).map(parentOf);
       expect(parents.filter((parent) => !known.has(parent))).toEqual([]);
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
 });
 

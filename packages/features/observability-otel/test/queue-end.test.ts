@@ -1,6 +1,6 @@
 // What the log says of a collector that fails, a line a minute at most; and how the queue ends.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { settled } from "@svc/testkit";
+import { settled } from "@svc/testkit/fake-clock";
 import { describe, expect, test, vi } from "vitest";
 import { BATCH, QUEUE } from "../src/export/queue.ts";
 import { failed, house, REFUSED, TAKEN, warnings } from "./queue-house.ts";

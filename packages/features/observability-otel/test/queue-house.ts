@@ -2,7 +2,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Clock } from "@svc/contract";
-import { type CapturedLine, type CapturedLogger, captureLogger, fakeClock } from "@svc/testkit";
+import { type CapturedLine, type CapturedLogger, captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import type { Outcome } from "../src/export/outcome.ts";
 import { SpanQueue } from "../src/export/queue.ts";
 

@@ -1,5 +1,6 @@
 // What goes over the wire, as the official bindings of the protocol read it; and that a collector which comes back is found.
-import { missingOtlpReceiver, type OtlpSpan, requireReal, startOtlpReceiver } from "@svc/testkit";
+import { missingOtlpReceiver, type OtlpSpan, startOtlpReceiver } from "@svc/testkit/real/otlp-receiver";
+import { requireReal } from "@svc/testkit/require-real";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { type OpenFeature, openFeature } from "./open.ts";
 import { FACTS, RESULTS } from "./samples.ts";

@@ -1,5 +1,6 @@
 // What a wasm file asks for is told before an engine sees it: a module that can't run here is refused when it is installed.
 import { SvcError } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HOST_FUNCTIONS } from "../src/host/module/abi.ts";
@@ -99,7 +100,7 @@ it("a module that is cut off anywhere, or has other bytes somewhere, is told or 
       other.set(bytes.subarray(0, whole.byteLength - at), at);
       problem(other);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 

@@ -1,13 +1,11 @@
 // The whole feature: what is installed becomes tools, what changes is another tool after a reload, and calls of the old one end well.
 import type { Contributions, Json, Tool } from "@svc/contract";
-import {
-  captureLogger,
-  fakeClock,
-  fakeFeatureContext,
-  fakeToolContext,
-  temporaryHome,
-  toolConformance,
-} from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGuardedFetch } from "@svc/kit";

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { launch } from "../src/host/launch.ts";
 import { type CallServices, PluginProcess } from "../src/host/plugin-process.ts";

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGuardedFetch, type Lookup } from "@svc/kit";
-import { captureLogger } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
 import { afterEach, describe, expect, it } from "vitest";
 import { pluginRequests } from "../src/http/plugin-requests.ts";
 import type { InstalledPlugin } from "../src/manifest/types.ts";

@@ -1,6 +1,9 @@
 // `pdf_read` keeps what every tool keeps, asks nobody, and starts no process before it is called.
 import { SvcError } from "@svc/contract";
-import { fakeFeatureContext, fakeToolContext, featureConformance, toolConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import definition from "../src/index.ts";

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { promisify } from "node:util";
-import { requireReal } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
 import { describe, expect, test } from "vitest";
 import { similarity, wordsOf } from "./similarity.ts";
 import { fixture, type PdfAnswer, reading } from "./reading.ts";
@@ -34,8 +34,8 @@ test("there are at least thirty of them", () => expect(NAMES.length).toBeGreater
 describe("words in order, as pdftotext has them", () => {
   const { read } = reading();
   test.for(NAMES)("%s", async (name, context) => {
-    const answer = await whole(read, name);
     const expected = (await pdftotext(name)) ?? requireReal(context, PDFTOTEXT);
+    const answer = await whole(read, name);
     expect(answer.map(({ page }) => page)).toEqual(expected.map((_, at) => at + 1));
     const worst = Math.min(...answer.map(({ text }, at) => similarity(wordsOf(text), wordsOf(expected[at] ?? ""))));
     expect(worst).toBeGreaterThanOrEqual(FLOORS[name] ?? FLOOR);

@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { describe, expect, test } from "vitest";
 import { BOMBS, onePage } from "./bombs.ts";
 import { CHILD, client, codeOf, fixture, reading } from "./reading.ts";

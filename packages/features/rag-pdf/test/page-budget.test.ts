@@ -1,4 +1,5 @@
 // An answer never grows beyond what a turn shows of it, and always gets on.
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { PageBudget } from "../src/page-budget.ts";
@@ -28,6 +29,6 @@ test("pages in answers of any size are the same pages, none torn within a charac
       }
       expect(read).toEqual(pages);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });

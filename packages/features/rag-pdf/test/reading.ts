@@ -1,7 +1,9 @@
 // Reads PDFs as the feature does, in its child process, out of a workspace that holds one file.
 import { readFileSync } from "node:fs";
 import { type ClientId, type Clock, type DocumentText, SvcError, type ToolContext } from "@svc/contract";
-import { fakeClock, fakeFeatureContext, fakeToolContext } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import * as v from "valibot";
 import { type PdfPages, pdfPages } from "../src/pdf-pages.ts";
 import { pdfRead } from "../src/pdf-read.ts";

@@ -6,7 +6,10 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Confinement, SandboxProbe } from "@svc/contract";
-import { captureLogger, fakeClock, requireReal, makeContainerImage, missingEngine } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { makeContainerImage, missingEngine } from "@svc/testkit/real/container-image";
+import { requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../src/backend.ts";
 import { labelOf, ownerOf } from "../src/owner.ts";

@@ -5,14 +5,10 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Confinement, SandboxSession } from "@svc/contract";
 import { findProgram, SANDBOX_USER } from "@svc/kit/process";
-import {
-  captureLogger,
-  fakeClock,
-  requireReal,
-  type ContainerImage,
-  makeContainerImage,
-  missingEngine,
-} from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { type ContainerImage, makeContainerImage, missingEngine } from "@svc/testkit/real/container-image";
+import { requireReal } from "@svc/testkit/require-real";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../src/backend.ts";
 

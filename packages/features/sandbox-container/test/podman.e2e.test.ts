@@ -1,6 +1,7 @@
 // The suite of all sandboxes, with the real podman and an image that holds nothing but busybox.
 import { existsSync } from "node:fs";
-import { sandboxConformance, makeContainerImage, missingEngine } from "@svc/testkit";
+import { sandboxConformance } from "@svc/testkit/conformance/sandbox-conformance";
+import { makeContainerImage, missingEngine } from "@svc/testkit/real/container-image";
 import { afterAll } from "vitest";
 import definition from "../src/index.ts";
 

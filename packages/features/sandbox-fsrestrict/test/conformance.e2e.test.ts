@@ -1,7 +1,9 @@
 // A Landlock sandbox that leaves UDP, modes of files or a hidden grandchild to the command confines nothing that matters.
 import { join } from "node:path";
 import { findGroupMaker } from "@svc/kit/process";
-import { featureConformance, runAsOrdinaryUser, sandboxConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { sandboxConformance } from "@svc/testkit/conformance/sandbox-conformance";
+import { runAsOrdinaryUser } from "@svc/testkit/real/ordinary-user";
 import { expect, test } from "vitest";
 import definition from "../src/index.ts";
 import { childCommand } from "./child-command.ts";
@@ -16,11 +18,7 @@ sandboxConformance(definition, {
   unenforced: ({ user }) => (user === undefined && process.getuid?.() === 0 && !groups ? ["pids"] : []),
 });
 
-test(
-  "an ordinary user's daemon confines as well",
-  { timeout: 300_000, meta: { skipReason: "needs root" } },
-  async (context) => {
-    context.skip(process.getuid?.() !== 0, "only root can be somebody else");
-    expect(await runAsOrdinaryUser(join(import.meta.dirname, "plain-daemon.ts"))).toMatch(/^6\d checks\n$/);
-  },
-);
+test("an ordinary user's daemon confines as well", { meta: { skipReason: "needs root" } }, async (context) => {
+  context.skip(process.getuid?.() !== 0, "only root can be somebody else");
+  expect(await runAsOrdinaryUser(join(import.meta.dirname, "plain-daemon.ts"))).toMatch(/^6\d checks\n$/);
+});

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProgram, SANDBOX_USER } from "@svc/kit/process";
-import { requireReal } from "@svc/testkit";
+import { requireReal } from "@svc/testkit/require-real";
 import { expect, test } from "vitest";
 import { childCommand } from "./child-command.ts";
 import { openBackend } from "./open-backend.ts";

@@ -11,7 +11,7 @@ import {
   type Syscall,
   syscallsOf,
 } from "@svc/kit/seccomp";
-import { type FilteredCall, runFilter } from "@svc/testkit";
+import { type FilteredCall, runFilter } from "@svc/testkit/run-filter";
 import { policyOf } from "../src/child/seccomp/filter.ts";
 import { REFUSED, UNKNOWN } from "../src/child/seccomp/refused.ts";
 

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Confinement } from "@svc/contract";
 import { findGroupMaker } from "@svc/kit/process";
-import type { FakeClock } from "@svc/testkit";
+import type { FakeClock } from "@svc/testkit/fake-clock";
 import { childCommand } from "./child-command.ts";
 import { openBackend, type OpenedBackend } from "./open-backend.ts";
 
@@ -29,7 +29,7 @@ const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
 /** With a clock, time goes on there meanwhile. */
 async function until(what: () => boolean, clock?: FakeClock): Promise<void> {
-  for (let tries = 0; tries < 1000; tries += 1) {
+  for (let tries = 0; tries < 6_000; tries += 1) {
     if (what()) return;
     await clock?.advance(100);
     await pause(10);

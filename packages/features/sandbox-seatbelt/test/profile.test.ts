@@ -1,5 +1,5 @@
 // What a profile allows, read by a reader of its own; that no path gets out of its quotes; and what there is away from macOS.
-import { fakeClock } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSeatbelt } from "../src/backend.ts";

@@ -1,5 +1,5 @@
 // The suite of all sandboxes, with the sandbox-exec of macOS; elsewhere only the profile's text is looked at (profile.test.ts).
-import { sandboxConformance } from "@svc/testkit";
+import { sandboxConformance } from "@svc/testkit/conformance/sandbox-conformance";
 import definition from "../src/index.ts";
 
 sandboxConformance(definition, {

@@ -8,7 +8,7 @@ import {
   type Syscall,
   syscallsOf,
 } from "@svc/kit/seccomp";
-import { type FilteredCall, runFilter } from "@svc/testkit";
+import { type FilteredCall, runFilter } from "@svc/testkit/run-filter";
 import { describe, expect, test } from "vitest";
 import { filterHere, POLICY } from "../src/filter.ts";
 

@@ -17,22 +17,19 @@ import {
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Confinement, FeatureDefinition, SandboxSession } from "@svc/contract";
-import {
-  type FakeClock,
-  fakeClock,
-  requireReal,
-  sandboxConformance,
-  type TemporaryHome,
-  temporaryHome,
-} from "@svc/testkit";
+import { findProgram } from "@svc/kit/process";
+import { sandboxConformance } from "@svc/testkit/conformance/sandbox-conformance";
+import { type FakeClock, fakeClock } from "@svc/testkit/fake-clock";
+import { requireReal } from "@svc/testkit/require-real";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createUserns, type Userns } from "../src/backend.ts";
 import definition from "../src/index.ts";
 
-const missing = () =>
-  existsSync("/usr/bin/bwrap")
-    ? undefined
-    : { name: "bubblewrap", reason: "bwrap is not installed; apt-get install bubblewrap" };
+const missing = async () =>
+  (await findProgram("bwrap")) === undefined
+    ? { name: "bubblewrap", reason: "bwrap is not on PATH; apt-get install bubblewrap" }
+    : undefined;
 
 /** Each session begins with a sandbox that has waited for it. */
 const warmed: FeatureDefinition = {
@@ -64,8 +61,8 @@ describe("the one that waits", () => {
   let clock: FakeClock;
   let userns: Userns;
   let workspace = "";
-  beforeEach((context) => {
-    const part = missing();
+  beforeEach(async (context) => {
+    const part = await missing();
     if (part) requireReal(context, part);
     home = temporaryHome();
     workspace = join(home.path, "workspace");
@@ -168,7 +165,7 @@ describe("the one that waits", () => {
     const folder = join(home.path, "bin");
     mkdirSync(folder);
     for (const name of ["bwrap", "setpriv"]) {
-      copyFileSync(`/usr/bin/${name}`, join(folder, name));
+      copyFileSync((await findProgram(name))!, join(folder, name));
       chmodSync(join(folder, name), 0o755);
     }
     const own = createUserns({ clock, path: folder });

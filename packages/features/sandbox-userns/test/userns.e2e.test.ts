@@ -1,28 +1,29 @@
 // bubblewrap confines: every promise of a sandbox is tried on it, by root's daemon and by an ordinary user's, whose limits are rlimits.
-import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeClock, requireReal, runAsOrdinaryUser, sandboxConformance, temporaryHome } from "@svc/testkit";
+import { findProgram } from "@svc/kit/process";
+import { sandboxConformance } from "@svc/testkit/conformance/sandbox-conformance";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { runAsOrdinaryUser } from "@svc/testkit/real/ordinary-user";
+import { requireReal } from "@svc/testkit/require-real";
+import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { createUserns } from "../src/backend.ts";
 import definition from "../src/index.ts";
 
-const missing = () =>
-  existsSync("/usr/bin/bwrap")
-    ? undefined
-    : { name: "bubblewrap", reason: "bwrap is not installed; apt-get install bubblewrap" };
+const missing = async () =>
+  (await findProgram("bwrap")) === undefined
+    ? { name: "bubblewrap", reason: "bwrap is not on PATH; apt-get install bubblewrap" }
+    : undefined;
 
 sandboxConformance(definition, { missing });
 
-test(
-  "an ordinary user's daemon confines as well",
-  { timeout: 300_000, meta: { skipReason: "needs root" } },
-  async (context) => {
-    context.skip(process.getuid?.() !== 0, "only root can be somebody else");
-    const part = missing();
-    if (part) requireReal(context, part);
-    expect(await runAsOrdinaryUser(join(import.meta.dirname, "plain-daemon.ts"))).toMatch(/^6\d checks\n$/);
-  },
-);
+test("an ordinary user's daemon confines as well", { meta: { skipReason: "needs root" } }, async (context) => {
+  context.skip(process.getuid?.() !== 0, "only root can be somebody else");
+  const part = await missing();
+  if (part) requireReal(context, part);
+  expect(await runAsOrdinaryUser(join(import.meta.dirname, "plain-daemon.ts"))).toMatch(/^6\d checks\n$/);
+});
 
 describe("it is not available, and says why", () => {
   const confinement = (workspace: string) => ({

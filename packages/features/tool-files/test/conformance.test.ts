@@ -1,5 +1,7 @@
 // The file tools keep what every tool keeps, and read on where they stopped without losing a character.
-import { fakeToolContext, featureConformance, toolConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { fileList, fileRead, fileWrite } from "../src/files.ts";

@@ -1,6 +1,8 @@
 // `http_get` keeps what every tool keeps, asks exactly when it acts, and shows text as text and nothing secret.
 import type { FetchOptions, FetchResult } from "@svc/contract";
-import { fakeToolContext, featureConformance, toolConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { httpGet } from "../src/http-get.ts";

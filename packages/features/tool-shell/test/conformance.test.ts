@@ -1,6 +1,8 @@
 // `shell` keeps what every tool keeps, shows the policy exactly the line that runs, and says what was cut or ended.
 import type { ExecRequest } from "@svc/contract";
-import { fakeToolContext, featureConformance, toolConformance } from "@svc/testkit";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import definition from "../src/index.ts";

@@ -1,6 +1,6 @@
 // Whoever writes a page of their own uses @simplewebauthn/browser as its documentation says, with what our endpoints answer.
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
-import { SoftAuthenticator } from "@svc/testkit";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ANN, openHouse, OPEN, ORIGIN, STRANGER } from "./house.ts";
 

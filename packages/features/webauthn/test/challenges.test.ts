@@ -1,6 +1,8 @@
 // A challenge counts once, for five minutes, for whom and for what it was issued; floods end nobody's.
 import type { ClientId } from "@svc/contract";
-import { fakeClock, fakeFeatureContext, SoftAuthenticator } from "@svc/testkit";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
 import { Challenges, type UsedChallenges } from "../src/challenges.ts";
 import { ANN, newWorld, openHouse, OPEN, ORIGIN, refusal, STRANGER } from "./house.ts";

@@ -1,5 +1,5 @@
 // What the section says and what it can't say; and which pages passkeys work on for it.
-import { SoftAuthenticator } from "@svc/testkit";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import definition from "../src/index.ts";

@@ -1,12 +1,9 @@
 // What every feature and every feature of kind auth keeps, with an authenticator in software.
 import type { Json } from "@svc/contract";
-import {
-  authConformance,
-  type CreationOptionsJson,
-  featureConformance,
-  type RequestOptionsJson,
-  SoftAuthenticator,
-} from "@svc/testkit";
+import { authConformance } from "@svc/testkit/conformance/auth-conformance";
+import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
+import type { CreationOptionsJson, RequestOptionsJson } from "@svc/testkit/webauthn/json";
 import definition from "../src/index.ts";
 import { OPEN, ORIGIN, SECTION } from "./house.ts";
 

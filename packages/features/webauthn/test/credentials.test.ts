@@ -1,5 +1,5 @@
 // Passkeys are listed, renamed and removed; a page may not remove the last one that works.
-import { SoftAuthenticator } from "@svc/testkit";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
 import { ANN, ANNS_PAGE, openHouse, OPEN, OPERATOR, refusal, STRANGER } from "./house.ts";
 

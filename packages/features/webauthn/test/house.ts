@@ -1,22 +1,16 @@
 /** The feature with fakes around it, asked as the gateway asks it, by people with authenticators in software. */
 import type { ClientId, Json, RouteCaller } from "@svc/contract";
-import {
-  type AssertionJson,
-  type CallRoute,
-  type CreationOptionsJson,
-  device,
-  fakeClock,
-  fakeFeatureContext,
-  type FakeFeatureContext,
-  type Lies,
-  type ClientSecrets,
-  memorySecrets,
-  memorySecretsByClient,
-  type RegistrationJson,
-  type RequestOptionsJson,
-  routeDoor,
-  type SoftAuthenticator,
-} from "@svc/testkit";
+import { type CallRoute, device, routeDoor } from "@svc/testkit/conformance/auth-conformance";
+import { fakeClock } from "@svc/testkit/fake-clock";
+import { fakeFeatureContext, type FakeFeatureContext } from "@svc/testkit/feature-context";
+import { type ClientSecrets, memorySecrets, memorySecretsByClient } from "@svc/testkit/memory-secrets";
+import type { Lies, SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
+import type {
+  AssertionJson,
+  CreationOptionsJson,
+  RegistrationJson,
+  RequestOptionsJson,
+} from "@svc/testkit/webauthn/json";
 import * as v from "valibot";
 import definition, { type Config } from "../src/index.ts";
 

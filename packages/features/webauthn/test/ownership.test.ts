@@ -1,5 +1,5 @@
 // A user_id belongs to the device that registered it first; to all others it is as if it were not there.
-import { SoftAuthenticator } from "@svc/testkit";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
 import { ANN, ANNS_PAGE, BEN, newWorld, openHouse, OPEN, OPERATOR, ORIGIN, refusal, STRANGER } from "./house.ts";
 

@@ -1,6 +1,7 @@
 // A passkey is added by the device whose page it is, with what the browser gives, and by nothing less.
 import { hash } from "node:crypto";
-import { cbor, type CborValue, SoftAuthenticator } from "@svc/testkit";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
+import { cbor, type CborValue } from "@svc/testkit/webauthn/cbor";
 import { describe, expect, test } from "vitest";
 import { ANN, BEN, openHouse, OPERATOR, ORIGIN, refusal } from "./house.ts";
 

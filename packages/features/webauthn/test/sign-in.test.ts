@@ -1,5 +1,5 @@
 // A passkey signs in as its own device, once for each challenge, and never when something about it is odd.
-import { SoftAuthenticator } from "@svc/testkit";
+import { SoftAuthenticator } from "@svc/testkit/webauthn/authenticator";
 import { describe, expect, test } from "vitest";
 import { ANN, ANNS_PAGE, BEN, openHouse, OPEN, OPERATOR, ORIGIN, refusal, STRANGER } from "./house.ts";
 

@@ -33,6 +33,7 @@ export function messageOf(reader: MessageReader, self: Self, message: Fields): I
   const said = contentOf(message, mentioned, reader.cdn);
   if (said === undefined) return undefined;
   const name = nameOf(user, fieldsOf(member));
+  const repliesTo = idOf(fieldsOf(message["message_reference"])["message_id"]);
   return {
     id,
     conversation: { channel: CHANNEL, id: channelId },
@@ -40,6 +41,7 @@ export function messageOf(reader: MessageReader, self: Self, message: Fields): I
     ...(name !== undefined && { senderName: name }),
     ...(guildId !== undefined && { group: true, replyData: { messageId: id } }),
     ...said,
+    ...(repliesTo !== undefined && { repliesTo }),
     sentAtMs: timeOf(message["timestamp"]) ?? timeOfId(id),
   };
 }

@@ -1,6 +1,6 @@
 /** What of a mail goes to the agent, and in which conversation. */
 import type { Inbound, Logger } from "@svc/contract";
-import { isReply, threadPlaceOf, withoutQuote, withoutSignature } from "@svc/kit/mail";
+import { isReply, messageIdsIn, threadPlaceOf, withoutQuote, withoutSignature } from "@svc/kit/mail";
 import type { Account } from "../account/account.ts";
 import { idOf } from "../imap/find.ts";
 import type { KnownThreads } from "../send/known-threads.ts";
@@ -40,6 +40,7 @@ export function createInbound({ account, readBody, threads }: InboundParts): Inb
     const parts = [...said(mail, body), ...body.notes, ...placeholders];
     const text = parts.filter((part) => part !== "").join("\n\n");
     if (text === "") return undefined;
+    const [answered = ""] = messageIdsIn(headers.get("in-reply-to"));
     const cut = isLoop({ id, sender: writer.address, thread, cameMs: mail.cameMs ?? clock.now() });
     if (cut) tellLoop(log, writer);
     return {
@@ -52,6 +53,8 @@ export function createInbound({ account, readBody, threads }: InboundParts): Inb
       sender: writer.address,
       ...(writer.name !== undefined && { senderName: writer.name }),
       text,
+      // Of another's mail it says nothing: in a thread with several people every mail answers one.
+      ...((await threads.has(answered)) && { repliesTo: answered }),
       ...(media.length > 0 && { media }),
       ...(mail.cameMs !== undefined && mail.cameMs > 0 && { sentAtMs: mail.cameMs }),
       replyData: replyDataOf(headers, writer.answerTo),

@@ -9,6 +9,8 @@ import * as v from "valibot";
 export interface KnownThreads {
   /** Message-ID that the thread of this mail began with: the mail's own, where nothing is known. */
   rootOf(messageId: string): Promise<string>;
+  /** Whether it is one of our latest mails within threads. */
+  has(messageId: string): Promise<boolean>;
   /** A mail of ours is in the thread that began with `root`. Resolves once it is on disk. */
   add(messageId: string, root: string): Promise<void>;
 }
@@ -32,6 +34,7 @@ export function knownThreadsIn(state: StateStore): KnownThreads {
     ));
   return {
     rootOf: async (messageId) => (await load()).get(messageId) ?? messageId,
+    has: async (messageId) => (await load()).has(messageId),
     async add(messageId, root) {
       if (messageId === root) return;
       const known = await load();

@@ -1,5 +1,5 @@
 /** Two mailboxes that answer as the platform does, and its own client for either. */
-import { startMailpush } from "@svc/testkit";
+import { startMailpush } from "@svc/testkit/platforms/mailpush/server";
 import { createEmulator } from "emulate";
 import { auth, gmail, type gmail_v1 } from "googleapis/build/src/apis/gmail/index.js";
 

@@ -1,5 +1,5 @@
 /** Two workspaces that answer as the platform does, and its own client for either. */
-import { type Slack, startSlack } from "@svc/testkit";
+import { type Slack, startSlack } from "@svc/testkit/platforms/slack/server";
 import { WebClient } from "@slack/web-api";
 import { createEmulator } from "emulate";
 import { quietLog } from "../../src/api/quiet-log.ts";

@@ -1,5 +1,5 @@
 /** Where the words of a message come from, when they are not all the sender's own: what it replies to, whom it forwards. */
-import { type Fields, fieldsOf, someFields, textOf, wordOf } from "../fields.ts";
+import { type Fields, fieldsOf, idOf, someFields, textOf, wordOf } from "../fields.ts";
 import { cardText } from "./cards.ts";
 import type { Me } from "./entities.ts";
 import { mediaOf } from "./media.ts";
@@ -10,6 +10,13 @@ export function repliedTo(message: Fields): Fields | undefined {
   // In a topic, what replies to nothing comes as a reply to the topic's beginning.
   const isTopic = message["is_topic_message"] === true && replied?.["message_id"] === message["message_thread_id"];
   return isTopic || replied?.["forum_topic_created"] !== undefined ? undefined : replied;
+}
+
+/** Id of the message that it replies to, as a receipt has it; of one in another chat, or a story, no id of this chat. */
+export function repliedToId(message: Fields): string | undefined {
+  const id = idOf(repliedTo(message)?.["message_id"]);
+  if (id !== undefined) return String(id);
+  return someFields(message["external_reply"] ?? message["reply_to_story"]) && "elsewhere";
 }
 
 export const isOurs = (message: Fields | undefined, { id }: Me): boolean =>

@@ -4,7 +4,7 @@ import { type Fields, fieldsOf, idOf, numberOf, textOf, wordOf } from "../fields
 import { CHANNEL } from "../names.ts";
 import { cardText } from "./cards.ts";
 import { commandOf } from "./command.ts";
-import { forwardNote, inlineBotNote, isOurs, repliedTo, replyNote } from "./context.ts";
+import { forwardNote, inlineBotNote, isOurs, repliedTo, repliedToId, replyNote } from "./context.ts";
 import { isMentioned, type Me, readableText } from "./entities.ts";
 import { mediaOf } from "./media.ts";
 import { inboundId } from "./message-id.ts";
@@ -63,6 +63,7 @@ export function readMessage(
   const notes =
     command === undefined ? [inlineBotNote(message), forwardNote(message), said, replyNote(message, me)] : [said];
   const { chatId, messageId } = place;
+  const repliesTo = repliedToId(message);
   return {
     said,
     isForUs,
@@ -74,6 +75,7 @@ export function readMessage(
       ...(place.isGroup && { group: true, replyData: { messageId } satisfies ReplyData }),
       text: notes.filter((note) => note !== "").join("\n\n"),
       ...(file && { media: [file.media] }),
+      ...(repliesTo !== undefined && { repliesTo }),
       sentAtMs: timeOf(message, receivedAtMs),
     },
   };

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { SvcError } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { packTar, type TarEntry, type TarHeader } from "modern-tar";
 import { describe, expect, test } from "vitest";
@@ -192,7 +193,7 @@ describe("damage", () => {
           expect(["read", "PLUGIN_INVALID"]).toContain(await outcome(taken(gzipSync(changed))));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 });
@@ -211,6 +212,6 @@ test("any name is a file's or refused; what is taken is what was packed", async 
       expect([right, undefined]).toContainEqual(await read.catch(() => undefined));
       expect(["read", "PLUGIN_INVALID"]).toContain(await outcome(read));
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });

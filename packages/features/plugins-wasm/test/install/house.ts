@@ -1,7 +1,7 @@
 /** `svc plugin` as it is run, without the binary: the command's own code, a real client, a real process for the check of modules. */
 import { type CommandOptions, type FeatureCommandContext, SvcError } from "@svc/contract";
 import { createGuardedFetch } from "@svc/kit";
-import { captureLogger } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
 import { run } from "../../src/command/plugin.ts";
 import type { PluginsConfig } from "../../src/index.ts";
 

@@ -12,7 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { captureLogger, type TemporaryHome, temporaryHome } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf } from "../../src/manifest/approval.ts";
 import { readPlugins } from "../../src/manifest/read-plugins.ts";

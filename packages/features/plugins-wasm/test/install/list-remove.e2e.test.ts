@@ -1,7 +1,8 @@
 // What is installed is listed as it is, and removed as a whole; a name that no plugin has is no path either.
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { captureLogger, type TemporaryHome, temporaryHome } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hashOf } from "../../src/manifest/approval.ts";
 import { readPlugins } from "../../src/manifest/read-plugins.ts";

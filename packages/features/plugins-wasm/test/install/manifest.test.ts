@@ -1,6 +1,7 @@
 // plugin.toml comes from whoever wrote the plugin. What is not exactly a manifest is refused with the key that is wrong, nothing of
 // it is quoted, and no text, however strange, writes into an object that others use.
 import { SvcError } from "@svc/contract";
+import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isHostName } from "../../src/manifest/host-name.ts";
@@ -184,7 +185,7 @@ test("any text is a manifest or PLUGIN_INVALID, never anything else", () => {
     fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
       expect(["read", "PLUGIN_INVALID"]).toContain(outcome(() => read(`${sampleToml({})}${lines.join("\n")}`)));
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 
@@ -233,7 +234,7 @@ describe("a host has one spelling", () => {
       fc.property(fc.oneof(fc.webAuthority(), fc.domain(), fc.string()), (text) => {
         expect(!isHostName(text) || new URL(`https://${text}/x`).host === text).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 });

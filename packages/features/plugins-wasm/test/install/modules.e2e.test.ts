@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "@svc/contract";
-import { type TemporaryHome, temporaryHome } from "@svc/testkit";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { plugin, type Surroundings } from "./house.ts";
 import { wasmOf, writeSample } from "./sample.ts";

@@ -14,7 +14,8 @@ import {
 } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { captureLogger, type TemporaryHome, temporaryHome } from "@svc/testkit";
+import { captureLogger } from "@svc/testkit/capture-logger";
+import { type TemporaryHome, temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { putPlugin } from "../../src/install/place.ts";
 import { hashOf } from "../../src/manifest/approval.ts";
