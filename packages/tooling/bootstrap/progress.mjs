@@ -11,36 +11,45 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
  * @property {<T>(name: string, work: (step: Step) => Promise<T>, ended?: (result: T) => Ending) => Promise<T>} step
  * @property {(text: string) => void} line prints one line of its own
  */
+/**
+ * @typedef {object} Clock
+ * @property {() => number} nowMs monotonic, in milliseconds
+ * @property {(ms: number, work: () => void) => { stop(): void }} every
+ */
 /** @typedef {{ ok: boolean, text?: string }} Ending how a finished step is shown; text replaces "done" or "failed" */
+
+/** @type {Clock} */
+const realClock = {
+  nowMs: () => performance.now(),
+  every(ms, work) {
+    const timer = setInterval(work, ms);
+    return { stop: () => clearInterval(timer) };
+  },
+};
 
 /**
  * @param {{ isTTY?: boolean, columns?: number, write(text: string): unknown }} [out]
  * @param {NodeJS.ProcessEnv} [env]
- * @param {() => number} [nowMs] a monotonic clock in milliseconds
+ * @param {Clock} [clock]
  * @returns {Progress}
  */
-export function progressOn(out = process.stdout, env = process.env, nowMs = () => performance.now()) {
+export function progressOn(out = process.stdout, env = process.env, { nowMs, every } = realClock) {
   const live = Boolean(out.isTTY) && !env["CI"] && env["TERM"] !== "dumb";
   const paint = live && !env["NO_COLOR"];
   return {
-    line: (text) => void out.write(`${text}\n`),
+    line: (text) => void out.write(`${live ? "\r\u001b[2K" : ""}${text}\n`),
     async step(name, work, ended = () => ({ ok: true })) {
       const startedMs = nowMs();
       const elapsed = () => `${((nowMs() - startedMs) / 1000).toFixed(1)} s`;
       let detail = "";
       let frame = 0;
-      let notedMs = startedMs;
-      const note = (/** @type {string} */ text) => {
-        detail = text.trim();
-        if (live || nowMs() - notedMs < noteEveryMs) return;
-        notedMs = nowMs();
-        out.write(`  ${elapsed()}: ${detail}\n`);
-      };
+      const note = (/** @type {string} */ text) => void (detail = text.trim());
       const draw = () => {
         const text = `${frames[frame++ % frames.length]} ${name}  ${elapsed()}  ${detail}`;
         out.write(`\r\u001b[2K${text.slice(0, Math.max(20, (out.columns ?? 80) - 1))}`);
       };
-      const timer = live ? setInterval(draw, 100) : undefined;
+      // Also when nothing happens: a log that ends with the last thing that did says nothing of what hangs.
+      const timer = live ? every(100, draw) : every(noteEveryMs, () => out.write(`  ${elapsed()}: ${detail}\n`));
       if (!live) out.write(`${name} ...\n`);
       /** @type {Ending} */
       let ending = { ok: false };
@@ -49,7 +58,7 @@ export function progressOn(out = process.stdout, env = process.env, nowMs = () =
         ending = ended(result);
         return result;
       } finally {
-        clearInterval(timer);
+        timer.stop();
         const text = ending.text ?? (ending.ok ? "done" : "failed");
         const mark = ending.ok ? "✓" : "✗";
         const painted = paint ? `\u001b[${ending.ok ? 32 : 31}m${mark}\u001b[0m` : mark;

@@ -8,6 +8,9 @@ import { promises } from "./promises.mjs";
 import { run } from "./run.mjs";
 import { reportPath, reportVariable } from "./vitest-reporter.mjs";
 
+/** What hangs is a failure that is named, and not a job that has to be cancelled. */
+const limitMinutes = 45;
+
 const [task = ""] = process.argv.slice(2);
 const here = process.cwd();
 const report = reportPath(here, task);
@@ -20,6 +23,7 @@ const { code } = await run(bin("vitest"), args, {
   cwd: root,
   env: { ...process.env, [reportVariable]: report },
   onLine: (line) => void process.stdout.write(`${line}\n`),
+  limitMs: limitMinutes * 60_000,
 });
 process.exitCode = code === 0 && existsSync(report) ? 0 : 1;
 

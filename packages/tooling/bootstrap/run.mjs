@@ -6,7 +6,8 @@ import { spawn } from "node:child_process";
  * @property {string} [cwd]
  * @property {NodeJS.ProcessEnv} [env] the whole environment; default: ours
  * @property {(line: string) => void} [onLine] every line of stdout and stderr as it comes
- * @property {number} [limitMs] killed, with a line in the output, when it runs longer
+ * @property {number} [limitMs] ended, with a line in the output, when it runs longer: SIGTERM to its group, then SIGKILL
+ * @property {number} [graceMs] between the two, and for output that is held open after its end; default 10 s
  */
 /**
  * @typedef {object} RunResult
@@ -28,6 +29,7 @@ let watching = false;
  */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
+    const { graceMs = 10_000 } = options;
     let output = "";
     let stdout = "";
     let rest = "";
@@ -57,24 +59,38 @@ export function run(command, args, options = {}) {
       take(text);
     });
     child.stderr.setEncoding("utf8").on("data", take);
+    /** @type {NodeJS.Timeout[]} */
+    const timers = [];
     const late = () => {
-      output += `\n${command} was killed: it ran longer than ${(options.limitMs ?? 0) / 1000} s\n`;
-      endGroup(child, "SIGKILL");
+      take(`\n${command} was ended: it ran longer than ${(options.limitMs ?? 0) / 1000} s\n`);
+      endGroup(child, "SIGTERM");
+      timers.push(setTimeout(() => endGroup(child, "SIGKILL"), graceMs));
     };
-    const timer = options.limitMs === undefined ? undefined : setTimeout(late, options.limitMs);
-    child.once("error", (error) => {
-      clearTimeout(timer);
-      running.delete(child);
-      watch();
-      resolve({ code: 127, output: `${output}${command}: ${error.message}\n`, stdout });
-    });
-    child.once("close", (code, signal) => {
-      clearTimeout(timer);
+    if (options.limitMs !== undefined) timers.push(setTimeout(late, options.limitMs));
+    /** @param {number} code */
+    const ended = (code) => {
+      for (const timer of timers) clearTimeout(timer);
       running.delete(child);
       watch();
       if (rest && options.onLine) options.onLine(rest);
-      resolve({ code: code ?? 128 + signalNumber(signal), output, stdout });
+      resolve({ code, output, stdout });
+    };
+    child.once("error", (error) => {
+      output += `${command}: ${error.message}\n`;
+      ended(127);
     });
+    // What it started and left behind may hold its output open for as long as it lives.
+    child.once("exit", () => {
+      timers.push(
+        setTimeout(() => {
+          take(`\n${command} has ended and left a process behind that holds its output open\n`);
+          endGroup(child, "SIGKILL");
+          child.stdout.destroy();
+          child.stderr.destroy();
+        }, graceMs),
+      );
+    });
+    child.once("close", (code, signal) => ended(code ?? 128 + signalNumber(signal)));
   });
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { bin, root } from "./checkout.mjs";
 import { run } from "./run.mjs";
 import { readReport } from "./tally.mjs";
-import { progressMark, reportPath } from "./vitest-reporter.mjs";
+import { failureMark, progressMark, reportPath } from "./vitest-reporter.mjs";
 
 /**
  * @typedef {object} Outcome
@@ -28,8 +28,6 @@ import { progressMark, reportPath } from "./vitest-reporter.mjs";
  * @property {{ startTime: number, endTime: number, exitCode: number | null }} [execution]
  */
 
-/** What hangs is a failure, and not a job that somebody has to cancel. */
-const limitMs = 180 * 60_000;
 /** Tests wait for much of their time. */
 const sideBySide = 3;
 /** Of what a task prints: the end says what is wrong. */
@@ -40,16 +38,18 @@ const counted = new Set(["unit", "promises", "whole-binary"]);
 
 /**
  * @param {readonly string[]} tasks
- * @param {{ env: NodeJS.ProcessEnv, flags?: readonly string[], note: (detail: string) => void }} options
+ * @param {{ env: NodeJS.ProcessEnv, limitMs: number, flags?: readonly string[], note: (detail: string) => void, failed: (test: string) => void }} options
+ *   note: what is being done now; failed: a test, as soon as it has
  * @returns {Promise<Outcome[]>} with one outcome at least
  */
-export async function runTasks(tasks, { env, flags = [], note }) {
+export async function runTasks(tasks, { env, limitMs, flags = [], note, failed }) {
   rmSync(summaries, { recursive: true, force: true });
   /** By task, as its lines begin: `@svc/kit:unit: `. @type {Map<string, string[]>} */
   const printed = new Map();
   const onLine = (/** @type {string} */ line) => {
     const [, of, text = ""] = /^(\S+:[\w:-]+): (.*)$/u.exec(line) ?? [];
     if (of === undefined) return;
+    if (text.startsWith(failureMark)) failed(text.slice(failureMark.length).trim());
     if (text.startsWith(progressMark)) return note(`${of}:${text.slice(progressMark.length)}`);
     printed.set(of, [...(printed.get(of) ?? []).slice(-mostLines), text]);
   };

@@ -13,9 +13,11 @@ import { outcomeOf, runTasks } from "./tasks.mjs";
 /** @typedef {import("./tasks.mjs").Outcome} Outcome */
 
 const fast = ["types", "types:tests", "lint", "format:check", "checks", "knip"];
+/** What hangs is a failure that is named, and not a job that has to be cancelled: each tier has an end. */
 const tiers = {
   check: {
     runs: "npm run check",
+    mostMinutes: 20,
     steps: [
       { name: "types, lint, format, checks", tasks: fast },
       { name: "unit tests of what changed", tasks: ["unit"], flags: ["--affected"] },
@@ -23,10 +25,12 @@ const tiers = {
   },
   test: {
     runs: "npm test",
+    mostMinutes: 25,
     steps: [{ name: "checks and tests", tasks: [...fast, "docs", "unit", "promises"] }],
   },
   all: {
     runs: "npm run test:all",
+    mostMinutes: 55,
     // Each test runs, whatever an earlier run found.
     steps: [
       {
@@ -56,7 +60,7 @@ await runMain(async () => {
     SVC_CASES: name === "all" ? "all" : "",
     SVC_MACHINE: machine(),
   };
-  const outcomes = await everything(tier.steps, env, progress);
+  const outcomes = await everything(tier, env, progress);
   tell(outcomes, progress);
   const total = sum(outcomes.map(({ tally }) => tally));
   progress.line(`Property tests: ${name === "all" ? "all cases" : "a tenth of the cases"}, SVC_SEED=${seed}`);
@@ -65,19 +69,27 @@ await runMain(async () => {
 });
 
 /**
- * @param {readonly { name: string, tasks: readonly string[], flags?: readonly string[] }[]} steps
+ * @param {{ mostMinutes: number, steps: readonly { name: string, tasks: readonly string[], flags?: readonly string[] }[] }} tier
  * @param {NodeJS.ProcessEnv} env
  * @param {import("./progress.mjs").Progress} progress
  */
-async function everything(steps, env, progress) {
+async function everything({ mostMinutes, steps }, env, progress) {
   /** @type {Outcome[]} */
   const outcomes = [await installed(progress)];
   if (outcomes[0]?.tally.failed !== 0) return outcomes;
+  const end = performance.now() + mostMinutes * 60_000;
   for (const { name, tasks, flags = [] } of steps) {
     outcomes.push(
       ...(await progress.step(
         name,
-        ({ note }) => runTasks(tasks, { env, flags, note }),
+        ({ note }) =>
+          runTasks(tasks, {
+            env,
+            limitMs: end - performance.now(),
+            flags,
+            note,
+            failed: (test) => progress.line(`  failed: ${test}`),
+          }),
         (done) => {
           const total = sum(done.map(({ tally }) => tally));
           return { ok: total.failed === 0, text: tallyLine(total) };

@@ -2,7 +2,7 @@
 // Nothing may slip through as "0 failed": a test that never finished, a suite that could not be set up, a file that
 // could not be loaded and a skip without a reason are failures.
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /** The environment variable that names the file for the report. */
 export const reportVariable = "SVC_TEST_REPORT";
@@ -15,6 +15,8 @@ export const reportVariable = "SVC_TEST_REPORT";
 export const reportPath = (folder, task) => join(folder, ".reports", `${task}.json`);
 /** Lines of progress on stdout begin with this. */
 export const progressMark = "svc-tests:";
+/** Lines on stdout that name a test that failed just now begin with this. */
+export const failureMark = "svc-failed:";
 
 /** @typedef {{ file: string, seconds: number }} FileTime */
 /**
@@ -24,13 +26,34 @@ export const progressMark = "svc-tests:";
 
 const slowAfterSeconds = 20;
 
+/** The report on disk holds at each moment what is known by then: a run that is killed has not lost what it found. */
 export default class CountingReporter {
-  #done = 0;
+  #tests = 0;
+  /** @type {Map<string, import("vitest/node").TestModule>} */
+  #running = new Map();
+  /** @type {import("vitest/node").TestModule[]} */
+  #ended = [];
+
+  /** @param {import("vitest/node").TestModule} module */
+  onTestModuleStart(module) {
+    this.#running.set(module.id, module);
+    this.#tell();
+  }
+
+  /** @param {import("vitest/node").TestCase} test */
+  onTestCaseResult(test) {
+    const { state, errors } = test.result();
+    if (state !== "failed") return;
+    const why = String(errors[0]?.message ?? "").split("\n", 1)[0];
+    process.stdout.write(`${failureMark} ${test.module.relativeModuleId} > ${test.fullName}: ${why}\n`);
+  }
 
   /** @param {import("vitest/node").TestModule} module */
   onTestModuleEnd(module) {
-    this.#done += [...module.children.allTests()].length;
-    process.stdout.write(`${progressMark} ${this.#done} tests done\n`);
+    this.#running.delete(module.id);
+    this.#ended.push(module);
+    this.#tests += [...module.children.allTests()].length;
+    this.#tell();
   }
 
   /**
@@ -38,9 +61,24 @@ export default class CountingReporter {
    * @param {readonly unknown[]} unhandledErrors
    */
   onTestRunEnd(modules, unhandledErrors) {
-    const file = process.env[reportVariable];
-    if (file) writeFileSync(file, JSON.stringify(count(modules, unhandledErrors)));
+    save(count(modules, unhandledErrors));
   }
+
+  #tell() {
+    const running = [...this.#running.values()].map(({ relativeModuleId }) => relativeModuleId);
+    const report = count(this.#ended, []);
+    for (const name of running) report.failed.push({ name, why: "did not end" });
+    report.failed.push({ name: "test runner", why: "was ended before it had run everything" });
+    save(report);
+    const now = running.length > 0 ? `, now ${running.map((name) => basename(name)).join(" ")}` : "";
+    process.stdout.write(`${progressMark} ${this.#tests} tests done${now}\n`);
+  }
+}
+
+/** @param {Report} report */
+function save(report) {
+  const file = process.env[reportVariable];
+  if (file) writeFileSync(file, JSON.stringify(report));
 }
 
 /**
