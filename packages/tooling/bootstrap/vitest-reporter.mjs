@@ -25,6 +25,7 @@ export const failureMark = "svc-failed:";
  */
 
 const slowAfterSeconds = 20;
+const mostClosingMs = 60_000;
 
 /** The report on disk holds at each moment what is known by then: a run that is killed has not lost what it found. */
 export default class CountingReporter {
@@ -61,7 +62,14 @@ export default class CountingReporter {
    * @param {readonly unknown[]} unhandledErrors
    */
   onTestRunEnd(modules, unhandledErrors) {
-    save(count(modules, unhandledErrors));
+    const report = count(modules, unhandledErrors);
+    save(report);
+    // vitest waits for the output of its workers, which a process that a test left behind holds open.
+    setTimeout(() => {
+      report.failed.push({ name: "test runner", why: "did not end: a test left a process behind" });
+      save(report);
+      process.exit(1);
+    }, mostClosingMs).unref();
   }
 
   #tell() {

@@ -188,7 +188,7 @@ const wild = fc.string({
   ),
 });
 
-test("whatever text, subject, ids and names there are, nobody gets a line break into a header", async () => {
+test("no text, subject, id or name puts a line break into a header", async () => {
   const mail = await startMail();
   await fc.assert(
     fc.asyncProperty(wild, wild, wild, wild, wild, async (text, subject, id, name, fileName) => {

@@ -161,7 +161,7 @@ describe("of a connection that has become a WebSocket, found is", () => {
   const failure = (code: string, words = "No."): Buffer =>
     frame(0x81, JSON.stringify({ type: "error", error: words, code }));
   const sound = attackWith({ frames: "sound" });
-  const broken = attackWith({ frames: "broken", ending: "fin" });
+  const broken = attackWith({ frames: "broken" });
 
   test.each<[string, readonly Buffer[], string]>([
     ["a masked frame", [Buffer.of(0x81, 0x81, 1, 2, 3, 4, 5)], "sends what is no WebSocket: a masked frame"],

@@ -8,7 +8,7 @@ import { FailedAddress } from "./errors.ts";
 import { type BrowserGuard, shownHost } from "./guard.ts";
 import { judgePage } from "./judge.ts";
 import type { OpenSession } from "./open-session.ts";
-import type { Refusal } from "./proxy/refusals.ts";
+import { newestOfPage, type Refusal } from "./proxy/refusals.ts";
 import { resultOf } from "./result.ts";
 
 export interface CallParts {
@@ -54,7 +54,7 @@ export async function performIn(
 
 /** By the host that failed, where the driver knows it: a browser has wishes of its own beside the page's. */
 function refusalOf({ cause }: SvcError, refusals: readonly Refusal[]): Refusal | undefined {
-  if (!(cause instanceof FailedAddress) || !URL.canParse(cause.address)) return refusals.at(-1);
+  if (!(cause instanceof FailedAddress) || !URL.canParse(cause.address)) return newestOfPage(refusals);
   const host = shownHost(new URL(cause.address).hostname);
   return refusals.findLast((refusal) => refusal.host === host);
 }

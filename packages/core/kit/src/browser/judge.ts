@@ -1,7 +1,7 @@
 /** Whether what the browser shows now may be told. Beside the proxy, which lets nothing else through, and where there is none. */
 import { SvcError } from "@svc/contract";
 import { type BrowserGuard, shownHost } from "./guard.ts";
-import type { Refusal } from "./proxy/refusals.ts";
+import { newestOfPage, type Refusal } from "./proxy/refusals.ts";
 
 export interface Verdict {
   /** Why the page may not be told. */
@@ -13,7 +13,7 @@ export interface Verdict {
 /** `refusals`: what the proxy has refused since the action began. */
 export function judgePage(address: string, guard: BrowserGuard, refusals: readonly Refusal[]): Verdict {
   if (address === "" || address === "about:blank") return { proxied: false };
-  if (address.startsWith("chrome-error:")) return { error: refusals.at(-1)?.error ?? noPage(), proxied: true };
+  if (address.startsWith("chrome-error:")) return { error: newestOfPage(refusals)?.error ?? noPage(), proxied: true };
   const url = pageOf(address);
   if (url === undefined) return { error: noWebPage(), proxied: false };
   const refusal = refusals.findLast(({ host }) => host === shownHost(url.hostname));

@@ -19,7 +19,7 @@ export function socketAttacks(subject: Subject): fc.Arbitrary<Attack> {
   const attack = (kind: string, frames: readonly Buffer[], how: NonNullable<Attack["frames"]>): Attack => ({
     kind,
     steps: [{ write: Buffer.concat([head, ...frames]) }],
-    ending: how === "broken" ? "fin" : "answer",
+    ending: "answer",
     requests: 1,
     frames: how,
     marks: [mark],

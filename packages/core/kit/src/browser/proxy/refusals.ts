@@ -16,6 +16,16 @@ export interface Refusals {
   since(mark: number): readonly Refusal[];
 }
 
+/**
+ * The newest that the page asked for, of those whose page isn't known. Chromium asks hosts of its maker by itself, at any
+ * moment; a page may ask for the same ones, so that one of them counts where there is no other.
+ */
+export function newestOfPage(refusals: readonly Refusal[]): Refusal | undefined {
+  return refusals.findLast(({ host }) => !OF_THE_BROWSER.test(host)) ?? refusals.at(-1);
+}
+
+const OF_THE_BROWSER = /(^|\.)(google|googleapis|gvt1)\.com$/;
+
 export function refusalList(): Refusals {
   let seen = 0;
   const last: Refusal[] = [];
