@@ -15,13 +15,14 @@ import { Spending } from "./money/spending.ts";
 import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { SessionService } from "./sessions/types.ts";
-import { ActiveTurn, ActiveTurns } from "./turn/active-turns.ts";
-import { conversationKey, History, newSessionName } from "./turn/history.ts";
-import { TurnKeeper } from "./turn/keep-turn.ts";
+import { ActiveTurn, ActiveTurns, REMOVED } from "./turn/active-turns.ts";
+import { type Conversation, conversationKey, History, newSessionName } from "./turn/history.ts";
+import { followingUp } from "./turn/follow-up.ts";
+import { type ReplyByHand, TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
 import type { Place } from "./turn/place.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
-import { abandonTurn, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
+import { abandonTurn, endUnstarted, recoverTurn, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
 import type { AbandonedTurn, CommandRequest, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
 
 export interface Agent extends TurnRunner {
@@ -46,10 +47,22 @@ export interface Agent extends TurnRunner {
    */
   abandon(turn: AbandonedTurn): Promise<void>;
   /**
+   * Keeps a reply that a person wrote in the place of the model, behind whatever runs in the conversation. Rejects with
+   * TURN_RUNNING, STORE_*, and what `alongside` throws; then nothing has changed.
+   */
+  replyByHand(reply: ReplyByHand & { readonly owner: ClientId; readonly session: string }): Promise<void>;
+  /**
+   * Messages whose turns the last process did not end are kept in their conversations, marked as failed. Before anything is run.
+   * Never rejects: what the disk refuses waits for the next start.
+   */
+  recover(): Promise<void>;
+  /**
    * Settles a command of a conversation, behind whatever runs there. Resolves with its answer. Rejects with AGENT_UNKNOWN, STORE_*,
    * and what `alongside` throws; then nothing has changed.
    */
   command(request: CommandRequest): Promise<string>;
+  /** A turn was taken out of what the model is told of this conversation: it is read again. */
+  forget(owner: ClientId, session: string): void;
   /** Conversations were removed from disk by somebody else (retention): no model must be told of them any more. */
   reread(): void;
   /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
@@ -59,6 +72,9 @@ export interface Agent extends TurnRunner {
   /** Evaluates the model's library, so that the first turn does not wait for it. */
   warm(): Promise<void>;
 }
+
+/** Turns of a conversation since a message failed that is replayed. */
+const REPLACEABLE = 100;
 
 export function createAgent(options: AgentOptions): Agent {
   return new RunningAgent(options);
@@ -129,19 +145,27 @@ class RunningAgent implements Agent {
     await this.#models.settingsOf(this.#profileOf(DEFAULT_AGENT));
   }
 
-  async run(request: TurnRequest): Promise<TurnResult> {
+  async run(asked: TurnRequest): Promise<TurnResult> {
+    const request = asked.after ? this.#followingUp(asked) : asked;
     const turn = new ActiveTurn(request, request.session ?? newSessionName(), this.#clock);
+    const isNamed = request.session !== undefined;
+    const { owner, name } = turn;
+    let fresh: Conversation | undefined;
+    const open = (): Conversation => {
+      if (isNamed) return this.#history.open(owner, name, turn.storedIn);
+      return (fresh ??= this.#history.fresh(owner, name));
+    };
     let isHanded = false;
     const start = (place: Place): Promise<TurnResult> => {
       turn.place = place;
+      // Its conversation was removed while it waited: it must not begin anew with half of what was said.
+      const isGone = request.after !== undefined && this.#store.sessions.find(owner, name) === undefined;
+      if (isGone) throw new SvcError("SESSION_UNKNOWN", undefined, { cause: REMOVED });
       // A reload while it waited may have changed the agent, or removed it.
       const profile = this.#profileOf(turn.agent);
-      const { owner, name } = turn;
-      const isNamed = request.session !== undefined;
       const answering = isNamed ? this.#chosen.profileFor(profile, owner, name) : profile;
-      const conversation = isNamed ? this.#history.open(owner, name) : this.#history.fresh(owner, name);
       isHanded = true;
-      return wholeTurn(this.#turns, turn, answering, conversation);
+      return wholeTurn(this.#turns, turn, answering, open());
     };
     try {
       const profile = this.#profileOf(turn.agent);
@@ -151,13 +175,99 @@ class RunningAgent implements Agent {
       const command = request.takesCommands ? commandOf(request.text) : undefined;
       if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
+      if (!request.resumable) await this.#storeMessage(turn, open());
+      else if (request.replaces !== undefined) await this.#replace(turn, request.replaces);
       return await this.#lanes.run(turn.key, start, turn.limit.signal);
+    } catch (error) {
+      if (turn.storedIn !== undefined && !isHanded) await this.#endUnstarted(turn, open, error);
+      throw error;
     } finally {
       this.#active.delete(turn);
       turn.limit.end();
       // The turn itself settles what was handed to it. Before that nothing acted, so the key is new again.
       if (!isHanded && request.claim) this.#store.idempotency.release(request.claim);
     }
+  }
+
+  /** Nothing of the conversation may run or wait: of two who want to go on from the same turn, one is first. */
+  #followingUp(request: TurnRequest): TurnRequest {
+    const { after, owner = request.clientId, session } = request;
+    if (!after || session === undefined) throw new SvcError("TURN_UNKNOWN");
+    if (this.#active.count(conversationKey(owner, session)) > 0) {
+      throw new SvcError("TURN_RUNNING", undefined, { hint: "Stop it first, or wait for its end." });
+    }
+    const place = this.#store.sessions.find(owner, session);
+    if (!place) throw new SvcError("SESSION_UNKNOWN");
+    return followingUp(this.#store.sessions, place, { ...request, after });
+  }
+
+  /** What an earlier attempt of the same turn has left in its conversation. */
+  async #replace({ owner, name }: ActiveTurn, turnId: string): Promise<void> {
+    const { store } = this.#turns;
+    const place = store.sessions.find(owner, name);
+    const row = place && store.sessions.replaceable(place, turnId, REPLACEABLE);
+    if (row === undefined) return;
+    await store.write(() => store.sessions.replace(row));
+    this.#history.forget({ clientId: owner, name });
+  }
+
+  /** From here on a kill does not lose the message. Rejects with STORE_*, and then nothing is kept. */
+  async #storeMessage(turn: ActiveTurn, conversation: Conversation): Promise<void> {
+    const { store } = this.#turns;
+    const { id: turnId, owner, name, agent, request, sentAt: at } = turn;
+    const { author, kind, replaces } = request;
+    const sessionId = conversation.id;
+    const meta = (author ?? kind) ? { ...(author && { author }), ...(kind && { kind }) } : undefined;
+    const { place } = conversation;
+    const replaced = place && replaces !== undefined ? store.sessions.replaceable(place, replaces) : undefined;
+    await store.write(() => {
+      if (replaced !== undefined) store.sessions.replace(replaced);
+      store.openTurns.add({ turnId, owner, name, sessionId, agent, at, text: request.text, meta });
+    });
+    if (replaced !== undefined) this.#history.forget(conversation);
+    turn.storedIn = sessionId;
+    const waits = this.#active.count(turn.key) > 1;
+    if (waits) this.#turns.publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
+    request.onStored?.({ turnId, conversationId: sessionId, sessionId: name, waits });
+  }
+
+  /** In the lane: behind what ran before it. */
+  async #endUnstarted(turn: ActiveTurn, open: () => Conversation, error: unknown): Promise<void> {
+    const failure = error instanceof SvcError ? error : new SvcError("TURN_FAILED", undefined, { cause: error });
+    const profile = this.#agents.profiles.get(turn.agent) ?? this.#agents.profiles.get(DEFAULT_AGENT);
+    if (!profile) return;
+    await this.#lanes.alone(turn.key, () =>
+      endUnstarted(this.#turns, turn, { profile, conversation: open(), error: failure }),
+    );
+  }
+
+  async recover(): Promise<void> {
+    for (const open of this.#store.openTurns.all()) {
+      const { turnId, owner, name, sessionId, agent } = open;
+      const profile = this.#agents.profiles.get(agent) ?? this.#agents.profiles.get(DEFAULT_AGENT);
+      if (!profile) return;
+      try {
+        const conversation = this.#history.open(owner, name, sessionId);
+        await recoverTurn(this.#turns, open, { profile, conversation });
+      } catch (error) {
+        this.#history.forget({ clientId: owner, name });
+        this.#turns.log.error("a turn that the last process left could not be kept", { turn: turnId, error: String(error) });
+        return;
+      }
+    }
+  }
+
+  async replyByHand({ owner, session, ...reply }: Parameters<Agent["replyByHand"]>[0]): Promise<void> {
+    const key = conversationKey(owner, session);
+    if (this.#active.count(key) > 0) throw new SvcError("TURN_RUNNING", undefined, { hint: "Stop it first." });
+    await this.#lanes.alone(key, () => this.#turns.keeper.keepByHand(this.#history.open(owner, session), reply));
+    const { turnId } = reply;
+    const { id: conversationId } = this.#history.open(owner, session);
+    this.#turns.publish?.({ type: "turn-store", turnId, sessionId: session, conversationId, owner });
+  }
+
+  forget(owner: ClientId, session: string): void {
+    this.#history.forget({ clientId: owner, name: session });
   }
 
   stop(owner: ClientId, session: string, by: string): boolean {
@@ -180,13 +290,13 @@ class RunningAgent implements Agent {
     return this.#lanes.alone(conversationKey(owner, session), settle);
   }
 
-  async abandon({ agent = DEFAULT_AGENT, owner, session, turnId, error, alongside }: AbandonedTurn): Promise<void> {
+  async abandon({ agent = DEFAULT_AGENT, owner, session, ...turn }: AbandonedTurn): Promise<void> {
     // A reload may have removed the agent, which is why nobody tries again.
     const known = this.#agents.profiles.get(agent) ?? this.#profileOf(DEFAULT_AGENT);
     const abandon = (): Promise<void> => {
       const profile = this.#chosen.profileFor(known, owner, session);
       const conversation = this.#history.open(owner, session);
-      return abandonTurn(this.#turns, { turnId, profile, conversation, error, alongside });
+      return abandonTurn(this.#turns, { ...turn, profile, conversation, error: turn.error });
     };
     // In the lane, as whoever removes the conversation is.
     await this.#lanes.alone(conversationKey(owner, session), abandon);

@@ -25,7 +25,7 @@ export type { ModelTest } from "./models/test-model.ts";
 export { isPriceKnown } from "./money/price.ts";
 export { utcDay } from "./money/utc-day.ts";
 export type { AgentProfile, AgentSet } from "./profiles.ts";
-export { messageJson, sessionJson } from "./sessions/session-json.ts";
+export { pageJson, sessionJson } from "./sessions/session-json.ts";
 export type * from "./sessions/types.ts";
 export type { ToolEnvironment } from "./tools/environment.ts";
 export { isPostponed } from "@svc/contract";

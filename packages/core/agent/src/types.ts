@@ -1,6 +1,6 @@
 /** What the agent offers to whoever brings messages. */
 import type { ClientId, Json, SvcError, TurnEvent } from "@svc/contract";
-import type { IdempotencyClaim } from "@svc/store";
+import type { Author, IdempotencyClaim, TurnMeta } from "@svc/store";
 import type { Command } from "./commands/command.ts";
 
 export interface TurnRequest {
@@ -12,6 +12,19 @@ export interface TurnRequest {
   /** Name of the session, scoped to the owner. Without one the turn opens a session of its own. */
   readonly session?: string;
   readonly text: string;
+  /** Who wrote it, for people who read the conversation. */
+  readonly author?: Author;
+  /** Default: a message. */
+  readonly kind?: TurnMeta["kind"];
+  /**
+   * It follows an earlier turn of the named session, which was stopped or failed. `retry` asks the same once more, `edit` asks
+   * `text` in its place, `continue` asks for the rest of the answer; `text` counts for `edit` only.
+   */
+  readonly after?: { readonly turnId: string; readonly how: FollowUp };
+  /** Id of the earlier turn that this one takes the place of: no model is told of that one any more. */
+  readonly replaces?: string | undefined;
+  /** The message is on disk: it is not lost any more, whatever becomes of the turn. Not called for commands. Must not throw. */
+  readonly onStored?: (stored: StoredMessage) => void;
   /** The text may be a command: a person said it, and is shown the answer, which the conversation does not keep. */
   readonly takesCommands?: true;
   /** Settled in the same transaction as the turn, or released when the turn fails before an acting tool started. */
@@ -44,6 +57,18 @@ export interface TurnRequest {
   readonly signal: AbortSignal;
 }
 
+export type FollowUp = "retry" | "edit" | "continue";
+
+export interface StoredMessage {
+  readonly turnId: string;
+  /** Of the conversation, among all. */
+  readonly conversationId: string;
+  /** Name of the session. */
+  readonly sessionId: string;
+  /** It waits for another turn of its conversation. */
+  readonly waits: boolean;
+}
+
 /** Is told what the model says as it comes. It costs the turn nothing: what a try gave that failed is taken back. */
 export interface TurnWatcher {
   /** The model is asked, in this step of the turn, from 0 on. Once more in the same step: what came of it so far is void. */
@@ -63,6 +88,8 @@ export interface AbandonedTurn extends Pick<TurnRequest, "agent"> {
   readonly turnId: string;
   readonly owner: ClientId;
   readonly session: string;
+  /** What it was asked: kept in the conversation. Without it only a turn in which something acted is. */
+  readonly message?: { readonly text: string; readonly author: Author };
   /** What its last attempt ended with. */
   readonly error?: SvcError;
   /** Runs inside the transaction that ends it. */
@@ -95,7 +122,7 @@ export interface TurnResult {
 }
 
 export interface TurnRunner {
-  /** Throws `SvcError` (TURN_*, MODEL_*, AGENT_UNKNOWN, COST_LIMIT, BUSY, STORE_*). */
+  /** Throws `SvcError` (TURN_*, SESSION_UNKNOWN, MODEL_*, AGENT_UNKNOWN, COST_LIMIT, BUSY, STORE_*). */
   run(request: TurnRequest): Promise<TurnResult>;
 }
 

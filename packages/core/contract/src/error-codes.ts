@@ -65,6 +65,10 @@ export const ERRORS = {
     EXIT.software,
     "The process ended in the middle of this turn, five times; it is not tried again.",
   ),
+  TURN_INTERRUPTED: entry(500, EXIT.tempFail, "The service ended in the middle of this turn."),
+  TURN_RUNNING: entry(409, EXIT.tempFail, "A turn of this conversation runs or waits."),
+  TURN_UNKNOWN: entry(404, EXIT.usage, "There is no such turn in this conversation."),
+  TURN_STATE: entry(409, EXIT.usage, "The turn's state does not allow this."),
   TURN_TIMEOUT: entry(504, EXIT.tempFail, "The agent's turn ran past its time limit."),
   COST_LIMIT: entry(429, EXIT.tempFail, "The agent has spent what it may spend in a day."),
   AGENT_UNKNOWN: entry(404, EXIT.usage, "There is no agent of this name in the config."),
@@ -168,6 +172,7 @@ export const ERRORS = {
   STORE_FAILED: entry(503, EXIT.io, "The database could not be written."),
 
   SESSION_UNKNOWN: entry(404, EXIT.usage, "There is no such conversation."),
+  SESSION_KIND: entry(409, EXIT.usage, "This kind of conversation does not allow this."),
   DEVICE_UNKNOWN: entry(404, EXIT.usage, "There is no such paired device."),
   BACKUP_FAILED: entry(500, EXIT.cantCreate, "The backup could not be made; there is no half one."),
   BACKUP_INVALID: entry(500, EXIT.data, "The backup is damaged, incomplete or not one of svc."),

@@ -8,6 +8,8 @@ interface OfTurn {
   readonly turnId: string;
   /** Name under which the conversation goes on (X-Session-Id). */
   readonly sessionId: string;
+  /** Id of the conversation among all. */
+  readonly conversationId: string;
   /** Whose conversation it is: who may see it, beside operators. */
   readonly owner: ClientId;
 }
@@ -20,7 +22,14 @@ export type TurnEvent = OfTurn &
         readonly agent: string;
         readonly clientId: ClientId;
       }
-    | { readonly type: "text-delta"; readonly text: string }
+    /** The conversation has a message that waits for the turn before it, or a reply by hand. */
+    | { readonly type: "turn-store" }
+    | {
+        readonly type: "text-delta";
+        readonly text: string;
+        /** Characters of the turn's answer that were told before. */
+        readonly offset: number;
+      }
     | { readonly type: "tool-call"; readonly callId: string; readonly tool: string }
     | { readonly type: "tool-result"; readonly callId: string; readonly tool: string; readonly ok: boolean }
     | {

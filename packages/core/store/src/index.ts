@@ -25,6 +25,7 @@ export type { KnownLanes } from "./known-lanes.ts";
 export type { StepStore } from "./messages/steps.ts";
 export type { ActiveStatus, SopRunStore } from "./sop-runs.ts";
 export type { SopStepStore } from "./sop-steps.ts";
+export type { OpenTurnStore } from "./open-turns.ts";
 export type { SessionStore } from "./sessions.ts";
 export type { StateTexts } from "./state.ts";
 export type { JournalledCall, ToolCallStore, ToolCallRecord } from "./tool-calls.ts";

@@ -6,6 +6,7 @@ import { CONVERSATIONS_STEP } from "./conversations-schema.ts";
 import { OUTBOX_APPROVAL_STEP } from "./messages/approval-column.ts";
 import { DRAFTS_STEP } from "./messages/draft-columns.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
+import { OPEN_TURNS_STEP } from "./open-turns-schema.ts";
 import { LONG_PAGE_SESSIONS_STEP, PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
 import { SOP_STEP } from "./sop-schema.ts";
 import { TRACES_STEP } from "./traces-schema.ts";
@@ -118,6 +119,7 @@ export const STEPS: readonly string[] = [
   `${DRAFTS_STEP} ${CONVERSATIONS_STEP}`,
   TRACES_STEP,
   LONG_PAGE_SESSIONS_STEP,
+  OPEN_TURNS_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

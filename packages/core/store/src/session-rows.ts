@@ -1,6 +1,6 @@
 /** Conversations and turns as the database has them, and as others see them. */
 import type { ClientId, Json } from "@svc/contract";
-import type { SessionSummary, SessionUsage, StoredTurn } from "./types.ts";
+import type { SessionSummary, SessionUsage, StoredTurn, TurnMeta, TurnState } from "./types.ts";
 
 export interface UsageRow extends Omit<SessionUsage, "costUsd"> {
   readonly costUsd: number | null;
@@ -29,6 +29,9 @@ export interface TurnRow {
   input_tokens: number;
   output_tokens: number;
   cost_usd: number | null;
+  state: TurnState;
+  replaced: number;
+  meta: string | null;
 }
 
 export function sessionOf(row: SessionRow): SessionSummary {
@@ -52,5 +55,8 @@ export function turnOf(row: TurnRow): StoredTurn {
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,
     costUsd: row.cost_usd ?? undefined,
+    state: row.state,
+    replaced: row.replaced === 1,
+    ...(row.meta !== null && { meta: JSON.parse(row.meta) as TurnMeta }),
   };
 }

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import { sessionOf, type SessionRow, turnOf, type TurnRow, type UsageRow } from "./session-rows.ts";
-import type { SessionPlace, SessionSummary, SessionUsage, StoredSession, StoredTurn, TurnPage } from "./types.ts";
+import type { NewTurn, SessionPlace, SessionSummary, SessionUsage, StoredSession, StoredTurn, TurnMeta, TurnPage } from "./types.ts";
 
 export class SessionStore {
   readonly #find;
@@ -20,6 +20,7 @@ export class SessionStore {
   readonly #used;
   readonly #forgetChoice;
   readonly #delete;
+  readonly #replace;
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare(
@@ -35,7 +36,7 @@ export class SessionStore {
       `UPDATE sessions SET updated_at = ?, turns = turns + 1, last_turn = ?
        WHERE n = ? AND last_turn = ? AND client_id = ? AND name = ?`,
     );
-    this.#insertTurn = db.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    this.#insertTurn = db.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turns WHERE n = ?");
     this.#turn = db.prepare("SELECT * FROM turns WHERE n = ?");
     this.#byActivity = db.prepare("SELECT * FROM sessions ORDER BY last_turn DESC LIMIT ?");
@@ -46,6 +47,7 @@ export class SessionStore {
         UNION ALL SELECT previous FROM turns JOIN chain USING (n) WHERE previous IS NOT NULL)
       DELETE FROM turns WHERE n IN chain`);
     this.#delete = db.prepare("DELETE FROM sessions WHERE id = ?");
+    this.#replace = db.prepare("UPDATE turns SET replaced = 1 WHERE n = ?");
     this.#rename = db.prepare("UPDATE sessions SET name = ? WHERE n = ?");
     this.#used = db.prepare(`
       WITH RECURSIVE chain (n, previous, tokens_in, tokens_out, cost) AS (
@@ -81,11 +83,12 @@ export class SessionStore {
     return (this.#idOf.get(session) as { id: string } | undefined)?.id;
   }
 
-  /** The newest turns whose estimated tokens fit together, oldest first. Always whole turns. */
+  /** The newest turns whose estimated tokens fit together, oldest first. Always whole turns; replaced ones are left out. */
   recentTurns(place: SessionPlace, maxTokens: number): StoredTurn[] {
     const turns: StoredTurn[] = [];
     let tokens = 0;
     for (const row of this.#backwards(place)) {
+      if (row.replaced === 1) continue;
       tokens += row.tokens;
       if (tokens > maxTokens) break;
       turns.push(turnOf(row));
@@ -103,6 +106,25 @@ export class SessionStore {
     return { turns: turns.reverse(), before: undefined };
   }
 
+  /** Row of a turn that did not end well and in which nothing acted, if it is among the newest `limit`. */
+  replaceable(place: SessionPlace, turnId: string, limit = 1): number | undefined {
+    let seen = 0;
+    for (const row of this.#backwards(place)) {
+      if (row.id === turnId && row.state !== "done" && row.replaced === 0) {
+        const acted = row.meta !== null && (JSON.parse(row.meta) as TurnMeta).acted === true;
+        if (!acted) return row.n;
+      }
+      seen += 1;
+      if (seen === limit) break;
+    }
+    return undefined;
+  }
+
+  /** Inside a transaction: this row of `replaceable` is left out of what models are told from now on. */
+  replace(row: number): void {
+    this.#replace.run(row);
+  }
+
   /** Row numbers are used again after a deletion, so a place kept too long may lead into another session: stop there. */
   *#backwards({ session, lastTurn }: SessionPlace): Generator<TurnRow> {
     for (let next: number | null = lastTurn; next !== null;) {
@@ -114,7 +136,7 @@ export class SessionStore {
   }
 
   /** Inside a transaction: the turn, and its session when `place` is undefined. Returns where the session stands then. */
-  append(session: SessionName, place: SessionPlace | undefined, turn: StoredTurn): SessionPlace {
+  append(session: SessionName, place: SessionPlace | undefined, turn: NewTurn): SessionPlace {
     const { id, clientId, name } = session;
     const { at } = turn;
     if (place === undefined) {
@@ -129,7 +151,7 @@ export class SessionStore {
     return this.append(session, this.find(clientId, name), turn);
   }
 
-  #insert(session: number, previous: number | null, turn: StoredTurn): number {
+  #insert(session: number, previous: number | null, turn: NewTurn): number {
     const { lastInsertRowid } = this.#insertTurn.run(
       session,
       previous,
@@ -141,6 +163,8 @@ export class SessionStore {
       turn.inputTokens,
       turn.outputTokens,
       turn.costUsd ?? null,
+      turn.state ?? "done",
+      turn.meta ? JSON.stringify(turn.meta) : null,
     );
     return Number(lastInsertRowid);
   }

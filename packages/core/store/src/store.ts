@@ -15,6 +15,7 @@ import type { StepStore } from "./messages/steps.ts";
 import { KnownLanes } from "./known-lanes.ts";
 import { MetaStore } from "./meta.ts";
 import { OldSopRuns } from "./old-sop-runs.ts";
+import { OpenTurnStore } from "./open-turns.ts";
 import { type OpenDatabase, openDatabase } from "./open-database.ts";
 import { PageSessionStore } from "./page-sessions.ts";
 import { Recovery } from "./recovery.ts";
@@ -47,6 +48,7 @@ export interface Store {
   readonly pageSessions: PageSessionStore;
   readonly idempotency: IdempotencyStore;
   readonly sessions: SessionStore;
+  readonly openTurns: OpenTurnStore;
   readonly conversations: ConversationStore;
   readonly knownLanes: KnownLanes;
   readonly toolCalls: ToolCallStore;
@@ -130,6 +132,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     pageSessions,
     idempotency: keys,
     sessions: new SessionStore(db),
+    openTurns: new OpenTurnStore(db),
     conversations,
     knownLanes: new KnownLanes(db),
     toolCalls: new ToolCallStore(db, clock),

@@ -1,5 +1,5 @@
 /** What the rest of the house sees of the durable state. */
-import type { ClientId, Json } from "@svc/contract";
+import type { ClientId, ErrorCode, Json } from "@svc/contract";
 
 export type Scope = "operator" | "webhook" | "read";
 
@@ -41,8 +41,75 @@ export interface SessionPlace {
   readonly lastTurn: number;
 }
 
-/** One finished turn as kept: the messages it added, in the model's own form. */
-export interface StoredTurn {
+/** How a turn ended: with its answer, called off, or by an error. */
+export type TurnState = "done" | "stopped" | "failed";
+
+/** Who wrote a message: a paired device, a person on a channel (`id`: as the platform knows them), or one that has no name. */
+export interface Author {
+  readonly kind: "device" | "person" | "terminal" | "anonymous";
+  readonly id?: string;
+  /** As it was then. */
+  readonly name?: string;
+}
+
+/** Why a turn has no whole answer. */
+export interface TurnProblem {
+  readonly code: ErrorCode;
+  /** A sentence for a person. */
+  readonly reason: string;
+  /** What to do about it. */
+  readonly fix?: string;
+}
+
+/** What people are told about a turn, beside its messages. */
+export interface TurnMeta {
+  readonly author?: Author;
+  /**
+   * `continue`: a person asked for the rest of the answer before it, in words of the service. `by_hand`: a person answered in
+   * the place of the model. Default: a message and its answer.
+   */
+  readonly kind?: "continue" | "by_hand";
+  /** Of `by_hand`: who is answered, as the platform knows them. */
+  readonly sender?: string;
+  /** Of the agent that answered, where it is not the default one. */
+  readonly agent?: string;
+  /** An acting tool was started in a turn that did not end well. */
+  readonly acted?: true;
+  readonly problem?: TurnProblem;
+}
+
+/** What has come of the answer of one step, from 0 on. */
+export interface PartialAnswer {
+  readonly step: number;
+  readonly text: string;
+}
+
+/** A message that was sent, and whose turn has not ended. */
+export interface OpenTurn {
+  readonly turnId: string;
+  readonly owner: ClientId;
+  readonly name: string;
+  /** Id that its conversation has, or gets with its first turn. */
+  readonly sessionId: string;
+  readonly agent: string;
+  /** When it was sent; milliseconds since the epoch. */
+  readonly at: number;
+  readonly text: string;
+  readonly meta: TurnMeta | undefined;
+  readonly partial: PartialAnswer | undefined;
+}
+
+/** One turn that has ended, as kept: the messages it added, in the model's own form. */
+export interface StoredTurn extends NewTurn {
+  readonly state: TurnState;
+  /** A later attempt at the same message took its place. */
+  readonly replaced: boolean;
+}
+
+export interface NewTurn {
+  /** Default: done. */
+  readonly state?: TurnState;
+  readonly meta?: TurnMeta;
   readonly id: string;
   readonly at: number;
   readonly model: string;

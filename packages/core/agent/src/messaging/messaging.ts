@@ -68,6 +68,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
       dispatcher.start();
       inbox.start();
     },
+    replyByHand: (reply) => inbox.replyByHand({ ...reply, text: redact(reply.text) }),
     wake: (deliveries) => dispatcher.wake(deliveries),
     backlog: (conversation) => dispatcher.backlog(laneOf(conversation)),
     closePrompt,

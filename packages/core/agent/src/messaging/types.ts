@@ -17,6 +17,7 @@ import type {
 } from "@svc/contract";
 import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
 import type { ChannelSendParts } from "./channel-send/channel-send.ts";
+import type { ByHand, SaidByHand } from "./inbox/reply-by-hand.ts";
 import type { MessagingSettings } from "./settings.ts";
 
 export type * from "./settings.ts";
@@ -36,6 +37,11 @@ export interface Messaging {
   ): Promise<readonly Kept[]>;
   /** Takes up what the last process left, then runs. */
   start(): void;
+  /**
+   * A person answers in the place of the model, to the people who wrote in the conversation. Resolves once it is on disk. Rejects
+   * with CHANNEL_UNKNOWN, CHANNEL_CANNOT, TURN_RUNNING, STORE_*; then nothing has changed.
+   */
+  replyByHand(reply: ByHand): Promise<SaidByHand>;
   /** Called after the commit of a transaction in which somebody else put these into the outbox. */
   wake(deliveries: readonly Pick<Delivery, "n" | "lane" | "conversation" | "state">[]): void;
   /** How many deliveries wait for a conversation. */

@@ -15,7 +15,7 @@ export function messagePage(
   place: SessionPlace,
   { limit, before }: SessionPageRequest,
   redact: (text: string) => string,
-): SessionPage {
+): Omit<SessionPage, "followUps"> {
   const newestFirst: SessionMessage[] = [];
   let next: Start | undefined = before === undefined ? { place, shown: undefined } : startOf(before, place);
   while (next) {

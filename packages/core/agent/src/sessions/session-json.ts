@@ -1,7 +1,7 @@
 /** Conversations and messages in the words of `/api/sessions` and `svc sessions --json`: the same in both. */
 import type { Json } from "@svc/contract";
 import type { Device } from "@svc/store";
-import type { SessionInfo, SessionMessage } from "./types.ts";
+import type { SessionInfo, SessionMessage, SessionPage } from "./types.ts";
 
 /** `device`: whose it is, if a paired one's. The ClientId stays inside: it is an identity, not a name. */
 export function sessionJson(session: SessionInfo, device: Pick<Device, "id" | "name"> | undefined): Json {
@@ -11,17 +11,29 @@ export function sessionJson(session: SessionInfo, device: Pick<Device, "id" | "n
     device: device ? { id: device.id, name: device.name } : null,
     turns: session.turns,
     running: session.running,
+    channel: session.channel ? { ...session.channel, thread: session.channel.thread ?? null } : null,
     created_at: new Date(session.createdAt).toISOString(),
     updated_at: new Date(session.updatedAt).toISOString(),
   };
 }
 
-export function messageJson({ turnId, at, role, text, calls }: SessionMessage): Json {
+export function pageJson({ messages, before, followUps }: SessionPage): Record<string, Json> {
+  const newest = followUps ? { turn_id: followUps.turnId, can: followUps.ways } : null;
+  return { messages: messages.map(messageJson), before: before ?? null, newest };
+}
+
+function messageJson(message: SessionMessage): Json {
+  const { turnId, at, role, text, calls, state, kind, author, replaced, problem } = message;
   return {
     turn_id: turnId,
     at: new Date(at).toISOString(),
     role,
     text,
     calls: calls.map(({ callId, tool, input, ok, output }) => ({ call_id: callId, tool, input, ok, output })),
+    state,
+    kind,
+    author: author ? { kind: author.kind, id: author.id ?? null, name: author.name ?? null } : null,
+    replaced,
+    problem: problem ? { code: problem.code, reason: problem.reason, fix: problem.fix ?? null } : null,
   };
 }

@@ -1,14 +1,18 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
-import { SvcError } from "@svc/contract";
+import { type Conversation, type Inbound, SvcError } from "@svc/contract";
 import type { SessionSummary, Store } from "@svc/store";
 import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
-import { type Conversation, conversationKey, type History } from "../turn/history.ts";
+import { followUpsOf } from "../turn/follow-up.ts";
+import { conversationKey, type History } from "../turn/history.ts";
 import type { Lanes } from "../turn/lanes.ts";
+import { cutOff, userMessage } from "../turn/messages.ts";
 import { messagePage } from "./message-page.ts";
+import { shownMessages } from "./shown-messages.ts";
 import type {
   RunningTurn,
   SessionFilter,
   SessionInfo,
+  SessionMessage,
   SessionPage,
   SessionPageRequest,
   SessionService,
@@ -31,10 +35,7 @@ export class Sessions implements SessionService {
 
   list(filter: SessionFilter, limit: number): SessionInfo[] {
     const stored = this.#parts.store.sessions.list(filter, limit);
-    const ids = new Set(stored.map(({ id }) => id));
-    const begun = this.#begun().filter(
-      ({ id, clientId }) => !ids.has(id) && (filter.clientId === undefined || filter.clientId === clientId),
-    );
+    const begun = this.#begun().filter(({ clientId }) => filter.clientId === undefined || filter.clientId === clientId);
     const active = this.#parts.active.keys();
     return [...begun.reverse(), ...stored.map((session) => infoOf(session, active))].slice(0, limit);
   }
@@ -46,10 +47,35 @@ export class Sessions implements SessionService {
 
   messages(id: string, page: SessionPageRequest): SessionPage {
     const { store, redact } = this.#parts;
+    const info = this.find(id);
+    if (!info) throw new SvcError("SESSION_UNKNOWN");
     const stored = store.sessions.byId(id);
-    if (stored) return messagePage(store, stored.place, page, redact);
-    if (this.find(id)) return { messages: [], before: undefined };
-    throw new SvcError("SESSION_UNKNOWN");
+    const kept = stored ? messagePage(store, stored.place, page, redact) : { messages: [], before: undefined };
+    if (page.before !== undefined) return { ...kept, followUps: undefined };
+    const open = this.#open(info, new Set(kept.messages.map(({ turnId }) => turnId)));
+    const newest = stored && !info.running ? store.sessions.turnsBefore(stored.place, 1).turns[0] : undefined;
+    const ways = newest ? followUpsOf(newest) : [];
+    return {
+      messages: [...kept.messages, ...open],
+      before: kept.before,
+      followUps: newest && ways.length > 0 ? { turnId: newest.id, ways } : undefined,
+    };
+  }
+
+  /** What was said, and what has come of the answers, in turns that have not ended. */
+  #open({ clientId, name, channel }: SessionInfo, kept: ReadonlySet<string>): SessionMessage[] {
+    const { store, active, redact } = this.#parts;
+    const open = active.stored(conversationKey(clientId, name)).map(ofActive);
+    // Messages of channels wait in the inbox.
+    const waiting = (channel ? store.inbox.waitingIn(name) : []).map(({ turnId, receivedAtMs, body }) => {
+      const { sender, text } = body as unknown as Inbound;
+      const running = active.running().find((turn) => turn.id === turnId);
+      const about = { id: turnId, at: receivedAtMs, replaced: false } as const;
+      const meta = { author: { kind: "person", id: sender } } as const;
+      const messages = running?.progress ? messagesOf(running) : [userMessage(text)];
+      return { ...about, meta, messages, state: running ? ("running" as const) : ("waiting" as const) };
+    });
+    return [...open, ...waiting].filter(({ id }) => !kept.has(id)).flatMap((turn) => shownMessages(turn, redact));
   }
 
   cancel(id: string, by = "a request to cancel it"): boolean {
@@ -80,23 +106,50 @@ export class Sessions implements SessionService {
     });
   }
 
-  /** Conversations whose first turn runs: not on disk yet. Oldest first. */
+  /** Conversations none of whose turns has ended: not on disk as such yet. Oldest first. */
   #begun(): SessionInfo[] {
-    return this.#parts.active.running().filter(isFirst).map(begunInfo);
+    const { store, active } = this.#parts;
+    const begun = new Map<string, SessionInfo>();
+    for (const turn of [...active.running(), ...active.stored()]) {
+      const id = turn.conversation?.id ?? turn.storedIn;
+      const isFirst = turn.conversation ? turn.conversation.place === undefined : true;
+      if (id === undefined || !isFirst || begun.has(id) || store.sessions.byId(id)) continue;
+      begun.set(id, begunInfo(id, turn));
+    }
+    return [...begun.values()].sort((a, b) => a.createdAt - b.createdAt);
   }
 }
 
 function infoOf(session: SessionSummary, active: ReadonlySet<string>): SessionInfo {
   const { id, clientId, name, createdAt, updatedAt, turns } = session;
   const running = active.has(conversationKey(clientId, name));
-  return { id, clientId, name, createdAt, updatedAt, turns, running };
+  return { id, clientId, name, createdAt, updatedAt, turns, running, channel: conversationIn(name) };
 }
 
-type BegunTurn = ActiveTurn & { readonly conversation: Conversation };
+function begunInfo(id: string, { owner: clientId, name, sentAt }: ActiveTurn): SessionInfo {
+  const times = { createdAt: sentAt, updatedAt: sentAt };
+  return { id, clientId, name, ...times, turns: 0, running: true, channel: conversationIn(name) };
+}
 
-const isFirst = ({ conversation }: BegunTurn): boolean => conversation.place === undefined;
+function ofActive(turn: ActiveTurn) {
+  const { id, sentAt: at, request, progress } = turn;
+  const { author, kind } = request;
+  const meta = { ...(author && { author }), ...(kind && { kind }) };
+  const state = progress ? ("running" as const) : ("waiting" as const);
+  return { id, at, state, meta, replaced: false, messages: messagesOf(turn) };
+}
 
-function begunInfo({ owner: clientId, name, startedAt, conversation }: BegunTurn): SessionInfo {
-  const { id } = conversation;
-  return { id, clientId, name, createdAt: startedAt, updatedAt: startedAt, turns: 0, running: true };
+/** So far. */
+function messagesOf({ request, progress }: ActiveTurn): ReturnType<typeof cutOff> {
+  if (!progress) return [userMessage(request.text)];
+  const { partial } = progress;
+  const said = partial ? [{ role: "assistant" as const, content: [{ type: "text" as const, text: partial.text }] }] : [];
+  return [...progress.messages, ...said];
+}
+
+/** Only channels make such names: those of clients have no brackets. One that was put aside has a number behind it. */
+export function conversationIn(name: string): Conversation | undefined {
+  if (!name.startsWith('["')) return undefined;
+  const [channel, id, thread] = JSON.parse(name.replace(/(?:\.\d+)+$/, "")) as [string, string, string?];
+  return { channel, id, ...(thread !== undefined && { thread }) };
 }

@@ -1,22 +1,38 @@
 /** The messages of a turn as a person reads them: no reasoning, no signatures, no options of a provider, no secret. */
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 import type { Json } from "@svc/contract";
-import type { StoredTurn } from "@svc/store";
+import type { Author, StoredTurn, TurnMeta } from "@svc/store";
 import { redactJson } from "../tools/redact-json.ts";
 import type { SessionMessage, SessionToolCall } from "./types.ts";
 
 type Redact = (text: string) => string;
 
-export function shownMessages({ id: turnId, at, messages: kept }: StoredTurn, redact: Redact): SessionMessage[] {
-  const messages = kept as unknown as readonly LanguageModelV4Message[];
+/** A turn, whether it has ended or not. */
+export type ShownTurn = Pick<StoredTurn, "id" | "at" | "meta" | "replaced"> & {
+  readonly state: SessionMessage["state"];
+  readonly messages: Json | readonly LanguageModelV4Message[];
+};
+
+export function shownMessages(turn: ShownTurn, redact: Redact): SessionMessage[] {
+  const { id: turnId, at, state, meta, replaced } = turn;
+  const messages = turn.messages as unknown as readonly LanguageModelV4Message[];
+  const kind: SessionMessage["kind"] = meta?.kind ?? "message";
+  const problem = meta?.problem;
   const results = resultsOf(messages);
   return messages.flatMap((message) => {
     if (message.role !== "user" && message.role !== "assistant") return [];
     const text = redact(message.content.map((part) => (part.type === "text" ? part.text : "")).join(""));
     const calls = message.role === "assistant" ? callsOf(message, results, redact) : [];
     if (message.role === "assistant" && text === "" && calls.length === 0) return [];
-    return [{ turnId, at, role: message.role, text, calls }];
+    const about = { state, kind, replaced, problem, author: authorOf(message.role, meta) };
+    return [{ turnId, at, role: message.role, text, calls, ...about }];
   });
+}
+
+function authorOf(role: SessionMessage["role"], { kind, author, sender }: TurnMeta = {}): Author | undefined {
+  if (kind !== "by_hand") return role === "user" ? author : undefined;
+  if (role === "assistant") return author;
+  return sender === undefined ? undefined : { kind: "person", id: sender };
 }
 
 type Results = ReadonlyMap<string, LanguageModelV4ToolResultPart["output"]>;

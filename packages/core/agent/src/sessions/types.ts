@@ -1,6 +1,7 @@
 /** Conversations as they are looked at from outside. Nothing here has the form of any model provider. */
-import type { ClientId, Json } from "@svc/contract";
-import type { SessionSummary } from "@svc/store";
+import type { ClientId, Conversation, Json } from "@svc/contract";
+import type { Author, SessionSummary, TurnMeta, TurnProblem, TurnState } from "@svc/store";
+import type { FollowUp } from "../types.ts";
 
 export interface SessionService {
   /** Running ones that are not on disk yet first, then the most recently active. */
@@ -28,6 +29,8 @@ export interface SessionFilter {
 export interface SessionInfo extends SessionSummary {
   /** A turn of it runs or waits. */
   readonly running: boolean;
+  /** Where its people are, if it is one with people on a channel. */
+  readonly channel: Conversation | undefined;
 }
 
 export interface RunningTurn {
@@ -53,16 +56,27 @@ export interface SessionPage {
   readonly messages: readonly SessionMessage[];
   /** Leads to the messages before these; undefined: there are none. */
   readonly before: string | undefined;
+  /** What can be done about the newest turn; undefined on a page that a cursor leads to, and where there is nothing to do. */
+  readonly followUps: { readonly turnId: string; readonly ways: readonly FollowUp[] } | undefined;
 }
 
 export interface SessionMessage {
   readonly turnId: string;
-  /** When its turn ended; milliseconds since the epoch. */
+  /** When its turn ended, or the message came of one that has not; milliseconds since the epoch. */
   readonly at: number;
   readonly role: "user" | "assistant";
   readonly text: string;
   /** What the assistant had done along with it, in order. */
   readonly calls: readonly SessionToolCall[];
+  /** Of its turn. */
+  readonly state: TurnState | "running" | "waiting";
+  /** Who wrote it; undefined: the model, or nobody knows. */
+  readonly author: Author | undefined;
+  readonly kind: NonNullable<TurnMeta["kind"]> | "message";
+  /** A later attempt took the place of its turn. */
+  readonly replaced: boolean;
+  /** Why its turn has no whole answer. */
+  readonly problem: TurnProblem | undefined;
 }
 
 export interface SessionToolCall {

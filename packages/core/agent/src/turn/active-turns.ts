@@ -1,11 +1,13 @@
 /** The turns that run or wait: whoever stops one need not know where it came from. */
 import { type ClientId, type Clock, postponed, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
+import type { PartialAnswer } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
 import type { Place } from "./place.ts";
 import { TimeLimit } from "./time-limit.ts";
+import type { TurnProgress } from "./turn.ts";
 
 /** Why a turn was stopped of which nothing may stay, not even what it did. */
 export const REMOVED = "its conversation was removed";
@@ -22,12 +24,22 @@ export class ActiveTurn {
   readonly limit: TimeLimit;
   /** Undefined while the turn waits. */
   conversation: Conversation | undefined;
+  /** When the message was sent. Wall clock. */
+  readonly sentAt: number;
+  /** Id of its conversation, once the message is on disk by itself. */
+  storedIn: string | undefined;
+  /** What it has done so far; undefined while it waits. */
+  progress: TurnProgress | undefined;
+  /** Characters of its answer that were told. */
+  toldChars = 0;
   /** Wall clock; 0 while it waits. */
   startedAt = 0;
   /** Among those that run; undefined while it waits. */
   place: Place | undefined;
   /** Where it stands among the active ones. */
   slot = -1;
+  /** Order of arrival. */
+  number = 0;
   #isAsking = false;
   #isDraining = false;
   #isClosing = false;
@@ -41,6 +53,12 @@ export class ActiveTurn {
     this.name = name;
     this.key = conversationKey(owner, name);
     this.limit = new TimeLimit(clock, signal);
+    this.sentAt = clock.now();
+  }
+
+  /** What was told of an answer that is not whole. */
+  get partial(): PartialAnswer | undefined {
+    return this.progress?.partial;
   }
 
   /** Tells whether it can still be stopped; if so, it will end with TURN_CANCELLED, for this `cause`. */
@@ -94,11 +112,13 @@ export class ActiveTurn {
  */
 export class ActiveTurns {
   readonly #turns: ActiveTurn[] = [];
+  #added = 0;
   #isDraining = false;
 
   add(turn: ActiveTurn): void {
     if (this.#isDraining) turn.drain();
     turn.slot = this.#turns.push(turn) - 1;
+    turn.number = this.#added += 1;
   }
 
   /** The last one takes the free slot. */
@@ -118,6 +138,14 @@ export class ActiveTurns {
   /** How many run or wait in a conversation. */
   count(key: string): number {
     return this.#turns.filter((turn) => turn.key === key).length;
+  }
+
+  /** Those whose messages are on disk by themselves, in order of arrival. `key`: of one conversation. */
+  stored(key?: string): (ActiveTurn & { storedIn: string })[] {
+    return this.#turns
+      .filter((turn): turn is ActiveTurn & { storedIn: string } => turn.storedIn !== undefined)
+      .filter((turn) => key === undefined || turn.key === key)
+      .sort((a, b) => a.number - b.number);
   }
 
   /** Stops what runs and what waits behind it. Tells whether there was anything that could be stopped. */

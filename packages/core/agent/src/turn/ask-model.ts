@@ -40,7 +40,12 @@ async function call(run: TurnRun, options: LanguageModelV4CallOptions, step: num
   const { settings, progress, turn, redaction, emit } = run;
   const { onEvent, watch } = turn.request;
   const { meter } = progress;
-  const tell = (text: string): void => emit({ type: "text-delta", text });
+  const tell = (text: string): void => {
+    progress.partial = { step, text: (progress.partial?.step === step ? progress.partial.text : "") + text };
+    emit({ type: "text-delta", text, offset: turn.toldChars });
+    turn.toldChars += text.length;
+    run.onPartial();
+  };
   const estimate = (outputTokens: number): Tokens => ({
     inputTokens: estimateTokens(JSON.stringify([options.prompt, options.tools])),
     outputTokens,

@@ -2,6 +2,7 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ClientId } from "@svc/contract";
 import type { SessionPlace, Store } from "@svc/store";
+import { forModel } from "./messages.ts";
 
 export interface Conversation {
   readonly id: string;
@@ -38,8 +39,8 @@ export class History {
     this.#limits = limits;
   }
 
-  /** The named conversation of this client, from memory, from disk, or new. */
-  open(clientId: ClientId, name: string): Conversation {
+  /** The named conversation of this client, from memory, from disk, or new. `id`: what a new one is called, if that is free. */
+  open(clientId: ClientId, name: string, id?: string): Conversation {
     const key = conversationKey(clientId, name);
     const cached = this.#cache.get(key);
     if (cached) {
@@ -47,7 +48,7 @@ export class History {
       this.#cache.set(key, cached);
       return cached;
     }
-    const conversation = this.#read(clientId, name);
+    const conversation = this.#read(clientId, name, id);
     this.#cache.set(key, conversation);
     this.#cachedTokens += conversation.tokens;
     this.#evict();
@@ -56,7 +57,7 @@ export class History {
 
   /** A conversation nobody named: it starts empty and leaves memory with its only turn. */
   fresh(clientId: ClientId, name: string): Conversation {
-    return empty(clientId, name);
+    return empty(clientId, name, crypto.randomUUID());
   }
 
   /** What is remembered was cut to the size before. Turns that run end with what they have. */
@@ -117,20 +118,24 @@ export class History {
     }
   }
 
-  #read(clientId: ClientId, name: string): Conversation {
-    const conversation = empty(clientId, name);
-    const place = this.#store.sessions.find(clientId, name);
-    if (!place) return conversation;
-    for (const turn of this.#store.sessions.recentTurns(place, this.#maxTokens)) {
-      this.#add(conversation, turn.messages as unknown as LanguageModelV4Message[], turn.tokens);
+  #read(clientId: ClientId, name: string, wanted: string | undefined): Conversation {
+    const { sessions } = this.#store;
+    const place = sessions.find(clientId, name);
+    if (!place) {
+      const isFree = wanted !== undefined && sessions.byId(wanted) === undefined;
+      return empty(clientId, name, isFree ? wanted : crypto.randomUUID());
+    }
+    const conversation = empty(clientId, name, sessions.idOf(place) ?? crypto.randomUUID());
+    for (const turn of sessions.recentTurns(place, this.#maxTokens)) {
+      this.#add(conversation, forModel(turn), turn.tokens);
     }
     conversation.place = place;
     return conversation;
   }
 }
 
-function empty(clientId: ClientId, name: string): Conversation {
-  return { id: crypto.randomUUID(), clientId, name, place: undefined, messages: [], turns: [], tokens: 0 };
+function empty(clientId: ClientId, name: string, id: string): Conversation {
+  return { id, clientId, name, place: undefined, messages: [], turns: [], tokens: 0 };
 }
 
 /** Names a conversation among all, and its lane. */

@@ -1,15 +1,20 @@
-/** A turn that is over, on disk: with its idempotency key and what it cost in one transaction, or gone without a trace. */
+/**
+ * A turn that is over, on disk: with its idempotency key and what it cost in one transaction. One that was stopped or failed
+ * keeps its message and what came of the answer; only the removal of its conversation leaves nothing.
+ */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
-import type { Clock, Json, Logger } from "@svc/contract";
-import type { Store } from "@svc/store";
+import type { Clock, ErrorCode, Json, Logger, SvcError } from "@svc/contract";
+import { DEFAULT_AGENT } from "@svc/kernel";
+import type { Author, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
 import { modelName } from "../models/open-model.ts";
 import { estimateTokens } from "../models/tokens.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
+import { REMOVED } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
 import type { KeptSteps } from "./kept-steps.ts";
-import { INTERRUPTED, redactInputs } from "./messages.ts";
+import { cutOff, forModel, redactInputs, userMessage } from "./messages.ts";
 import type { TurnProgress } from "./turn.ts";
 
 export interface TurnKeeperOptions {
@@ -24,13 +29,32 @@ export interface TurnKeeperOptions {
 
 /** What there is to keep. */
 export interface EndedTurn {
-  readonly request: Pick<TurnRequest, "claim" | "resumable">;
+  readonly request: Pick<TurnRequest, "author" | "claim" | "kind" | "resumable">;
   readonly conversation: Conversation;
   readonly progress: TurnProgress;
   /** The agent as it was when the turn began. */
   readonly profile: AgentProfile;
-  /** Of a turn that can be taken up again. */
+  /** What of it is on disk before its end. */
   readonly steps: KeptSteps | undefined;
+}
+
+/** How it ended without a whole answer. */
+export interface BadEnd {
+  readonly state: Exclude<TurnState, "done">;
+  readonly problem: TurnProblem;
+}
+
+/** A reply of a person in the place of the model. */
+export interface ReplyByHand {
+  readonly turnId: string;
+  /** What waited for an answer, and has it now. */
+  readonly asked: readonly string[];
+  /** Who wrote that, as the platform knows them. */
+  readonly sender: string;
+  readonly text: string;
+  readonly author: Author;
+  /** Runs inside the transaction that keeps it. */
+  readonly alongside: () => void;
 }
 
 export class TurnKeeper {
@@ -41,25 +65,37 @@ export class TurnKeeper {
   }
 
   /** The turn, its idempotency key and its cost, on disk together before anybody is answered. */
-  async keep({ request, conversation, progress, profile, steps }: EndedTurn, alongside?: () => void): Promise<void> {
+  keep(turn: EndedTurn, alongside?: () => void): Promise<void> {
+    return this.#keep(turn, undefined, alongside);
+  }
+
+  async #keep(turn: EndedTurn, end: BadEnd | undefined, alongside?: () => void): Promise<void> {
     const { store, clock, history, spending, redact } = this.#options;
+    const { request, conversation, progress, profile, steps } = turn;
     const { claim } = request;
     const { meter } = progress;
-    const messages = redactInputs(progress.messages, redact);
-    const tokens = tokensOf(messages);
+    const { state } = end ?? { state: "done" };
+    const messages = redactInputs(progress.messages, redact) as unknown as Json;
+    const meta = metaOf(turn, end);
+    const shown = forModel({ state, messages, ...(meta && { meta }) });
+    const tokens = tokensOf(shown);
     const spent = spending.toRecord(profile, meter);
     const place = await store.write(() => {
       const kept = store.sessions.append(conversation, conversation.place, {
         id: progress.id,
         at: clock.now(),
         model: modelName(profile.model),
-        messages: messages as unknown as Json,
+        messages,
         tokens,
         inputTokens: meter.inputTokens,
         outputTokens: meter.outputTokens,
         costUsd: meter.costUsd,
+        state,
+        ...(meta && { meta }),
       });
-      if (claim) store.idempotency.keep(claim, progress.id, "done");
+      // A failed turn in which nothing acted may be sent again with the same key.
+      if (claim && (state === "done" || progress.acted)) store.idempotency.keep(claim, progress.id, "done");
+      if (!request.resumable) store.openTurns.remove(progress.id);
       spent?.write();
       steps?.drop();
       alongside?.();
@@ -67,84 +103,121 @@ export class TurnKeeper {
     });
     spent?.settle();
     if (claim) store.idempotency.release(claim);
-    history.append(conversation, place, messages, tokens);
+    history.append(conversation, place, shown, tokens);
   }
 
   /**
-   * A failed turn in which a tool acted stays in the conversation, or the model would not know what it did; its key
-   * stays too. One in which nothing acted may be sent again with the same key, and leaves nothing but what it cost. One
-   * that will be taken up again has left its steps.
+   * A turn that has no whole answer. One that will be taken up again has left its steps. What the disk refuses is found by the
+   * next start, which keeps it then.
    */
-  async keepFailed(turn: EndedTurn): Promise<void> {
+  async keepFailed(turn: EndedTurn, error: SvcError): Promise<void> {
     const { store, log, history, spending } = this.#options;
     const { request, conversation, progress, profile } = turn;
     const notKept = (what: string) => (error: unknown) =>
       log.error(`${what} could not be kept`, { turn: progress.id, error: String(error) });
     if (request.resumable) {
       await spending.recordAttempt(profile, progress.meter).catch(notKept("the cost of a failed attempt"));
-    } else if (progress.acted) {
-      progress.messages = closed(progress.messages, FAILED);
-      await this.keep(turn).catch((error: unknown) => {
+    } else if (error.cause === REMOVED) {
+      await this.#forget(turn).catch(notKept("the cost of a failed turn"));
+    } else {
+      progress.messages = cutOff(progress.messages, progress.partial?.text ?? "");
+      await this.#keep(turn, this.endOf(error)).catch((error: unknown) => {
         history.forget(conversation);
         notKept("a failed turn")(error);
       });
-    } else await spending.record(profile, progress.meter).catch(notKept("the cost of a failed turn"));
+    }
     if (request.claim) store.idempotency.release(request.claim);
   }
 
+  async #forget({ progress, profile, steps }: EndedTurn): Promise<void> {
+    const { store, spending } = this.#options;
+    const spent = spending.toRecord(profile, progress.meter);
+    await store.write(() => {
+      store.openTurns.remove(progress.id);
+      steps?.drop();
+      spent?.write();
+    });
+    spent?.settle();
+  }
+
   /**
-   * A turn that nobody takes up again. Its steps go; whether what acted in it stays in the conversation is for the caller to
-   * say. Rejects with STORE_*, and then nothing has changed.
+   * A turn that is on disk, and that nobody takes up again. `end`: it stays in the conversation if anything acted in it, or if
+   * `text`, its message, is given; undefined: nothing of it stays. Rejects with STORE_*, and then nothing has changed.
    */
   async abandon(
     turn: EndedTurn & { readonly steps: KeptSteps },
-    acts: "kept" | "forgotten",
-    alongside: () => void,
+    { text, end, alongside }: { readonly text?: string; readonly end?: BadEnd; readonly alongside: () => void },
   ): Promise<void> {
     const { store, spending } = this.#options;
-    const { progress, profile, steps } = turn;
-    for (const call of steps.takeUp(progress).calls) {
+    const { request, progress, profile, steps } = turn;
+    const { done, calls } = steps.takeUp(progress);
+    for (const call of calls) {
       const result = steps.resultOf(call);
       if (result) progress.messages.push(result);
     }
-    if (progress.acted && acts === "kept") {
-      progress.messages = closed(progress.messages, FAILED);
-      return this.keep(turn, alongside);
+    if (progress.messages.length === 0 && text !== undefined) progress.messages = [userMessage(text)];
+    if (end && (progress.acted || text !== undefined)) {
+      const { partial } = progress;
+      progress.messages = cutOff(progress.messages, partial && partial.step >= done ? partial.text : "");
+      return this.#keep(turn, end, alongside);
     }
     const spent = spending.toRecord(profile, progress.meter);
     await store.write(() => {
       spent?.write();
       steps.drop();
+      if (!request.resumable) store.openTurns.remove(progress.id);
       alongside();
     });
     spent?.settle();
   }
+
+  /** Rejects with STORE_*, and then nothing has changed. */
+  async keepByHand(
+    conversation: Conversation,
+    { turnId, asked, sender, text, author, alongside }: ReplyByHand,
+  ): Promise<void> {
+    const { store, clock, history } = this.#options;
+    const reply = { role: "assistant", content: [{ type: "text", text }] };
+    const messages = [...asked.map(userMessage), reply] as unknown as Json;
+    const meta: TurnMeta = { kind: "by_hand", author, sender };
+    const shown = forModel({ state: "done", messages, meta });
+    const tokens = tokensOf(shown);
+    const used = { inputTokens: 0, outputTokens: 0, costUsd: 0 };
+    const place = await store.write(() => {
+      const turn = { id: turnId, at: clock.now(), model: "", messages, tokens, ...used, meta };
+      const kept = store.sessions.append(conversation, conversation.place, turn);
+      alongside();
+      return kept;
+    });
+    history.append(conversation, place, shown, tokens);
+  }
+
+  /** In words for people. */
+  endOf({ code, message, hint = FIXES[code] }: SvcError): BadEnd {
+    const { redact } = this.#options;
+    const problem = { code, reason: redact(message), ...(hint !== undefined && { fix: redact(hint) }) };
+    return { state: code === "TURN_CANCELLED" ? "stopped" : "failed", problem };
+  }
 }
 
-const FAILED = "[This turn failed before it could answer. The tool results above did happen.]";
+/** Where the error itself does not say what to do. */
+const FIXES: Partial<Record<ErrorCode, string>> = {
+  TURN_TIMEOUT: "Ask for less at once, or raise agent.turn_timeout_secs.",
+  TURN_INTERRUPTED: "Send the message again, or ask for the rest of the answer.",
+  COST_LIMIT: "Raise max_cost_per_day of the agent, or wait until tomorrow (UTC).",
+  MODEL_REFUSED: "Check [model] in config.toml, then send the message again.",
+  MODEL_UNREACHABLE: "Check the network and model.base_url, then send the message again.",
+};
 
-/** Every tool call needs its result, or the next request is refused by the provider; a cut-off turn gets an end. */
-function closed(messages: readonly LanguageModelV4Message[], text: string): LanguageModelV4Message[] {
-  const answered = new Set<string>();
-  for (const message of messages) {
-    if (message.role !== "tool") continue;
-    for (const part of message.content) if (part.type === "tool-result") answered.add(part.toolCallId);
-  }
-  const result: LanguageModelV4Message[] = [];
-  for (const message of messages) {
-    result.push(message);
-    if (message.role !== "assistant") continue;
-    for (const part of message.content) {
-      if (part.type !== "tool-call" || answered.has(part.toolCallId)) continue;
-      const output = { type: "error-text" as const, value: INTERRUPTED };
-      result.push({
-        role: "tool",
-        content: [{ type: "tool-result", toolCallId: part.toolCallId, toolName: part.toolName, output }],
-      });
-    }
-  }
-  result.push({ role: "assistant", content: [{ type: "text", text }] });
-  return result;
+function metaOf({ request, progress, profile }: EndedTurn, end: BadEnd | undefined): TurnMeta | undefined {
+  const meta: TurnMeta = {
+    ...(request.author && { author: request.author }),
+    ...(request.kind && { kind: request.kind }),
+    ...(profile.name !== DEFAULT_AGENT && { agent: profile.name }),
+    ...(end && progress.acted && { acted: true }),
+    ...(end && { problem: end.problem }),
+  };
+  return Object.keys(meta).length > 0 ? meta : undefined;
 }
 
 function tokensOf(messages: readonly LanguageModelV4Message[]): number {

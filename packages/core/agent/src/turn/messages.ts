@@ -7,12 +7,67 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
 import type { Json } from "@svc/contract";
+import type { StoredTurn } from "@svc/store";
 import { redactJson } from "../tools/redact-json.ts";
 
 /** What the model is told of a call that started, and of which nobody knows how it ended. */
 export const INTERRUPTED = "interrupted, outcome unknown";
 
 type AssistantMessage = Extract<LanguageModelV4Message, { role: "assistant" }>;
+
+/** What the model is asked when a person wants the rest of an answer. */
+export const CONTINUE =
+  "Continue the answer above exactly where it broke off. Do not repeat what it says already, and do not comment on the break.";
+
+const BY_HAND = "[The owner of this service wrote the next reply by hand. It was sent to the person as yours.]";
+const STOPPED = "[This answer was stopped before it was complete.]";
+const BROKEN_OFF = "[This answer broke off before it was complete.]";
+const FAILED = "[This turn failed before it could answer.]";
+const FAILED_ACTED = "[This turn failed before it could answer. The tool results above did happen.]";
+
+/**
+ * A turn as later ones show it to the model. One that was cut off ends with a word of the model's own that says so, or two
+ * messages of the person would follow each other, and half an answer would pass for a whole one.
+ */
+export function forModel({
+  state,
+  meta,
+  messages: stored,
+}: Pick<StoredTurn, "state" | "meta" | "messages">): LanguageModelV4Message[] {
+  const messages = stored as unknown as LanguageModelV4Message[];
+  // Where nothing waited for it, two messages of the model's would follow each other.
+  if (meta?.kind === "by_hand") return messages[0]?.role === "user" ? messages : [userMessage(BY_HAND), ...messages];
+  if (state === "done") return messages;
+  const last = messages.at(-1);
+  const text = state === "stopped" ? STOPPED : meta?.acted ? FAILED_ACTED : last?.role === "user" ? FAILED : BROKEN_OFF;
+  const note = { type: "text" as const, text };
+  if (last?.role !== "assistant") return [...messages, { role: "assistant", content: [note] }];
+  return [...messages.slice(0, -1), { ...last, content: [...last.content, note] }];
+}
+
+/** What a turn has done until it was cut off: every call has its result, or the next request would be refused. */
+export function cutOff(messages: readonly LanguageModelV4Message[], partial: string): LanguageModelV4Message[] {
+  const answered = new Set<string>();
+  for (const message of messages) {
+    if (message.role !== "tool") continue;
+    for (const part of message.content) if (part.type === "tool-result") answered.add(part.toolCallId);
+  }
+  const result: LanguageModelV4Message[] = [];
+  for (const message of messages) {
+    result.push(message);
+    if (message.role !== "assistant") continue;
+    for (const part of message.content) {
+      if (part.type !== "tool-call" || answered.has(part.toolCallId)) continue;
+      const output = { type: "error-text" as const, value: INTERRUPTED };
+      result.push({
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: part.toolCallId, toolName: part.toolName, output }],
+      });
+    }
+  }
+  if (partial.trim() !== "") result.push({ role: "assistant", content: [{ type: "text", text: partial }] });
+  return result;
+}
 
 export function userMessage(text: string): LanguageModelV4Message {
   return { role: "user", content: [{ type: "text", text }] };

@@ -6,7 +6,7 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import { type Clock, type Json, SvcError, type TurnEvent } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
-import type { Store, ToolCallRecord } from "@svc/store";
+import type { PartialAnswer, Store, ToolCallRecord } from "@svc/store";
 import type { TurnSettings } from "../models/agent-models.ts";
 import type { Meter } from "../money/meter.ts";
 import { callTool } from "../tools/call-tool.ts";
@@ -27,11 +27,13 @@ export interface TurnProgress {
   readonly meter: Meter;
   /** An acting tool was started. */
   acted: boolean;
+  /** What was told of an answer that is not in `messages` yet. */
+  partial: PartialAnswer | undefined;
 }
 
 /** Whose turn it is, is added to each. */
 export type EmitTurnEvent = (event: WithoutTurn<TurnEvent>) => void;
-type WithoutTurn<Event> = Event extends TurnEvent ? Omit<Event, "turnId" | "sessionId" | "owner"> : never;
+type WithoutTurn<Event> = Event extends TurnEvent ? Omit<Event, "turnId" | "sessionId" | "conversationId" | "owner"> : never;
 
 export interface TurnRun {
   readonly turn: ActiveTurn;
@@ -55,6 +57,8 @@ export interface TurnRun {
   readonly isListened: () => boolean;
   /** Throws COST_LIMIT. */
   readonly checkBudget: () => void;
+  /** `progress.partial` has grown. */
+  readonly onPartial: () => void;
 }
 
 /** Resolves with the answer; throws TURN_*, MODEL_*, COST_LIMIT, STORE_*. `progress` tells what happened until then. */
@@ -67,6 +71,7 @@ export async function runTurn(run: TurnRun): Promise<string> {
     const text = textOf(content);
     if (calls.length === 0 && text.trim() === "") throw new SvcError("TURN_FAILED", "The model gave an empty answer.");
     progress.messages.push(assistantMessage(content));
+    progress.partial = undefined;
     if (calls.length === 0) return text;
     run.steps?.answered(progress, content, answer);
     if (turn.request.watch) await turn.request.watch.pause(text);
@@ -77,8 +82,8 @@ export async function runTurn(run: TurnRun): Promise<string> {
 
 /** Goes on where an earlier attempt was cut off. Resolves with the number of steps it had made. */
 async function takeUp(run: TurnRun): Promise<number> {
-  const { steps, progress } = run;
-  if (!steps) return 0;
+  const { steps, progress, turn } = run;
+  if (!steps || !turn.request.resumable) return 0;
   const { done, calls } = steps.takeUp(progress);
   for (const call of calls) {
     const result = steps.resultOf(call);

@@ -1,18 +1,19 @@
 /** One turn, from the moment its lane is free to its end on disk: model and tools, events, time limit, and what is kept. */
 import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
-import type { Store } from "@svc/store";
+import type { OpenTurn, PartialAnswer, Store } from "@svc/store";
 import type { AgentModels } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
 import type { Budget } from "../money/budget.ts";
 import { Meter } from "../money/meter.ts";
 import type { Spending } from "../money/spending.ts";
 import type { AgentProfile } from "../profiles.ts";
-import type { AbandonedTurn, AskPerson, TurnResult } from "../types.ts";
+import type { AbandonedTurn, AskPerson, TurnRequest, TurnResult } from "../types.ts";
 import type { CoreTool } from "../tools/core-tool-context.ts";
 import { type ActiveTurn, REMOVED } from "./active-turns.ts";
 import type { Conversation } from "./history.ts";
-import type { EndedTurn, TurnKeeper } from "./keep-turn.ts";
+import type { BadEnd, EndedTurn, TurnKeeper } from "./keep-turn.ts";
+import { AnswerCheckpoints } from "./answer-checkpoints.ts";
 import { Grants } from "./grants.ts";
 import { KeptSteps } from "./kept-steps.ts";
 import { userMessage } from "./messages.ts";
@@ -62,34 +63,34 @@ interface TurnParts {
 }
 
 async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Promise<TurnResult> {
-  const { clock, keeper } = deps;
+  const { store, clock, keeper } = deps;
   const { profile, conversation, model, meter } = parts;
   const { request, limit, id: turnId, agent } = turn;
-  const progress: TurnProgress = { id: turnId, messages: [userMessage(request.text)], meter, acted: false };
-  const steps =
-    request.resumable &&
-    new KeptSteps({
-      store: deps.store,
-      turnId,
-      spent: () => deps.spending.toRecordPart(profile, meter),
-      toolOf: toolsOf(profile),
-    });
+  const progress = begun(turnId, [userMessage(request.text)], meter);
+  const spent = () => deps.spending.toRecordPart(profile, meter);
+  const steps = new KeptSteps({ store, turnId, spent, toolOf: toolsOf(profile) });
   const ended = { request, conversation, progress, profile, steps };
+  const checkpoints = new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
   const sessionId = conversation.name;
+  const of = { turnId, sessionId, conversationId: conversation.id, owner: turn.owner };
   const emit: EmitTurnEvent = (told) => {
-    const event = { ...told, turnId, sessionId, owner: turn.owner } as TurnEvent;
+    const event = { ...told, ...of } as TurnEvent;
     request.onEvent?.(event);
     deps.publish?.(event);
   };
   const startedAt = clock.monotonic();
   turn.conversation = conversation;
+  turn.progress = progress;
   turn.startedAt = clock.now();
   request.onBegin?.();
   emit({ type: "turn-start", agent, clientId: request.clientId });
   limit.start(profile.turn.timeoutMs);
   let ok = false;
   try {
-    const response = await answerOf(deps, ended, turn, emit);
+    const onPartial = (): void => {
+      if (turn.storedIn !== undefined) checkpoints.changed();
+    };
+    const response = await answerOf(deps, ended, { turn, emit, onPartial });
     await request.beforeEnd?.({ response });
     turn.close();
     await keeper.keep(ended, request.alongside && (() => request.alongside?.({ response })));
@@ -97,36 +98,95 @@ async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Pro
     return { turnId, agent, response, model, sessionId, ...usedOf(meter) };
   } catch (error) {
     const cause = turn.fail(error);
-    await keeper.keepFailed(ended);
-    throw cause instanceof SvcError ? cause : new SvcError("TURN_FAILED", undefined, { cause });
+    const failure = cause instanceof SvcError ? cause : new SvcError("TURN_FAILED", undefined, { cause });
+    await keeper.keepFailed(ended, failure);
+    throw failure;
   } finally {
+    checkpoints.end();
     const durationMs = clock.monotonic() - startedAt;
     emit({ type: "turn-end", agent, ok, model, durationMs, ...usedOf(meter) });
   }
 }
 
-export interface AbandonedParts extends Pick<AbandonedTurn, "turnId" | "alongside"> {
+/** The message is on disk by itself, and its turn has not begun: it was stopped while it waited, or could not begin. */
+export async function endUnstarted(
+  deps: TurnDeps,
+  turn: ActiveTurn,
+  { profile, conversation, error }: Pick<AbandonedParts, "profile" | "conversation"> & { readonly error: SvcError },
+): Promise<void> {
+  const { request, id } = turn;
+  const progress = begun(id, [userMessage(request.text)], new Meter(profile.model, () => {}));
+  await deps.keeper.keepFailed({ request, conversation, progress, profile, steps: undefined }, error);
+}
+
+export interface AbandonedParts extends Pick<AbandonedTurn, "turnId" | "alongside" | "message"> {
   readonly profile: AgentProfile;
   readonly conversation: Conversation;
   readonly error: SvcError | undefined;
 }
 
-/** Ends a turn that is nowhere but on disk. */
+/** Ends a turn of a channel that is nowhere but on disk. */
 export async function abandonTurn(deps: TurnDeps, abandoned: AbandonedParts): Promise<void> {
-  const { turnId, profile, conversation, error, alongside } = abandoned;
+  const { turnId, message, error, alongside } = abandoned;
+  const request = { resumable: true, ...(message?.author && { author: message.author }) } as const;
+  const turn = onDisk(deps, abandoned, { turnId, request });
+  const isKept = error?.cause !== REMOVED;
+  await deps.keeper.abandon(turn, {
+    alongside,
+    ...(isKept && message && { text: message.text }),
+    ...(isKept && { end: deps.keeper.endOf(error ?? new SvcError("TURN_CANCELLED")) }),
+  });
+}
+
+/** Ends a turn that a killed process has left: what was said, done and answered stays, marked as failed. */
+export async function recoverTurn(
+  deps: TurnDeps,
+  open: OpenTurn,
+  parts: Pick<AbandonedParts, "profile" | "conversation">,
+): Promise<void> {
+  const { turnId, text, meta, partial } = open;
+  const request = { ...(meta?.author && { author: meta.author }), ...(meta?.kind && { kind: meta.kind }) };
+  const turn = onDisk(deps, parts, { turnId, request, partial });
+  const end: BadEnd = deps.keeper.endOf(new SvcError("TURN_INTERRUPTED"));
+  await deps.keeper.abandon(turn, { text, end, alongside: () => {} });
+}
+
+interface LeftTurn {
+  readonly turnId: string;
+  readonly request: Pick<TurnRequest, "author" | "kind" | "resumable">;
+  readonly partial?: PartialAnswer | undefined;
+}
+
+function onDisk(
+  { store }: TurnDeps,
+  { profile, conversation }: Pick<AbandonedParts, "profile" | "conversation">,
+  { turnId, request, partial }: LeftTurn,
+): EndedTurn & { readonly steps: KeptSteps } {
   // What it cost is recorded already.
-  const meter = new Meter(profile.model, () => {});
-  const progress: TurnProgress = { id: turnId, messages: [], meter, acted: false };
-  const steps = new KeptSteps({ store: deps.store, turnId, spent: () => undefined, toolOf: toolsOf(profile) });
-  const turn = { request: {}, conversation, progress, profile, steps };
-  await deps.keeper.abandon(turn, error?.cause === REMOVED ? "forgotten" : "kept", alongside);
+  const progress = begun(turnId, [], new Meter(profile.model, () => {}));
+  progress.partial = partial;
+  const steps = new KeptSteps({ store, turnId, spent: () => undefined, toolOf: toolsOf(profile) });
+  return { request, conversation, progress, profile, steps };
+}
+
+const begun = (id: string, messages: TurnProgress["messages"], meter: Meter): TurnProgress => ({
+  id,
+  messages,
+  meter,
+  acted: false,
+  partial: undefined,
+});
+
+interface Answering {
+  readonly turn: ActiveTurn;
+  readonly emit: EmitTurnEvent;
+  readonly onPartial: () => void;
 }
 
 async function answerOf(
   deps: TurnDeps,
   { conversation, progress, profile, steps }: EndedTurn,
-  turn: ActiveTurn,
-  emit: EmitTurnEvent,
+  { turn, emit, onPartial }: Answering,
 ): Promise<string> {
   const { store, clock, instruments, redaction, budget, profileOf } = deps;
   const { name, model } = profile;
@@ -148,6 +208,7 @@ async function answerOf(
     instruments,
     redaction,
     emit,
+    onPartial,
     isListened: deps.isListened ?? (() => false),
     // Who lowers a limit is obeyed by turns that run; an agent that is gone keeps the limit it had.
     checkBudget: () => budget.check({ name, model, maxCostPerDay: (profileOf(name) ?? profile).maxCostPerDay }),

@@ -17,12 +17,14 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
   const outside = (text: string | undefined): string | null => (text === undefined ? null : redact(text));
   switch (event.type) {
     case "turn-start":
+    case "turn-store":
     case "text-delta":
     case "tool-call":
     case "tool-result":
     case "turn-end": {
-      const { turnId, sessionId, owner } = event;
-      return { turn_id: turnId, session_id: sessionId, device: deviceOf(owner) ?? null, ...ofTurn(event) };
+      const { turnId, sessionId, conversationId, owner } = event;
+      const of = { turn_id: turnId, conversation_id: conversationId, session_id: sessionId };
+      return { ...of, device: deviceOf(owner) ?? null, ...ofTurn(event) };
     }
     case "message-received":
       return {
@@ -86,8 +88,10 @@ function ofTurn(event: Turn): Payload {
   switch (event.type) {
     case "turn-start":
       return { agent: event.agent };
+    case "turn-store":
+      return {};
     case "text-delta":
-      return { text: event.text };
+      return { text: event.text, offset: event.offset };
     case "tool-call":
       return { call_id: event.callId, tool: event.tool };
     case "tool-result":

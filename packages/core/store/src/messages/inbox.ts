@@ -50,6 +50,8 @@ export class InboxStore {
   readonly #sweep: OldMessageSweep;
   readonly #dropSteps;
   readonly #files;
+  readonly #waitingIn;
+  readonly #newestIn;
 
   constructor(db: DatabaseSync, clock: Clock, { dedupe, outbox, tally, partOf }: InboxParts) {
     this.#db = db;
@@ -63,6 +65,12 @@ export class InboxStore {
     );
     this.#waiting = db.prepare(
       "SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) ORDER BY n",
+    );
+    this.#waitingIn = db.prepare(
+      "SELECT n FROM inbox_open JOIN inbox USING (n) WHERE kind = 'message' AND lane = ? ORDER BY n",
+    );
+    this.#newestIn = db.prepare(
+      "SELECT n FROM inbox WHERE kind = 'message' AND lane = ? ORDER BY n DESC LIMIT 1",
     );
     this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
     this.#attempts = new Attempts(db);
@@ -99,6 +107,17 @@ export class InboxStore {
   /** In order of arrival. */
   waiting(): WaitingMessage[] {
     return this.#waiting.all() as unknown as WaitingMessage[];
+  }
+
+  /** Messages of one conversation that wait, or are being answered, in order of arrival. */
+  waitingIn(lane: string): InboxMessage[] {
+    return (this.#waitingIn.all(lane) as { n: number }[]).flatMap(({ n }) => this.read(n) ?? []);
+  }
+
+  /** The newest message of a conversation, whatever became of it. Reads backwards until it is found: not for every turn. */
+  newestIn(lane: string): InboxMessage | undefined {
+    const row = this.#newestIn.get(lane) as { n: number } | undefined;
+    return row && this.read(row.n);
   }
 
   read(n: number): InboxMessage | undefined {

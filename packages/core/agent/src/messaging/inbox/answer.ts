@@ -73,7 +73,7 @@ async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, w
   const { store, agent, clock, dispatcher, waits } = parts;
   const { message, inbound, signal } = attempt;
   const { n, turnId } = message;
-  const { clientId, owner, session } = placeOf(parts, message);
+  const { clientId, owner, session, author } = placeOf(parts, message);
   const name = parts.settings().agentOf(message.channel);
   const text = await questionOf(parts, attempt, channel);
   const instructions = filesInstruction(channel);
@@ -86,7 +86,10 @@ async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, w
     owner,
     session,
     text,
+    author,
     turnId,
+    // One that failed and is replayed: what is kept of that is not told to the model beside this attempt.
+    ...(message.attempts > 0 && { replaces: turnId }),
     resumable: true,
     signal,
     onBegin: () => waits.end(n),
@@ -128,7 +131,7 @@ async function failed(
   if (code === "TURN_CANCELLED") {
     // Whoever said /stop has an answer to that.
     const words = calledOff === "stop" ? undefined : STOPPED;
-    return over(endTurn(parts, message, { note: () => (inbox.end(n, "done") ? words : undefined), error }));
+    return over(endTurn(parts, message, { note: () => (inbox.end(n, "done") ? words : undefined), error, keeps: true }));
   }
   const verdict = judge(error, message, settings().maxAttempts);
   log.warn("a message could not be answered", {
@@ -140,7 +143,8 @@ async function failed(
   if (verdict === "again, not counted") return { restMs: restMs(2, error.retryAfterMs, random()) };
   if (verdict === "end") {
     const note = (): string | undefined => (inbox.end(n, "failed", code) ? apologyFor(code) : undefined);
-    return over(endTurn(parts, message, { note, code, ...(draft !== undefined && { draft }) }));
+    const more = { code, error, keeps: true as const, ...(draft !== undefined && { draft }) };
+    return over(endTurn(parts, message, { note, ...more }));
   }
   await store.write(() => inbox.failed(n, code));
   return { restMs: restMs(attempts + 1, error.retryAfterMs, random()) };

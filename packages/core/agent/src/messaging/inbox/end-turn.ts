@@ -15,6 +15,8 @@ export interface UnansweredEnd {
   readonly code?: ErrorCode;
   /** What its last attempt ended with. */
   readonly error?: SvcError;
+  /** Its text stays in the conversation; without it only what acted does. */
+  readonly keeps?: true;
   /** The platform's id of what its sender's word takes the place of. */
   readonly draft?: string;
 }
@@ -23,11 +25,11 @@ export interface UnansweredEnd {
 export async function endTurn(
   parts: InboxParts,
   message: InboxMessage,
-  { note, code, error, draft }: UnansweredEnd,
+  { note, code, error, draft, keeps }: UnansweredEnd,
 ): Promise<void> {
   const { store, agent, clock, dispatcher, publish, settings, stopping } = parts;
   const { n, channel, turnId } = message;
-  const { conversation, replyData } = message.body as unknown as Inbound;
+  const { conversation, replyData, text: asked } = message.body as unknown as Inbound;
   const name = settings().agentOf(channel);
   let deliveries: readonly Delivery[] = [];
   const alongside = (): void => {
@@ -39,9 +41,10 @@ export async function endTurn(
     const rows = outgoingRows(settings().channels.get(channel), saying);
     deliveries = store.outbox.add(inPlaceOf(draft, rows), clock.now());
   };
-  const { owner, session } = placeOf(parts, message);
+  const { owner, session, author } = placeOf(parts, message);
   const more = { ...(name !== undefined && { agent: name }), ...(error && { error }) };
-  const turn = { turnId, owner, session, alongside, ...more };
+  const kept = keeps && { message: { text: asked, author } };
+  const turn = { turnId, owner, session, alongside, ...more, ...kept };
   await untilKept(parts, incomingId(n), stopping, () => agent.abandon(turn));
   messageOver(parts, message, code ?? error?.code ?? "TURN_CANCELLED");
   dispatcher.wake(deliveries);

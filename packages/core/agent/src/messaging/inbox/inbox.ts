@@ -14,6 +14,7 @@ import { handOver } from "./notice.ts";
 import { Overtaking } from "./overtaking.ts";
 import { incomingId, type InboxOwned, type InboxParts } from "./parts.ts";
 import { Presence } from "./presence.ts";
+import { type ByHand, replyByHand, type SaidByHand } from "./reply-by-hand.ts";
 import { isReply, takeReply } from "./take-reply.ts";
 import { scopeOf, Waits } from "./waits.ts";
 
@@ -114,6 +115,11 @@ export class Inbox {
     this.#turns.endRests(() => true);
     this.#turns.resize(this.#parts.settings().maxParallelTurns);
     this.#notices.resize(PARALLEL_NOTICES);
+  }
+
+  /** See `replyByHand`. */
+  replyByHand(reply: ByHand): Promise<SaidByHand> {
+    return replyByHand(this.#parts, { lanes: this.#turns, attempts: this.#attempts }, reply);
   }
 
   /** One that was replayed. */

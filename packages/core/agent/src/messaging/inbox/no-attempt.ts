@@ -1,4 +1,5 @@
 /** Messages that have ended before an attempt at them begins. */
+import { SvcError } from "@svc/contract";
 import type { InboxMessage } from "@svc/store";
 import { endTurn } from "./end-turn.ts";
 import { apologyFor } from "./failure.ts";
@@ -31,7 +32,8 @@ export async function tellLost(
   // What follows in its conversation is answered after it, also when the disk takes these words later.
   const release = lanes.hold(message);
   try {
-    await endTurn(parts, message, { note, code, ...(draft !== undefined && { draft }) });
+    const more = { code, error: new SvcError(code), keeps: true as const, ...(draft !== undefined && { draft }) };
+    await endTurn(parts, message, { note, ...more });
   } finally {
     release();
   }

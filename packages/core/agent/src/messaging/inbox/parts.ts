@@ -12,8 +12,8 @@ import type { Presence } from "./presence.ts";
 import type { Waits } from "./waits.ts";
 
 export interface InboxParts {
-  readonly store: Pick<Store, "inbox" | "outbox" | "steps" | "write" | "writable">;
-  readonly agent: Pick<Agent, "run" | "command" | "abandon" | "stop" | "drain">;
+  readonly store: Pick<Store, "audit" | "inbox" | "outbox" | "steps" | "write" | "writable">;
+  readonly agent: Pick<Agent, "run" | "command" | "abandon" | "replyByHand" | "stop" | "drain">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly instruments: Instruments;

@@ -1,6 +1,6 @@
 /** Whose turn a message's is, and in which session: of a channel's conversation, or of whoever asked by HTTP. */
 import type { ClientId, Inbound } from "@svc/contract";
-import type { InboxMessage } from "@svc/store";
+import type { Author, InboxMessage } from "@svc/store";
 import { sessionIn } from "../session-message.ts";
 import type { InboxParts } from "./parts.ts";
 
@@ -9,6 +9,8 @@ export interface MessagePlace {
   readonly clientId: ClientId;
   readonly owner: ClientId;
   readonly session: string;
+  /** Who wrote it. */
+  readonly author: Author;
   /** Its owner was shut out since it came in. */
   readonly isGone: boolean;
 }
@@ -18,7 +20,15 @@ export function placeOf(
   { channel, lane, turnId, body }: Pick<InboxMessage, "channel" | "lane" | "turnId" | "body">,
 ): MessagePlace {
   const { owner, session } = sessionIn(lane) ?? {};
-  if (owner !== undefined && session !== undefined) return { session, ...identity.ofSession(owner, turnId) };
   const { sender } = body as unknown as Inbound;
-  return { clientId: identity.sender(channel, sender), owner: identity.channel(channel), session: lane, isGone: false };
+  if (owner !== undefined && session !== undefined) {
+    const author: Author = sender === ANONYMOUS ? { kind: "anonymous" } : { kind: "device", id: sender };
+    return { session, author, ...identity.ofSession(owner, turnId) };
+  }
+  const clientId = identity.sender(channel, sender);
+  const author: Author = { kind: "person", id: sender };
+  return { clientId, owner: identity.channel(channel), session: lane, author, isGone: false };
 }
+
+/** Sender of what came without a token (`sessionMessageOf`). */
+const ANONYMOUS = "anonymous";

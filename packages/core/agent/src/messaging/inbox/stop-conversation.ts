@@ -39,7 +39,8 @@ export async function stopConversation(parts: InboxParts, { lanes, attempts }: A
   try {
     for (const waiting of before) {
       const stopped = store.inbox.read(waiting.n);
-      if (stopped) await endTurn(parts, stopped, { note: () => void store.inbox.end(waiting.n, "done") });
+      const note = (): undefined => void store.inbox.end(waiting.n, "done");
+      if (stopped) await endTurn(parts, stopped, { note, keeps: true });
     }
     await untilKept(parts, incomingId(n), stopping, () => store.write(end));
     dispatcher.wake(deliveries);
