@@ -76,6 +76,7 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
       // A command has the home to itself: nobody else could answer.
       ...(isDaemon && { ask: (question, gone) => doors.governance().questions.anywhere(question, gone) }),
     });
+    await agent.recover();
     const parts = { context: opened, store, lifecycle, agent, doors, actions, events };
     service = new OpenService(parts, { doors, library, generation, unlock, isDaemon });
     return service;

@@ -231,7 +231,7 @@ describe("a turn that is given up", () => {
     expect([isAlongside, store.steps.of("t-1")]).toEqual([true, []]);
     await ask(agent, "what happened?", { session: "s" });
     expect(rolesOf(model.asked[0])).toEqual(["user", "assistant", "tool", "tool", "assistant", "user"]);
-    expect(JSON.stringify(model.asked[0]!.prompt[4])).toContain("This turn failed");
+    expect(JSON.stringify(model.asked[0]!.prompt[4])).toContain("was stopped before it was complete");
   });
 
   test("leaves nothing when nothing acted", async () => {
@@ -273,13 +273,13 @@ describe("a turn that is given up", () => {
   });
 });
 
-test("a turn that can't be taken up keeps no step and writes as often as ever", async () => {
+test("a turn that can't be taken up writes its message, its call's beginning and end, and its own end; no step stays", async () => {
   const model = scripted([call("act")], [text("done")]);
   const { store } = house({});
   let writes = 0;
   const write: Store["write"] = (change) => ((writes += 1), store.write(change));
-  const steps = { ...store.steps, add: () => expect.unreachable("a step"), of: () => expect.unreachable("steps") };
-  const { agent } = house({ model, store: { ...store, write, steps: steps as unknown as Store["steps"] } });
-  await ask(agent, "go", { session: "s" });
-  expect(writes).toBe(3);
+  const { agent } = house({ model, store: { ...store, write } });
+  const { turnId } = await ask(agent, "go", { session: "s" });
+  expect(writes).toBe(4);
+  expect([store.steps.of(turnId), store.openTurns.all()]).toEqual([[], []]);
 });

@@ -17,6 +17,7 @@ describe("the list", () => {
     await ask(agent, "2", { session: "b", clientId: other });
     const leave = new AbortController();
     const running = ["a", "c"].map((session) => failure(ask(agent, "3", { session, signal: leave.signal })));
+    await until(() => agent.sessions.running().length === 2);
     expect(agent.sessions.list({}, 10).map(({ name, clientId, running }) => [name, clientId, running])).toEqual([
       ["c", "client", true],
       ["b", "other", false],
@@ -26,11 +27,13 @@ describe("the list", () => {
     expect(agent.sessions.list({}, 1).map(({ name }) => name)).toEqual(["c"]);
     const begun = agent.sessions.list({}, 1)[0]!;
     expect(agent.sessions.find(begun.id)).toEqual({ ...begun, turns: 0, running: true });
-    expect(agent.sessions.messages(begun.id, { limit: 5 })).toEqual({ messages: [], before: undefined });
+    expect(agent.sessions.messages(begun.id, { limit: 5 }).messages).toMatchObject([
+      { role: "user", text: "3", state: "running" },
+    ]);
     leave.abort();
     await Promise.all(running);
-    expect(agent.sessions.find(begun.id)).toBeUndefined();
-    expect(agent.sessions.list({}, 10).map(({ running }) => running)).toEqual([false, false]);
+    expect(agent.sessions.find(begun.id)).toMatchObject({ turns: 1, running: false });
+    expect(agent.sessions.list({}, 10).map(({ running }) => running)).toEqual([false, false, false]);
   });
 
   test("has a conversation once, also in the instant in which its first turn is written", async () => {
@@ -63,10 +66,18 @@ describe("messages", () => {
     const { turnId } = await ask(agent, "look", { session: "s" });
     const page = agent.sessions.messages(idOf(agent, "s"), { limit: 10 });
     const at = Date.UTC(2026, 0, 1);
+    const about = {
+      state: "done",
+      kind: "message",
+      replaced: false,
+      problem: undefined,
+      author: undefined,
+    };
     expect(page).toEqual({
       before: undefined,
+      followUps: undefined,
       messages: [
-        { turnId, at, role: "user", text: "look", calls: [] },
+        { turnId, at, role: "user", text: "look", calls: [], ...about },
         {
           turnId,
           at,
@@ -76,8 +87,9 @@ describe("messages", () => {
             { callId: "call-read", tool: "read", input: { what: "it" }, ok: true, output: { saw: "it" } },
             { callId: "c2", tool: "nope", input: {}, ok: false, output: expect.stringContaining("TOOL_UNKNOWN") },
           ],
+          ...about,
         },
-        { turnId, at, role: "assistant", text: "I saw it", calls: [] },
+        { turnId, at, role: "assistant", text: "I saw it", calls: [], ...about },
       ],
     });
     expect(JSON.stringify(page)).not.toMatch(/secret thoughts|sig-1|msg-1|provider/);
@@ -91,11 +103,11 @@ describe("messages", () => {
     await ask(agent, "/stop", { session: "s" });
     await turn;
     const { messages } = agent.sessions.messages(idOf(agent, "s"), { limit: 10 });
-    expect(messages.map(({ role, text, calls }) => [role, text, calls.length])).toEqual([
-      ["user", "go", 0],
-      ["assistant", "", 2],
-      ["assistant", expect.stringContaining("The tool results above did happen"), 0],
+    expect(messages.map(({ role, text, calls, state }) => [role, text, calls.length, state])).toEqual([
+      ["user", "go", 0, "stopped"],
+      ["assistant", "", 2, "stopped"],
     ]);
+    expect(messages[1]!.problem).toMatchObject({ code: "TURN_CANCELLED", reason: "The turn was stopped by /stop." });
   });
 
   test("come in pages of any size, whole and in order, whatever is written meanwhile", async () => {

@@ -1,6 +1,6 @@
 // Time in a turn: its limit, cancelling it, people who are waited for, and providers who ask to be left alone.
 import { describe, expect, test } from "vitest";
-import { act, ask, call, failure, hang, house, scripted, text } from "./house.ts";
+import { act, ask, call, failure, hang, house, scripted, text, until } from "./house.ts";
 
 describe("the time limit", () => {
   test("a turn past its limit is 504", async () => {
@@ -29,7 +29,9 @@ describe("people", () => {
     const model = scripted([call("act")], [text("did it")]);
     const { agent, clock } = house({ model, tools: [act], verdict: "ask" });
     const { promise, resolve } = Promise.withResolvers<{ approved: boolean }>();
-    const turn = ask(agent, "go", { ask: () => promise });
+    let isAsked = false;
+    const turn = ask(agent, "go", { ask: () => ((isAsked = true), promise) });
+    await until(() => isAsked);
     await clock.advance(299_000);
     resolve({ approved: true });
     await clock.advance(200_000);
@@ -39,7 +41,9 @@ describe("people", () => {
   test("nobody answers: refused, and the turn goes on", async () => {
     const model = scripted([call("act")], [text("never mind")]);
     const { agent, clock } = house({ model, tools: [act], verdict: "ask" });
-    const turn = ask(agent, "go", { ask: () => new Promise(() => {}) });
+    let isAsked = false;
+    const turn = ask(agent, "go", { ask: () => ((isAsked = true), new Promise(() => {})) });
+    await until(() => isAsked);
     await clock.advance(300_000);
     expect(await turn).toMatchObject({ response: "never mind" });
     expect(JSON.stringify(model.asked[1]!.prompt.at(-1))).toContain("nobody answered in time");

@@ -90,7 +90,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly turns: TurnRunner;
   readonly sessions: SessionService;
   /** Where the deliveries of channels are kept. */
-  readonly inbox: Pick<Messaging, "accept" | "shutOut">;
+  readonly inbox: Pick<Messaging, "accept" | "replyByHand" | "shutOut">;
   readonly mailbox: Mailbox;
   readonly events: EventHub;
   /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */

@@ -56,6 +56,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       const result = await service.agent.run({
         clientId: local,
         text: text(request.body["text"]) ?? "",
+        author: { kind: "terminal" },
         takesCommands: true,
         ...(session !== undefined && { session }),
         ...(agent !== undefined && { agent }),

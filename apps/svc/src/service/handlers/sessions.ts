@@ -1,5 +1,5 @@
 /** Conversations for `svc sessions`: everybody's, marked with the device they belong to. */
-import { messageJson, type SessionInfo, sessionJson, type SessionService } from "@svc/agent";
+import { pageJson, type SessionInfo, sessionJson, type SessionService } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import type { Device } from "@svc/store";
@@ -31,7 +31,7 @@ export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHand
       const session = find(body["id"]);
       const before = typeof body["before"] === "string" ? { before: body["before"] } : {};
       const page = sessions.messages(session.id, { limit: count(body["limit"], PAGE), ...before });
-      return { session: shown(session), messages: page.messages.map(messageJson), before: page.before ?? null };
+      return { session: shown(session), ...pageJson(page) };
     },
     "session-cancel": ({ body }) => {
       const session = find(body["id"]);

@@ -94,8 +94,16 @@ export class Sessions implements SessionService {
     return lanes.alone(key, async () => {
       const wasStored = await store.write(() => store.sessions.remove(id));
       history.forget(session);
+      // What was sent since begins another conversation, of the same name.
+      for (const turn of active.stored(key)) turn.storedIn = crypto.randomUUID();
       return wasStored || session.turns === 0;
     });
+  }
+
+  agentOf(id: string): string | undefined {
+    const { store } = this.#parts;
+    const stored = store.sessions.byId(id);
+    return stored && store.sessions.turnsBefore(stored.place, 1).turns[0]?.meta?.agent;
   }
 
   running(): RunningTurn[] {

@@ -16,6 +16,8 @@ export interface SessionService {
   cancel(id: string, by?: string): boolean;
   /** Stops what runs and waits, and resolves once all of it is gone from memory and disk. False: no such one. */
   remove(id: string, by?: string): Promise<boolean>;
+  /** Name of the agent that its newest turn asked for; undefined: the default one. */
+  agentOf(id: string): string | undefined;
   /** Turns that run, oldest first. */
   running(): RunningTurn[];
 }

@@ -1,5 +1,5 @@
 /** The routes core itself has below `/api/`. */
-import type { Mailbox, SessionService } from "@svc/agent";
+import type { Mailbox } from "@svc/agent";
 import type { Logger } from "@svc/contract";
 import type { Devices } from "../auth/devices.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
@@ -13,12 +13,11 @@ import { deviceRoutes } from "./devices.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { type PairingCodeDeps, pairingCodeRoutes } from "./pairing-codes.ts";
 import { type Reports, reportRoutes } from "./reports.ts";
-import { sessionRoutes } from "./sessions.ts";
+import { type SessionRouteDeps, sessionRoutes } from "./sessions.ts";
 import { sopRunRoutes } from "./sop-runs.ts";
 import { sopRoutes } from "./sops.ts";
 
-export interface CoreRouteDeps extends Reports {
-  readonly sessions: SessionService;
+export interface CoreRouteDeps extends Reports, SessionRouteDeps {
   readonly mailbox: Mailbox;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
@@ -33,7 +32,7 @@ export interface CoreRouteDeps extends Reports {
 export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...reportRoutes(deps),
   ...inboxRoutes(deps.mailbox),
-  ...sessionRoutes(deps.sessions, deps.devices),
+  ...sessionRoutes(deps),
   ...approvalRoutes(deps.approvals, deps.bodies),
   ...sopRoutes(deps.sops, deps.bodies),
   ...sopRunRoutes(deps.sops, deps.approvals),

@@ -14,6 +14,10 @@ const SESSION = v.object({
   session_id: name("What its owner calls it (X-Session-Id)."),
   device: v.nullable(v.object({ id: v.string(), name: v.string() })),
   turns: integer(0),
+  channel: v.pipe(
+    v.nullable(v.object({ channel: v.string(), id: v.string(), thread: v.nullable(v.string()) })),
+    v.description("Where its people are, if it is one with people on a channel."),
+  ),
   running: v.pipe(v.boolean(), v.description("A turn of it runs or waits.")),
   created_at: time(),
   updated_at: time(),
@@ -35,9 +39,35 @@ const PAGE = v.object({
       role: v.picklist(["user", "assistant"]),
       text: v.string(),
       calls: v.pipe(v.array(CALL), v.description("What the assistant had done along with it.")),
+      state: v.pipe(
+        v.picklist(["done", "stopped", "failed", "running", "waiting"]),
+        v.description("Of its turn. While it runs, the text is what has come so far."),
+      ),
+      kind: v.pipe(
+        v.picklist(["message", "continue", "by_hand"]),
+        v.description(
+          "continue: asks for the rest of the answer before, in the service's words. by_hand: a person answered in the place of the model.",
+        ),
+      ),
+      author: v.nullable(
+        v.object({
+          kind: v.picklist(["device", "person", "terminal", "anonymous"]),
+          id: v.nullable(v.string()),
+          name: v.nullable(v.string()),
+        }),
+      ),
+      replaced: v.pipe(v.boolean(), v.description("A later attempt took the place of its turn.")),
+      problem: v.pipe(
+        v.nullable(v.object({ code: v.string(), reason: v.string(), fix: v.nullable(v.string()) })),
+        v.description("Why its turn was stopped, or failed."),
+      ),
     }),
   ),
   before: v.pipe(v.nullable(v.string()), v.description("Leads to the messages before these; null: there are none.")),
+  newest: v.pipe(
+    v.nullable(v.object({ turn_id: v.string(), can: v.array(v.picklist(["continue", "retry", "edit"])) })),
+    v.description("The newest turn, and what can be done about it; null: nothing."),
+  ),
 });
 
 const params = { id: name("The conversation's id.") };

@@ -1,15 +1,21 @@
 /** Conversations: a token sees its own, an operator everybody's, marked with the device. */
-import { messageJson, type SessionInfo, sessionJson, type SessionService } from "@svc/agent";
+import { pageJson, type SessionInfo, sessionJson, type SessionMessage } from "@svc/agent";
 import { SvcError, type Json } from "@svc/contract";
-import type { Device } from "@svc/store";
+import type { Author, Device } from "@svc/store";
 import type { Devices } from "../auth/devices.ts";
 import { jsonReply } from "../http/reply.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 import { limitOf } from "./fields.ts";
 import * as spec from "./session-specs.ts";
+import { isOfProcedure, type SessionTurnDeps, sessionTurnRoutes } from "./session-turns.ts";
 
-export function sessionRoutes(sessions: SessionService, devices: Pick<Devices, "ofClient">): ApiRoute[] {
-  const view = new SessionsView(sessions, devices);
+export interface SessionRouteDeps extends SessionTurnDeps {
+  readonly devices: Pick<Devices, "ofClient" | "ofId">;
+}
+
+export function sessionRoutes(deps: SessionRouteDeps): ApiRoute[] {
+  const { sessions } = deps;
+  const view = new SessionsView(deps);
   return [
     { ...spec.LIST, handle: ({ device, query }) => jsonReply(200, { sessions: view.list(device, limitOf(query)) }) },
     { ...spec.FIND, handle: (request) => jsonReply(200, view.shown(view.find(request))) },
@@ -30,14 +36,15 @@ export function sessionRoutes(sessions: SessionService, devices: Pick<Devices, "
         return jsonReply(200, { id, deleted: true });
       },
     },
+    ...sessionTurnRoutes(deps, (request) => view.find(request)),
   ];
 }
 
 class SessionsView {
-  readonly #sessions: SessionService;
-  readonly #devices: Pick<Devices, "ofClient">;
+  readonly #sessions: SessionRouteDeps["sessions"];
+  readonly #devices: SessionRouteDeps["devices"];
 
-  constructor(sessions: SessionService, devices: Pick<Devices, "ofClient">) {
+  constructor({ sessions, devices }: SessionRouteDeps) {
     this.#sessions = sessions;
     this.#devices = devices;
   }
@@ -56,10 +63,19 @@ class SessionsView {
     return session;
   }
 
-  messages({ id }: SessionInfo, { query }: ApiRequest): Json {
+  messages(info: SessionInfo, { query }: ApiRequest): Json {
     const before = query["before"] as string | undefined;
-    const page = this.#sessions.messages(id, { limit: limitOf(query), ...(before !== undefined && { before }) });
-    return { messages: page.messages.map(messageJson), before: page.before ?? null };
+    const page = this.#sessions.messages(info.id, { limit: limitOf(query), ...(before !== undefined && { before }) });
+    const messages = page.messages.map((message) => this.#named(message));
+    const canFollow = info.channel === undefined && !isOfProcedure(info);
+    return pageJson({ ...page, messages, followUps: canFollow ? page.followUps : undefined });
+  }
+
+  /** A device's author has the name that it has now. */
+  #named(message: SessionMessage): SessionMessage {
+    const { author } = message;
+    const name = author?.kind === "device" ? this.#devices.ofId(author.id ?? "")?.name : undefined;
+    return author && name !== undefined ? { ...message, author: { ...author, name } satisfies Author } : message;
   }
 
   shown(session: SessionInfo): Json {

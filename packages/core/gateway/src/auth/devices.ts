@@ -59,6 +59,10 @@ export class Devices implements PairedDevices {
     return device;
   }
 
+  ofId(id: string): Device | undefined {
+    return this.#byId.get(id);
+  }
+
   ofClient(clientId: ClientId): Device | undefined {
     return this.#byClient.get(clientId);
   }

@@ -1,5 +1,5 @@
 /** Who is calling, and by what that was proved. */
-import type { Device } from "@svc/store";
+import type { Author, Device } from "@svc/store";
 import type { PageSignIn } from "./page-sessions.ts";
 
 export interface Principal {
@@ -7,3 +7,6 @@ export interface Principal {
   /** The sign-in of the page that was used; undefined: it was a token. What runs on it ends with it. */
   readonly signIn?: PageSignIn | undefined;
 }
+
+/** As the writer of a message. */
+export const authorOf = ({ id, name }: Device): Author => ({ kind: "device", id, name });

@@ -6,6 +6,7 @@ import { PAIRING_CODE_SPECS } from "../api/pairing-codes.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
 import { SESSION_SPECS } from "../api/session-specs.ts";
+import { SESSION_TURN_SPECS } from "../api/session-turn-specs.ts";
 import { SOP_RUN_SPECS } from "../api/sop-run-specs.ts";
 import { SOP_SPECS } from "../api/sop-specs.ts";
 import { CHANNEL_EVENTS } from "../channel-events/route.ts";
@@ -30,6 +31,7 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...REPORT_SPECS,
   ...INBOX_SPECS,
   ...SESSION_SPECS,
+  ...SESSION_TURN_SPECS,
   ...APPROVAL_SPECS,
   ...SOP_SPECS,
   ...SOP_RUN_SPECS,

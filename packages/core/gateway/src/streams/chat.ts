@@ -6,6 +6,7 @@ import type { Clock, Logger, TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
 import type { Device } from "@svc/store";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
+import { authorOf } from "../auth/principal.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Client } from "../net/client.ts";
 import type { Requests } from "../observe/requests.ts";
@@ -122,6 +123,7 @@ export class Chat {
       clientId,
       owner: clientId,
       text,
+      author: authorOf(this.#device),
       onEvent,
       ...(session !== undefined && { session }),
       ...(agent !== undefined && { agent }),

@@ -10,6 +10,7 @@ import type { Logger } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
 import type { CoreConfig } from "@svc/kernel";
 import type { IdempotencyClaim } from "@svc/store";
+import { authorOf } from "../auth/principal.ts";
 import { jsonReply, Reply, replyToError } from "../http/reply.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
 import type { Peer } from "../net/peer.ts";
@@ -39,6 +40,8 @@ export interface WebhookDeps {
   readonly running: RunningTurns;
   readonly log: Logger;
 }
+
+const ANONYMOUS_AUTHOR = { kind: "anonymous" } as const;
 
 export const DUPLICATE_REPLY = jsonReply(200, DUPLICATE);
 
@@ -101,6 +104,7 @@ export class WebhookIngress {
       clientId,
       owner,
       text,
+      author: device ? authorOf(device) : ANONYMOUS_AUTHOR,
       ...(session !== undefined && { session }),
       // From here on the claim is the turn's: it alone knows whether anything acted, so it alone may release it.
       ...(claim && { claim }),
