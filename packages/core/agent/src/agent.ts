@@ -155,9 +155,11 @@ class RunningAgent implements Agent {
       if (isNamed) return this.#history.open(owner, name, turn.storedIn);
       return (fresh ??= this.#history.fresh(owner, name));
     };
+    let stored: Promise<void> | undefined;
     let isHanded = false;
-    const start = (place: Place): Promise<TurnResult> => {
+    const start = async (place: Place): Promise<TurnResult> => {
       turn.place = place;
+      await stored;
       // Its conversation was removed while it waited: it must not begin anew with half of what was said.
       const isGone = request.after !== undefined && this.#store.sessions.find(owner, name) === undefined;
       if (isGone) throw new SvcError("SESSION_UNKNOWN", undefined, { cause: REMOVED });
@@ -175,10 +177,13 @@ class RunningAgent implements Agent {
       const command = request.takesCommands ? commandOf(request.text) : undefined;
       if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
-      if (!request.resumable) await this.#storeMessage(turn, open());
-      else if (request.replaces !== undefined) await this.#replace(turn, request.replaces);
+      if (!request.resumable) stored = this.#storeMessage(turn, open());
+      else if (request.replaces !== undefined) stored = this.#replace(turn, request.replaces);
+      // Its place in the lane is taken at once: what is said next must not overtake it.
+      stored?.catch(() => {});
       return await this.#lanes.run(turn.key, start, turn.limit.signal);
     } catch (error) {
+      if (!isHanded) await stored?.catch(() => {});
       if (turn.storedIn !== undefined && !isHanded) await this.#endUnstarted(turn, open, error);
       throw error;
     } finally {

@@ -68,6 +68,7 @@ describe("a turn that runs", () => {
     store.idempotency.claim(claim);
     const first = ask(agent, "one", { session: "s", agent: "clerk" });
     const second = failure(ask(agent, "two", { session: "s", agent: "clerk", claim }));
+    await until(() => agent.load().running === 1 && agent.sessions.running().length === 1);
     agent.reconfigure(set({}));
     hold.open();
     expect(await first).toMatchObject({ response: "first" });

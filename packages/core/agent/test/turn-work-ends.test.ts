@@ -74,7 +74,9 @@ describe("what goes wrong has an end, with its reason", () => {
 
   test("a turn that a disk can't keep", async () => {
     const { agent, store, recorded } = watchedAgent({ model: scripted([text("hi")]) });
-    store.write = () => Promise.reject(new SvcError("STORE_FULL"));
+    const { write } = store;
+    let writes = 0;
+    store.write = (change) => ((writes += 1) === 1 ? write(change) : Promise.reject(new SvcError("STORE_FULL")));
     expect(await failure(ask(agent, "go"))).toMatchObject({ code: "STORE_FULL" });
     expect(recorded.works.map(errorIn)).toEqual(["turn STORE_FULL", "model-call ok"]);
   });
@@ -91,9 +93,10 @@ test("a call that waits for a person begins when it may run; one that is refused
   const model = scripted([call("act", {}, "yes"), call("act", {}, "no")], [text("so")]);
   const { agent, recorded } = watchedAgent({ model, verdict: "ask", ask: people, clock });
   const asked = ask(agent, "go");
+  for (let turns = 0; turns < 30; turns += 1) await settled();
   for (let passed = 0; passed < 2500; passed += 500) {
     await clock.advance(500);
-    for (let turns = 0; turns < 10; turns += 1) await settled();
+    for (let turns = 0; turns < 30; turns += 1) await settled();
   }
   await asked;
   const times = recorded

@@ -76,6 +76,8 @@ export interface TurnMeta {
   /** An acting tool was started in a turn that did not end well. */
   readonly acted?: true;
   readonly problem?: TurnProblem;
+  /** The provider refuses what it says: shown to people, and to no model, or every turn to come would fail of it. */
+  readonly refused?: true;
 }
 
 /** What has come of the answer of one step, from 0 on. */

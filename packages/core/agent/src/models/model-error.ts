@@ -32,6 +32,12 @@ export const mayPass = (error: SvcError): boolean => error.code === "MODEL_UNREA
 /** Refusals that are none of the request. */
 const passing = new WeakSet<SvcError>();
 
+/** Whether the provider refuses what it was sent, and would refuse it in every request to come. */
+export const isRefusedContent = (error: SvcError): boolean => contentRefusals.has(error);
+
+const contentRefusals = new WeakSet<SvcError>();
+const CONTENT_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
+
 /** The provider did answer, in a way that can't be read. */
 export function wasAnswered(error: unknown): boolean {
   const status = statusOf(error);
@@ -58,6 +64,7 @@ export function modelError(error: unknown, askedMs?: number): SvcError {
   // What broke off in the middle had been taken at first.
   const wasTaken = statusOf(error) === undefined && !(error instanceof Error);
   if (wasTaken || isRetryable(error)) passing.add(made);
+  else if (CONTENT_STATUSES.has(statusOf(error))) contentRefusals.add(made);
   return made;
 }
 

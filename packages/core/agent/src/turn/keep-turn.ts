@@ -6,6 +6,7 @@ import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Clock, ErrorCode, Json, Logger, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Author, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
+import { isRefusedContent } from "../models/model-error.ts";
 import { modelName } from "../models/open-model.ts";
 import { estimateTokens } from "../models/tokens.ts";
 import type { Spending } from "../money/spending.ts";
@@ -42,6 +43,8 @@ export interface EndedTurn {
 export interface BadEnd {
   readonly state: Exclude<TurnState, "done">;
   readonly problem: TurnProblem;
+  /** See `TurnMeta`. */
+  readonly refused?: boolean;
 }
 
 /** A reply of a person in the place of the model. */
@@ -193,10 +196,11 @@ export class TurnKeeper {
   }
 
   /** In words for people. */
-  endOf({ code, message, hint = FIXES[code] }: SvcError): BadEnd {
+  endOf(error: SvcError): BadEnd {
     const { redact } = this.#options;
+    const { code, message, hint = FIXES[code] } = error;
     const problem = { code, reason: redact(message), ...(hint !== undefined && { fix: redact(hint) }) };
-    return { state: code === "TURN_CANCELLED" ? "stopped" : "failed", problem };
+    return { state: code === "TURN_CANCELLED" ? "stopped" : "failed", problem, refused: isRefusedContent(error) };
   }
 }
 
@@ -216,6 +220,8 @@ function metaOf({ request, progress, profile }: EndedTurn, end: BadEnd | undefin
     ...(profile.name !== DEFAULT_AGENT && { agent: profile.name }),
     ...(end && progress.acted && { acted: true }),
     ...(end && { problem: end.problem }),
+    // What it did before has to be told, and was not refused.
+    ...(end?.refused && progress.messages.length === 1 && { refused: true as const }),
   };
   return Object.keys(meta).length > 0 ? meta : undefined;
 }

@@ -38,6 +38,7 @@ export function forModel({
   // Where nothing waited for it, two messages of the model's would follow each other.
   if (meta?.kind === "by_hand") return messages[0]?.role === "user" ? messages : [userMessage(BY_HAND), ...messages];
   if (state === "done") return messages;
+  if (meta?.refused) return [];
   const last = messages.at(-1);
   const text = state === "stopped" ? STOPPED : meta?.acted ? FAILED_ACTED : last?.role === "user" ? FAILED : BROKEN_OFF;
   const note = { type: "text" as const, text };
