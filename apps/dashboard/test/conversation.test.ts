@@ -1,11 +1,10 @@
-// A conversation on the page is put together of pages, of what was just sent and of what is being answered: where they meet, a
+// A conversation on the page is put together of pages and of what is being answered: where they meet, a
 // message is easily shown twice, or not at all.
 import { describe, expect, test } from "vitest";
 import type { Message } from "../src/api/shapes.ts";
 import type { LiveEvent } from "../src/live/frames.ts";
-import { grown, isIn, type LiveTurn, withoutKept } from "../src/views/sessions/live-turns.ts";
-import { isKept } from "../src/views/sessions/sent.ts";
-import { prepended, renewed } from "../src/views/sessions/transcript-pages.ts";
+import { grown, type LiveTurn, partsOf, withoutEnded } from "../src/views/sessions/live-turns.ts";
+import { prepended, renewed, turnsOf } from "../src/views/sessions/transcript-pages.ts";
 
 const message = (turn: number, role: Message["role"] = "user", text = `text ${turn}`): Message => ({
   turn_id: `t-${turn}`,
@@ -13,23 +12,29 @@ const message = (turn: number, role: Message["role"] = "user", text = `text ${tu
   role,
   text,
   calls: [],
+  state: "done",
+  kind: "message",
+  author: null,
+  replaced: false,
+  problem: null,
 });
 
 describe("the transcript", () => {
-  const newest = { messages: [message(3), message(4)], before: "before-3" };
+  const newest = { messages: [message(3), message(4)], before: "before-3", newest: null };
 
   test("earlier pages come above, and stay there when the newest is read again", () => {
-    const both = prepended(newest, { messages: [message(1), message(2)], before: null });
-    const again = renewed(both, { messages: [message(4), message(5)], before: "before-4" });
+    const both = prepended(newest, { messages: [message(1), message(2)], before: null, newest: null });
+    const again = renewed(both, { messages: [message(4), message(5)], before: "before-4", newest: null });
     expect(again.messages.map(({ turn_id: id }) => id)).toEqual(["t-1", "t-2", "t-3", "t-4", "t-5"]);
     expect(again.before).toBeNull();
   });
 
   test("where the newest page no longer meets what is shown, only it is shown: nothing is missing in between", () => {
-    const far = { messages: [message(8), message(9)], before: "before-8" };
+    const far = { messages: [message(8), message(9)], before: "before-8", newest: null };
     expect(renewed(newest, far)).toEqual(far);
     expect(renewed(undefined, newest)).toEqual(newest);
-    expect(renewed(newest, { messages: [], before: null })).toEqual({ messages: [], before: null });
+    const empty = { messages: [], before: null, newest: null };
+    expect(renewed(newest, empty)).toEqual(empty);
   });
 });
 
@@ -38,50 +43,67 @@ describe("turns that run", () => {
     id: "b-1",
     type,
     timestamp: "",
-    payload: { turn_id: "t-1", session_id: "s", device: "d", ...payload },
+    payload: { turn_id: "t-1", session_id: "s", conversation_id: "c", ...payload },
   });
   const all = (...events: LiveEvent[]): readonly LiveTurn[] =>
     events.reduce<readonly LiveTurn[]>((turns, one) => grown(turns, one), []);
+  const running = (more: Partial<Message>): Message => ({ ...message(1), state: "running", ...more });
+  const call = { call_id: "c", tool: "shell", input: {}, ok: false, output: null };
 
   test("grow piece by piece, words and calls in their order", () => {
     const turns = all(
       event("turn-start", {}),
-      event("text-delta", { text: "Let " }),
-      event("text-delta", { text: "me look." }),
+      event("text-delta", { text: "Let ", offset: 0 }),
+      event("text-delta", { text: "me look.", offset: 4 }),
       event("tool-call", { call_id: "c", tool: "shell" }),
       event("tool-result", { call_id: "c", ok: true }),
-      event("text-delta", { text: "Done." }),
+      event("text-delta", { text: "Done.", offset: 12 }),
     );
-    expect(turns).toEqual([
-      {
-        id: "t-1",
-        parts: [
-          { kind: "text", text: "Let me look." },
-          { kind: "call", callId: "c", tool: "shell", ok: true },
-          { kind: "text", text: "Done." },
-        ],
-      },
+    expect(partsOf([running({})], turns[0])).toEqual([
+      { kind: "text", text: "Let me look.", offset: 0 },
+      { kind: "call", callId: "c", tool: "shell", ok: true },
+      { kind: "text", text: "Done.", offset: 12 },
     ]);
   });
 
-  test("leave nothing when they fail, and nothing beside the transcript that has them", () => {
-    expect(all(event("turn-start", {}), event("turn-end", { ok: false }))).toEqual([]);
-    expect(all(event("turn-end", { ok: true }))).toEqual([]);
-    const turns = all(event("turn-start", {}), event("turn-end", { ok: true }));
-    expect(turns).toHaveLength(1);
-    expect(withoutKept(turns, new Set(["t-1"]))).toEqual([]);
+  test("whose beginning was missed are what was read and what came since, each piece once", () => {
+    const read = [
+      running({}),
+      running({ role: "assistant", text: "Let me look.", calls: [call] }),
+      running({ role: "assistant", text: "Do" }),
+    ];
+    const before = [
+      { kind: "text", text: "Let me look.", offset: 0 },
+      { kind: "call", callId: "c", tool: "shell", ok: undefined },
+    ];
+    expect(partsOf(read, undefined)).toEqual([...before, { kind: "text", text: "Do", offset: 12 }]);
+    const since = all(
+      event("tool-result", { call_id: "other", ok: true }),
+      event("text-delta", { text: "Don", offset: 12 }),
+      event("text-delta", { text: "e.", offset: 15 }),
+    );
+    expect(partsOf(read, since[0])).toEqual([...before, { kind: "text", text: "Done.", offset: 12 }]);
+    const result = all(event("tool-result", { call_id: "c", ok: true }), event("tool-call", { call_id: "c", tool: "shell" }));
+    expect(partsOf(read, result[0]).filter(({ kind }) => kind === "call")).toHaveLength(1);
   });
 
-  test("of another device are not ours, whatever its conversation is called", () => {
-    expect(isIn(event("turn-start", {}), { name: "s", device: "d" })).toBe(true);
-    expect(isIn(event("turn-start", {}), { name: "s", device: "other" })).toBe(false);
-    expect(isIn(event("turn-start", { device: null }), { name: "s", device: null })).toBe(true);
+  test("stay until the conversation has their end, however they ended", () => {
+    const ended = all(event("turn-start", {}), event("turn-end", { ok: false }));
+    expect(all(event("turn-end", { ok: true }))).toEqual([]);
+    expect(withoutEnded(ended, [running({})])).toBe(ended);
+    expect(withoutEnded(ended, [{ ...message(1), state: "failed" }])).toEqual([]);
+    // Removed, or never kept.
+    expect(withoutEnded(ended, [])).toEqual([]);
+    const begun = all(event("turn-start", {}));
+    expect(withoutEnded(begun, [])).toBe(begun);
   });
 });
 
-test("what was sent is shown until the conversation has it, also when the same was said before", () => {
-  const before = [message(1, "user", "again"), message(1, "assistant", "yes")];
-  const sent = { text: "again", after: "t-1", isLost: false };
-  expect(isKept(sent, before)).toBe(false);
-  expect(isKept(sent, [...before, message(2, "user", "again")])).toBe(true);
+test("messages of a turn stand together, an earlier attempt at the same one apart", () => {
+  const messages = [message(1), message(1, "assistant"), message(2), message(1)];
+  expect(turnsOf(messages).map(({ id, messages }) => [id, messages.length])).toEqual([
+    ["t-1", 2],
+    ["t-2", 1],
+    ["t-1", 1],
+  ]);
 });

@@ -70,9 +70,9 @@ async function withReaders(
 
 function publishUs(): number {
   const hub = createEventHub({ clock: systemClock, boot: "bench" });
-  const turn = { turnId: "t-1", sessionId: "s-1", owner: "bench" as ClientId };
+  const turn = { turnId: "t-1", sessionId: "s-1", conversationId: "c-1", owner: "bench" as ClientId };
   const publish = (): void => {
-    const event: SvcEvent = { type: "text-delta", ...turn, text: "a piece of an answer" };
+    const event: SvcEvent = { type: "text-delta", ...turn, text: "a piece of an answer", offset: 0 };
     hub.publish(event);
   };
   for (let count = 0; count < PUBLISHED; count += 1) publish();

@@ -89,6 +89,9 @@ export interface Conversation {
   /** What its owner calls it. */
   readonly session_id: string;
   readonly device: { readonly id: string; readonly name: string } | null;
+  readonly kind: "chat" | "channel" | "procedure";
+  /** Where its people are. */
+  readonly channel: { readonly channel: string; readonly id: string; readonly thread: string | null } | null;
   readonly turns: number;
   readonly running: boolean;
   readonly created_at: string;
@@ -103,7 +106,20 @@ export interface ToolCall {
   readonly output: unknown;
 }
 
+export interface Author {
+  readonly kind: "device" | "person" | "terminal" | "anonymous";
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
 export interface Message {
+  /** Of its turn. */
+  readonly state: "done" | "stopped" | "failed" | "running" | "waiting";
+  readonly kind: "message" | "continue" | "by_hand";
+  readonly author: Author | null;
+  /** A later attempt took the place of its turn. */
+  readonly replaced: boolean;
+  readonly problem: { readonly code: string; readonly reason: string; readonly fix: string | null } | null;
   readonly turn_id: string;
   readonly at: string;
   readonly role: "user" | "assistant";

@@ -5,6 +5,7 @@ export type Topic = "status" | "sessions" | "inbox" | "approvals" | "procedures"
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {
     case "turn-start":
+    case "turn-store":
     case "turn-end":
       return ["status", "sessions"];
     case "message-received":

@@ -22,6 +22,7 @@ interface SessionLine {
   readonly id: string;
   readonly session_id: string;
   readonly device: { readonly id: string; readonly name: string } | null;
+  readonly channel: { readonly channel: string; readonly id: string } | null;
   readonly turns: number;
   readonly running: boolean;
   readonly updated_at: string;
@@ -37,6 +38,12 @@ interface MessageLine {
     readonly ok: boolean;
     readonly output: Json;
   }[];
+  readonly turn_id: string;
+  readonly state: string;
+  readonly kind: "message" | "continue" | "by_hand";
+  readonly author: { readonly kind: string; readonly id: string | null; readonly name: string | null } | null;
+  readonly replaced: boolean;
+  readonly problem: { readonly code: string; readonly reason: string; readonly fix: string | null } | null;
 }
 
 async function list(context: CommandContext, call: Call): Promise<number> {
@@ -47,8 +54,8 @@ async function list(context: CommandContext, call: Call): Promise<number> {
   else {
     const rows = sessions.map((session) => [
       session.id,
-      session.session_id,
-      session.device?.name ?? "-",
+      session.channel?.id ?? session.session_id,
+      session.channel?.channel ?? session.device?.name ?? "-",
       `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
       session.running ? "running" : `last ${minute(session.updated_at)}`,
     ]);
@@ -71,7 +78,11 @@ async function show(context: CommandContext, call: Call, id: string): Promise<nu
   }
   if (page.before !== null)
     context.print(`(older ones: svc sessions show ${page.session.id} --before ${page.before})\n`);
-  for (const message of page.messages) context.print(printable(messageText(message)));
+  for (const [at, message] of page.messages.entries()) {
+    context.print(printable(messageText(message)));
+    // Once for each turn, behind what it has.
+    if (message.problem && page.messages[at + 1]?.turn_id !== message.turn_id) context.print(printable(whyText(message)));
+  }
   return EXIT.ok;
 }
 
@@ -94,9 +105,23 @@ async function remove(context: CommandContext, call: Call, id: string): Promise<
   return EXIT.ok;
 }
 
-function messageText({ at, role, text, calls }: MessageLine): string {
+function whyText({ state, problem, replaced }: MessageLine): string {
+  const { code, reason, fix } = problem!;
+  const why = `  [${state}${replaced ? ", sent again" : ""}: ${reason} ${code}]`;
+  return fix === null ? `${why}\n` : `${why}\n  ${fix}\n`;
+}
+
+function writerOf({ role, author, kind }: MessageLine): string {
+  const name = author ? (author.name ?? author.id ?? author.kind) : undefined;
+  if (kind === "continue" && role === "user") return `${name ?? role} (asks for the rest)`;
+  if (name === undefined) return role;
+  return kind === "by_hand" && role === "assistant" ? `${name} (by hand)` : name;
+}
+
+function messageText(message: MessageLine): string {
+  const { at, text, calls } = message;
   const tools = calls.map(({ tool, input, ok }) => `  [${tool} ${JSON.stringify(input)}: ${ok ? "done" : "failed"}]`);
-  return [`${minute(at)}  ${role}`, ...tools, ...(text === "" ? [] : [text]), ""].join("\n");
+  return [`${minute(at)}  ${writerOf(message)}`, ...tools, ...(text === "" ? [] : [text]), ""].join("\n");
 }
 
 function limitOf({ options }: CommandContext, fallback: number): number {

@@ -130,7 +130,7 @@ describe("for the control socket", () => {
     const { devices } = gateway.gateway;
     expect(await devices.rename("dev-read", " wall display ")).toBe(true);
     expect((await list())[1].name).toBe("wall display");
-    const session = { createdAt: 0, updatedAt: 0, turns: 1, running: false };
+    const session = { createdAt: 0, updatedAt: 0, turns: 1, running: false, channel: undefined };
     gateway.sessions.push({ id: "1", clientId: "client-read" as ClientId, name: "s", ...session });
     const { json } = await call(gateway, { path: "/api/sessions", headers: as(tokens.operator) });
     expect(json.sessions[0].device).toEqual({ id: "dev-read", name: "wall display" });

@@ -18,6 +18,8 @@ export const delta = (text: string, name = "operator"): SvcEvent => ({
   type: "text-delta",
   turnId: "t",
   sessionId: "s",
+  conversationId: "c",
+  offset: 0,
   owner: `client-${name}` as ClientId,
   text,
 });

@@ -1,7 +1,7 @@
 /** A real gateway on a free loopback port, with a fake agent, a store in memory and a clock that stands still. */
 import { hash, randomUUID } from "node:crypto";
 import { type ClientId, type Clock, type Exposition, type Logger, type Route, SvcError } from "@svc/contract";
-import type { SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
+import type { Messaging, SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
 import {
   createEventHub,
   NO_INSTRUMENTS,
@@ -9,7 +9,7 @@ import {
   type RegisteredIngress,
   type RegisteredRoute,
 } from "@svc/kernel";
-import type { Arrival, Arrived, Device, IdempotencyClaim, Scope } from "@svc/store";
+import type { Arrival, Arrived, Delivery, Device, IdempotencyClaim, Scope } from "@svc/store";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";
@@ -101,6 +101,9 @@ export class Harness {
   readonly channelsUp = new Set<string>();
   /** Clients that nobody is any more. */
   readonly gone: ClientId[] = [];
+  /** Replies by hand. */
+  readonly replies: Parameters<Messaging["replyByHand"]>[0][] = [];
+  failReply: Error | undefined;
   /** Who was shut out, as the inbox was told. */
   readonly shutOut: ClientId[] = [];
   /** Features that gave up. */
@@ -210,6 +213,12 @@ export class Harness {
       onClientGone: (clientId) => this.gone.push(clientId),
       isChannelUp: (channel) => (this.#check(), this.channelsUp.has(channel)),
       inbox: {
+        replyByHand: async (reply) => {
+          this.#check();
+          if (this.failReply) throw this.failReply;
+          this.replies.push(reply);
+          return { turnId: "t-2", deliveries: [{ n: 7 } as Delivery] };
+        },
         shutOut: async (owner) => void this.shutOut.push(owner),
         accept: async (arrival, alongside) => {
           const arrived = await this.accept(arrival);
@@ -240,7 +249,8 @@ export class Harness {
       messages: (id, { limit, before }) => {
         if (!find(id)) throw new SvcError("SESSION_UNKNOWN");
         if (before !== undefined && before !== "older") throw new SvcError("BAD_REQUEST", "The cursor is unknown.");
-        return { messages: before ? [] : this.messages.slice(-limit), before: before ? undefined : "older" };
+        const followUps = before ? undefined : ({ turnId: "t", ways: ["retry", "edit"] } as const);
+        return { messages: before ? [] : this.messages.slice(-limit), before: before ? undefined : "older", followUps };
       },
       cancel: (id) => {
         this.cancelled.push(id);
@@ -252,6 +262,7 @@ export class Harness {
         if (index >= 0) this.sessions.splice(index, 1);
         return Promise.resolve(index >= 0);
       },
+      agentOf: () => undefined,
       running: () => [],
     };
   }
@@ -280,8 +291,9 @@ export class Harness {
 
   async #run(request: TurnRequest, run: HarnessOptions["run"]): Promise<TurnResult> {
     this.turns.push(request);
-    const result = (await run?.(request)) ?? {};
     const sessionId = request.session ?? "s-new";
+    if (!run) request.onStored?.({ turnId: "t-1", conversationId: "c-1", sessionId, waits: false });
+    const result = (await run?.(request)) ?? {};
     const base = { turnId: "t-1", agent: "default", response: `echo: ${request.text}`, model: "fake", sessionId };
     return { ...base, inputTokens: 1, outputTokens: 1, costUsd: undefined, ...result };
   }

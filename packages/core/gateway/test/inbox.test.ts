@@ -141,7 +141,8 @@ test("conversations of a channel are seen by operators, marked with no device, a
   const headers = { authorization: `Bearer ${harness.device("operator")}` };
   const reader = { authorization: `Bearer ${harness.device("read")}` };
   const clientId = channelIdentity().channel("provider_a");
-  harness.sessions.push({ id: "7", clientId, name: "chat", createdAt: 0, updatedAt: 1, turns: 1, running: false });
+  const session = { createdAt: 0, updatedAt: 1, turns: 1, running: false, channel: undefined };
+  harness.sessions.push({ id: "7", clientId, name: "chat", ...session });
   const gateway = await harness.start();
   const list = async (as: Record<string, string>) => (await call(gateway, { path: "/api/sessions", headers: as })).json;
   expect((await list(headers)).sessions).toMatchObject([{ id: "7", session_id: "chat", device: null }]);

@@ -64,6 +64,15 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
   SESSION_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
   DEVICE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("nobody") }),
   ...GOVERNING_EVERYWHERE,
+  AGENT_UNKNOWN: failing("AGENT_UNKNOWN"),
+  BUSY: failing("BUSY", 1000),
+  TURN_UNKNOWN: failing("TURN_UNKNOWN"),
+  TURN_RUNNING: failing("TURN_RUNNING"),
+  TURN_STATE: failing("TURN_STATE"),
+  STORE_FULL: failing("STORE_FULL"),
+  STORE_FAILED: failing("STORE_FAILED"),
+  SESSION_KIND: async (world) => (await world.start()).ask({ path: world.path("people") }),
+  BAD_IDEMPOTENCY_KEY: asked({ headers: { "x-idempotency-key": "a b" } }),
   MESSAGE_UNKNOWN: async (world) => (await world.start()).ask({ path: world.path("in-99") }),
   MESSAGE_STATE: notChanged("MESSAGE_STATE"),
 };
@@ -81,6 +90,15 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
     COST_LIMIT: failing("COST_LIMIT", 60_000),
     BUSY: failing("BUSY", 1000),
     INTERNAL: asked({}, { run: () => Promise.reject(new Error("unforeseen")) }),
+  },
+  "POST /api/sessions": { INTERNAL: asked({}, { run: () => Promise.reject(new Error("unforeseen")) }) },
+  "POST /api/sessions/{id}/reply": {
+    SESSION_KIND: async (world) => (await world.start()).ask({ path: world.path("mine") }),
+    CHANNEL_UNKNOWN: notReplied("CHANNEL_UNKNOWN"),
+    CHANNEL_CANNOT: notReplied("CHANNEL_CANNOT"),
+    TURN_RUNNING: notReplied("TURN_RUNNING"),
+    STORE_FULL: notReplied("STORE_FULL"),
+    STORE_FAILED: notReplied("STORE_FAILED"),
   },
   "GET /metrics": { INTERNAL: asked({}, { exposition: { text: () => Promise.reject(new Error("unforeseen")) } }) },
   "GET /api/session/ways": {
@@ -164,12 +182,28 @@ function notRemoved(code: ErrorCode): Provocation {
   };
 }
 
+function notReplied(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.failReply = new SvcError(code);
+    return (await world.start()).ask();
+  };
+}
+
 function notChanged(code: ErrorCode): Provocation {
   return async (world) => {
     world.mailbox.fails = code;
     return (await world.start()).ask();
   };
 }
+
+/** By which a command can come, which is answered at once. */
+const WRITING = [
+  "POST /api/sessions",
+  "POST /api/sessions/{id}/messages",
+  "POST /api/sessions/{id}/turns/{turn}/retry",
+  "POST /api/sessions/{id}/turns/{turn}/edit",
+  "POST /api/sessions/{id}/turns/{turn}/continue",
+];
 
 /** Answers without an error, beside the 200 of a plain request. */
 const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
@@ -206,6 +240,7 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
   "GET /api/inbox/{id}": [asked({ path: "/api/inbox/in-13" }), asked({ path: "/api/inbox/out-7" })],
   ...GOVERNING_SUCCESSES,
   "GET /api/sessions/{id}/messages": [asked({ path: "/api/sessions/mine/messages?limit=1&before=older" })],
+  ...Object.fromEntries(WRITING.map((name) => [name, [asked({}, { run: async () => ({ response: "Agent: default" }) })]])),
   "GET /openapi.json": [asked({ headers: { "if-none-match": "*" } })],
 };
 

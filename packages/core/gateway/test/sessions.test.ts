@@ -2,13 +2,14 @@
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { Harness } from "./harness.ts";
+import { SHOWN } from "./world.ts";
 import { type Call, call } from "./http.ts";
 
 async function started() {
   const harness = new Harness();
   const headers = { authorization: `Bearer ${harness.device("operator")}` };
   const reader = { authorization: `Bearer ${harness.device("read")}` };
-  const session = { createdAt: 0, updatedAt: 1000, turns: 2, running: false };
+  const session = { createdAt: 0, updatedAt: 1000, turns: 2, running: false, channel: undefined };
   harness.sessions.push(
     { ...session, id: "1", clientId: "client-read" as ClientId, name: "mine" },
     { ...session, id: "2", clientId: "client-operator" as ClientId, name: "his", running: true },
@@ -68,13 +69,23 @@ describe("one of them", () => {
     const { gateway, reader, ask } = await started();
     const calls = [{ callId: "c1", tool: "shell", input: { line: "ls" }, ok: true, output: "a" }];
     gateway.messages.push(
-      { turnId: "t1", at: 1000, role: "user", text: "hi", calls: [] },
-      { turnId: "t1", at: 1000, role: "assistant", text: "ho", calls },
+      {
+        ...SHOWN,
+        turnId: "t1",
+        at: 1000,
+        role: "user",
+        text: "hi",
+        calls: [],
+        author: { kind: "device", id: "dev-operator", name: "its old name" },
+      },
+      { ...SHOWN, turnId: "t1", at: 1000, role: "assistant", text: "ho", calls },
     );
-    const shown = { turn_id: "t1", at: "1970-01-01T00:00:01.000Z" };
+    const of = { state: "done", kind: "message", replaced: false, problem: null };
+    const shown = { turn_id: "t1", at: "1970-01-01T00:00:01.000Z", author: null, ...of };
+    const author = { kind: "device", id: "dev-operator", name: "operator" };
     expect((await ask("/1/messages", reader)).json).toEqual({
       messages: [
-        { ...shown, role: "user", text: "hi", calls: [] },
+        { ...shown, role: "user", text: "hi", calls: [], author },
         {
           ...shown,
           role: "assistant",
@@ -83,9 +94,10 @@ describe("one of them", () => {
         },
       ],
       before: "older",
+      newest: { turn_id: "t", can: ["retry", "edit"] },
     });
     expect((await ask("/1/messages?limit=1", reader)).json.messages).toHaveLength(1);
-    expect((await ask("/1/messages?before=older", reader)).json).toEqual({ messages: [], before: null });
+    expect((await ask("/1/messages?before=older", reader)).json).toEqual({ messages: [], before: null, newest: null });
     expect((await ask("/1/messages?before=forged", reader)).status).toBe(400);
     expect((await ask(`/1/messages?before=${"x".repeat(201)}`, reader)).status).toBe(400);
   });

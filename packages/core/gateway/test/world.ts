@@ -19,6 +19,7 @@ export class World extends Harness {
         updatedAt: 1,
         turns: 1,
         running: true,
+        channel: undefined,
       },
       {
         id: "his",
@@ -28,6 +29,17 @@ export class World extends Harness {
         updatedAt: 1,
         turns: 1,
         running: false,
+        channel: undefined,
+      },
+      {
+        id: "people",
+        clientId: "channel" as never,
+        name: '["provider_a","+49"]',
+        createdAt: 0,
+        updatedAt: 1,
+        turns: 1,
+        running: false,
+        channel: { channel: "provider_a", id: "+49" },
       },
     );
     this.pageSessions.rows.push({
@@ -41,8 +53,17 @@ export class World extends Harness {
     });
     const calls = [{ callId: "c", tool: "shell", input: { line: "ls" }, ok: true, output: "x" }];
     this.messages.push(
-      { turnId: "t", at: 1, role: "user", text: "hi", calls: [] },
-      { turnId: "t", at: 2, role: "assistant", text: "ho", calls },
+      { ...SHOWN, turnId: "t", at: 1, role: "user", text: "hi", calls: [], author: { kind: "person", id: "+49" } },
+      {
+        ...SHOWN,
+        turnId: "t",
+        at: 2,
+        role: "assistant",
+        text: "ho",
+        calls,
+        state: "failed",
+        problem: { code: "MODEL_REFUSED", reason: "No." },
+      },
     );
   }
 
@@ -70,9 +91,20 @@ export class World extends Harness {
     return path
       .replace("{step_id}", "step-1")
       .replace("{session}", "session-1")
+      .replace("{turn}", "t-1")
+      .replace("{id}/reply", `${id ?? "people"}/reply`)
       .replace(/\{\w+\}/, id ?? known);
   }
 }
+
+/** Of a message of a turn that is done. */
+export const SHOWN = {
+  state: "done",
+  kind: "message",
+  author: undefined,
+  replaced: false,
+  problem: undefined,
+} as const;
 
 /** What there is one of. */
 const KNOWN = {

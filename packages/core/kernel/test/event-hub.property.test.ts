@@ -13,6 +13,8 @@ const delta = (text: string): SvcEvent => ({
   type: "text-delta",
   turnId: "t",
   sessionId: "s",
+  conversationId: "c",
+  offset: 0,
   owner: "o" as ClientId,
   text,
 });

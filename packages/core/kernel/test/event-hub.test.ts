@@ -11,6 +11,8 @@ const event = (text: string): SvcEvent => ({
   type: "text-delta",
   turnId: "t",
   sessionId: "s",
+  conversationId: "c",
+  offset: 0,
   owner: "o" as ClientId,
   text,
 });

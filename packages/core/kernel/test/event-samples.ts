@@ -1,13 +1,14 @@
 /** One event of each type, with every optional part left out where it may be. */
 import type { ClientId, SvcEvent } from "@svc/contract";
 
-const turn = { turnId: "t-1", sessionId: "s", owner: "client-secret" as ClientId };
+const turn = { turnId: "t-1", sessionId: "s", conversationId: "c-1", owner: "client-secret" as ClientId };
 const conversation = { channel: "c", id: "room" };
 const used = { inputTokens: 1, outputTokens: 2, costUsd: undefined };
 
 export const SAMPLES: readonly SvcEvent[] = [
   { type: "turn-start", ...turn, agent: "default", clientId: "client-secret" as ClientId },
-  { type: "text-delta", ...turn, text: "hi" },
+  { type: "turn-store", ...turn },
+  { type: "text-delta", ...turn, text: "hi", offset: 0 },
   { type: "tool-call", ...turn, callId: "c-1", tool: "shell" },
   { type: "tool-result", ...turn, callId: "c-1", tool: "shell", ok: true },
   { type: "turn-end", ...turn, agent: "default", ok: true, model: "m", durationMs: 3, ...used },

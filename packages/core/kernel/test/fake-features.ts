@@ -50,6 +50,8 @@ export const anEvent: SvcEvent = {
   type: "text-delta",
   turnId: "t1",
   sessionId: "s1",
+  conversationId: "c1",
+  offset: 0,
   owner: "client" as ClientId,
   text: "hello",
 };

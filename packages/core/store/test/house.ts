@@ -10,10 +10,10 @@ import {
   type KeptMessage,
   type NewDelivery,
   type NewMessage,
+  type NewTurn,
   openStore,
   type SessionPlace,
   type Store,
-  type StoredTurn,
 } from "../src/index.ts";
 
 export interface House extends Disposable {
@@ -64,7 +64,7 @@ export const session = (name: string, client = "c"): { id: string; clientId: Cli
   name,
 });
 
-export const turn = (id: string, more: Partial<StoredTurn> = {}): StoredTurn => ({
+export const turn = (id: string, more: Partial<NewTurn> = {}): NewTurn => ({
   id,
   at: 0,
   model: "m",
@@ -81,7 +81,7 @@ export function speak(
   store: Store,
   name: string,
   turns: number,
-  more: Partial<StoredTurn> = {},
+  more: Partial<NewTurn> = {},
 ): Promise<SessionPlace> {
   return store.write(() => {
     let place = store.sessions.find(session(name).clientId, name);

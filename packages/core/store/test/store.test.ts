@@ -7,7 +7,7 @@ import type { ClientId } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { vectorCases } from "@svc/testkit/vectors";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Device, lockHome, openStore, type SessionPlace, type Store, type StoredTurn } from "../src/index.ts";
+import { type Device, lockHome, openStore, type SessionPlace, type Store, type NewTurn } from "../src/index.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -201,7 +201,7 @@ describe("idempotency", () => {
 describe("sessions", () => {
   const clientId = "c" as ClientId;
   const session = { id: "s", clientId, name: "n" };
-  const turn = (id: string, tokens: number): StoredTurn => ({
+  const turn = (id: string, tokens: number): NewTurn => ({
     id,
     at: clock.now(),
     model: "m",
@@ -218,7 +218,7 @@ describe("sessions", () => {
     }
     return place!;
   };
-  const ids = (turns: StoredTurn[]): string[] => turns.map((one) => one.id);
+  const ids = (turns: NewTurn[]): string[] => turns.map((one) => one.id);
 
   test("history is the newest whole turns that fit", async () => {
     const store = open();

@@ -32,12 +32,12 @@ const events: fc.Arbitrary<SvcEvent> = fc
   })
   .chain(({ name, text, number, outcome, prefix }) => {
     const conversation = { channel: name, id: text, thread: text };
-    const turn = { turnId: text, sessionId: text, owner: text as ClientId };
+    const turn = { turnId: text, sessionId: text, conversationId: text, owner: text as ClientId };
     const run = { runId: text, sop: name };
     const request = { title: text, message: text, channels: [text], approveKeywords: [text], rejectKeywords: [text] };
     return fc.constantFrom<SvcEvent>(
       { type: "turn-start", ...turn, agent: name, clientId: text as ClientId },
-      { type: "text-delta", ...turn, text },
+      { type: "text-delta", ...turn, text, offset: 0 },
       { type: "message-received", messageId: `in-${text}`, conversation, sender: text, turnId: text },
       { type: "message-delivered", messageId: text, conversation, turnId: text, attempts: number },
       { type: "message-failed", messageId: `${prefix}-1`, conversation, turnId: text, code: "CHANNEL_DOWN" },

@@ -9,6 +9,8 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
   switch (type) {
     case "turn-start":
       return `${p("agent")} begins to answer in ${p("session_id")}`;
+    case "turn-store":
+      return `a message in ${p("session_id")}`;
     case "turn-end":
       return payload["ok"] === true
         ? `answered in ${p("session_id")} by ${p("model")}`

@@ -5,21 +5,26 @@ import { useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
 import { useAction } from "../../state/use-action.ts";
-import type { Chat } from "./use-chat.ts";
 
 interface Props {
-  readonly chat: Chat;
+  /**
+   * Resolves once the service has stored the message, or with the answer to a command. `key` makes a second try of the same one a
+   * duplicate.
+   */
+  readonly onSend: (text: string, key: string) => Promise<string | undefined>;
   readonly autoFocus: boolean;
   /** Under which the draft is remembered. */
   readonly draft: string;
-  /** A turn runs that this tab may have nothing to do with. */
+  /** A turn of the conversation runs. */
   readonly isBusy: boolean;
   /** Calls off what runs. */
   readonly onStop: () => Promise<unknown>;
+  /** What is written is sent to people on a channel. */
+  readonly isReply?: boolean;
 }
 
-/** Enter sends, Shift and Enter begins a line. */
-export function ChatBox({ chat, autoFocus, draft, isBusy, onStop }: Props) {
+/** Enter sends, Shift and Enter begins a line. The text stays here until the service has it. */
+export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = false }: Props) {
   const state = useCell(useServices().live.state);
   const [text, show] = useState(() => remembered(`draft.${draft}`) ?? "");
   // At once: the page may be left before it is drawn.
@@ -29,26 +34,30 @@ export function ChatBox({ chat, autoFocus, draft, isBusy, onStop }: Props) {
   };
   const box = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  const isAnswering = isBusy || (chat.sent !== undefined && !chat.sent.isLost);
+  const [answer, setAnswer] = useState<string>();
+  const tried = useRef({ text: "", key: "" });
   const stop = useAction(onStop);
+  const sending = useAction(async () => {
+    if (tried.current.text !== text) tried.current = { text, key: newKey() };
+    setAnswer(await onSend(text, tried.current.key));
+    tried.current = { text: "", key: "" };
+    setText("");
+  });
   useLayoutEffect(() => {
     if (box.current) fit(box.current);
   }, [text]);
-  // Somebody who types faster than we connect has said "send" all the same.
-  const [isWanted, setWanted] = useState(false);
   useEffect(() => {
     if (autoFocus) box.current?.focus();
   }, []);
+  const isBlank = text.trim() === "";
   const send = (): void => {
-    const isBlank = text.trim() === "";
-    if (isAnswering) return;
-    const isSent = !isBlank && chat.send(text);
-    setWanted(!isSent && !isBlank);
-    if (isSent) setText("");
+    if (!isBlank && !sending.isRunning) void sending.run();
   };
+  // Without a connection it is sent when there is one: pressed once, it was said.
+  const isWanted = sending.error?.code === "UNREACHABLE";
   useEffect(() => {
     if (isWanted && state === "open") send();
-  }, [isWanted, state]);
+  }, [state]);
   const submit = (event: Event): void => {
     event.preventDefault();
     send();
@@ -61,9 +70,14 @@ export function ChatBox({ chat, autoFocus, draft, isBusy, onStop }: Props) {
   };
   return (
     <form class="chat-box" onSubmit={submit}>
-      <Problem error={chat.error} what="No answer." />
+      <Problem error={isWanted ? undefined : sending.error} what="Not sent." />
       <Problem error={stop.error} what="It could not be stopped." />
-      <label for={id}>Message</label>
+      {answer !== undefined && (
+        <p class="prose" role="status">
+          {answer}
+        </p>
+      )}
+      <label for={id}>{isReply ? "Reply as the agent" : "Message"}</label>
       <div class="chat-line">
         <textarea
           ref={box}
@@ -74,22 +88,33 @@ export function ChatBox({ chat, autoFocus, draft, isBusy, onStop }: Props) {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onKeyDown={press}
         />
-        {isAnswering ? (
+        {isBusy && (
           <Button busy={stop.isRunning} onPress={() => void stop.run()}>
             Stop
           </Button>
-        ) : (
-          <button type="submit" class="button main" aria-busy={isWanted}>
+        )}
+        {(!isBusy || !isBlank) && (
+          <button type="submit" class="button main" aria-busy={sending.isRunning || isWanted}>
             Send
           </button>
         )}
       </div>
       <p class="hint" id={`${id}-hint`}>
-        {isWanted ? "It is sent as soon as there is a connection." : "Enter sends, Shift and Enter begins a new line."}
+        {isWanted ? "It is sent as soon as there is a connection." : hintOf(isReply, isBusy)}
       </p>
     </form>
   );
 }
+
+function hintOf(isReply: boolean, isBusy: boolean): string {
+  if (isReply) return "Sent to the people of this conversation as the agent's answer, and noted in the audit log.";
+  if (isBusy) return "Enter sends the message behind the answer that runs.";
+  return "Enter sends, Shift and Enter begins a new line.";
+}
+
+/** Not `randomUUID`: a page that came by plain HTTP does not have it. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** As high as its text; the style says how high at most. */
 function fit(box: HTMLTextAreaElement): void {

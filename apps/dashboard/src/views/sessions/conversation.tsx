@@ -1,5 +1,5 @@
 import { path } from "../../api/client.ts";
-import type { Conversation as Info } from "../../api/shapes.ts";
+import type { Conversation as Info, Message } from "../../api/shapes.ts";
 import { Button } from "../../parts/button.tsx";
 import { Confirmed } from "../../parts/confirmed.tsx";
 import { Heading } from "../../parts/heading.tsx";
@@ -7,13 +7,12 @@ import { Problem } from "../../parts/problem.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
-import { useDevice, useMayOperate } from "../../session/use-device.ts";
+import { useMayOperate } from "../../session/use-device.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { ChatBox } from "./chat-box.tsx";
 import { Owner } from "./owner.tsx";
 import { Thread } from "./thread.tsx";
-import { useChat } from "./use-chat.ts";
 import { useLiveTurns } from "./use-live-turns.ts";
 import { useTranscript } from "./use-transcript.ts";
 
@@ -38,35 +37,45 @@ function Unknown({ info }: { readonly info: ReturnType<typeof useList<Info>> }) 
 
 function Known({ info }: { readonly info: Info }) {
   const { api, route } = useServices();
-  const device = useDevice();
   const mayOperate = useMayOperate();
   const shown = useTranscript(info.id);
-  const place = { name: info.session_id, device: info.device?.id ?? null };
-  const turns = useLiveTurns(place, shown.transcript);
-  const chat = useChat(info.session_id, shown.transcript?.messages ?? [], shown.read.refresh);
-  const isMine = device !== undefined && info.device?.id === device.id;
+  const turns = useLiveTurns(info.id, shown.transcript);
   const isFresh = route.value.query["from"] === "chat";
+  const canWrite = mayOperate && info.kind !== "procedure";
+  const isReply = info.kind === "channel";
+  // What waits on a channel can be answered by hand; there only an answer that runs is stopped.
+  const isOn = ({ state }: Message): boolean => state === "running" || (!isReply && state === "waiting");
+  const isBusy = shown.transcript?.messages.some(isOn) ?? info.running;
+  const stop = (): Promise<unknown> => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" });
+  const send = async (message: string, key: string): Promise<string | undefined> => {
+    const url = isReply ? path`/api/sessions/${info.id}/reply` : path`/api/sessions/${info.id}/messages`;
+    const headers = { "X-Idempotency-Key": key };
+    const { response } = await api.call<{ readonly response?: string }>(url, { method: "POST", body: { message }, headers });
+    await shown.sent();
+    return response;
+  };
   return (
     <>
-      <Heading title={info.session_id} keepsFocus={isFresh}>
-        {mayOperate && <Commands info={info} canStop={!isMine && (info.running || turns.length > 0)} />}
+      <Heading title={nameOf(info)} keepsFocus={isFresh}>
+        {mayOperate && <Commands info={info} canStop={!canWrite && info.running} />}
       </Heading>
       <p class="hint">
-        <Owner device={info.device} />
+        <Owner of={info} />
       </p>
       <Shown read={shown.read}>
         {() => (
-          <Thread shown={shown} turns={turns} sent={chat.sent} onForget={chat.forget}>
-            {isMine && mayOperate ? (
+          <Thread conversation={info.id} shown={shown} turns={turns}>
+            {canWrite ? (
               <ChatBox
-                chat={chat}
                 autoFocus={isFresh}
-                draft={info.session_id}
-                isBusy={info.running || turns.length > 0}
-                onStop={() => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" })}
+                draft={info.id}
+                isBusy={isBusy}
+                isReply={isReply}
+                onSend={send}
+                onStop={stop}
               />
             ) : (
-              <p class="hint">Only the device that a conversation is of can go on with it.</p>
+              <p class="hint">{mayOperate ? "A procedure has this conversation." : "This device may only read."}</p>
             )}
           </Thread>
         )}
@@ -75,7 +84,10 @@ function Known({ info }: { readonly info: Info }) {
   );
 }
 
-/** The device that writes stops what runs in the message box. */
+/** The id of a chat, where it is one with people on a channel. */
+const nameOf = ({ channel, session_id: name }: Info): string => channel?.id ?? name;
+
+/** Where one can write, what runs is stopped in the message box. */
 function Commands({ info, canStop }: { readonly info: Info; readonly canStop: boolean }) {
   const { api } = useServices();
   const stop = useAction(() => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" }));

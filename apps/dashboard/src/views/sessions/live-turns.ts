@@ -1,45 +1,70 @@
-/** Turns that run in a conversation, piece by piece. What has ended is read from the service, not kept here. */
+/** Turns that run in a conversation, piece by piece. What was said before we looked, and what has ended, is read from the service. */
+import type { Message } from "../../api/shapes.ts";
 import type { LiveEvent } from "../../live/frames.ts";
 
 export interface LiveTurn {
   readonly id: string;
   /** What was said and what was done, in that order. */
   readonly parts: readonly LivePart[];
+  /** False: its beginning was missed. */
+  readonly isWhole: boolean;
+  readonly isOver: boolean;
 }
 
 export type LivePart =
-  | { readonly kind: "text"; readonly text: string }
+  /** `offset`: characters of the answer before it. */
+  | { readonly kind: "text"; readonly text: string; readonly offset: number }
   /** `ok`: undefined while it runs, or waits for a yes. */
   | { readonly kind: "call"; readonly callId: string; readonly tool: string; readonly ok: boolean | undefined };
 
-export interface Place {
-  /** `session_id` */
-  readonly name: string;
-  /** Two devices may have a conversation of the same name. */
-  readonly device: string | null;
-}
-
-export const isIn = ({ payload }: LiveEvent, { name, device }: Place): boolean =>
-  payload["session_id"] === name && (payload["device"] ?? null) === device;
-
-/** What is known after the event. A turn whose beginning was missed is shown from where we came in. */
+/** What is known after the event. */
 export function grown(turns: readonly LiveTurn[], { type, payload }: LiveEvent): readonly LiveTurn[] {
   const id = String(payload["turn_id"]);
   const known = turns.find((turn) => turn.id === id);
-  // What became of a turn without an answer is told to who sent the message; in the conversation it leaves nothing.
-  if (type === "turn-end" && payload["ok"] !== true) return known ? turns.filter((turn) => turn !== known) : turns;
-  // Its answer is in the transcript already.
+  // Whatever became of it, the conversation has it already.
   if (type === "turn-end" && known === undefined) return turns;
-  const { parts } = known ?? { parts: [] };
+  const { parts, isWhole } = known ?? { parts: [], isWhole: type === "turn-start" };
   const grownParts = changed(parts, type, payload);
   if (grownParts === undefined) return turns;
-  const next = { id, parts: grownParts };
+  const next = { id, parts: grownParts, isWhole, isOver: type === "turn-end" };
   return known ? turns.map((one) => (one === known ? next : one)) : [...turns, next];
 }
 
-/** A turn comes into the transcript when it is done, perhaps before its end is told; it is not shown twice. */
-export const withoutKept = (turns: readonly LiveTurn[], kept: ReadonlySet<string>): readonly LiveTurn[] =>
-  turns.some(({ id }) => kept.has(id)) ? turns.filter(({ id }) => !kept.has(id)) : turns;
+/** A turn stays until the conversation has its end: of those that are over, and those that it does not have any more, none is left. */
+export function withoutEnded(turns: readonly LiveTurn[], messages: readonly Message[]): readonly LiveTurn[] {
+  const running = new Set(messages.filter(isOpen).map(({ turn_id: id }) => id));
+  const kept = new Set(messages.map(({ turn_id: id }) => id));
+  const isGone = ({ id, isOver }: LiveTurn): boolean => (kept.has(id) ? !running.has(id) : isOver);
+  return turns.some(isGone) ? turns.filter((turn) => !isGone(turn)) : turns;
+}
+
+export const isOpen = ({ state }: Message): boolean => state === "running" || state === "waiting";
+
+/** What is shown of a turn that runs: what the service had when it was read, and what has come since. */
+export function partsOf(read: readonly Message[], live: LiveTurn | undefined): readonly LivePart[] {
+  if (live?.isWhole) return live.parts;
+  const before = read.filter(({ role }) => role === "assistant").reduce<readonly LivePart[]>(withMessage, []);
+  return (live?.parts ?? []).reduce<readonly LivePart[]>((parts, part) => {
+    if (part.kind === "call") {
+      const isThere = parts.some((one) => one.kind === "call" && one.callId === part.callId);
+      return isThere ? parts.map((one) => (one.kind === "call" && one.callId === part.callId ? part : one)) : [...parts, part];
+    }
+    const rest = part.text.slice(Math.max(0, lengthOf(parts) - part.offset));
+    return rest === "" ? parts : longer(parts, rest, lengthOf(parts));
+  }, before);
+}
+
+function withMessage(parts: readonly LivePart[], { text, calls }: Message): readonly LivePart[] {
+  const said = text === "" ? parts : [...parts, { kind: "text", text, offset: lengthOf(parts) } as const];
+  // One without an output has not ended.
+  const done = calls.map(({ call_id: callId, tool, ok, output }) => {
+    return { kind: "call", callId, tool, ok: !ok && output === null ? undefined : ok } as const;
+  });
+  return [...said, ...done];
+}
+
+const lengthOf = (parts: readonly LivePart[]): number =>
+  parts.reduce((sum, part) => sum + (part.kind === "text" ? part.text.length : 0), 0);
 
 function changed(
   parts: readonly LivePart[],
@@ -52,7 +77,7 @@ function changed(
     case "turn-end":
       return parts;
     case "text-delta":
-      return longer(parts, String(payload["text"]));
+      return longer(parts, String(payload["text"]), Number(payload["offset"] ?? lengthOf(parts)));
     case "tool-call":
       return [...parts, { kind: "call", callId, tool: String(payload["tool"]), ok: undefined }];
     case "tool-result": {
@@ -64,9 +89,9 @@ function changed(
   }
 }
 
-function longer(parts: readonly LivePart[], text: string): readonly LivePart[] {
+function longer(parts: readonly LivePart[], text: string, offset: number): readonly LivePart[] {
   const last = parts.at(-1);
   return last?.kind === "text"
-    ? [...parts.slice(0, -1), { kind: "text", text: last.text + text }]
-    : [...parts, { kind: "text", text }];
+    ? [...parts.slice(0, -1), { ...last, text: last.text + text }]
+    : [...parts, { kind: "text", text, offset }];
 }

@@ -1,34 +1,68 @@
 import type { ComponentChildren } from "preact";
-import type { Message as Kept, ToolCall } from "../../api/shapes.ts";
+import type { Author, Message as Kept, ToolCall } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Json } from "../../parts/json.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
-import { Prose } from "../../parts/name.tsx";
+import { Name, Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
-import type { LivePart, LiveTurn } from "./live-turns.ts";
+import { useDevice } from "../../session/use-device.ts";
+import type { LivePart } from "./live-turns.ts";
 
-export function Message({ message: { role, text, at, calls } }: { readonly message: Kept }) {
+export function Message({ message }: { readonly message: Kept }) {
+  const { role, text, at, calls, kind, author, state } = message;
+  const aside = state === "waiting" ? "waits for the answer before it" : <Ago at={at} />;
+  if (kind === "continue" && role === "user") {
+    return (
+      <li class="note">
+        <Writer author={author} /> asked for the rest of the answer. <span class="hint">{aside}</span>
+      </li>
+    );
+  }
+  const isUser = role === "user";
   return (
-    <Bubble role={role} aside={<Ago at={at} />}>
+    <Bubble role={role} writer={isUser || kind === "by_hand" ? <Writer author={author} /> : "Agent"} aside={aside}>
       {calls.map((call) => (
         <Call key={call.call_id} call={call} />
       ))}
-      {text === "" ? null : role === "user" ? <Prose>{text}</Prose> : <Markdown text={text} />}
+      {text === "" ? null : isUser ? <Prose>{text}</Prose> : <Markdown text={text} />}
+      {kind === "by_hand" && !isUser && <p class="hint">Sent by hand, as the agent's answer.</p>}
     </Bubble>
   );
 }
 
+/** Who wrote a message. Of messages that an older version kept it is not known. */
+function Writer({ author }: { readonly author: Author | null }) {
+  const current = useDevice();
+  if (author === null) return <>Person</>;
+  switch (author.kind) {
+    case "device":
+      return (
+        <>
+          <Name>{author.name ?? "a removed device"}</Name>
+          {author.id === current?.id && <span class="mark"> this one</span>}
+        </>
+      );
+    case "person":
+      return <Name>{author.name ?? author.id ?? "Person"}</Name>;
+    case "terminal":
+      return <>Terminal</>;
+    case "anonymous":
+      return <>Webhook without a token</>;
+  }
+}
+
 interface BubbleProps {
   readonly role: Kept["role"];
+  readonly writer: ComponentChildren;
   readonly aside: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-export function Bubble({ role, aside, children }: BubbleProps) {
+function Bubble({ role, writer, aside, children }: BubbleProps) {
   return (
     <li class={`bubble ${role}`}>
       <p class="bubble-head">
-        <strong>{role === "user" ? "Person" : "Agent"}</strong> <span class="hint">{aside}</span>
+        <strong>{writer}</strong> <span class="hint">{aside}</span>
       </p>
       {children}
     </li>
@@ -45,9 +79,9 @@ function Call({ call: { tool, ok, input, output } }: { readonly call: ToolCall }
 }
 
 /** An answer that is being given. */
-export function Answering({ turn: { parts } }: { readonly turn: LiveTurn }) {
+export function Answering({ parts }: { readonly parts: readonly LivePart[] }) {
   return (
-    <Bubble role="assistant" aside={<span class="working">answers</span>}>
+    <Bubble role="assistant" writer="Agent" aside={<span class="working">answers</span>}>
       {parts.map((part, index) =>
         part.kind === "text" ? <Markdown key={index} text={part.text} /> : <LiveCall key={index} call={part} />,
       )}

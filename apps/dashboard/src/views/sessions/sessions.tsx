@@ -17,13 +17,13 @@ const LIMIT = 100;
 const COLUMNS: readonly Column<Conversation>[] = [
   {
     label: "Conversation",
-    cell: ({ id, session_id: name }) => (
+    cell: ({ id, session_id: name, channel }) => (
       <a href={hrefOf("sessions", id)}>
-        <Name>{name}</Name>
+        <Name>{channel?.id ?? name}</Name>
       </a>
     ),
   },
-  { label: "Whose", cell: ({ device }) => <Owner device={device} /> },
+  { label: "Whose", cell: (conversation) => <Owner of={conversation} /> },
   { label: "Turns", cell: ({ turns }) => turns, narrow: true },
   {
     label: "State",

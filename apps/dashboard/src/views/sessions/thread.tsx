@@ -1,66 +1,61 @@
-/** The messages of a conversation: what is kept, what was just sent, what is being answered. */
+/** The messages of a conversation: what is kept, and what is being answered. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
-import { Prose } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
-import { useServices } from "../../services.ts";
-import { useCell } from "../../state/cell.ts";
+import { useMayOperate } from "../../session/use-device.ts";
 import type { LiveTurn } from "./live-turns.ts";
-import { Answering, Bubble, Message } from "./message.tsx";
-import type { Sent } from "./sent.ts";
+import { turnsOf } from "./transcript-pages.ts";
+import { Turn } from "./turn.tsx";
+import { TurnApprovals } from "./turn-approvals.tsx";
 import { useFollow } from "./use-follow.ts";
 import type { ShownTranscript } from "./use-transcript.ts";
-import { TurnApprovals } from "./turn-approvals.tsx";
 
 interface Props {
-  readonly shown?: ShownTranscript;
+  readonly conversation: string;
+  readonly shown: ShownTranscript;
   readonly turns: readonly LiveTurn[];
-  readonly sent: Sent | undefined;
-  readonly onForget: () => void;
   /** Stays in sight below the messages. */
   readonly children: ComponentChildren;
 }
 
-export function Thread({ shown, turns, sent, onForget, children }: Props) {
-  const messages = shown?.transcript?.messages ?? [];
+export function Thread({ conversation, shown, turns, children }: Props) {
+  const mayOperate = useMayOperate();
+  const messages = shown.transcript?.messages ?? [];
+  const newest = shown.transcript?.newest ?? null;
   const { isAway, toEnd } = useFollow(messages[0] && `${messages[0].turn_id} ${messages[0].at}`);
-  // What runs will tell; without a connection nothing does.
-  const isUnsure = useCell(useServices().live.state) !== "open" || turns.length === 0;
+  const kept = turnsOf(messages);
+  const last = kept.at(-1)?.id;
+  const isOwn = kept.at(-1)?.messages[0]?.role === "user";
   // Who sends wants to see what comes of it.
   useEffect(() => {
-    if (sent !== undefined) toEnd();
-  }, [sent]);
+    if (isOwn && shown.hasSent.current) toEnd();
+    shown.hasSent.current = false;
+  }, [last]);
+  const running = messages.filter(({ state }) => state === "running").map(({ turn_id: id }) => id);
   return (
     <>
-      {(shown?.transcript?.before ?? null) !== null && (
+      {(shown.transcript?.before ?? null) !== null && (
         <p class="earlier">
-          <Button busy={shown?.earlier.isRunning ?? false} onPress={() => void shown?.earlier.run()}>
+          <Button busy={shown.earlier.isRunning} onPress={() => void shown.earlier.run()}>
             Show earlier messages
           </Button>
         </p>
       )}
-      <Problem error={shown?.earlier.error} />
+      <Problem error={shown.earlier.error} />
       <ol class="thread" aria-label="Messages">
-        {messages.map((message, index) => (
-          <Message key={`${message.turn_id} ${index}`} message={message} />
-        ))}
-        {sent && (
-          <Bubble role="user" aside={sent.isLost && isUnsure ? "no answer came" : "sent"}>
-            <Prose>{sent.text}</Prose>
-            {sent.isLost && isUnsure && (
-              <p class="hint">
-                The connection was lost. If this is not in the conversation, send it again.{" "}
-                <Button onPress={onForget}>Hide</Button>
-              </p>
-            )}
-          </Bubble>
-        )}
-        {turns.map((turn) => (
-          <Answering key={turn.id} turn={turn} />
+        {kept.map((turn) => (
+          <Turn
+            key={`${turn.id} ${turn.messages[0]?.replaced}`}
+            turn={turn}
+            live={turns.find(({ id }) => id === turn.id)}
+            ways={mayOperate && newest?.turn_id === turn.id ? newest.can : []}
+            conversation={conversation}
+            onSent={shown.sent}
+          />
         ))}
       </ol>
-      <TurnApprovals turns={turns} />
+      <TurnApprovals ids={[...new Set(running)]} />
       <div class="composer">
         {isAway && (
           <p class="to-latest">

@@ -3,11 +3,11 @@ import type { Approval } from "../../api/governed-shapes.ts";
 import { useMayOperate } from "../../session/use-device.ts";
 import { useList } from "../../state/use-reader.ts";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
-import type { LiveTurn } from "./live-turns.ts";
 
-export function TurnApprovals({ turns }: { readonly turns: readonly LiveTurn[] }) {
+/** `ids`: of the turns that run. */
+export function TurnApprovals({ ids }: { readonly ids: readonly string[] }) {
   const mayOperate = useMayOperate();
-  return mayOperate && turns.length > 0 ? <OfTurns ids={turns.map(({ id }) => id)} /> : null;
+  return mayOperate && ids.length > 0 ? <OfTurns ids={ids} /> : null;
 }
 
 function OfTurns({ ids }: { readonly ids: readonly string[] }) {

@@ -1,7 +1,8 @@
 /** Running turns of all conversations: a page that opens one shows its text so far. */
+import type { Message } from "../../api/shapes.ts";
 import type { Live } from "../../live/live.ts";
 import { Cell } from "../../state/cell.ts";
-import { grown, type LiveTurn, type Place } from "./live-turns.ts";
+import { grown, type LiveTurn, withoutEnded } from "./live-turns.ts";
 
 /** A turn that has ended stays until its conversation is opened, and many never are. */
 const MAX_CONVERSATIONS = 50;
@@ -16,11 +17,8 @@ export class TurnBook {
       event: (event) => {
         // What was put together of pieces has a hole now, or belongs to a process that is gone.
         if (event.type === "events-dropped") return this.clear();
-        const name = event.payload["session_id"];
-        if (typeof name !== "string") return;
-        const device = event.payload["device"];
-        const place = { name, device: typeof device === "string" ? device : null };
-        this.#change(place, (turns) => grown(turns, event));
+        const id = event.payload["conversation_id"];
+        if (typeof id === "string") this.#change(id, (turns) => grown(turns, event));
       },
     });
   }
@@ -29,28 +27,26 @@ export class TurnBook {
     return this.#turns;
   }
 
-  of(place: Place): readonly LiveTurn[] {
-    return this.#turns.value.get(keyOf(place)) ?? NONE;
+  of(conversation: string): readonly LiveTurn[] {
+    return this.#turns.value.get(conversation) ?? NONE;
   }
 
-  /** The conversation has them by now. */
-  forget(place: Place, ids: ReadonlySet<string>): void {
-    this.#change(place, (turns) =>
-      turns.some(({ id }) => ids.has(id)) ? turns.filter(({ id }) => !ids.has(id)) : turns,
-    );
+  /** The conversation was read. */
+  settle(conversation: string, messages: readonly Message[]): void {
+    this.#change(conversation, (turns) => withoutEnded(turns, messages));
   }
 
   clear(): void {
     this.#turns.set(new Map());
   }
 
-  #change(place: Place, change: (turns: readonly LiveTurn[]) => readonly LiveTurn[]): void {
-    const before = this.of(place);
+  #change(conversation: string, change: (turns: readonly LiveTurn[]) => readonly LiveTurn[]): void {
+    const before = this.of(conversation);
     const after = change(before);
     if (after === before) return;
     const turns = new Map(this.#turns.value);
-    if (after.length === 0) turns.delete(keyOf(place));
-    else turns.set(keyOf(place), after);
+    if (after.length === 0) turns.delete(conversation);
+    else turns.set(conversation, after);
     for (const oldest of turns.keys()) {
       if (turns.size <= MAX_CONVERSATIONS) break;
       turns.delete(oldest);
@@ -60,4 +56,3 @@ export class TurnBook {
 }
 
 const NONE: readonly LiveTurn[] = [];
-const keyOf = ({ name, device }: Place): string => JSON.stringify([name, device]);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import { useServices } from "../../services.ts";
 import { type Action, useAction } from "../../state/use-action.ts";
@@ -11,6 +11,9 @@ export interface ShownTranscript {
   readonly transcript: Transcript | undefined;
   readonly read: Read<Transcript>;
   readonly earlier: Action<[]>;
+  /** Something was sent: reads it again. */
+  readonly sent: () => Promise<void>;
+  readonly hasSent: { current: boolean };
 }
 
 export function useTranscript(id: string): ShownTranscript {
@@ -30,5 +33,10 @@ export function useTranscript(id: string): ShownTranscript {
     // Read again meanwhile, it may begin elsewhere; then somebody presses once more.
     setTranscript((shown) => (shown?.before === before ? prepended(shown, older) : shown));
   });
-  return { transcript, read, earlier };
+  const hasSent = useRef(false);
+  const sent = (): Promise<void> => {
+    hasSent.current = true;
+    return read.refresh();
+  };
+  return { transcript, read, earlier, sent, hasSent };
 }

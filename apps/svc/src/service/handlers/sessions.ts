@@ -1,6 +1,7 @@
 /** Conversations for `svc sessions`: everybody's, marked with the device they belong to. */
 import { pageJson, type SessionInfo, sessionJson, type SessionService } from "@svc/agent";
 import { type Json, SvcError } from "@svc/contract";
+import { proceduresIdentity } from "@svc/gateway/identity";
 import type { ControlHandlers } from "@svc/gateway/control";
 import type { Device } from "@svc/store";
 import { byPrefix } from "./by-prefix.ts";
@@ -24,6 +25,7 @@ export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHand
     sessionJson(
       session,
       devices().find(({ clientId }) => clientId === session.clientId),
+      session.clientId === proceduresIdentity(),
     );
   return {
     sessions: ({ body }) => ({ sessions: sessions.list({}, count(body["limit"], MOST_LISTED)).map(shown) }),

@@ -4,13 +4,18 @@ import type { Device } from "@svc/store";
 import type { SessionInfo, SessionMessage, SessionPage } from "./types.ts";
 
 /** `device`: whose it is, if a paired one's. The ClientId stays inside: it is an identity, not a name. */
-export function sessionJson(session: SessionInfo, device: Pick<Device, "id" | "name"> | undefined): Json {
+export function sessionJson(
+  session: SessionInfo,
+  device: Pick<Device, "id" | "name"> | undefined,
+  isOfProcedure: boolean,
+): Json {
   return {
     id: session.id,
     session_id: session.name,
     device: device ? { id: device.id, name: device.name } : null,
     turns: session.turns,
     running: session.running,
+    kind: session.channel ? "channel" : isOfProcedure ? "procedure" : "chat",
     channel: session.channel ? { ...session.channel, thread: session.channel.thread ?? null } : null,
     created_at: new Date(session.createdAt).toISOString(),
     updated_at: new Date(session.updatedAt).toISOString(),

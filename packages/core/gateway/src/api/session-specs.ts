@@ -14,6 +14,10 @@ const SESSION = v.object({
   session_id: name("What its owner calls it (X-Session-Id)."),
   device: v.nullable(v.object({ id: v.string(), name: v.string() })),
   turns: integer(0),
+  kind: v.pipe(
+    v.picklist(["chat", "channel", "procedure"]),
+    v.description("chat: of the page, the command line or /webhook."),
+  ),
   channel: v.pipe(
     v.nullable(v.object({ channel: v.string(), id: v.string(), thread: v.nullable(v.string()) })),
     v.description("Where its people are, if it is one with people on a channel."),

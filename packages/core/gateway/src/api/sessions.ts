@@ -79,6 +79,6 @@ class SessionsView {
   }
 
   shown(session: SessionInfo): Json {
-    return sessionJson(session, this.#devices.ofClient(session.clientId));
+    return sessionJson(session, this.#devices.ofClient(session.clientId), isOfProcedure(session));
   }
 }

@@ -15,13 +15,15 @@ export function eventSamples(name: Name): EventSamples {
   const turn = {
     turnId: planted("turn"),
     sessionId: planted("session"),
+    conversationId: planted("conversation"),
     owner: planted("owner") as ClientId,
   };
   const conversation = { channel: name("channel"), id: planted("chat"), thread: planted("thread") };
   const run = { runId: planted("run"), sop: name("sop") };
   return {
     "turn-start": { type: "turn-start", ...turn, agent: name("agent"), clientId: planted("client") as ClientId },
-    "text-delta": { type: "text-delta", ...turn, text: planted("text") },
+    "turn-store": { type: "turn-store", ...turn },
+    "text-delta": { type: "text-delta", ...turn, text: planted("text"), offset: 0 },
     "tool-call": { type: "tool-call", ...turn, callId: planted("call"), tool: name("tool") },
     "tool-result": { type: "tool-result", ...turn, callId: planted("call"), tool: name("tool"), ok: false },
     "turn-end": {

@@ -1,0 +1,141 @@
+/** One turn: its message, its answer, why that is not whole, and what can be done about it. */
+import { useState } from "preact/hooks";
+import { path } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { useServices } from "../../services.ts";
+import { remember, remembered } from "../../state/tab-memory.ts";
+import { useAction } from "../../state/use-action.ts";
+import { type LiveTurn, partsOf } from "./live-turns.ts";
+import { Answering, Message } from "./message.tsx";
+import type { FollowUp, Turn as Kept } from "./transcript-pages.ts";
+
+interface Props {
+  readonly turn: Kept;
+  readonly live: LiveTurn | undefined;
+  /** None: nothing can be done, or not by this device. */
+  readonly ways: readonly FollowUp[];
+  readonly conversation: string;
+  /** Reads the conversation again. */
+  readonly onSent: () => Promise<void>;
+}
+
+export function Turn({ turn, live, ways, conversation, onSent }: Props) {
+  const { messages } = turn;
+  const [first] = messages;
+  if (first === undefined) return null;
+  if (first.replaced) {
+    return (
+      <li class="replaced">
+        <details>
+          <summary>Earlier attempt, {first.state}</summary>
+          <ol class="thread">
+            <Messages turn={turn} />
+            <Why turn={turn} />
+          </ol>
+        </details>
+      </li>
+    );
+  }
+  if (first.state === "running") {
+    const asked = messages.filter(({ role }) => role === "user");
+    return (
+      <>
+        {asked.map((message, index) => (
+          <Message key={index} message={message} />
+        ))}
+        <Answering parts={partsOf(messages, live)} />
+      </>
+    );
+  }
+  return (
+    <>
+      <Messages turn={turn} />
+      <Why turn={turn}>
+        {ways.length > 0 && <FollowUps turn={turn} ways={ways} conversation={conversation} onSent={onSent} />}
+      </Why>
+    </>
+  );
+}
+
+const Messages = ({ turn: { messages } }: Pick<Props, "turn">) => (
+  <>
+    {messages.map((message, index) => (
+      <Message key={index} message={message} />
+    ))}
+  </>
+);
+
+function Why({ turn: { messages }, children }: Pick<Props, "turn"> & { readonly children?: preact.ComponentChildren }) {
+  const [first] = messages;
+  if (!first?.problem) return null;
+  const { state, problem } = first;
+  return (
+    <li class={`why ${state}`}>
+      <p>
+        <strong>{state === "stopped" ? "Stopped." : "Failed."}</strong> {problem.reason} <code>{problem.code}</code>
+      </p>
+      {problem.fix !== null && <p>{problem.fix}</p>}
+      {children}
+    </li>
+  );
+}
+
+function FollowUps({ turn, ways, conversation, onSent }: Omit<Props, "live">) {
+  const { api } = useServices();
+  const asked = turn.messages.find(({ role, kind }) => role === "user" && kind === "message");
+  const draft = `edit.${turn.id}`;
+  const [edited, showEdited] = useState(() => remembered(draft));
+  const edit = (text: string | undefined): void => {
+    remember(draft, text);
+    showEdited(text);
+  };
+  const base = path`/api/sessions/${conversation}/turns/${turn.id}`;
+  const follow = useAction(async (how: FollowUp) => {
+    await api.call(`${base}/${how}`, { method: "POST", ...(how === "edit" && { body: { message: edited } }) });
+    remember(draft, undefined);
+    await onSent();
+  });
+  if (edited !== undefined) {
+    return (
+      <form
+        class="edit"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (edited.trim() !== "") void follow.run("edit");
+        }}
+      >
+        <label for={draft}>Edited message</label>
+        <textarea id={draft} rows={3} value={edited} onInput={({ currentTarget }) => edit(currentTarget.value)} />
+        <Problem error={follow.error} what="It was not sent." />
+        <div class="buttons">
+          <Button onPress={() => edit(undefined)}>Cancel</Button>
+          <button type="submit" class="button main" aria-busy={follow.isRunning} disabled={edited.trim() === ""}>
+            Resend
+          </button>
+        </div>
+      </form>
+    );
+  }
+  const press = (how: FollowUp): void => void follow.run(how);
+  return (
+    <>
+      <Problem error={follow.error} what="It was not sent." />
+      <div class="buttons">
+        {ways.includes("continue") && (
+          <Button busy={follow.isRunning} onPress={() => press("continue")}>
+            Continue
+          </Button>
+        )}
+        <Button busy={follow.isRunning} onPress={() => press("retry")}>
+          Retry
+        </Button>
+        {ways.includes("edit") && asked && (
+          <Button disabled={follow.isRunning} onPress={() => edit(asked.text)}>
+            Edit and resend
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
