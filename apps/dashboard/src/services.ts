@@ -10,7 +10,7 @@ import type { Route } from "./route/route.ts";
 import { Session } from "./session/session.ts";
 import { Cell } from "./state/cell.ts";
 import { applyTheme, type Theme } from "./parts/theme.ts";
-import { forgetAll, remember, remembered } from "./state/tab-memory.ts";
+import { forgetAll } from "./state/tab-memory.ts";
 import { EventLog } from "./views/events/event-log.ts";
 import { TurnBook } from "./views/sessions/turn-book.ts";
 
@@ -39,7 +39,6 @@ export function makeServices(window: Window): Services {
     open: () =>
       new WebSocket(`${location.origin.replace(/^http/, "ws")}/ws`, ["svc.v1", `csrf.${session.csrf() ?? ""}`]),
     check: () => api.get("/api/session"),
-    memory: { get: () => remembered("resume"), set: (id) => remember("resume", id) },
   });
   const theme = new Cell<Theme>("system");
   theme.follow(() => applyTheme(window.document.documentElement, theme.value));

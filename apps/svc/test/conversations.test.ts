@@ -236,7 +236,7 @@ describe("a daemon that is killed in the middle of a turn", () => {
 
 /** What is on disk of the answer that comes, once there is some. */
 async function savedAnswer(home: string): Promise<string> {
-  const db = new DatabaseSync(join(home, "data", "svc.db"), { readOnly: true });
+  const db = new DatabaseSync(join(home, "state", "svc.db"), { readOnly: true });
   try {
     for (;;) {
       const row = db.prepare("SELECT text FROM open_answers").get() as { text: string } | undefined;
@@ -367,8 +367,9 @@ test("people on a channel are answered by hand: delivered as the model's answers
   await house.write({ text: "Thank you, book it" });
   await expect.poll(() => house.platform.sent.at(-1)?.text, { timeout: 30_000 }).toBe("Gladly.");
   const prompt = model.requests.at(-1)!.body["messages"] as unknown as { role: string; content: string }[];
-  expect(prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"]);
-  expect(prompt[3]!.content).toBe("Yes, from ten. approve #1");
+  const said = prompt.filter(({ role }) => role !== "system");
+  expect(said.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"]);
+  expect(said[3]!.content).toBe("Yes, from ten. approve #1");
   // A conversation of the page has nobody to reply to.
   const { id } = (await ask("POST", "/api/sessions", { message: "hi" })).json;
   expect((await ask("POST", `/api/sessions/${id}/reply`, { message: "x" })).json["code"]).toBe("SESSION_KIND");

@@ -1,12 +1,12 @@
 /**
- * The one connection for everything that happens: events, and chat. When it is lost it comes again by itself, goes on after
+ * The one connection for everything that happens. When it is lost it comes again by itself, goes on after
  * the last event it saw, and has every list read anew: something may have changed that no event tells.
  */
 import { Cell } from "../state/cell.ts";
 import { anyFraction, backoffMs } from "./backoff.ts";
 import { type EventId, isNews, parseEventId } from "./event-id.ts";
 import { type Topic, topicsOf } from "./topics.ts";
-import type { ChatFrame, Frame, LiveEvent } from "./frames.ts";
+import type { LiveEvent } from "./frames.ts";
 
 export type LiveState = "off" | "connecting" | "open" | "again";
 
@@ -14,18 +14,10 @@ export interface LiveOptions {
   open(): WebSocket;
   /** Asks whether we are still let in: a refused WebSocket does not say why it was refused. */
   check(): Promise<void>;
-  /** Keeps the id of an event over a reload. */
-  readonly memory?: Memory;
-}
-
-export interface Memory {
-  get(): string | undefined;
-  set(id: string | undefined): void;
 }
 
 export interface Listener {
   event?(event: LiveEvent): void;
-  chat?(frame: ChatFrame): void;
   /** Undefined: whatever it is. */
   stale?(topics: readonly Topic[] | undefined): void;
 }
@@ -41,7 +33,6 @@ export class Live {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last: EventId | undefined;
   #attempt = 0;
-  readonly #running = new Set<string>();
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -49,9 +40,6 @@ export class Live {
 
   start(): void {
     if (this.state.value !== "off") return;
-    // After a reload in the middle of a turn: what was said so far is told again.
-    const from = this.#options.memory?.get();
-    if (from !== undefined) this.#last = parseEventId(from);
     this.state.set("connecting");
     this.#connect();
   }
@@ -60,7 +48,6 @@ export class Live {
   stop(): void {
     this.state.set("off");
     this.#last = undefined;
-    this.#running.clear();
     this.#attempt = 0;
     this.#drop();
   }
@@ -69,13 +56,6 @@ export class Live {
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** False: there is no connection to send it by. */
-  send(frame: object): boolean {
-    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
-    this.#socket.send(JSON.stringify(frame));
-    return true;
   }
 
   /** The machine slept, or changed its network: a connection can be dead without anybody having told. */
@@ -116,17 +96,6 @@ export class Live {
     this.markStale();
   }
 
-  /** Where the oldest turn that runs began is where a reload has to go on. */
-  #followTurns({ type, payload }: LiveEvent, { boot, n }: EventId): void {
-    const turn = String(payload["turn_id"]);
-    if (type === "turn-start") {
-      if (this.#running.size === 0) this.#options.memory?.set(`${boot}-${n - 1}`);
-      this.#running.add(turn);
-    } else if (type === "events-dropped") this.#running.clear();
-    else if (type !== "turn-end" || !this.#running.delete(turn)) return;
-    if (this.#running.size === 0) this.#options.memory?.set(undefined);
-  }
-
   #lost(isSurelyKnown: boolean): void {
     if (this.state.value === "off") return;
     this.state.set("again");
@@ -153,17 +122,12 @@ export class Live {
   #receive(text: string): void {
     const frame = parse(text);
     if (frame === undefined) return;
-    if (!("id" in frame)) {
-      for (const { chat } of this.#listeners) chat?.(frame);
-      return;
-    }
     const id = parseEventId(frame.id);
     if (id === undefined) return;
     const isNotice = frame.type === "events-dropped" || frame.type === "service-draining";
     if (!isNotice && !isNews(id, this.#last)) return;
     const isOtherBoot = this.#last !== undefined && id.boot !== this.#last.boot;
     this.#last = id;
-    this.#followTurns(frame, id);
     for (const { event } of this.#listeners) event?.(frame);
     if (isOtherBoot || frame.type === "events-dropped") return this.markStale();
     const topics = topicsOf(frame.type);
@@ -171,10 +135,11 @@ export class Live {
   }
 }
 
-function parse(text: string): Frame | undefined {
+function parse(text: string): LiveEvent | undefined {
   try {
-    const frame = JSON.parse(text) as Frame | null;
-    return typeof frame === "object" && frame !== null && typeof frame.type === "string" ? frame : undefined;
+    const frame = JSON.parse(text) as LiveEvent | null;
+    const isEvent = typeof frame === "object" && typeof frame?.type === "string" && typeof frame.id === "string";
+    return isEvent ? frame : undefined;
   } catch {
     return undefined;
   }

@@ -168,7 +168,7 @@ export function chatCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("another device's conversation is read along, and not written to", async () => {
+    test("another device's conversation is read along, and gone on with", async () => {
       const { browser, house } = scene();
       await using person = await signedIn(browser, house, { name: "supervisor" });
       const { page } = person;
@@ -185,7 +185,11 @@ export function chatCases(scene: () => Scene): void {
       await say("second");
       await page.getByText("You said: second").waitFor();
       expect(await page.getByText("You said: second").count()).toBe(1);
-      expect(await page.getByRole("textbox", { name: "Message" }).count()).toBe(0);
+      const box = page.getByRole("textbox", { name: "Message" });
+      await box.fill("third");
+      await box.press("Enter");
+      await page.getByText("You said: third").waitFor();
+      await page.getByRole("listitem").filter({ hasText: "supervisor" }).getByText("third", { exact: true }).waitFor();
       person.expectCalm();
     });
   });

@@ -2,9 +2,11 @@
 import { createServer } from "node:net";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
-import { type FakeModelServer, fakeModelServer } from "@svc/testkit/fake-model/server";
+import { type FakeModelServer, fakeModelServer, type ModelRequest } from "@svc/testkit/fake-model/server";
+import type { ModelStep } from "@svc/testkit/fake-model/step";
 import { startDeliverer } from "@svc/testkit/platforms/deliverer";
 import { type ProviderAMessage, providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
 import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
@@ -20,6 +22,8 @@ export interface House extends AsyncDisposable {
   readonly home: string;
   readonly platform: ProviderA;
   readonly model: FakeModelServer;
+  /** The model answers 401 to messages that hold one of these. */
+  readonly refused: Set<string>;
   /** A device's token, for what is done beside the page. */
   readonly token: string;
   daemon: RunningBinary;
@@ -32,6 +36,8 @@ export interface House extends AsyncDisposable {
   api<Answer>(path: string, body?: object): Promise<Answer>;
   /** Gives its own device another name. */
   rename(name: string): Promise<void>;
+  /** What is on disk of answers that come. */
+  savedAnswers(): string;
   kill(): Promise<void>;
   start(): Promise<void>;
 }
@@ -39,9 +45,12 @@ export interface House extends AsyncDisposable {
 /** @param seed Writes what must be there before the daemon starts. */
 export async function openHouse(seed: (home: string) => void = () => {}): Promise<House> {
   const home = temporaryHome();
+  const refused = new Set<string>();
+  const script = (request: ModelRequest): ModelStep =>
+    [...refused].some((text) => JSON.stringify(request.body["messages"]).includes(text)) ? { status: 401 } : answers(request);
   const [port, model, platform] = await Promise.all([
     freePort(),
-    fakeModelServer({ script: answers }),
+    fakeModelServer({ script }),
     startProviderA({ accessToken: ACCESS_TOKEN, phoneNumberId: NUMBER.phoneNumberId }),
   ]);
   writeFileSync(join(home.path, "config.toml"), configOf(model.url, platform.apiUrl), { mode: 0o600 });
@@ -57,6 +66,7 @@ export async function openHouse(seed: (home: string) => void = () => {}): Promis
     home: home.path,
     platform,
     model,
+    refused,
     token,
     daemon,
     async pairingCode(...options) {
@@ -83,6 +93,14 @@ export async function openHouse(seed: (home: string) => void = () => {}): Promis
       const { device } = await house.api<{ device: { id: string } }>("/api/session");
       const path = `/api/devices/${device.id}/name`;
       await okay(house.daemon.request(path, { method: "PUT", token, body: { name } }));
+    },
+    savedAnswers() {
+      const db = new DatabaseSync(join(home.path, "state", "svc.db"), { readOnly: true });
+      try {
+        return JSON.stringify(db.prepare("SELECT text FROM open_answers").all());
+      } finally {
+        db.close();
+      }
     },
     async kill() {
       await house.daemon.kill9();

@@ -37,6 +37,8 @@ describe("on the wire", () => {
     const hub = createEventHub({ clock, boot: "b", deviceOf: (owner) => (owner === "o" ? "dev-1" : undefined) });
     expect(JSON.parse(hub.publish(event("x")).json).payload).toEqual({
       turn_id: "t",
+      conversation_id: "c",
+      offset: 0,
       session_id: "s",
       device: "dev-1",
       text: "x",

@@ -7,7 +7,6 @@ const used = { inputTokens: 1, outputTokens: 2, costUsd: undefined };
 
 export const SAMPLES: readonly SvcEvent[] = [
   { type: "turn-start", ...turn, agent: "default", clientId: "client-secret" as ClientId },
-  { type: "turn-store", ...turn },
   { type: "text-delta", ...turn, text: "hi", offset: 0 },
   { type: "tool-call", ...turn, callId: "c-1", tool: "shell" },
   { type: "tool-result", ...turn, callId: "c-1", tool: "shell", ok: true },
@@ -41,4 +40,5 @@ export const SAMPLES: readonly SvcEvent[] = [
   { type: "sop-run-step", runId: "r", sop: "deploy", step: 1, status: "running" },
   { type: "sop-run-end", runId: "r", sop: "deploy", status: "completed", error: undefined, durationMs: 5 },
   { type: "channel-health", channel: "c", feature: "channel-c", state: "failed", reason: undefined },
+  { type: "turn-store", ...turn },
 ];
