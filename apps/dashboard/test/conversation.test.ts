@@ -83,7 +83,10 @@ describe("turns that run", () => {
       event("text-delta", { text: "e.", offset: 15 }),
     );
     expect(partsOf(read, since[0])).toEqual([...before, { kind: "text", text: "Done.", offset: 12 }]);
-    const result = all(event("tool-result", { call_id: "c", ok: true }), event("tool-call", { call_id: "c", tool: "shell" }));
+    const result = all(
+      event("tool-result", { call_id: "c", ok: true }),
+      event("tool-call", { call_id: "c", tool: "shell" }),
+    );
     expect(partsOf(read, result[0]).filter(({ kind }) => kind === "call")).toHaveLength(1);
   });
 

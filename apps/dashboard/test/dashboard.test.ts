@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { approvalCases } from "./cases/approvals.ts";
 import { chatCases } from "./cases/chat.ts";
+import { cutOffCases } from "./cases/cut-off.ts";
 import { hostileCases } from "./cases/hostile.ts";
 import { otherSiteCases } from "./cases/other-sites.ts";
 import { reachCases } from "./cases/reach.ts";
@@ -36,6 +37,7 @@ afterAll(async () => {
 
 signInCases(here);
 chatCases(here);
+cutOffCases(here);
 approvalCases(here);
 workCases(here);
 hostileCases(here);

@@ -86,7 +86,10 @@ const isOver = ({ messages }: Page): boolean =>
 /** Says the first half, and no more. */
 const halfway = (text: string): ModelStep => ({ text, midway: () => new Promise(() => {}) });
 const promptOf = ({ model }: Desk, index = model.requests.length - 1) =>
-  (model.requests[index]!.body["messages"] as { role: string; content: unknown }[]).map(({ role, content }) => [role, content]);
+  (model.requests[index]!.body["messages"] as { role: string; content: unknown }[]).map(({ role, content }) => [
+    role,
+    content,
+  ]);
 
 describe("a turn that is stopped", () => {
   test("keeps its message and half its answer; another device sees it, and asks for the rest", async () => {
@@ -105,7 +108,9 @@ describe("a turn that is stopped", () => {
     expect([queued.status, queued.json["state"]]).toEqual([202, "waiting"]);
     await follower.first("turn-store");
     for (const how of ["retry", "continue"]) {
-      expect((await house.ask(phone, "POST", `/api/sessions/${id}/turns/${turn}/${how}`)).json["code"]).toBe("TURN_RUNNING");
+      expect((await house.ask(phone, "POST", `/api/sessions/${id}/turns/${turn}/${how}`)).json["code"]).toBe(
+        "TURN_RUNNING",
+      );
     }
     expect((await house.ask(phone, "POST", `/api/sessions/${id}/cancel`)).json).toEqual({ id, cancelled: true });
     const stopped = await house.until(id, isOver);
@@ -117,7 +122,10 @@ describe("a turn that is stopped", () => {
       ["user", "and backwards", "stopped"],
     ]);
     expect(stopped.messages.map(({ author }) => author?.name)).toEqual(["device", undefined, "phone"]);
-    expect(stopped.messages[0]!.problem).toMatchObject({ code: "TURN_CANCELLED", reason: expect.stringContaining("operator") });
+    expect(stopped.messages[0]!.problem).toMatchObject({
+      code: "TURN_CANCELLED",
+      reason: expect.stringContaining("operator"),
+    });
     expect(stopped.newest?.can).toEqual(["retry", "edit"]);
 
     const edited = await house.ask(phone, "POST", `/api/sessions/${id}/turns/${stopped.newest!.turn_id}/edit`, {
@@ -144,36 +152,39 @@ describe("a model that fails", () => {
     ["429", { status: 429 }, "MODEL_REFUSED", /limit|credit/],
     ["500", { status: 500 }, "MODEL_REFUSED", /try later|trouble/],
     ["a lost connection", { fault: "drop" }, "MODEL_UNREACHABLE", /network/],
-  ])("with %s: the message stays with the reason and the fix, and is sent again by any operator", async (_, step, code, fix) => {
-    await using house = await open([step, { text: "hello" }]);
-    const phone = await house.pair("phone");
-    const { id } = (await house.ask(house.desk, "POST", "/api/sessions", { message: "hi" })).json;
-    const failed = await house.until(id, isOver);
-    expect(shown(failed)).toEqual([["user", "hi", "failed"]]);
-    const { problem } = failed.messages[0]!;
-    expect([problem!.code, problem!.fix]).toEqual([code, expect.stringMatching(fix)]);
-    expect(JSON.stringify(failed)).not.toContain("sk-secret");
-    expect(failed.newest?.can).toEqual(["retry", "edit"]);
-    const turn = `/api/sessions/${id}/turns/${failed.newest!.turn_id}`;
-    expect((await house.ask(phone, "POST", `${turn}/continue`)).json["code"]).toBe("TURN_STATE");
+  ])(
+    "with %s: the message stays with the reason and the fix, and is sent again by any operator",
+    async (_, step, code, fix) => {
+      await using house = await open([step, { text: "hello" }]);
+      const phone = await house.pair("phone");
+      const { id } = (await house.ask(house.desk, "POST", "/api/sessions", { message: "hi" })).json;
+      const failed = await house.until(id, isOver);
+      expect(shown(failed)).toEqual([["user", "hi", "failed"]]);
+      const { problem } = failed.messages[0]!;
+      expect([problem!.code, problem!.fix]).toEqual([code, expect.stringMatching(fix)]);
+      expect(JSON.stringify(failed)).not.toContain("sk-secret");
+      expect(failed.newest?.can).toEqual(["retry", "edit"]);
+      const turn = `/api/sessions/${id}/turns/${failed.newest!.turn_id}`;
+      expect((await house.ask(phone, "POST", `${turn}/continue`)).json["code"]).toBe("TURN_STATE");
 
-    // Of all who want to go on, one is first.
-    const ways = await Promise.all([
-      house.ask(phone, "POST", `${turn}/retry`),
-      house.ask(house.desk, "POST", `${turn}/retry`),
-      house.ask(house.desk, "POST", `${turn}/edit`, { message: "hi there" }),
-    ]);
-    const codes = ways.map(({ status, json }) => (status === 202 ? "taken" : json["code"]));
-    expect(codes.filter((one) => one === "taken")).toHaveLength(1);
-    expect(codes.every((one) => ["taken", "TURN_RUNNING", "TURN_STATE"].includes(one))).toBe(true);
-    const done = await house.until(id, (page) => isOver(page) && page.newest === null);
-    expect(done.messages.map(({ state, replaced }) => [state, replaced])).toEqual([
-      ["failed", true],
-      ["done", false],
-      ["done", false],
-    ]);
-    expect(house.model.requests).toHaveLength(2);
-  });
+      // Of all who want to go on, one is first.
+      const ways = await Promise.all([
+        house.ask(phone, "POST", `${turn}/retry`),
+        house.ask(house.desk, "POST", `${turn}/retry`),
+        house.ask(house.desk, "POST", `${turn}/edit`, { message: "hi there" }),
+      ]);
+      const codes = ways.map(({ status, json }) => (status === 202 ? "taken" : json["code"]));
+      expect(codes.filter((one) => one === "taken")).toHaveLength(1);
+      expect(codes.every((one) => ["taken", "TURN_RUNNING", "TURN_STATE"].includes(one))).toBe(true);
+      const done = await house.until(id, (page) => isOver(page) && page.newest === null);
+      expect(done.messages.map(({ state, replaced }) => [state, replaced])).toEqual([
+        ["failed", true],
+        ["done", false],
+        ["done", false],
+      ]);
+      expect(house.model.requests).toHaveLength(2);
+    },
+  );
 
   test("by never answering: it is stopped by hand, and leaves its message; so does one of POST /webhook and of svc chat", async () => {
     await using house = await open((text) => (text.includes("hang") ? { fault: "hang" } : { status: 401 }));
@@ -279,7 +290,9 @@ describe("who may", () => {
     expect(house.model.requests.at(-1)!.body["messages"]).toHaveLength(1);
     // An operator goes on with the hook's, and its author is told.
     const hooks = sessions.find(({ session_id }: any) => session_id === "of-the-hook");
-    expect((await house.ask(house.desk, "POST", `/api/sessions/${hooks.id}/messages`, { message: "and mine" })).status).toBe(202);
+    expect(
+      (await house.ask(house.desk, "POST", `/api/sessions/${hooks.id}/messages`, { message: "and mine" })).status,
+    ).toBe(202);
     const page = await house.until(hooks.id, (page) => isOver(page) && page.messages.length === 4);
     expect(page.messages.map(({ author }) => author?.name ?? null)).toEqual(["hook", null, "device", null]);
   });
@@ -292,7 +305,9 @@ describe("who may", () => {
     };
     const [one, two] = [await begin("fail"), await begin("fail too")];
     const follow = async (id: string, turn: string, how: string) => {
-      const { status, json } = await house.ask(house.desk, "POST", `/api/sessions/${id}/turns/${turn}/${how}`, { message: "x" });
+      const { status, json } = await house.ask(house.desk, "POST", `/api/sessions/${id}/turns/${turn}/${how}`, {
+        message: "x",
+      });
       return [status, json["code"]];
     };
     for (const how of ["retry", "edit", "continue"]) {
@@ -309,7 +324,9 @@ describe("who may", () => {
     expect(removed.status).toBe(200);
     expect([202, 404]).toContain(retried[0]);
     expect(await follow(one.id, turn, "retry")).toEqual([404, "SESSION_UNKNOWN"]);
-    expect((await house.ask(house.desk, "GET", "/api/sessions")).json["sessions"].map(({ id }: any) => id)).toEqual([two.id]);
+    expect((await house.ask(house.desk, "GET", "/api/sessions")).json["sessions"].map(({ id }: any) => id)).toEqual([
+      two.id,
+    ]);
     expect(await follow(two.id, two.page.newest!.turn_id, "edit")).toEqual([202, undefined]);
     expect((await house.until(two.id, isOver)).newest).toBeNull();
   });
@@ -359,7 +376,11 @@ test("people on a channel are answered by hand: delivered as the model's answers
   await expect.poll(() => house.platform.sent.at(-1)?.text, { timeout: 30_000 }).toBe("Yes, from ten. approve #1");
   expect(house.platform.sent.at(-1)!.to).toBe(house.platform.sent[0]!.to);
   const { messages } = (await ask("GET", `${path}/messages`)).json as unknown as Page;
-  expect(messages.at(-1)).toMatchObject({ role: "assistant", kind: "by_hand", author: { kind: "device", name: "device" } });
+  expect(messages.at(-1)).toMatchObject({
+    role: "assistant",
+    kind: "by_hand",
+    author: { kind: "device", name: "device" },
+  });
   const { entries } = (await ask("GET", "/api/audit")).json;
   expect(entries[0]).toMatchObject({ kind: "reply_by_hand", data: { channel: "provider_a", by: "device" } });
   expect(JSON.stringify(entries)).not.toContain("from ten");

@@ -48,7 +48,11 @@ export function cutOffCases(scene: () => Scene): void {
         await list.getByText("You said: a message from the phone").waitFor();
         await list.getByText("Earlier attempt, stopped").waitFor();
       }
-      await thread.getByRole("listitem").filter({ hasText: "phone" }).getByText("a message from the phone", { exact: true }).waitFor();
+      await thread
+        .getByRole("listitem")
+        .filter({ hasText: "phone" })
+        .getByText("a message from the phone", { exact: true })
+        .waitFor();
 
       await box.fill("again only half");
       await box.press("Enter");

@@ -47,7 +47,9 @@ export async function openHouse(seed: (home: string) => void = () => {}): Promis
   const home = temporaryHome();
   const refused = new Set<string>();
   const script = (request: ModelRequest): ModelStep =>
-    [...refused].some((text) => JSON.stringify(request.body["messages"]).includes(text)) ? { status: 401 } : answers(request);
+    [...refused].some((text) => JSON.stringify(request.body["messages"]).includes(text))
+      ? { status: 401 }
+      : answers(request);
   const [port, model, platform] = await Promise.all([
     freePort(),
     fakeModelServer({ script }),

@@ -57,7 +57,8 @@ export function answers({ body }: ModelRequest): ModelStep {
   }
   if (text.includes("never answer")) return { fault: "hang" };
   if (text.includes("exactly where it broke off")) return { text: "and the second half." };
-  if (text.includes("only half")) return { text: "This is the first half and then some more", midway: () => new Promise(() => {}) };
+  if (text.includes("only half"))
+    return { text: "This is the first half and then some more", midway: () => new Promise(() => {}) };
   if (text.includes("a long story")) return { text: LONG };
   if (text.includes("begin and hang"))
     return { text: "This much is said.", calls: [{ name: "shell", input: { command: "ls" } }] };

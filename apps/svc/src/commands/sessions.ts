@@ -81,7 +81,8 @@ async function show(context: CommandContext, call: Call, id: string): Promise<nu
   for (const [at, message] of page.messages.entries()) {
     context.print(printable(messageText(message)));
     // Once for each turn, behind what it has.
-    if (message.problem && page.messages[at + 1]?.turn_id !== message.turn_id) context.print(printable(whyText(message)));
+    if (message.problem && page.messages[at + 1]?.turn_id !== message.turn_id)
+      context.print(printable(whyText(message)));
   }
   return EXIT.ok;
 }

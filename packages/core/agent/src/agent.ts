@@ -256,7 +256,10 @@ class RunningAgent implements Agent {
         await recoverTurn(this.#turns, open, { profile, conversation });
       } catch (error) {
         this.#history.forget({ clientId: owner, name });
-        this.#turns.log.error("a turn that the last process left could not be kept", { turn: turnId, error: String(error) });
+        this.#turns.log.error("a turn that the last process left could not be kept", {
+          turn: turnId,
+          error: String(error),
+        });
         return;
       }
     }

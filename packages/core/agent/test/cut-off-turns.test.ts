@@ -5,7 +5,21 @@ import { SvcError } from "@svc/contract";
 import type { Author } from "@svc/store";
 import { describe, expect, test } from "vitest";
 import type { Agent, SessionMessage } from "../src/index.ts";
-import { act, ask, call, client, failure, gate, hang, house, rolesOf, scripted, streamOf, text, until } from "./house.ts";
+import {
+  act,
+  ask,
+  call,
+  client,
+  failure,
+  gate,
+  hang,
+  house,
+  rolesOf,
+  scripted,
+  streamOf,
+  text,
+  until,
+} from "./house.ts";
 
 const inLane = { session: "s" };
 const desk: Author = { kind: "device", id: "d-1", name: "desk" };
@@ -19,7 +33,11 @@ const wordsOf = (prompt: readonly LanguageModelV4Message[]) =>
   ]);
 
 /** Streams the words letter by letter, then hangs, or breaks. */
-function breaking(words: string, end: "hang" | Error, then = scripted()): LanguageModelV4 & { asked: typeof then.asked } {
+function breaking(
+  words: string,
+  end: "hang" | Error,
+  then = scripted(),
+): LanguageModelV4 & { asked: typeof then.asked } {
   let isFirst = true;
   return {
     ...then,
@@ -247,7 +265,9 @@ describe("going on from a turn without a whole answer", () => {
     const { agent, store } = house({ model });
     await failure(ask(agent, "1", inLane));
     const old = after(agent, "retry");
-    expect((await failure(ask(agent, "", { ...old, after: { ...old.after, how: "continue" } }))).code).toBe("TURN_STATE");
+    expect((await failure(ask(agent, "", { ...old, after: { ...old.after, how: "continue" } }))).code).toBe(
+      "TURN_STATE",
+    );
     await ask(agent, "2", inLane);
     const codes = [];
     for (const how of ["retry", "edit", "continue"] as const) {
@@ -272,7 +292,11 @@ describe("going on from a turn without a whole answer", () => {
     const { agent } = house({ model });
     await failure(ask(agent, "hi", inLane));
     const retry = after(agent, "retry");
-    const ends = await Promise.allSettled([ask(agent, "", retry), ask(agent, "", retry), ask(agent, "x", { ...retry, after: { ...retry.after, how: "edit" } })]);
+    const ends = await Promise.allSettled([
+      ask(agent, "", retry),
+      ask(agent, "", retry),
+      ask(agent, "x", { ...retry, after: { ...retry.after, how: "edit" } }),
+    ]);
     expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
     expect(model.asked).toHaveLength(2);
   });

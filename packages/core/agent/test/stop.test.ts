@@ -189,7 +189,9 @@ describe("in the instant in which a turn ends", () => {
         end === "answered" ? ["Nothing was running.", end] : ["Stopped.", "TURN_CANCELLED"],
       );
       const place = store.sessions.find(client, "s")!;
-      expect(store.sessions.recentTurns(place, 100)).toMatchObject([{ state: end === "answered" ? "done" : "stopped" }]);
+      expect(store.sessions.recentTurns(place, 100)).toMatchObject([
+        { state: end === "answered" ? "done" : "stopped" },
+      ]);
       expect(isNew(store, "k")).toBe(end !== "answered");
       outcomes.add(end);
     }

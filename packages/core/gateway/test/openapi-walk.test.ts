@@ -240,7 +240,9 @@ const SUCCESSES: Readonly<Record<string, readonly Provocation[]>> = {
   "GET /api/inbox/{id}": [asked({ path: "/api/inbox/in-13" }), asked({ path: "/api/inbox/out-7" })],
   ...GOVERNING_SUCCESSES,
   "GET /api/sessions/{id}/messages": [asked({ path: "/api/sessions/mine/messages?limit=1&before=older" })],
-  ...Object.fromEntries(WRITING.map((name) => [name, [asked({}, { run: async () => ({ response: "Agent: default" }) })]])),
+  ...Object.fromEntries(
+    WRITING.map((name) => [name, [asked({}, { run: async () => ({ response: "Agent: default" }) })]]),
+  ),
   "GET /openapi.json": [asked({ headers: { "if-none-match": "*" } })],
 };
 

@@ -2,7 +2,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import { sessionOf, type SessionRow, turnOf, type TurnRow, type UsageRow } from "./session-rows.ts";
-import type { NewTurn, SessionPlace, SessionSummary, SessionUsage, StoredSession, StoredTurn, TurnMeta, TurnPage } from "./types.ts";
+import type {
+  NewTurn,
+  SessionPlace,
+  SessionSummary,
+  SessionUsage,
+  StoredSession,
+  StoredTurn,
+  TurnMeta,
+  TurnPage,
+} from "./types.ts";
 
 export class SessionStore {
   readonly #find;

@@ -77,12 +77,7 @@ export const turn = (id: string, more: Partial<NewTurn> = {}): NewTurn => ({
 });
 
 /** Appends turns named `<session>0`, `<session>1` … in one transaction. */
-export function speak(
-  store: Store,
-  name: string,
-  turns: number,
-  more: Partial<NewTurn> = {},
-): Promise<SessionPlace> {
+export function speak(store: Store, name: string, turns: number, more: Partial<NewTurn> = {}): Promise<SessionPlace> {
   return store.write(() => {
     let place = store.sessions.find(session(name).clientId, name);
     for (let n = 0; n < turns; n += 1) place = store.sessions.append(session(name), place, turn(`${name}${n}`, more));

@@ -50,7 +50,11 @@ function Known({ info }: { readonly info: Info }) {
   const send = async (message: string, key: string): Promise<string | undefined> => {
     const url = isReply ? path`/api/sessions/${info.id}/reply` : path`/api/sessions/${info.id}/messages`;
     const headers = { "X-Idempotency-Key": key };
-    const { response } = await api.call<{ readonly response?: string }>(url, { method: "POST", body: { message }, headers });
+    const { response } = await api.call<{ readonly response?: string }>(url, {
+      method: "POST",
+      body: { message },
+      headers,
+    });
     await shown.sent();
     return response;
   };

@@ -47,7 +47,9 @@ export function partsOf(read: readonly Message[], live: LiveTurn | undefined): r
   return (live?.parts ?? []).reduce<readonly LivePart[]>((parts, part) => {
     if (part.kind === "call") {
       const isThere = parts.some((one) => one.kind === "call" && one.callId === part.callId);
-      return isThere ? parts.map((one) => (one.kind === "call" && one.callId === part.callId ? part : one)) : [...parts, part];
+      return isThere
+        ? parts.map((one) => (one.kind === "call" && one.callId === part.callId ? part : one))
+        : [...parts, part];
     }
     const rest = part.text.slice(Math.max(0, lengthOf(parts) - part.offset));
     return rest === "" ? parts : longer(parts, rest, lengthOf(parts));

@@ -151,7 +151,9 @@ function ofActive(turn: ActiveTurn) {
 function messagesOf({ request, progress }: ActiveTurn): ReturnType<typeof cutOff> {
   if (!progress) return [userMessage(request.text)];
   const { partial } = progress;
-  const said = partial ? [{ role: "assistant" as const, content: [{ type: "text" as const, text: partial.text }] }] : [];
+  const said = partial
+    ? [{ role: "assistant" as const, content: [{ type: "text" as const, text: partial.text }] }]
+    : [];
   return [...progress.messages, ...said];
 }
 

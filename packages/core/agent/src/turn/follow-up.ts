@@ -33,7 +33,8 @@ export function followingUp(
       hint: "Send a new message instead.",
     });
   }
-  if (!followUpsOf(newest).includes(how)) throw new SvcError("TURN_STATE", WHY[how], { hint: "Send a new message instead." });
+  if (!followUpsOf(newest).includes(how))
+    throw new SvcError("TURN_STATE", WHY[how], { hint: "Send a new message instead." });
   // The model has to know what was done: such a turn stays before the new one.
   const replaces = how === "continue" || newest.meta?.acted ? undefined : turnId;
   const { kind, author, agent } = newest.meta ?? {};

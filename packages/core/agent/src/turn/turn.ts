@@ -33,7 +33,9 @@ export interface TurnProgress {
 
 /** Whose turn it is, is added to each. */
 export type EmitTurnEvent = (event: WithoutTurn<TurnEvent>) => void;
-type WithoutTurn<Event> = Event extends TurnEvent ? Omit<Event, "turnId" | "sessionId" | "conversationId" | "owner"> : never;
+type WithoutTurn<Event> = Event extends TurnEvent
+  ? Omit<Event, "turnId" | "sessionId" | "conversationId" | "owner">
+  : never;
 
 export interface TurnRun {
   readonly turn: ActiveTurn;

@@ -52,7 +52,8 @@ export const BEGIN: Spec = {
   path: "/api/sessions",
   access: "operate",
   summary: "Begins a conversation, or goes on with one of this device's by its name.",
-  details: "The message is stored before its turn begins. Stopped and failed turns keep it, and what came of the answer.",
+  details:
+    "The message is stored before its turn begins. Stopped and failed turns keep it, and what came of the answer.",
   headers,
   body: BEGIN_BODY,
   answers,

@@ -69,9 +69,7 @@ export class InboxStore {
     this.#waitingIn = db.prepare(
       "SELECT n FROM inbox_open JOIN inbox USING (n) WHERE kind = 'message' AND lane = ? ORDER BY n",
     );
-    this.#newestIn = db.prepare(
-      "SELECT n FROM inbox WHERE kind = 'message' AND lane = ? ORDER BY n DESC LIMIT 1",
-    );
+    this.#newestIn = db.prepare("SELECT n FROM inbox WHERE kind = 'message' AND lane = ? ORDER BY n DESC LIMIT 1");
     this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
     this.#attempts = new Attempts(db);
     this.#lost = new LostMessages(db);

@@ -131,7 +131,9 @@ async function failed(
   if (code === "TURN_CANCELLED") {
     // Whoever said /stop has an answer to that.
     const words = calledOff === "stop" ? undefined : STOPPED;
-    return over(endTurn(parts, message, { note: () => (inbox.end(n, "done") ? words : undefined), error, keeps: true }));
+    return over(
+      endTurn(parts, message, { note: () => (inbox.end(n, "done") ? words : undefined), error, keeps: true }),
+    );
   }
   const verdict = judge(error, message, settings().maxAttempts);
   log.warn("a message could not be answered", {

@@ -53,7 +53,12 @@ export async function replyByHand(
     const alongside = (): void => {
       for (const { n } of waiting) if (!store.inbox.end(n, "done")) throw running();
       deliveries = store.outbox.add(rows, clock.now());
-      store.audit.add("reply_by_hand", { channel: conversation.channel, conversation: conversation.id, turn: turnId, by });
+      store.audit.add("reply_by_hand", {
+        channel: conversation.channel,
+        conversation: conversation.id,
+        turn: turnId,
+        by,
+      });
     };
     await agent.replyByHand({ owner, session, turnId, asked, sender, text, author, alongside });
     const answered = new Set(waiting.map(({ n }) => n));
