@@ -21,8 +21,9 @@ import { followingUp } from "./turn/follow-up.ts";
 import { type ReplyByHand, TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
 import type { Place } from "./turn/place.ts";
+import { SentMessages } from "./turn/sent-messages.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
-import { abandonTurn, endUnstarted, recoverTurn, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
+import { abandonTurn, endUnstarted, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
 import type { AbandonedTurn, CommandRequest, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
 
 export interface Agent extends TurnRunner {
@@ -61,8 +62,6 @@ export interface Agent extends TurnRunner {
    * and what `alongside` throws; then nothing has changed.
    */
   command(request: CommandRequest): Promise<string>;
-  /** A turn was taken out of what the model is told of this conversation: it is read again. */
-  forget(owner: ClientId, session: string): void;
   /** Conversations were removed from disk by somebody else (retention): no model must be told of them any more. */
   reread(): void;
   /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
@@ -72,9 +71,6 @@ export interface Agent extends TurnRunner {
   /** Evaluates the model's library, so that the first turn does not wait for it. */
   warm(): Promise<void>;
 }
-
-/** Turns of a conversation since a message failed that is replayed. */
-const REPLACEABLE = 100;
 
 export function createAgent(options: AgentOptions): Agent {
   return new RunningAgent(options);
@@ -92,6 +88,7 @@ class RunningAgent implements Agent {
   readonly #chosen: ChosenModels;
   readonly #commands: Commands;
   readonly #turns: TurnDeps;
+  readonly #messages: SentMessages;
   #agents: AgentSet;
 
   constructor({ agents, store, clock, log, publish, isListened, ask, model, ...options }: AgentOptions) {
@@ -113,6 +110,7 @@ class RunningAgent implements Agent {
     const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending, redact });
     const telling = { log, instruments, redaction, publish, isListened };
     this.#turns = { store, clock, models: this.#models, budget, spending, keeper, ...telling, ask, profileOf };
+    this.#messages = new SentMessages({ turns: this.#turns, active: this.#active, history: this.#history });
     this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
   }
 
@@ -177,8 +175,8 @@ class RunningAgent implements Agent {
       const command = request.takesCommands ? commandOf(request.text) : undefined;
       if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
-      if (!request.resumable) stored = this.#storeMessage(turn, open());
-      else if (request.replaces !== undefined) stored = this.#replace(turn, request.replaces);
+      if (!request.resumable) stored = this.#messages.keep(turn, open());
+      else if (request.replaces !== undefined) stored = this.#messages.replace(turn, request.replaces);
       // Its place in the lane is taken at once: what is said next must not overtake it.
       stored?.catch(() => {});
       return await this.#lanes.run(turn.key, start, turn.limit.signal);
@@ -206,63 +204,21 @@ class RunningAgent implements Agent {
     return followingUp(this.#store.sessions, place, { ...request, after });
   }
 
-  /** What an earlier attempt of the same turn has left in its conversation. */
-  async #replace({ owner, name }: ActiveTurn, turnId: string): Promise<void> {
-    const { store } = this.#turns;
-    const place = store.sessions.find(owner, name);
-    const row = place && store.sessions.replaceable(place, turnId, REPLACEABLE);
-    if (row === undefined) return;
-    await store.write(() => store.sessions.replace(row));
-    this.#history.forget({ clientId: owner, name });
-  }
-
-  /** From here on a kill does not lose the message. Rejects with STORE_*, and then nothing is kept. */
-  async #storeMessage(turn: ActiveTurn, conversation: Conversation): Promise<void> {
-    const { store } = this.#turns;
-    const { id: turnId, owner, name, agent, request, sentAt: at } = turn;
-    const { author, kind, replaces } = request;
-    const sessionId = conversation.id;
-    const meta = (author ?? kind) ? { ...(author && { author }), ...(kind && { kind }) } : undefined;
-    const { place } = conversation;
-    const replaced = place && replaces !== undefined ? store.sessions.replaceable(place, replaces) : undefined;
-    await store.write(() => {
-      if (replaced !== undefined) store.sessions.replace(replaced);
-      store.openTurns.add({ turnId, owner, name, sessionId, agent, at, text: request.text, meta });
-    });
-    if (replaced !== undefined) this.#history.forget(conversation);
-    turn.storedIn = sessionId;
-    const waits = this.#active.count(turn.key) > 1;
-    if (waits) this.#turns.publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
-    request.onStored?.({ turnId, conversationId: sessionId, sessionId: name, waits });
-  }
-
   /** In the lane: behind what ran before it. */
   async #endUnstarted(turn: ActiveTurn, open: () => Conversation, error: unknown): Promise<void> {
     const failure = error instanceof SvcError ? error : new SvcError("TURN_FAILED", undefined, { cause: error });
-    const profile = this.#agents.profiles.get(turn.agent) ?? this.#agents.profiles.get(DEFAULT_AGENT);
-    if (!profile) return;
-    await this.#lanes.alone(turn.key, () =>
-      endUnstarted(this.#turns, turn, { profile, conversation: open(), error: failure }),
-    );
+    const profile = this.#profileOrDefault(turn.agent);
+    const end = () => endUnstarted(this.#turns, turn, { profile: profile!, conversation: open(), error: failure });
+    if (profile) await this.#lanes.alone(turn.key, end);
   }
 
-  async recover(): Promise<void> {
-    for (const open of this.#store.openTurns.all()) {
-      const { turnId, owner, name, sessionId, agent } = open;
-      const profile = this.#agents.profiles.get(agent) ?? this.#agents.profiles.get(DEFAULT_AGENT);
-      if (!profile) return;
-      try {
-        const conversation = this.#history.open(owner, name, sessionId);
-        await recoverTurn(this.#turns, open, { profile, conversation });
-      } catch (error) {
-        this.#history.forget({ clientId: owner, name });
-        this.#turns.log.error("a turn that the last process left could not be kept", {
-          turn: turnId,
-          error: String(error),
-        });
-        return;
-      }
-    }
+  recover(): Promise<void> {
+    return this.#messages.recover((agent) => this.#profileOrDefault(agent));
+  }
+
+  /** A reload, or a start, may have removed the agent. */
+  #profileOrDefault(agent: string): AgentProfile | undefined {
+    return this.#agents.profiles.get(agent) ?? this.#agents.profiles.get(DEFAULT_AGENT);
   }
 
   async replyByHand({ owner, session, ...reply }: Parameters<Agent["replyByHand"]>[0]): Promise<void> {
@@ -272,10 +228,6 @@ class RunningAgent implements Agent {
     const { turnId } = reply;
     const { id: conversationId } = this.#history.open(owner, session);
     this.#turns.publish?.({ type: "turn-store", turnId, sessionId: session, conversationId, owner });
-  }
-
-  forget(owner: ClientId, session: string): void {
-    this.#history.forget({ clientId: owner, name: session });
   }
 
   stop(owner: ClientId, session: string, by: string): boolean {

@@ -1,7 +1,7 @@
 /** Messages whose turns have not ended. Each is on disk before its turn begins; whatever ends the turn removes it. */
 import type { DatabaseSync } from "node:sqlite";
-import type { ClientId } from "@svc/contract";
-import type { OpenTurn, PartialAnswer, TurnMeta } from "./types.ts";
+import { openTurnOf, type OpenTurnRow } from "./session-rows.ts";
+import type { OpenTurn, PartialAnswer } from "./types.ts";
 
 export class OpenTurnStore {
   readonly #insert;
@@ -44,29 +44,6 @@ export class OpenTurnStore {
 
   /** In the order in which they were sent. */
   all(): OpenTurn[] {
-    return (this.#all.all() as unknown as OpenTurnRow[]).map((row) => ({
-      turnId: row.turn_id,
-      owner: row.owner as ClientId,
-      name: row.name,
-      sessionId: row.session_id,
-      agent: row.agent,
-      at: row.at,
-      text: row.text,
-      meta: row.meta === null ? undefined : (JSON.parse(row.meta) as TurnMeta),
-      partial: row.partial === null ? undefined : { step: row.step!, text: row.partial },
-    }));
+    return (this.#all.all() as unknown as OpenTurnRow[]).map(openTurnOf);
   }
-}
-
-interface OpenTurnRow {
-  readonly turn_id: string;
-  readonly owner: string;
-  readonly name: string;
-  readonly session_id: string;
-  readonly agent: string;
-  readonly at: number;
-  readonly text: string;
-  readonly meta: string | null;
-  readonly step: number | null;
-  readonly partial: string | null;
 }

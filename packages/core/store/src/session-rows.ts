@@ -1,6 +1,6 @@
 /** Conversations and turns as the database has them, and as others see them. */
 import type { ClientId, Json } from "@svc/contract";
-import type { SessionSummary, SessionUsage, StoredTurn, TurnMeta, TurnState } from "./types.ts";
+import type { OpenTurn, SessionSummary, SessionUsage, StoredTurn, TurnMeta, TurnState } from "./types.ts";
 
 export interface UsageRow extends Omit<SessionUsage, "costUsd"> {
   readonly costUsd: number | null;
@@ -58,5 +58,32 @@ export function turnOf(row: TurnRow): StoredTurn {
     state: row.state,
     replaced: row.replaced === 1,
     ...(row.meta !== null && { meta: JSON.parse(row.meta) as TurnMeta }),
+  };
+}
+
+export interface OpenTurnRow {
+  readonly turn_id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly session_id: string;
+  readonly agent: string;
+  readonly at: number;
+  readonly text: string;
+  readonly meta: string | null;
+  readonly step: number | null;
+  readonly partial: string | null;
+}
+
+export function openTurnOf(row: OpenTurnRow): OpenTurn {
+  return {
+    turnId: row.turn_id,
+    owner: row.owner as ClientId,
+    name: row.name,
+    sessionId: row.session_id,
+    agent: row.agent,
+    at: row.at,
+    text: row.text,
+    meta: row.meta === null ? undefined : (JSON.parse(row.meta) as TurnMeta),
+    partial: row.partial === null ? undefined : { step: row.step!, text: row.partial },
   };
 }

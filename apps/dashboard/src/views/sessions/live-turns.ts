@@ -38,22 +38,32 @@ export function withoutEnded(turns: readonly LiveTurn[], messages: readonly Mess
   return turns.some(isGone) ? turns.filter((turn) => !isGone(turn)) : turns;
 }
 
-export const isOpen = ({ state }: Message): boolean => state === "running" || state === "waiting";
+const isOpen = ({ state }: Message): boolean => state === "running" || state === "waiting";
 
 /** What is shown of a turn that runs: what the service had when it was read, and what has come since. */
 export function partsOf(read: readonly Message[], live: LiveTurn | undefined): readonly LivePart[] {
   if (live?.isWhole) return live.parts;
-  const before = read.filter(({ role }) => role === "assistant").reduce<readonly LivePart[]>(withMessage, []);
-  return (live?.parts ?? []).reduce<readonly LivePart[]>((parts, part) => {
-    if (part.kind === "call") {
-      const isThere = parts.some((one) => one.kind === "call" && one.callId === part.callId);
-      return isThere
-        ? parts.map((one) => (one.kind === "call" && one.callId === part.callId ? part : one))
-        : [...parts, part];
-    }
-    const rest = part.text.slice(Math.max(0, lengthOf(parts) - part.offset));
-    return rest === "" ? parts : longer(parts, rest, lengthOf(parts));
-  }, before);
+  let parts: readonly LivePart[] = [];
+  for (const message of read) if (message.role === "assistant") parts = withMessage(parts, message);
+  for (const part of live?.parts ?? []) parts = part.kind === "call" ? withCall(parts, part) : withText(parts, part);
+  return parts;
+}
+
+type Call = Extract<LivePart, { kind: "call" }>;
+type Text = Extract<LivePart, { kind: "text" }>;
+
+const isSame = (one: LivePart, { callId }: Call): boolean => one.kind === "call" && one.callId === callId;
+
+function withCall(parts: readonly LivePart[], call: Call): readonly LivePart[] {
+  const isThere = parts.some((one) => isSame(one, call));
+  return isThere ? parts.map((one) => (isSame(one, call) ? call : one)) : [...parts, call];
+}
+
+/** What of it is news. */
+function withText(parts: readonly LivePart[], { text, offset }: Text): readonly LivePart[] {
+  const length = lengthOf(parts);
+  const rest = text.slice(Math.max(0, length - offset));
+  return rest === "" ? parts : longer(parts, rest, length);
 }
 
 function withMessage(parts: readonly LivePart[], { text, calls }: Message): readonly LivePart[] {

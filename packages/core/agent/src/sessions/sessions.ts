@@ -158,8 +158,8 @@ function messagesOf({ request, progress }: ActiveTurn): ReturnType<typeof cutOff
 }
 
 /** Only channels make such names: those of clients have no brackets. One that was put aside has a number behind it. */
-export function conversationIn(name: string): Conversation | undefined {
+function conversationIn(name: string): Conversation | undefined {
   if (!name.startsWith('["')) return undefined;
-  const [channel, id, thread] = JSON.parse(name.replace(/(?:\.\d+)+$/, "")) as [string, string, string?];
+  const [channel, id, thread] = JSON.parse(name.slice(0, name.lastIndexOf("]") + 1)) as [string, string, string?];
   return { channel, id, ...(thread !== undefined && { thread }) };
 }
