@@ -27,7 +27,7 @@ export function chatCases(scene: () => Scene): void {
       expect(await thread.getByText("which files are there?").count()).toBe(1);
 
       await box.fill("thank you");
-      await page.getByRole("button", { name: "Send" }).click();
+      await page.getByRole("button", { name: "Send", exact: true }).click();
       await thread.getByText("You said: thank you").waitFor();
       await expect.poll(() => thread.getByText("You said: thank you").count()).toBe(1);
       await page.reload();
@@ -139,13 +139,13 @@ export function chatCases(scene: () => Scene): void {
       expect(await thread.getByText("begin and hang").count()).toBe(1);
 
       // In a conversation that is there already: stopped, by the button in the place of Send.
-      await page.getByRole("button", { name: "Send" }).waitFor();
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor();
       await box.fill("never answer this, please");
       await box.press("Enter");
       await page.reload();
       await thread.getByText("never answer this, please").waitFor();
       await page.getByRole("button", { name: "Stop" }).click();
-      await page.getByRole("button", { name: "Send" }).waitFor();
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor();
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("Pairing code").waitFor();
       expect(await page.evaluate<string>("JSON.stringify({ ...sessionStorage })")).toBe("{}");
@@ -163,7 +163,7 @@ export function chatCases(scene: () => Scene): void {
       await page.getByRole("listitem").getByText("answers").waitFor();
       await page.getByRole("button", { name: "Stop" }).click();
       await page.getByText("TURN_CANCELLED").waitFor();
-      await page.getByRole("button", { name: "Send" }).waitFor();
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor();
       expect(await page.getByRole("listitem").getByText("answers").count()).toBe(0);
       person.expectCalm();
     });

@@ -70,6 +70,14 @@ function fifthRelease(): void {
   db.close();
 }
 
+/** What the seventh release knew: all of that, traced, and sign-ins that last. */
+function seventhRelease(): void {
+  fifthRelease();
+  const db = new DatabaseSync(home.file);
+  db.exec(`BEGIN; ${STEPS[5]} ${STEPS[6]} PRAGMA user_version = 7; COMMIT;`);
+  db.close();
+}
+
 /** Runs TypeScript in a process of its own, with the store's code and this test's file. */
 const child = (code: string): [string, string[]] => [
   process.execPath,
@@ -172,6 +180,23 @@ test("a database of the fifth release keeps what waits in it, and what comes fro
   expect(store.conversations.modelOf("cl-2" as ClientId, "work")).toBe("small");
   await store.write(() => store.inbox.begin(1, TRACEPARENT));
   expect(store.inbox.read(1)).toMatchObject({ waitTraceparent: TRACEPARENT });
+  store.close();
+  const after = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(after).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
+});
+
+test("a database of the seventh release has the turns it had, all of them with their answers, and takes open ones", async () => {
+  seventhRelease();
+  const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(report).toEqual({ schema: 7, problems: [], complete: true });
+  const store = home.open();
+  const place = store.sessions.find("cl-2" as ClientId, "work")!;
+  expect(
+    store.sessions.recentTurns(place, 100).map(({ id, state, replaced, meta }) => [id, state, replaced, meta]),
+  ).toEqual(["t-1", "t-2"].map((id) => [id, "done", false, undefined]));
+  expect(store.openTurns.all()).toEqual([]);
+  const open = { turnId: "t-9", owner: "cl-2" as ClientId, name: "work", sessionId: "s-1", agent: "default" };
+  await store.write(() => store.openTurns.add({ ...open, at: 40, text: "hello", meta: undefined }));
   store.close();
   const after = await checkDatabase(home.file, { quick: false, clock: home.clock });
   expect(after).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
