@@ -51,7 +51,7 @@ export function restartCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
-    test("tells who had sent a message that its answer never came, and takes the next one", async () => {
+    test("has the message whose answer never came, with the reason, and takes the next one", async () => {
       const { browser, house } = scene();
       await using person = await signedIn(browser, house);
       const { page } = person;
@@ -65,11 +65,12 @@ export function restartCases(scene: () => Scene): void {
       await page.route(`${house.url}/`, (route) =>
         route.fulfill({ contentType: "text/html", body: "<title>svc</title>" }),
       );
-      await page.getByText("The connection was lost. If this is not in the conversation").waitFor();
       await house.start();
       await page.getByText("connecting again").waitFor({ state: "hidden" });
       await page.getByText("this page is of the version before").waitFor();
       // What was being answered died with the service.
+      await page.getByText("TURN_INTERRUPTED").waitFor();
+      await page.getByText("never answer this either").waitFor();
       expect(await page.getByRole("listitem").getByText("answers").count()).toBe(0);
       await box.fill("are you there?");
       await box.press("Enter");

@@ -209,7 +209,7 @@ async function answerOf(
     redaction,
     emit,
     onPartial,
-    isListened: deps.isListened ?? (() => false),
+    isListened: turn.request.inPieces ? () => true : (deps.isListened ?? (() => false)),
     // Who lowers a limit is obeyed by turns that run; an agent that is gone keeps the limit it had.
     checkBudget: () => budget.check({ name, model, maxCostPerDay: (profileOf(name) ?? profile).maxCostPerDay }),
   });

@@ -122,6 +122,7 @@ class SessionTurns {
       clientId: device.clientId,
       author: authorOf(device),
       takesCommands: true,
+      inPieces: true,
       onStored,
       ...(claim && { claim }),
     } as const;
