@@ -21,8 +21,8 @@ export interface TurnRequest {
    * `text` in its place, `continue` asks for the rest of the answer; `text` counts for `edit` only.
    */
   readonly after?: { readonly turnId: string; readonly how: FollowUp };
-  /** Id of the earlier turn that this one takes the place of: no model is told of that one any more. */
-  readonly replaces?: string | undefined;
+  /** The earlier turn that this one takes the place of, if it ended since then: no model is told of that one any more. */
+  readonly replaces?: { readonly turnId: string; readonly sinceMs?: number } | undefined;
   /** The message is on disk: it is not lost any more, whatever becomes of the turn. Not called for commands. Must not throw. */
   readonly onStored?: (stored: StoredMessage) => void;
   /** The text may be a command: a person said it, and is shown the answer, which the conversation does not keep. */

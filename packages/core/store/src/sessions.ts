@@ -115,10 +115,11 @@ export class SessionStore {
     return { turns: turns.reverse(), before: undefined };
   }
 
-  /** Row of a turn that did not end well and in which nothing acted, if it is among the newest `limit`. */
-  replaceable(place: SessionPlace, turnId: string, limit = 1): number | undefined {
+  /** Row of a turn that did not end well and in which nothing acted, if it is among the newest `limit`, and not from before `sinceMs`. */
+  replaceable(place: SessionPlace, turnId: string, limit = 1, sinceMs = -Infinity): number | undefined {
     let seen = 0;
     for (const row of this.#backwards(place)) {
+      if (row.at < sinceMs) break;
       if (row.id === turnId && row.state !== "done" && row.replaced === 0) {
         const acted = row.meta !== null && (JSON.parse(row.meta) as TurnMeta).acted === true;
         if (!acted) return row.n;

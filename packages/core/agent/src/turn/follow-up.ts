@@ -23,7 +23,7 @@ export function followingUp(
   sessions: Pick<SessionStore, "turnsBefore">,
   place: SessionPlace,
   request: TurnRequest & Required<Pick<TurnRequest, "after">>,
-): TurnRequest & { readonly replaces: string | undefined } {
+): TurnRequest {
   const { turnId, how } = request.after;
   const newest = sessions.turnsBefore(place, 1).turns[0];
   if (newest?.id !== turnId) {
@@ -36,7 +36,7 @@ export function followingUp(
   if (!followUpsOf(newest).includes(how))
     throw new SvcError("TURN_STATE", WHY[how], { hint: "Send a new message instead." });
   // The model has to know what was done: such a turn stays before the new one.
-  const replaces = how === "continue" || newest.meta?.acted ? undefined : turnId;
+  const replaces = how === "continue" || newest.meta?.acted ? undefined : { turnId };
   const { kind, author, agent } = newest.meta ?? {};
   const base = { ...request, ...(agent !== undefined && { agent }), replaces };
   if (how === "edit") return base;

@@ -1,5 +1,6 @@
 /** Messages on disk before their turns begin: a kill loses none, and what a killed process has left is found again. */
 import type { AgentProfile } from "../profiles.ts";
+import type { TurnRequest } from "../types.ts";
 import type { ActiveTurn, ActiveTurns } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
 import { recoverTurn, type TurnDeps } from "./whole-turn.ts";
@@ -28,7 +29,7 @@ export class SentMessages {
     const { author, kind, replaces } = request;
     const { id: sessionId, place } = conversation;
     const meta = (author ?? kind) ? { ...(author && { author }), ...(kind && { kind }) } : undefined;
-    const replaced = place && replaces !== undefined ? store.sessions.replaceable(place, replaces) : undefined;
+    const replaced = place && replaces !== undefined ? store.sessions.replaceable(place, replaces.turnId) : undefined;
     await store.write(() => {
       if (replaced !== undefined) store.sessions.replace(replaced);
       store.openTurns.add({ turnId, owner, name, sessionId, agent, at, text: request.text, meta });
@@ -41,11 +42,11 @@ export class SentMessages {
   }
 
   /** What an earlier attempt of the same turn has left in its conversation is told to no model beside this one. */
-  async replace({ owner, name }: ActiveTurn, turnId: string): Promise<void> {
+  async replace({ owner, name }: ActiveTurn, { turnId, sinceMs }: NonNullable<TurnRequest["replaces"]>): Promise<void> {
     const { turns, history } = this.#deps;
     const { store } = turns;
     const place = store.sessions.find(owner, name);
-    const row = place && store.sessions.replaceable(place, turnId, REPLACEABLE);
+    const row = place && store.sessions.replaceable(place, turnId, REPLACEABLE, sinceMs);
     if (row === undefined) return;
     await store.write(() => store.sessions.replace(row));
     history.forget({ clientId: owner, name });

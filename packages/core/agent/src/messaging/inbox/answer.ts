@@ -89,7 +89,7 @@ async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, w
     author,
     turnId,
     // One that failed and is replayed: what is kept of that is not told to the model beside this attempt.
-    ...(message.attempts > 0 && { replaces: turnId }),
+    replaces: { turnId, sinceMs: message.receivedAtMs },
     resumable: true,
     signal,
     onBegin: () => waits.end(n),
