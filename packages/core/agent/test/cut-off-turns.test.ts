@@ -200,6 +200,44 @@ describe("a killed process", () => {
   });
 });
 
+test("an answer that comes is saved five times a second at most, however many pieces it has, and never after its end", async () => {
+  const before = house({});
+  let saves = 0;
+  const { savePartial } = before.store.openTurns;
+  before.store.openTurns.savePartial = (...saved) => ((saves += 1), savePartial.apply(before.store.openTurns, saved));
+  const next = Array.from({ length: 40 }, () => gate());
+  const model: LanguageModelV4 = {
+    ...scripted(),
+    doStream: async (options) => ({
+      stream: streamOf(
+        (async function* () {
+          yield { type: "text-start", id: "0" } as const;
+          for (const { opened } of next) {
+            await opened;
+            yield { type: "text-delta", id: "0", delta: "x" } as const;
+          }
+          await hang(options);
+        })(),
+      ),
+    }),
+  };
+  const { agent, clock, events } = house({ model, store: before.store, clock: before.clock, ...listened });
+  const turn = failure(ask(agent, "go", inLane));
+  for (const [count, { open }] of next.entries()) {
+    open();
+    await until(() => events.filter(({ type }) => type === "text-delta").length > count);
+    await clock.advance(50);
+    await until(() => true);
+  }
+  expect(saves).toBeGreaterThan(5);
+  expect(saves).toBeLessThanOrEqual(10);
+  agent.stop(client, "s", "a test");
+  await turn;
+  const last = saves;
+  await clock.advance(10_000);
+  expect([saves, clock.waiting]).toEqual([last, 0]);
+});
+
 describe("going on from a turn without a whole answer", () => {
   const down = () => Object.assign(new Error("no"), { statusCode: 401, isRetryable: false });
   const after = (agent: Agent, how: "retry" | "edit" | "continue") => ({

@@ -15,18 +15,17 @@ export interface AnswerCheckpointsOptions {
 export class AnswerCheckpoints {
   readonly #options: AnswerCheckpointsOptions;
   #cancel: (() => void) | undefined;
+  #isSaving = false;
   #isOver = false;
 
   constructor(options: AnswerCheckpointsOptions) {
     this.#options = options;
   }
 
-  /** More has come. */
+  /** More has come. One save at a time is planned, or under way. */
   changed(): void {
-    if (this.#isOver) return;
-    this.#cancel ??= this.#options.clock.after(SAVE_MS, () => {
-      this.#save().finally(() => (this.#cancel = undefined));
-    });
+    if (this.#isOver || this.#cancel || this.#isSaving) return;
+    this.#cancel = this.#options.clock.after(SAVE_MS, () => void this.#save());
   }
 
   /** The turn is over: whatever ends it writes its text. */
@@ -37,14 +36,13 @@ export class AnswerCheckpoints {
 
   async #save(): Promise<void> {
     const { store, turnId, partial } = this.#options;
+    this.#cancel = undefined;
     const saved = partial();
     if (this.#isOver || saved === undefined) return;
+    this.#isSaving = true;
     // A full disk must not end an answer that is on its way; its end will meet the same disk.
     await store.write(() => store.openTurns.savePartial(turnId, saved)).catch(() => undefined);
-    const now = partial();
-    if (now?.text.length !== saved.text.length) {
-      this.#cancel = undefined;
-      this.changed();
-    }
+    this.#isSaving = false;
+    if (partial() !== saved) this.changed();
   }
 }
