@@ -13,6 +13,10 @@ export function chatCases(scene: () => Scene): void {
       await box.fill("which files are there?");
       await box.press("Enter");
 
+      // Its own place now, with the message box still in hand.
+      await page.waitForURL(/#\/sessions\//);
+      await expect.poll(() => page.locator("textarea:focus").count()).toBe(1);
+
       // The turn waits for a yes: what the model said before is there already.
       const thread = page.getByRole("list", { name: "Messages" });
       await thread.getByText("Let me look.").waitFor();
@@ -20,10 +24,6 @@ export function chatCases(scene: () => Scene): void {
       await page.getByRole("button", { name: /^Approve #/ }).click();
 
       await thread.getByText("There are three files").waitFor();
-      // Its own place now, with the message box still in hand.
-      await page.waitForURL(/#\/sessions\//);
-      await thread.getByText("There are three files").waitFor();
-      expect(await page.locator("textarea:focus").count()).toBe(1);
       expect(await thread.getByText("which files are there?").count()).toBe(1);
 
       await box.fill("thank you");

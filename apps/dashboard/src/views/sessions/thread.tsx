@@ -23,7 +23,7 @@ export function Thread({ conversation, shown, turns, children }: Props) {
   const mayOperate = useMayOperate();
   const messages = shown.transcript?.messages ?? [];
   const newest = shown.transcript?.newest ?? null;
-  const { isAway, toEnd } = useFollow(messages[0] && `${messages[0].turn_id} ${messages[0].at}`);
+  const { isAway, toEnd } = useFollow(messages[0] && `${messages[0].turn_id} ${messages[0].role} ${messages[0].text}`);
   const kept = turnsOf(messages);
   const last = kept.at(-1)?.id;
   const isOwn = kept.at(-1)?.messages[0]?.role === "user";
