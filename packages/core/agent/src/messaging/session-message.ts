@@ -4,7 +4,7 @@
  * a lane, and whoever could name an owner would be anybody.
  */
 import type { ClientId, Conversation, Json } from "@svc/contract";
-import type { NewMessage } from "@svc/store";
+import type { Author, NewMessage } from "@svc/store";
 
 export interface SessionMessage {
   readonly owner: ClientId;
@@ -30,9 +30,16 @@ export function sessionIn(lane: string): { readonly owner: string; readonly sess
   return { owner, session };
 }
 
+/** Who wrote such a message, by its sender. */
+export const authorOfSender = (sender: string): Author =>
+  sender === ANONYMOUS ? { kind: "anonymous" } : { kind: "device", id: sender };
+
+/** Sender of what came without a token. */
+const ANONYMOUS = "anonymous";
+
 /** What the lanes of an owner begin with. */
 export const lanesOfOwner = (owner: ClientId): string => `${BEGINNING}${JSON.stringify(owner)},`;
 
 const BEGINNING = '{"session":[';
-const laneOfSession = (owner: ClientId, session: string): string =>
+export const laneOfSession = (owner: ClientId, session: string): string =>
   `${lanesOfOwner(owner)}${JSON.stringify(session)}]}`;

@@ -1,6 +1,7 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
 import { type Conversation, type Inbound, SvcError } from "@svc/contract";
 import type { SessionSummary, Store } from "@svc/store";
+import { authorOfSender, laneOfSession } from "../messaging/session-message.ts";
 import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
 import { followUpsOf } from "../turn/follow-up.ts";
 import { conversationKey, type History } from "../turn/history.ts";
@@ -66,12 +67,13 @@ export class Sessions implements SessionService {
   #open({ clientId, name, channel }: SessionInfo, kept: ReadonlySet<string>): SessionMessage[] {
     const { store, active, redact } = this.#parts;
     const open = active.stored(conversationKey(clientId, name)).map(ofActive);
-    // Messages of channels wait in the inbox.
-    const waiting = (channel ? store.inbox.waitingIn(name) : []).map(({ turnId, receivedAtMs, body }) => {
+    // What came by a channel, or by a caller that does not wait, is in the inbox.
+    const lane = channel ? name : laneOfSession(clientId, name);
+    const waiting = store.inbox.waitingIn(lane).map(({ turnId, receivedAtMs, body }) => {
       const { sender, text } = body as unknown as Inbound;
       const running = active.running().find((turn) => turn.id === turnId);
       const about = { id: turnId, at: receivedAtMs, replaced: false } as const;
-      const meta = { author: { kind: "person", id: sender } } as const;
+      const meta = { author: channel ? ({ kind: "person", id: sender } as const) : authorOfSender(sender) };
       const messages = running?.progress ? messagesOf(running) : [userMessage(text)];
       return { ...about, meta, messages, state: running ? ("running" as const) : ("waiting" as const) };
     });

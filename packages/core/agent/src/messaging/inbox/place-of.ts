@@ -1,7 +1,7 @@
 /** Whose turn a message's is, and in which session: of a channel's conversation, or of whoever asked by HTTP. */
 import type { ClientId, Inbound } from "@svc/contract";
 import type { Author, InboxMessage } from "@svc/store";
-import { sessionIn } from "../session-message.ts";
+import { authorOfSender, sessionIn } from "../session-message.ts";
 import type { InboxParts } from "./parts.ts";
 
 export interface MessagePlace {
@@ -22,13 +22,9 @@ export function placeOf(
   const { owner, session } = sessionIn(lane) ?? {};
   const { sender } = body as unknown as Inbound;
   if (owner !== undefined && session !== undefined) {
-    const author: Author = sender === ANONYMOUS ? { kind: "anonymous" } : { kind: "device", id: sender };
-    return { session, author, ...identity.ofSession(owner, turnId) };
+    return { session, author: authorOfSender(sender), ...identity.ofSession(owner, turnId) };
   }
   const clientId = identity.sender(channel, sender);
   const author: Author = { kind: "person", id: sender };
   return { clientId, owner: identity.channel(channel), session: lane, author, isGone: false };
 }
-
-/** Sender of what came without a token (`sessionMessageOf`). */
-const ANONYMOUS = "anonymous";
