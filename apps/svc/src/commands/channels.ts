@@ -30,33 +30,63 @@ export async function run(context: CommandContext): Promise<number> {
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** Compares symbols with another device; both sides have to say that they are the same. */
+/** Shows the QR code, or compares symbols: both sides have to say that they are the same. */
 async function verify(context: CommandContext, backend: Backend, channel: string): Promise<number> {
   if (!backend.isDaemon) throw new SvcError("NOT_RUNNING");
-  if (!atTerminal()) throw new SvcError("USAGE", "Symbols are compared at a terminal.");
+  if (!atTerminal()) throw new SvcError("USAGE", "A verification needs a terminal: it shows a code, or symbols.");
   const call = async (body: Record<string, Json>): Promise<VerificationState> =>
     (await backend.call({ name: "channel-verify", body: { channel, ...body } })) as unknown as VerificationState;
+  const byEmoji = context.options.flag("emoji");
+  let isCodeShown = false;
   let state = await call({ step: "begin" });
-  context.print("Waiting for the other device. Accept the verification there, by emoji.");
+  context.print("Waiting for the other device. Accept the verification there.");
   for (;;) {
-    if (state.stage === "done") {
-      context.print(printable(`verified with ${state.peer}`));
+    const { stage, peer } = state;
+    if (stage === "done") {
+      context.print(printable(`verified with ${peer}`));
       return EXIT.ok;
     }
-    if (state.stage === "cancelled") {
-      context.print(printable(`not verified: ${state.peer} ended it (${state.reason})`));
+    if (stage === "cancelled") {
+      context.print(printable(`not verified: ${peer} ended it (${state.reason})`));
       return EXIT.unavailable;
     }
-    if (state.stage === "compare") {
-      context.print(printable(`${state.peer} shows these symbols, in this order:`));
+    if (stage === "scan" && byEmoji) state = await call({ step: "compare" });
+    else if (stage === "scan" && !isCodeShown) {
+      isCodeShown = true;
+      context.print(qrText(state.qr));
+      context.print(printable(`Scan it with ${peer}, or choose emoji there.`));
+    } else if (stage === "scanned") {
+      const matches = await confirmed(printable(`Does ${peer} say that the code is right?`));
+      state = await call({ step: "answer", matches });
+    } else if (stage === "compare") {
+      context.print(printable(`${peer} shows these symbols, in this order:`));
       context.print(printable(state.symbols.map(({ symbol, name }) => `  ${symbol}  ${name}`).join("\n")));
       state = await call({ step: "answer", matches: await confirmed("Does the other device show the same?") });
-      continue;
+    } else {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      state = await call({ step: "state" });
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-    state = await call({ step: "state" });
   }
 }
+
+const QR_MARGIN = 2;
+
+/** Half blocks, two rows in one line: light modules are drawn, for the usual light-on-dark terminal. */
+export function qrText(rows: readonly string[]): string {
+  const width = (rows[0]?.length ?? 0) + 2 * QR_MARGIN;
+  const blank = Array.from({ length: QR_MARGIN }, () => "0".repeat(width));
+  const side = "0".repeat(QR_MARGIN);
+  const all = [...blank, ...rows.map((row) => side + row + side), ...blank];
+  const lines: string[] = [];
+  for (let at = 0; at < all.length; at += 2) {
+    const [upper = "", lower = "1".repeat(width)] = [all[at], all[at + 1]];
+    lines.push(Array.from(upper, (module, column) => BLOCKS[`${module}${lower[column]}`] ?? " ").join(""));
+  }
+  return lines.map((line) => `  ${line}`).join("\n");
+}
+
+/** By upper and lower module. */
+const BLOCKS: Readonly<Record<string, string>> = { "00": "█", "01": "▀", "10": "▄", "11": " " };
 
 /** Made here to be listed, it looks like one that runs; and nobody is at its address. */
 const asStopped = (line: ChannelLine): ChannelLine =>

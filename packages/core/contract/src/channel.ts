@@ -200,20 +200,26 @@ export const DEDUPE_MS = 691_200_000;
 export const DEFAULT_MAX_CHARS = 4_000;
 
 /**
- * Compares a row of symbols with another device, which rules out a man in the middle: `svc channels verify`. Every call
- * does what is ours to do next. Throws CHANNEL_DOWN, CHANNEL_CANNOT, CHANNEL_UNAUTHORIZED, REMOTE_*.
+ * Makes sure of the keys of another device, which rules out a man in the middle: it scans a QR code, or both show the same row of
+ * symbols. Every call does what is ours to do next. Throws CHANNEL_DOWN, CHANNEL_CANNOT, CHANNEL_UNAUTHORIZED, REMOTE_*.
  */
 export interface Verification {
+  /** Who asks to verify this device and has no answer yet, for a person. */
+  requests(signal: AbortSignal): Promise<readonly string[]>;
   /** Takes up a request that waits, or asks the account's other devices. */
   begin(signal: AbortSignal): Promise<VerificationState>;
   state(signal: AbortSignal): Promise<VerificationState>;
-  /** Whether the other side shows the same symbols. */
+  /** At `scan`: compares symbols instead. */
+  compare(signal: AbortSignal): Promise<VerificationState>;
+  /** At `compare`: whether the other side shows the same symbols; at `scanned`: whether it says that it is verified. */
   answer(matches: boolean, signal: AbortSignal): Promise<VerificationState>;
 }
 
 /** `peer`: the other side, for a person. */
 export type VerificationState =
-  | { readonly stage: "waiting" | "confirmed" | "done"; readonly peer: string }
+  | { readonly stage: "waiting" | "scanned" | "confirmed" | "done"; readonly peer: string }
+  /** `qr`: rows of the code that the other device scans, `1` for a dark module and `0` for a light one, without a margin. */
+  | { readonly stage: "scan"; readonly peer: string; readonly qr: readonly string[] }
   | {
       readonly stage: "compare";
       readonly peer: string;

@@ -50,8 +50,10 @@ export interface Crypto {
   decrypt(roomId: string, event: Fields): Promise<Decrypted>;
   /** Content of an `m.room.encrypted` event that the devices of these people can read. Throws as `MatrixApi.call`. */
   encrypt(message: OutgoingEvent, signal: AbortSignal): Promise<Fields>;
-  /** A verification in a room is made of its messages: what is none of them is left alone. */
-  heard(roomId: string, event: Fields): Promise<void>;
+  /** Hands the machine an event of a verification in a room; see `isVerification`. Throws as `MatrixApi.call`. */
+  heard(roomId: string, event: Fields, signal: AbortSignal): Promise<void>;
+  /** People who have asked for a verification in a room. */
+  readonly askers: ReadonlySet<string>;
   /** Sends what the machine wants to be sent. Throws as `MatrixApi.call`, and FEATURE_FAILED for a conflict of keys. */
   flush(signal: AbortSignal): Promise<void>;
   /** Sends one request of the machine's and hands it the answer. Throws as `MatrixApi.call`. */
@@ -112,6 +114,7 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
   const oneAfterTheOther = queue();
   /** Rooms that this process has a session of its own for. */
   const begun = new Set<string>();
+  const askers = new Set<string>();
 
   const answerTo = async (request: MachineRequest, signal: AbortSignal): Promise<Fields> => {
     const { type, body: jsonText, event_type: eventType = "", txn_id: txnId = "" } = request;
@@ -188,9 +191,17 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
         return { state: "waiting", sessionId: wordOf(fieldsOf(event["content"])["session_id"]) };
       }
     },
-    async heard(roomId, event) {
-      const isRequest = fieldsOf(event["content"])["msgtype"] === "m.key.verification.request";
-      if (!isRequest && !String(event["type"]).startsWith("m.key.verification.")) return;
+    askers,
+    async heard(roomId, event, signal) {
+      const sender = String(event["sender"]);
+      const user = userIdIn(wasm, sender);
+      if (user === undefined) return;
+      if (event["type"] === "m.room.message") {
+        if (askers.size < MOST_ASKERS) askers.add(sender);
+        // A request of a device that the machine does not know is dropped.
+        await machine.updateTrackedUsers([user]);
+        await post(machine.queryKeysForUsers([new wasm.UserId(sender)]) as MachineRequest, signal);
+      }
       await machine.receiveVerificationEvent(JSON.stringify(event), new wasm.RoomId(roomId)).catch(() => undefined);
     },
     encrypt: ({ roomId, userIds, encryption, type, content }, signal) =>
@@ -225,6 +236,13 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
 }
 
 const MAX_KEYS_BYTES = 33_554_432;
+const MOST_ASKERS = 100;
+
+/** Whether it is part of a verification in a room. https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework */
+export const isVerification = ({ type, content }: Fields): boolean =>
+  typeof type === "string" &&
+  (type.startsWith("m.key.verification.") ||
+    (type === "m.room.message" && fieldsOf(content)["msgtype"] === "m.key.verification.request"));
 
 /** Read and compiled once in a process. */
 async function loadWasm(): Promise<Wasm> {

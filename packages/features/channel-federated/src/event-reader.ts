@@ -2,7 +2,7 @@
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, senderGate, wordOf } from "@svc/kit";
 import { CHANNEL, type Config } from "./config.ts";
-import type { Crypto } from "./crypto.ts";
+import { type Crypto, isVerification } from "./crypto.ts";
 import { eventIdOf, inboundOf, repliedTo } from "./inbound.ts";
 import type { OwnMessages } from "./outbound.ts";
 import type { Rooms } from "./rooms.ts";
@@ -67,8 +67,8 @@ export function eventReader({ rooms, ownMessages, userId, crypto, context }: Rea
       return result.state === "waiting" ? "waiting" : undefined;
     }
     const isMessage = event["type"] === "m.room.message" || event["type"] === "m.sticker";
-    // The homeserver could write it in anybody's name.
-    if (isMessage && (await rooms.encryption(roomId, signal)) !== undefined) {
+    // The homeserver could write it in anybody's name; a verification proves itself, and some clients write it in clear text.
+    if (isMessage && !isVerification(event) && (await rooms.encryption(roomId, signal)) !== undefined) {
       tellOnce("a message in an encrypted room is not encrypted, and is not answered", roomId);
       return undefined;
     }
@@ -101,7 +101,8 @@ export function eventReader({ rooms, ownMessages, userId, crypto, context }: Rea
       const redacted = new Set<string>();
       for (const { roomId, event } of arrived) {
         const sender = wordOf(event["sender"]);
-        if (sender === undefined || sender === userId || !READ.has(String(event["type"]))) continue;
+        if (sender === undefined || sender === userId) continue;
+        if (!READ.has(String(event["type"])) && !isVerification(event)) continue;
         if (event["type"] === "m.room.redaction") {
           const id = eventIdOf(event["redacts"] ?? fieldsOf(event["content"])["redacts"]);
           if (id !== undefined) redacted.add(id);
@@ -118,7 +119,10 @@ export function eventReader({ rooms, ownMessages, userId, crypto, context }: Rea
           const notice = waitingNotice(roomId, event);
           if (notice) inbound.push(notice);
         } else if (plain !== undefined) {
-          await crypto?.heard(roomId, plain);
+          if (isVerification(plain)) {
+            await crypto?.heard(roomId, plain, signal);
+            continue;
+          }
           const message = await inboundIn(roomId, plain, signal);
           if (message) inbound.push(message);
         }

@@ -22,7 +22,7 @@ import { presenceOf } from "./presence.ts";
 import { createRooms } from "./rooms.ts";
 import { runSync } from "./sync.ts";
 import { createTrust, type Trust } from "./trust.ts";
-import { createVerification } from "./verification.ts";
+import { createVerification, verificationRoutes } from "./verification.ts";
 
 export interface Options {
   /** Default: the durable one, below `$SVC_HOME`. */
@@ -50,6 +50,9 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
   const post = eventPoster(outbound);
   const drafts = draftsOf(outbound, post);
 
+  const people = config.allowed_users;
+  const verification = createVerification({ crypto: outbound.crypto, userId, people, log: context.log });
+
   const channel: Channel = {
     text: { maxChars: TEXT_CHARS },
     send: messageSender(outbound, post),
@@ -67,7 +70,7 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
       if (recoveryKey === undefined) return done;
       return `${done} Recovery key of the account, shown this once: ${recoveryKey}`;
     },
-    verification: createVerification({ crypto: outbound.crypto, userId, people: config.allowed_users }),
+    verification,
   };
 
   const connect = async (signal: AbortSignal): Promise<void> => {
@@ -85,7 +88,11 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
         userId: identity.userId,
         crypto: connection.current(),
         findKey: async (...asked) => (await trust?.findKey(...asked)) ?? false,
-        caughtUp: async (...asked) => await trust?.keepUp(...asked),
+        async caughtUp(until) {
+          const opened = connection.current();
+          if (opened) verification.announce(opened, identity.userId);
+          await trust?.keepUp(until);
+        },
         context,
       },
       signal,
@@ -94,6 +101,7 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
 
   return {
     channel,
+    routes: verificationRoutes(verification),
     async run(signal) {
       try {
         signal.throwIfAborted();

@@ -1,39 +1,76 @@
 /**
- * Verification of this device by emoji, with another device of the account or a person who may write.
- * https://spec.matrix.org/v1.16/client-server-api/#short-authentication-string-sas-verification
+ * Verification of this device, with another device of the account or a person who may write: the other side scans a QR code, or
+ * both compare emoji. https://spec.matrix.org/v1.16/client-server-api/#device-verification
  */
-import { SvcError, type Verification, type VerificationState } from "@svc/contract";
-import type { Sas, VerificationRequest } from "@matrix-org/matrix-sdk-crypto-wasm";
+import { type FeatureContext, type Route, SvcError, type Verification, type VerificationState } from "@svc/contract";
+import type { Qr, Sas, VerificationRequest } from "@matrix-org/matrix-sdk-crypto-wasm";
+import * as v from "valibot";
+import { CHANNEL } from "./config.ts";
 import type { Crypto, MachineRequest } from "./crypto.ts";
 
 export interface VerificationDeps {
   /** The open machine. Throws CHANNEL_DOWN. */
   readonly crypto: (signal: AbortSignal) => Promise<Crypto>;
   readonly userId: (signal: AbortSignal) => Promise<string>;
-  /** Who may ask, beside the account's own devices. */
+  /** Who may ask, beside the account's own devices and those who ask in a room. */
   readonly people: readonly string[];
+  readonly log: FeatureContext["log"];
 }
 
-export function createVerification({ crypto, userId, people }: VerificationDeps): Verification {
+export interface DeviceVerification extends Verification {
+  /** Logs requests that have come since it was called last. */
+  announce(opened: Crypto, own: string): void;
+}
+
+const MOST_ANNOUNCED = 1_000;
+
+export function createVerification({ crypto, userId, people, log }: VerificationDeps): DeviceVerification {
   let current: VerificationRequest | undefined;
+  /** The code of `current`: each that is made has a secret of its own. null: the other side scans none. */
+  let code: Qr | null | undefined;
   /** The other one, once it has answered. */
   let device: string | undefined;
+  const announced = new Set<string>();
+
+  const methodsOf = ({ wasm: { VerificationMethod: method } }: Crypto) => [
+    method.SasV1,
+    method.QrCodeShowV1,
+    method.ReciprocateV1,
+  ];
 
   const sasOf = ({ wasm }: Crypto, request: VerificationRequest): Sas | undefined => {
     const found = request.getVerification();
     return found instanceof wasm.Sas ? found : undefined;
   };
 
+  const isOver = (request: VerificationRequest): boolean =>
+    request.isDone() || request.isCancelled() || request.timedOut();
+
+  const openRequests = (opened: Crypto, own: string): VerificationRequest[] =>
+    [...new Set([own, ...people.filter((person) => person.startsWith("@")), ...opened.askers])]
+      .flatMap((person) => opened.machine.getVerificationRequests(new opened.wasm.UserId(person)))
+      .filter((request) => !isOver(request));
+
+  const isUnanswered = ({ wasm }: Crypto, request: VerificationRequest): boolean =>
+    !request.weStarted() && !request.isPassive() && request.phase() === wasm.VerificationRequestPhase.Requested;
+
+  const startSymbols = async (opened: Crypto, request: VerificationRequest, signal: AbortSignal): Promise<boolean> => {
+    const [, started] = (await request.startSas()) ?? [];
+    if (started) await opened.post(started as MachineRequest, signal);
+    return started !== undefined;
+  };
+
   /** Does what is ours to do. */
   const goOn = async (opened: Crypto, request: VerificationRequest, signal: AbortSignal): Promise<void> => {
     const { wasm } = opened;
     const phase = request.phase();
-    if (phase === wasm.VerificationRequestPhase.Requested && !request.weStarted()) {
-      const accepted = request.acceptWithMethods([wasm.VerificationMethod.SasV1]);
+    if (isUnanswered(opened, request)) {
+      const accepted = request.acceptWithMethods(methodsOf(opened));
       if (accepted) await opened.post(accepted as MachineRequest, signal);
     } else if (phase === wasm.VerificationRequestPhase.Ready) {
-      const [, started] = (await request.startSas()) ?? [];
-      if (started) await opened.post(started as MachineRequest, signal);
+      // Without cross-signing keys there is nothing that a code could hold.
+      if (code === undefined) code = (await request.generateQrCode().catch(() => undefined)) ?? null;
+      if (code === null) await startSymbols(opened, request, signal);
     } else if (phase === wasm.VerificationRequestPhase.Transitioned) {
       const sas = sasOf(opened, request);
       const accepted = sas && !sas.weStarted() && !sas.hasBeenAccepted() ? sas.accept() : undefined;
@@ -42,16 +79,22 @@ export function createVerification({ crypto, userId, people }: VerificationDeps)
     await opened.flush(signal);
   };
 
+  const peerOf = (opened: Crypto, request: VerificationRequest): string => {
+    const id = (sasOf(opened, request)?.otherDeviceId ?? request.otherDeviceId)?.toString();
+    if (request === current) device = id ?? device;
+    const shown = request === current ? device : id;
+    return request.otherUserId.toString() + (shown === undefined ? "" : `, device ${shown}`);
+  };
+
   const stateOf = (opened: Crypto, request: VerificationRequest): VerificationState => {
-    const { wasm } = opened;
-    device = (sasOf(opened, request)?.otherDeviceId ?? request.otherDeviceId)?.toString() ?? device;
-    const peer = request.otherUserId.toString() + (device === undefined ? "" : `, device ${device}`);
+    const peer = peerOf(opened, request);
     if (request.isDone()) return { stage: "done", peer };
-    if (request.isCancelled() || request.timedOut()) {
+    if (isOver(request)) {
       const reason = request.cancelInfo?.cancelCode() ?? "timed out";
       return { stage: "cancelled", peer, reason: /^[\w. -]{1,60}$/.test(reason) ? reason : "unknown" };
     }
-    const sas = request.phase() === wasm.VerificationRequestPhase.Transitioned ? sasOf(opened, request) : undefined;
+    const sas = sasOf(opened, request);
+    if (sas === undefined && code) return { ...codeState(opened, code), peer };
     const emoji = sas?.canBePresented() === true ? sas.emoji() : undefined;
     if (sas === undefined || emoji === undefined) return { stage: "waiting", peer };
     if (sas.haveWeConfirmed()) return { stage: "confirmed", peer };
@@ -64,16 +107,28 @@ export function createVerification({ crypto, userId, people }: VerificationDeps)
   };
 
   return {
+    announce(opened, own) {
+      for (const request of openRequests(opened, own).filter((one) => isUnanswered(opened, one))) {
+        if (announced.has(request.flowId) || announced.size >= MOST_ANNOUNCED) continue;
+        announced.add(request.flowId);
+        const hint = "svc channels verify federated, or Channels in the dashboard";
+        log.info("another device asks to verify this one", { channel: CHANNEL, peer: peerOf(opened, request), hint });
+      }
+    },
+    async requests(signal) {
+      signal.throwIfAborted();
+      const opened = await crypto(signal);
+      const waiting = openRequests(opened, await userId(signal)).filter((one) => isUnanswered(opened, one));
+      return waiting.map((request) => peerOf(opened, request));
+    },
     async begin(signal) {
       signal.throwIfAborted();
       const opened = await crypto(signal);
       const own = await userId(signal);
-      const waiting = [own, ...people.filter((person) => person.startsWith("@"))]
-        .flatMap((person) => opened.machine.getVerificationRequests(new opened.wasm.UserId(person)))
-        .filter((request) => !request.isDone() && !request.isCancelled() && !request.timedOut());
-      device = undefined;
+      const waiting = openRequests(opened, own);
+      [device, code] = [undefined, undefined];
       // One that was asked for over there goes first.
-      current = waiting.findLast((request) => !request.weStarted());
+      current = waiting.findLast((request) => !request.weStarted() && !request.isPassive());
       if (current === undefined) {
         // One of ours may have been asked of devices that are gone, and before another one came.
         for (const request of waiting) {
@@ -81,15 +136,13 @@ export function createVerification({ crypto, userId, people }: VerificationDeps)
           if (cancelled) await opened.post(cancelled as MachineRequest, signal);
         }
         await opened.post(opened.machine.queryKeysForUsers([new opened.wasm.UserId(own)]) as MachineRequest, signal);
-      }
-      if (current === undefined) {
         const identity = await opened.machine.getIdentity(new opened.wasm.UserId(own));
         if (!(identity instanceof opened.wasm.OwnUserIdentity)) {
           throw new SvcError("CHANNEL_CANNOT", "The account has no cross-signing keys yet.", {
             hint: "Wait until the channel has connected once, then try again.",
           });
         }
-        const [request, asked] = await identity.requestVerification([opened.wasm.VerificationMethod.SasV1]);
+        const [request, asked] = await identity.requestVerification(methodsOf(opened));
         await opened.post(asked as MachineRequest, signal);
         current = request;
       }
@@ -102,16 +155,105 @@ export function createVerification({ crypto, userId, people }: VerificationDeps)
       await goOn(opened, request, signal);
       return stateOf(opened, request);
     },
+    async compare(signal) {
+      const request = demandCurrent();
+      const opened = await crypto(signal);
+      const isStarted = sasOf(opened, request) !== undefined || (await startSymbols(opened, request, signal));
+      if (!isStarted) throw new SvcError("CHANNEL_CANNOT", "The other device is not ready to compare symbols.");
+      code = null;
+      await opened.flush(signal);
+      return stateOf(opened, request);
+    },
     async answer(matches, signal) {
       const request = demandCurrent();
       const opened = await crypto(signal);
       const sas = sasOf(opened, request);
-      if (sas?.canBePresented() !== true) throw new SvcError("CHANNEL_CANNOT", "There is nothing to compare yet.");
-      const cancelled = matches ? undefined : sas.cancelWithCode("m.mismatched_sas");
-      const requests = matches ? await sas.confirm() : cancelled ? [cancelled] : [];
-      for (const one of requests) await opened.post(one as MachineRequest, signal);
+      const requests: (object | undefined)[] = [];
+      if (sas?.canBePresented() === true) {
+        if (matches) requests.push(...(await sas.confirm()));
+        else requests.push(sas.cancelWithCode("m.mismatched_sas"));
+      } else if (sas === undefined && code?.hasBeenScanned() === true) {
+        requests.push(matches ? code.confirmScanning() : code.cancelWithCode("m.key_mismatch"));
+      } else throw new SvcError("CHANNEL_CANNOT", "There is nothing to compare yet.");
+      for (const one of requests) if (one !== undefined) await opened.post(one as MachineRequest, signal);
       await opened.flush(signal);
       return stateOf(opened, request);
     },
   };
 }
+
+type CodeState =
+  | { readonly stage: "scan"; readonly qr: readonly string[] }
+  | { readonly stage: "scanned" | "confirmed" };
+
+function codeState({ wasm }: Crypto, code: Qr): CodeState {
+  if (code.hasBeenScanned()) return { stage: "scanned" };
+  if (code.state() !== wasm.QrState.Created) return { stage: "confirmed" };
+  const modules = code.toQrCode().renderIntoBuffer();
+  const size = Math.sqrt(modules.length);
+  const qr = Array.from({ length: size }, (_, row) => modules.subarray(row * size, (row + 1) * size).join(""));
+  return { stage: "scan", qr };
+}
+
+/** The same for the dashboard. */
+export const VERIFICATION_PATH = "/api/federated/verification";
+
+const PEER = { peer: v.string() };
+const STATE = v.variant("stage", [
+  v.object({ stage: v.picklist(["waiting", "scanned", "confirmed", "done"]), ...PEER }),
+  v.object({ stage: v.literal("scan"), ...PEER, qr: v.array(v.string()) }),
+  v.object({
+    stage: v.literal("compare"),
+    ...PEER,
+    symbols: v.array(v.object({ symbol: v.string(), name: v.string() })),
+  }),
+  v.object({ stage: v.literal("cancelled"), ...PEER, reason: v.string() }),
+]);
+const STEP = v.variant("step", [
+  v.strictObject({ step: v.picklist(["begin", "state", "compare"]) }),
+  v.strictObject({ step: v.literal("answer"), matches: v.boolean() }),
+]);
+const ERRORS = Object.freeze(["CHANNEL_DOWN", "CHANNEL_CANNOT", "CHANNEL_UNAUTHORIZED", "REMOTE_UNREACHABLE"] as const);
+
+export const verificationRoutes = (verification: Verification): Route[] => [
+  {
+    method: "GET",
+    path: VERIFICATION_PATH,
+    access: "operate",
+    doc: {
+      summary: "Lists who asks to verify the Matrix device of this service.",
+      answers: {
+        200: {
+          description: "User and device of each request that has no answer yet.",
+          body: v.object({ requests: v.array(v.string()) }),
+        },
+      },
+      errors: ERRORS,
+    },
+    handle: async ({ signal }) => ({ status: 200, body: { requests: await verification.requests(signal) } }),
+  },
+  {
+    method: "POST",
+    path: VERIFICATION_PATH,
+    access: "operate",
+    doc: {
+      summary: "Takes one step of verifying the Matrix device of this service.",
+      body: STEP,
+      answers: {
+        200: {
+          description: "How the verification stands. Ask for `state` until it is `done` or `cancelled`.",
+          body: STATE,
+        },
+      },
+      errors: ERRORS,
+    },
+    async handle({ body, signal }) {
+      const asked = body as v.InferOutput<typeof STEP>;
+      const state =
+        asked.step === "answer"
+          ? await verification.answer(asked.matches, signal)
+          : await verification[asked.step](signal);
+      return { status: 200, body: { ...state } };
+    },
+  },
+];

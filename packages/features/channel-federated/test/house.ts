@@ -1,5 +1,5 @@
 /** The channel in this process, connected to a fake homeserver, and matrix-js-sdk as the person on the other side. */
-import type { FeatureContext, Inbound } from "@svc/contract";
+import type { FeatureContext, Inbound, Route } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { openChannel } from "@svc/testkit/open-channel";
 import { BOT, type MatrixPlatform, PERSON } from "@svc/testkit/platforms/matrix/server";
@@ -24,6 +24,7 @@ export function sectionFor(platform: MatrixPlatform, more: Readonly<Record<strin
 export interface Connected extends AsyncDisposable {
   readonly channel: ReturnType<typeof openChannel>["channel"];
   readonly context: ReturnType<typeof openChannel<Config>>["context"];
+  readonly routes: readonly Route[];
   readonly received: readonly Inbound[];
   /** What `run` failed with. */
   failure(): unknown;
@@ -47,6 +48,7 @@ export async function connect(
   return {
     channel: opened.channel,
     context: opened.context,
+    routes: opened.made.routes ?? [],
     received: opened.context.received,
     failure: () => failure,
     async [Symbol.asyncDispose]() {

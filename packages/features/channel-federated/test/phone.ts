@@ -34,5 +34,26 @@ export async function until(svc: Connected, stage: VerificationState["stage"]): 
   return state;
 }
 
+/** What the other device's camera makes of the code. */
+export const scanned = (state: VerificationState): Promise<Uint8ClampedArray> =>
+  read(state.stage === "scan" ? state.qr : []);
+
+/** `rows`: `1` for dark modules, `0` for light ones. */
+export async function read(rows: readonly string[]): Promise<Uint8ClampedArray> {
+  const [margin, scale] = [4, 4];
+  const size = (rows.length + 2 * margin) * scale;
+  const pixels = new Uint8ClampedArray(size * size * 4).fill(255);
+  for (let y = 0; y < size; y += 1) {
+    for (let x = 0; x < size; x += 1) {
+      const isDark = rows[Math.floor(y / scale) - margin]?.[Math.floor(x / scale) - margin] === "1";
+      if (isDark) pixels.fill(0, (y * size + x) * 4, (y * size + x) * 4 + 3);
+    }
+  }
+  const { default: jsQr } = await import("jsqr");
+  const found = (jsQr as unknown as typeof jsQr.default)(pixels, size, size);
+  if (found === null) throw new Error("no camera can read this code");
+  return Uint8ClampedArray.from(found.binaryData);
+}
+
 export const symbolsOf = (state: VerificationState): string[] =>
   state.stage === "compare" ? state.symbols.map(({ symbol }) => symbol) : [];

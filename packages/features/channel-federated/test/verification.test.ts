@@ -1,10 +1,11 @@
-// Verification by emoji with matrix-js-sdk, asked for by either side, and refused.
-import { BOT, type MatrixPlatform, startMatrix } from "@svc/testkit/platforms/matrix/server";
+// Verification with matrix-js-sdk: by emoji and by QR code, between devices and in a room, asked for by either side, and refused.
+import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/platforms/matrix/server";
 import type { MatrixClient } from "matrix-js-sdk";
-import { CryptoEvent, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
+import type { Json, RouteRequest } from "@svc/contract";
+import { CryptoEvent, VerificationPhase, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connect, eventually, never, sectionFor } from "./house.ts";
-import { compared, startPhone, symbolsOf, until } from "./phone.ts";
+import { compared, scanned, startPhone, symbolsOf, until } from "./phone.ts";
 
 let platform: MatrixPlatform;
 const clients: MatrixClient[] = [];
@@ -33,6 +34,8 @@ test("asks the account's other device, and both are verified once both say that 
   const request = await asked;
   await request.accept();
   await svc.channel.verification!.state(never);
+  await until(svc, "scan");
+  await svc.channel.verification!.compare(never);
   const showing = compared(request);
   const state = await until(svc, "compare");
   const sas = await showing;
@@ -54,7 +57,11 @@ test("takes up a request of the other device; symbols that differ end it", async
   const request = await client.getCrypto()!.requestDeviceVerification(BOT, platform.deviceId);
   // Taken by the channel's sync.
   await eventually(() => platform.world.accounts.get(BOT)!.devices.get(platform.deviceId)!.toDevice.length === 0);
+  expect(await svc.channel.verification!.requests(never)).toEqual([`${BOT}, device PHONE`]);
   await svc.channel.verification!.begin(never);
+  expect(await svc.channel.verification!.requests(never)).toEqual([]);
+  await until(svc, "scan");
+  await svc.channel.verification!.compare(never);
   await eventually(async () => {
     await svc.channel.verification!.state(never);
     return request.verifier !== undefined;
@@ -65,6 +72,93 @@ test("takes up a request of the other device; symbols that differ end it", async
   expect(await svc.channel.verification!.answer(false, never)).toMatchObject({ stage: "cancelled" });
   await eventually(() => request.cancellationCode === "m.mismatched_sas");
   expect((await client.getCrypto()!.getDeviceVerificationStatus(BOT, platform.deviceId))!.localVerified).toBe(false);
+});
+
+test("shows a QR code that the other device scans, and both are verified once the operator confirms", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const client = await phone();
+  await client.getCrypto()!.getUserDeviceInfo([BOT], true);
+  const request = await client.getCrypto()!.requestDeviceVerification(BOT, platform.deviceId);
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length === 1);
+  await svc.channel.verification!.begin(never);
+  const shown = await until(svc, "scan");
+  // Asked again, it is the same code: each has a secret of its own.
+  expect(await svc.channel.verification!.state(never)).toEqual(shown);
+  await eventually(() => request.phase === VerificationPhase.Ready);
+  const verifier = await request.scanQRCode(await scanned(shown));
+  const verified = verifier.verify();
+  await until(svc, "scanned");
+  await svc.channel.verification!.answer(true, never);
+  await verified;
+  expect(await until(svc, "done")).toMatchObject({ peer: `${BOT}, device PHONE` });
+});
+
+test("a code that the operator does not confirm verifies no device", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const client = await phone();
+  await client.getCrypto()!.getUserDeviceInfo([BOT], true);
+  const request = await client.getCrypto()!.requestDeviceVerification(BOT, platform.deviceId);
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length === 1);
+  await svc.channel.verification!.begin(never);
+  const shown = await until(svc, "scan");
+  await eventually(() => request.phase === VerificationPhase.Ready);
+  const verifier = await request.scanQRCode(await scanned(shown));
+  void verifier.verify().catch(() => undefined);
+  await until(svc, "scanned");
+  expect(await svc.channel.verification!.answer(false, never)).toMatchObject({ stage: "cancelled" });
+  await eventually(() => request.cancellationCode === "m.key_mismatch");
+});
+
+test("takes up a request that a person makes in the room, in clear text as its app writes it", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const ada = await startPhone(platform.url, platform.world.addDevice(PERSON, "ADAPHONE"));
+  clients.push(ada);
+  await ada
+    .getCrypto()!
+    .bootstrapCrossSigning({ authUploadDeviceSigningKeys: async (make) => void (await make(null)) });
+  await ada.getCrypto()!.userHasCrossSigningKeys(BOT, true);
+  const request = await ada.getCrypto()!.requestVerificationDM(BOT, platform.room);
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length === 1);
+  expect(await svc.channel.verification!.requests(never)).toEqual([`${PERSON}, device ADAPHONE`]);
+  await svc.channel.verification!.begin(never);
+  await until(svc, "scan");
+  await svc.channel.verification!.compare(never);
+  const showing = compared(request);
+  const state = await until(svc, "compare");
+  const sas = await showing;
+  expect(symbolsOf(state)).toEqual(sas.sas.emoji!.map(([symbol]) => symbol));
+  await sas.confirm();
+  await svc.channel.verification!.answer(true, never);
+  await until(svc, "done");
+  await eventually(async () => (await ada.getCrypto()!.getUserVerificationStatus(BOT)).isCrossSigningVerified());
+  // None of it reaches the agent.
+  expect(svc.received).toEqual([]);
+});
+
+test("the dashboard's route takes the same steps, for operators alone", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const routes = svc.routes.filter(({ path }) => path === "/api/federated/verification");
+  expect(routes.map(({ method, access }) => [method, access])).toEqual([
+    ["GET", "operate"],
+    ["POST", "operate"],
+  ]);
+  const ask = async (at: number, body: Json): Promise<unknown> =>
+    (await routes[at]!.handle({ body, signal: never } as RouteRequest)).body;
+  expect(await ask(0, null)).toEqual({ requests: [] });
+  await expect(ask(1, { step: "state" })).rejects.toMatchObject({ code: "CHANNEL_CANNOT" });
+  const client = await phone();
+  await client.getCrypto()!.getUserDeviceInfo([BOT], true);
+  await client.getCrypto()!.requestDeviceVerification(BOT, platform.deviceId);
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length === 1);
+  expect(await ask(0, null)).toEqual({ requests: [`${BOT}, device PHONE`] });
+  expect(await ask(1, { step: "begin" })).toMatchObject({ peer: `${BOT}, device PHONE` });
+  const scan = await until(svc, "scan");
+  expect(await ask(1, { step: "state" })).toEqual(scan);
+  await expect(ask(1, { step: "answer", matches: true })).rejects.toMatchObject({ code: "CHANNEL_CANNOT" });
 });
 
 test("nothing is compared before a verification is under way", async () => {

@@ -5,6 +5,7 @@ import type { NewPairingCode } from "../../api/shapes.ts";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { QrCode } from "../../parts/qr-code.tsx";
 import { clockTime } from "../../text/time.ts";
 import { useServices } from "../../services.ts";
 import { useMayOperate } from "../../session/use-device.ts";
@@ -89,7 +90,7 @@ function Code({ made: { code, expires_at: until, link }, isForPage }: { made: Ne
       </p>
       {isForPage && best !== undefined && (
         <>
-          <QrCode text={best} />
+          <LinkCode text={best} />
           <p>
             <CopyButton text={best}>Copy the link</CopyButton>
           </p>
@@ -107,13 +108,7 @@ function Code({ made: { code, expires_at: until, link }, isForPage }: { made: Ne
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || host.startsWith("127.");
 
-/** Dark on white in both themes: not every camera reads the inverse. */
-function QrCode({ text }: { readonly text: string }) {
-  const { data, size } = encode(text, { border: 3, ecc: "M" });
-  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
-  return (
-    <svg class="qr-code" viewBox={`0 0 ${size} ${size}`} role="img" aria-label="QR code of the link">
-      <path d={squares.join("")} />
-    </svg>
-  );
+/** Of a link. */
+function LinkCode({ text }: { readonly text: string }) {
+  return <QrCode modules={encode(text, { border: 0, ecc: "M" }).data} label="QR code of the link" />;
 }

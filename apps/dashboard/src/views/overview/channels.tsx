@@ -5,9 +5,17 @@ import { Name } from "../../parts/name.tsx";
 import { Section } from "../../parts/section.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { VerifyDevice } from "./verify-device.tsx";
 
 const COLUMNS: readonly Column<Channel>[] = [
-  { label: "Channel", cell: ({ id }) => <Name>{id}</Name> },
+  {
+    label: "Channel",
+    cell: ({ id }) => (
+      <>
+        <Name>{id}</Name> <VerifyDevice channel={id} />
+      </>
+    ),
+  },
   {
     label: "State",
     cell: ({ state, reason }) => (

@@ -6,7 +6,7 @@ export const messages: readonly CommandEntry[] = [
   {
     usage: "channels <action>",
     summary: "list, test, set up or verify the channels",
-    options: [CONFIG_OPTION, JSON_OPTION],
+    options: [["--emoji", "verify: compare emoji, without a QR code"], CONFIG_OPTION, JSON_OPTION],
     examples: ["svc channels list", "svc channels test provider_a", "svc channels setup mailpush"],
     actions: ["list", "test <name>", "setup <name>", "verify <name>"],
     load: () => import("../../commands/channels.ts"),

@@ -34,6 +34,7 @@ export function channelHandlers(service: Service): ControlHandlers {
       const until = limited(signal);
       if (step === "begin") return verifying(() => verification.begin(until));
       if (step === "state") return verifying(() => verification.state(until));
+      if (step === "compare") return verifying(() => verification.compare(until));
       return verifying(() => verification.answer(matches === true, until));
     },
   };

@@ -37,7 +37,8 @@ function send(call: Call): Dict {
   if (type === "m.room.encrypted" && !room.state.has("m.room.encryption ")) {
     throw new MatrixFault(400, "M_BAD_JSON", "The fake takes encrypted events in encrypted rooms alone");
   }
-  return once(call, () => world.append({ roomId, sender: device.userId, type, content: body, transactionId }).event_id);
+  const transaction = { device, id: transactionId };
+  return once(call, () => world.append({ roomId, sender: device.userId, type, content: body, transaction }).event_id);
 }
 
 function demandEvent(type: string, content: Dict, bytes: number): void {
@@ -93,7 +94,7 @@ export const roomRoutes: readonly Route[] = [
       const chunk = [...state.values()].filter(
         ({ type, content }) => type === "m.room.member" && content["membership"] !== not,
       );
-      return { chunk: chunk.map(shown) };
+      return { chunk: chunk.map((event) => shown(event)) };
     },
   ],
   [
@@ -122,7 +123,7 @@ export const roomRoutes: readonly Route[] = [
       };
     },
   ],
-  ["GET", "client/v3/rooms/*/event/*", (call) => shown(eventOf(roomOf(call), call.parts[1] ?? ""))],
+  ["GET", "client/v3/rooms/*/event/*", (call) => shown(eventOf(roomOf(call), call.parts[1] ?? ""), call.device)],
   ["GET", "client/v3/rooms/*/messages", (call) => messages(call, roomOf(call))],
   [
     "PUT",
@@ -215,7 +216,7 @@ function join({ world, device, parts: [target = ""] }: Call): Dict {
   return { room_id: roomId };
 }
 
-function messages({ request }: Call, { events }: Room): Dict {
+function messages({ request, device }: Call, { events }: Room): Dict {
   const { query } = request;
   if (query.get("dir") !== "b") throw new MatrixFault(400, "M_INVALID_PARAM", "The fake pages backwards alone");
   const from = placeIn(query.get("from")) ?? Infinity;
@@ -224,5 +225,9 @@ function messages({ request }: Call, { events }: Room): Dict {
   const before = events.filter(({ at }) => at <= from && at > to).toReversed();
   const chunk = before.slice(0, limit);
   const isMore = before.length > limit;
-  return { chunk: chunk.map(shown), start: query.get("from"), ...(isMore && { end: `t${chunk.at(-1)!.at - 1}` }) };
+  return {
+    chunk: chunk.map((event) => shown(event, device)),
+    start: query.get("from"),
+    ...(isMore && { end: `t${chunk.at(-1)!.at - 1}` }),
+  };
 }

@@ -1,6 +1,6 @@
 /** What a client is told since it last asked. https://spec.matrix.org/v1.16/client-server-api/#get_matrixclientv3sync */
 import { placeIn } from "./call.ts";
-import { type Device, type Dict, shown, type World } from "./world.ts";
+import { type Device, type Dict, type RoomEvent, shown, type World } from "./world.ts";
 
 const DEFAULT_LIMIT = 10;
 
@@ -32,7 +32,9 @@ function limitIn(query: URLSearchParams): number {
   return filter.room?.timeline?.limit ?? DEFAULT_LIMIT;
 }
 
-function roomsSince(world: World, { userId }: Device, since: number | undefined, limit: number): Dict {
+function roomsSince(world: World, device: Device, since: number | undefined, limit: number): Dict {
+  const { userId } = device;
+  const show = (event: RoomEvent): Dict => shown(event, device);
   const join: Dict = {};
   const invite: Dict = {};
   const leave: Dict = {};
@@ -41,12 +43,12 @@ function roomsSince(world: World, { userId }: Device, since: number | undefined,
     const own = room.state.get(`m.room.member ${userId}`);
     if (membership === "invite" && (since === undefined || own!.at > since)) {
       const events = [...room.state.values()]
-        .map(shown)
+        .map(show)
         .map(({ type, state_key, content, sender }) => ({ type, state_key, content, sender }));
       invite[room.id] = { invite_state: { events } };
     }
     if (membership === "leave" && since !== undefined && own!.at > since) {
-      leave[room.id] = { timeline: { events: [shown(own!)], limited: false, prev_batch: `t${own!.at}` } };
+      leave[room.id] = { timeline: { events: [show(own!)], limited: false, prev_batch: `t${own!.at}` } };
     }
     if (membership !== "join") continue;
     const joinedAt =
@@ -64,8 +66,8 @@ function roomsSince(world: World, { userId }: Device, since: number | undefined,
     );
     join[room.id] = {
       summary: {},
-      state: { events: state.map(shown) },
-      timeline: { events: events.map(shown), limited: fresh.length > limit, prev_batch: `t${first - 1}` },
+      state: { events: state.map(show) },
+      timeline: { events: events.map(show), limited: fresh.length > limit, prev_batch: `t${first - 1}` },
       ephemeral: { events: [] },
       account_data: { events: [] },
       unread_notifications: {},

@@ -13,6 +13,8 @@ export interface RoomEvent {
   readonly state_key?: string;
   readonly redacts?: string;
   unsigned: Dict;
+  /** That sent it, with its id for the event. */
+  readonly transaction?: { readonly device: Device; readonly id: string };
   /** Place in the order of everything. */
   readonly at: number;
 }
@@ -52,7 +54,7 @@ export interface NewEvent {
   readonly stateKey?: string;
   readonly redacts?: string;
   readonly atMs?: number;
-  readonly transactionId?: string;
+  readonly transaction?: RoomEvent["transaction"];
 }
 
 export class World {
@@ -163,7 +165,7 @@ export class World {
     return this.rooms.get(roomId)?.state.get(`m.room.member ${userId}`)?.content["membership"] as string | undefined;
   }
 
-  append({ roomId, sender, type, content, stateKey, redacts, atMs, transactionId }: NewEvent): RoomEvent {
+  append({ roomId, sender, type, content, stateKey, redacts, atMs, transaction }: NewEvent): RoomEvent {
     const room = this.rooms.get(roomId)!;
     this.at += 1;
     const event_id = `$${createHash("sha256").update(`${roomId} ${this.at}`).digest("base64url")}`;
@@ -179,8 +181,8 @@ export class World {
       ...(redacts !== undefined && { redacts }),
       unsigned: {
         ...(previous && { prev_content: previous.content }),
-        ...(transactionId !== undefined && { transaction_id: transactionId }),
       },
+      ...(transaction && { transaction }),
       at: this.at,
     };
     room.events.push(event);
@@ -216,9 +218,9 @@ export class World {
   }
 }
 
-/** As clients see it. */
-export function shown(event: RoomEvent): Dict {
-  const copy: Dict = { ...event };
-  delete copy["at"];
-  return copy;
+/** As clients see it; the device that sent it sees its own id for it, too. */
+export function shown(event: RoomEvent, device?: Device): Dict {
+  const { at: _, transaction, ...copy } = event;
+  if (transaction === undefined || transaction.device !== device) return copy;
+  return { ...copy, unsigned: { ...copy.unsigned, transaction_id: transaction.id } };
 }
