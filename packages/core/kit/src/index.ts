@@ -9,6 +9,7 @@ export * from "./fields.ts";
 export * from "./hub-challenge.ts";
 export * from "./json.ts";
 export * from "./media-download.ts";
+export * from "./media-kinds.ts";
 export * from "./multipart.ts";
 export { isPublicAddress } from "./outgoing/address.ts";
 export { createGuardedResolve } from "./outgoing/addresses.ts";

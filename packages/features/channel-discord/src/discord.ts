@@ -1,6 +1,6 @@
 /** The channel: events come in by the gateway, everything else goes through the platform's API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { senderGate, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, senderGate, sentPartsIn } from "@svc/kit";
 import { accountLine } from "./account.ts";
 import { restApi } from "./api/rest.ts";
 import type { Config } from "./config.ts";
@@ -11,7 +11,7 @@ import { cdnOf, mediaFetcher } from "./media.ts";
 import { CHANNEL } from "./names.ts";
 import { answeredCommands } from "./outbound/answered-commands.ts";
 import { draftsBy } from "./outbound/drafts.ts";
-import { MAX_MEDIA_BYTES, SENT_KINDS } from "./outbound/files.ts";
+import { MAX_MEDIA_BYTES } from "./outbound/files.ts";
 import { TEXT_CHARS } from "./outbound/format.ts";
 import { placesBy } from "./outbound/places.ts";
 import { presenceOf } from "./outbound/presence.ts";
@@ -39,7 +39,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     ...(drafts && { drafts }),
     prompts: promptPoster(rest, places, send),
     ...presenceOf(rest, places, config.ack_reaction),
-    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: mediaFetcher(config, context) },
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: mediaFetcher(config, context) },
     check: (signal) => accountLine(rest, signal),
     setup: (_options, signal) => setUp(rest, signal),
   };

@@ -202,7 +202,12 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
         await machine.updateTrackedUsers([user]);
         await post(machine.queryKeysForUsers([new wasm.UserId(sender)]) as MachineRequest, signal);
       }
-      await machine.receiveVerificationEvent(JSON.stringify(event), new wasm.RoomId(roomId)).catch(() => undefined);
+      try {
+        // It throws before there is a promise where an event lacks a field.
+        await machine.receiveVerificationEvent(JSON.stringify(event), new wasm.RoomId(roomId));
+      } catch {
+        log.debug("an event of a verification can't be read", { channel: "federated" });
+      }
     },
     encrypt: ({ roomId, userIds, encryption, type, content }, signal) =>
       oneAfterTheOther(async () => {

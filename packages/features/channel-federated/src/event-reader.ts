@@ -4,7 +4,8 @@ import { type Fields, fieldsOf, listOf, senderGate, wordOf } from "@svc/kit";
 import { CHANNEL, type Config } from "./config.ts";
 import { type Crypto, isVerification } from "./crypto.ts";
 import { eventIdOf, inboundOf, repliedTo } from "./inbound.ts";
-import type { OwnMessages } from "./outbound.ts";
+import { ANSWERS, type OwnMessages } from "./outbound.ts";
+import type { Replays } from "./replays.ts";
 import type { Rooms } from "./rooms.ts";
 
 export interface ReaderDeps {
@@ -13,6 +14,7 @@ export interface ReaderDeps {
   readonly userId: string;
   /** Undefined: the token belongs to no device. */
   readonly crypto: Crypto | undefined;
+  readonly replays: Replays;
   readonly context: Pick<FeatureContext<Config>, "config" | "clock" | "log">;
 }
 
@@ -28,10 +30,18 @@ export interface ReadEvents {
   readonly redacted: ReadonlySet<string>;
 }
 
-export function eventReader({ rooms, ownMessages, userId, crypto, context }: ReaderDeps) {
+export function eventReader({ rooms, ownMessages, userId, crypto, replays, context }: ReaderDeps) {
   const { config, clock, log } = context;
   const isAllowed = senderGate({ allowed: config.allowed_users, mode: "exact", log, channel: CHANNEL });
   const told = new Set<string>();
+  /** Messages that were answered before the state of this process was restored; in normal life they are in the inbox, too. */
+  const answered = new Set<string>();
+  const noteAnswer = ({ content }: Fields): void => {
+    const id = eventIdOf(fieldsOf(content)[ANSWERS]);
+    if (id === undefined) return;
+    answered.add(id);
+    for (const oldest of answered) if (answered.size > MOST_ANSWERED) answered.delete(oldest);
+  };
   const tellOnce = (what: string, roomId: string): void => {
     if (told.size > MOST_TOLD || told.has(what + roomId)) return;
     told.add(what + roomId);
@@ -62,7 +72,16 @@ export function eventReader({ rooms, ownMessages, userId, crypto, context }: Rea
         return undefined;
       }
       const result = await crypto.decrypt(roomId, event);
-      if (result.state === "decrypted") return result.event;
+      if (result.state === "decrypted") {
+        if (!(await replays.isReplay(roomId, event))) return result.event;
+        const id = eventIdOf(event["event_id"]);
+        log.warn("an encrypted message came a second time, as another event; it is dropped", {
+          channel: CHANNEL,
+          room: roomId.slice(0, 320),
+          event: id,
+        });
+        return undefined;
+      }
       if (result.state === "unreadable") tellOnce("an encrypted message can't be read, and is not answered", roomId);
       return result.state === "waiting" ? "waiting" : undefined;
     }
@@ -99,6 +118,7 @@ export function eventReader({ rooms, ownMessages, userId, crypto, context }: Rea
       const inbound: Inbound[] = [];
       const waiting: RoomEvent[] = [];
       const redacted = new Set<string>();
+      for (const { event } of arrived) if (wordOf(event["sender"]) === userId) noteAnswer(event);
       for (const { roomId, event } of arrived) {
         const sender = wordOf(event["sender"]);
         if (sender === undefined || sender === userId) continue;
@@ -106,6 +126,10 @@ export function eventReader({ rooms, ownMessages, userId, crypto, context }: Rea
         if (event["type"] === "m.room.redaction") {
           const id = eventIdOf(event["redacts"] ?? fieldsOf(event["content"])["redacts"]);
           if (id !== undefined) redacted.add(id);
+          continue;
+        }
+        if (answered.has(eventIdOf(event["event_id"]) ?? "")) {
+          tellOnce("a message that this account has answered already is not answered again", roomId);
           continue;
         }
         if (!(await isHeard(roomId, signal))) {
@@ -150,6 +174,7 @@ export function eventReader({ rooms, ownMessages, userId, crypto, context }: Rea
 }
 
 const MOST_TOLD = 1_000;
+const MOST_ANSWERED = 5_000;
 
 const READ: ReadonlySet<string> = new Set([
   "m.room.message",

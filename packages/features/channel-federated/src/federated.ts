@@ -3,21 +3,13 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Channel, type Contributions, type FeatureContext, SvcError } from "@svc/contract";
-import { asFinal, checkFailureOf, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, asFinal, checkFailureOf, sentPartsIn } from "@svc/kit";
 import { createAccount, joinRoom } from "./account.ts";
 import { createApi, type MatrixApi } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
 import { type Crypto, type CryptoDeps, DeviceLost, openCrypto } from "./crypto.ts";
 import { fetchMedia, MAX_FILE_BYTES } from "./media.ts";
-import {
-  draftsOf,
-  eventPoster,
-  messageSender,
-  type OutboundDeps,
-  ownMessages,
-  SENT_KINDS,
-  TEXT_CHARS,
-} from "./outbound.ts";
+import { draftsOf, eventPoster, messageSender, type OutboundDeps, ownMessages, TEXT_CHARS } from "./outbound.ts";
 import { presenceOf } from "./presence.ts";
 import { createRooms } from "./rooms.ts";
 import { runSync } from "./sync.ts";
@@ -60,7 +52,7 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
     ...(drafts && { drafts }),
     media: {
       maxBytes: MAX_FILE_BYTES,
-      sends: SENT_KINDS,
+      sends: MEDIA_KINDS,
       fetch: (media, write, signal) => fetchMedia({ api, context }, media, write, signal),
     },
     check: account.check,

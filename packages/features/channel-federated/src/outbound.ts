@@ -26,14 +26,6 @@ const MAX_CONTENT_BYTES = 44_000;
 /** The text of an edit that clients show which know no edits. */
 const FALLBACK_CHARS = 1_000;
 
-export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
-  "image",
-  "audio",
-  "video",
-  "document",
-  "sticker",
-] as const);
-
 export interface OutboundDeps {
   readonly api: MatrixApi;
   readonly rooms: Rooms;
@@ -85,6 +77,9 @@ export function ownMessages(api: MatrixApi, userId: (signal: AbortSignal) => Pro
   };
 }
 
+/** Field of our messages: id of the event that they answer. After a restore of a backup, such a question is not answered again. */
+export const ANSWERS = "svc.answers";
+
 /** Sends one event, encrypted where the room is. Resolves with its id. */
 export type PostEvent = (event: RoomEvent, signal: AbortSignal) => Promise<string | undefined>;
 
@@ -103,9 +98,13 @@ export function eventPoster({ api, rooms, crypto, ownMessages: own }: OutboundDe
     const userIds = [...(await rooms.members(roomId, signal)).keys()];
     const opened = await crypto(signal);
     const sealed = await opened.encrypt({ roomId, userIds, encryption, type, content: content as Json }, signal);
-    // Homeservers aggregate relations, which therefore stay readable.
-    const relation = content["m.relates_to"];
-    return await put("m.room.encrypted", { ...sealed, ...(relation !== undefined && { "m.relates_to": relation }) });
+    // Homeservers aggregate relations, which therefore stay readable; after a restore this device can't decrypt its own messages.
+    const { "m.relates_to": relation, [ANSWERS]: answers } = content;
+    return await put("m.room.encrypted", {
+      ...sealed,
+      ...(relation !== undefined && { "m.relates_to": relation }),
+      ...(answers !== undefined && { [ANSWERS]: answers }),
+    });
   };
 }
 
@@ -192,12 +191,13 @@ function relationOf({ conversation: { thread }, replyData }: OutgoingMessage): F
   const { eventId, isGroup } = fieldsOf(replyData);
   const answered = eventIdOf(eventId);
   const root = eventIdOf(thread);
+  const answers: Fields = answered === undefined ? {} : { [ANSWERS]: answered };
   if (root !== undefined) {
     const below = { "m.in_reply_to": { event_id: answered ?? root } };
-    return { "m.relates_to": { rel_type: "m.thread", event_id: root, is_falling_back: true, ...below } };
+    return { ...answers, "m.relates_to": { rel_type: "m.thread", event_id: root, is_falling_back: true, ...below } };
   }
-  if (answered === undefined || isGroup !== true) return {};
-  return { "m.relates_to": { "m.in_reply_to": { event_id: answered } } };
+  if (answered === undefined || isGroup !== true) return answers;
+  return { ...answers, "m.relates_to": { "m.in_reply_to": { event_id: answered } } };
 }
 
 const MESSAGE_TYPES: Readonly<Record<Exclude<MediaKind, "sticker">, string>> = {

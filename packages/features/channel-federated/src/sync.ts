@@ -11,10 +11,11 @@ import { CHANNEL, type Config } from "./config.ts";
 import { cryptoChangesIn } from "./crypto.ts";
 import { eventReader, type ReaderDeps, type RoomEvent } from "./event-reader.ts";
 import { createJoins, INVITED, type Joins } from "./joins.ts";
+import { createReplays } from "./replays.ts";
 import { roomPath } from "./rooms.ts";
 import { WAITING, type WaitingDeps, waitingEvents } from "./waiting.ts";
 
-export interface SyncDeps extends ReaderDeps, WaitingDeps {
+export interface SyncDeps extends Omit<ReaderDeps, "replays">, WaitingDeps {
   readonly api: MatrixApi;
   /** Told of each answer that was dealt with. */
   readonly caughtUp: (signal: AbortSignal) => Promise<void>;
@@ -71,7 +72,8 @@ export async function runSync(deps: SyncDeps, signal: AbortSignal): Promise<void
 async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<void> {
   const { api, crypto, userId, context } = deps;
   const { clock, state } = context;
-  const events = eventReader(deps);
+  const replays = createReplays(state);
+  const events = eventReader({ ...deps, replays });
   let position = await storedPosition(context, userId);
   const waiting = await waitingEvents(state);
 
@@ -118,9 +120,11 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
         [POSITION]: JSON.stringify(next),
         [WAITING]: JSON.stringify(left),
         [INVITED]: JSON.stringify(joins.left()),
+        ...replays.unstored(),
       };
       await keep(context, read.inbound, { state: stored, withdrawn: [...read.redacted] }, signal);
       waiting.replace(left);
+      replays.stored();
     }
     position = next;
     await deps.caughtUp(signal);

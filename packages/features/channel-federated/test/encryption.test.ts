@@ -115,6 +115,63 @@ test("a message in clear text is not answered in an encrypted room", async () =>
   expect(svc.received.map(({ text }) => text)).toEqual(["I am Ada"]);
 });
 
+test("the same ciphertext as another event is dropped, by the next process too", async () => {
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  const store = memoryStore();
+  const ada = await sdk(PERSON, "ADAPHONE");
+  const encrypted = () =>
+    platform.world.rooms
+      .get(platform.room)!
+      .events.find(({ sender, type }) => sender === PERSON && type === "m.room.encrypted")!;
+  /** As a homeserver that wants to have it done twice. */
+  const replay = () => {
+    const { content } = encrypted();
+    platform.world.append({ roomId: platform.room, sender: PERSON, type: "m.room.encrypted", content });
+  };
+  {
+    await using svc = await connect(sectionFor(platform), kept, store);
+    await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+    await ada.client.sendTextMessage(platform.room, "Pay Bob");
+    await eventually(() => svc.received.length === 1);
+    replay();
+    await ada.client.sendTextMessage(platform.room, "Thanks");
+    await eventually(() => svc.received.length === 2);
+    expect(svc.received.map(({ text }) => text)).toEqual(["Pay Bob", "Thanks"]);
+    expect(svc.context.log.lines.filter(({ level }) => level === "warn")).toMatchObject([
+      { message: expect.stringContaining("came a second time") },
+    ]);
+  }
+  replay();
+  await ada.client.sendTextMessage(platform.room, "Bye");
+  await using svc = await connect(sectionFor(platform), kept, store);
+  await eventually(() => svc.received.length > 0);
+  expect(svc.received.map(({ text }) => text)).toEqual(["Bye"]);
+});
+
+test("after a restore, what was answered since the backup is not answered again", async () => {
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  const store = memoryStore();
+  const ada = await sdk(PERSON, "ADAPHONE");
+  let backup: string | undefined;
+  {
+    await using svc = await connect(sectionFor(platform), kept, store);
+    await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+    await ada.client.sendTextMessage(platform.room, "one");
+    await eventually(() => svc.received.length === 1);
+    backup = await svc.context.state.get("sync");
+    await ada.client.sendTextMessage(platform.room, "two");
+    await ada.client.sendTextMessage(platform.room, "three");
+    await eventually(() => svc.received.length === 3);
+    const { conversation, replyData } = svc.received[1]!;
+    await svc.channel.send({ conversation, replyData: replyData!, text: "two it is", deliveryId: "d2" }, never);
+  }
+  const restored = { state: memorySecrets(), secrets: kept.secrets };
+  await restored.state.set("sync", backup!);
+  await using svc = await connect(sectionFor(platform), restored, store);
+  await eventually(() => svc.received.length > 0);
+  expect(svc.received.map(({ text }) => text)).toEqual(["three"]);
+});
+
 test("lost keys stop the channel, and say what repairs it", async () => {
   const kept = { state: memorySecrets(), secrets: memorySecrets() };
   {

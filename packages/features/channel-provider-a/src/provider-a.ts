@@ -1,6 +1,6 @@
 /** The channel in Cloud mode: deliveries come in by the webhook, everything else goes through the Graph API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { runChannel, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, runChannel, sentPartsIn } from "@svc/kit";
 import { cloudConfig, type Config } from "./config.ts";
 import { graphApi } from "./graph.ts";
 import { accountLine } from "./account.ts";
@@ -8,7 +8,7 @@ import { MAX_MEDIA_BYTES } from "./files.ts";
 import { inboundMedia } from "./media.ts";
 import { presenceOf } from "./presence.ts";
 import { promptPoster } from "./prompts.ts";
-import { messageSender, SENT_KINDS, TEXT_CHARS } from "./send.ts";
+import { messageSender, TEXT_CHARS } from "./send.ts";
 import { ingressOf } from "./ingress.ts";
 
 export function create(context: FeatureContext<Config>): Contributions {
@@ -24,7 +24,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     send,
     prompts: promptPoster(graph, config.phoneNumberId, send),
     ...presenceOf(graph, config.phoneNumberId),
-    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: inboundMedia(graph, config, context) },
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: inboundMedia(graph, config, context) },
     check,
   };
   return {

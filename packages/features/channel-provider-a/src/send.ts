@@ -13,14 +13,6 @@ import { PRODUCT } from "./names.ts";
 import { receiptOf } from "./receipt.ts";
 
 export const TEXT_CHARS = 4096;
-export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
-  "image",
-  "audio",
-  "video",
-  "document",
-  "sticker",
-] as const);
-
 const CAPTION_CHARS = 1024;
 const CAPTIONED: ReadonlySet<MediaKind> = new Set(["image", "video", "document"]);
 

@@ -1,5 +1,6 @@
 /** What the platform tells of a message, in both shapes it has (versions 2025-01-01 and 2026-02-03 of its webhooks). */
-import type { Inbound, InboundMedia, Json, MediaKind } from "@svc/contract";
+import type { Inbound, InboundMedia, Json } from "@svc/contract";
+import { mediaKindOf } from "@svc/kit";
 import * as v from "valibot";
 import { normalised } from "./handle.ts";
 
@@ -54,15 +55,10 @@ function partOf(part: v.InferOutput<typeof PART>): Part[] {
 }
 
 function mediaPart({ url, mime_type: mimeType, filename }: v.InferOutput<typeof MEDIA_PART>): Part {
-  const kind = kindOf(mimeType);
+  const kind = mediaKindOf(mimeType);
   const placeholder = `[${kind.toUpperCase()}:${url}]`;
   const told = { ...(mimeType !== undefined && { mimeType }), ...(filename !== undefined && { fileName: filename }) };
   return { text: placeholder, media: { kind, ref: url, placeholder, ...told } };
-}
-
-function kindOf(mimeType: string | undefined): MediaKind {
-  const [, kind] = /^(image|audio|video)\//i.exec(mimeType ?? "") ?? [];
-  return (kind?.toLowerCase() as MediaKind | undefined) ?? "document";
 }
 
 /** What is not as documented counts as missing: one odd field must not lose a message. */

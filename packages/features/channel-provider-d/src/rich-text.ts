@@ -1,6 +1,6 @@
 /** A message with placeholders, `hi {mention-user1}`, as a person would read it; files in it as media. */
-import type { InboundMedia, MediaKind } from "@svc/contract";
-import { parseJson } from "@svc/kit";
+import type { InboundMedia } from "@svc/contract";
+import { parseJson, mediaKindOf } from "@svc/kit";
 import * as v from "valibot";
 import { anyText, anyWord } from "./fields.ts";
 import { shareOf } from "./share-link.ts";
@@ -85,7 +85,7 @@ function mediaOf(file: RichObject, baseUrl: string): InboundMedia[] {
   if (ref === undefined) return [];
   return [
     {
-      kind: kindOf(file.mimetype),
+      kind: mediaKindOf(file.mimetype),
       ref,
       placeholder: fileText(file, baseUrl),
       ...(file.mimetype !== "" && { mimeType: file.mimetype }),
@@ -99,9 +99,4 @@ function fileText(file: RichObject, baseUrl: string): string {
   return shareOf(file.link, baseUrl) === undefined
     ? `[file: ${name}; it can't be fetched from the platform]`
     : `[file: ${name}]`;
-}
-
-function kindOf(mimeType: string): MediaKind {
-  const [kind] = mimeType.split("/");
-  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
 }

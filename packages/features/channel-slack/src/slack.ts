@@ -1,6 +1,6 @@
 /** The channel: what goes out by the Web API, and what comes in by Socket Mode or the Events API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { senderGate, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, senderGate, sentPartsIn } from "@svc/kit";
 import { type AccountParts, accountLine } from "./account.ts";
 import { webApi } from "./api/web-api.ts";
 import type { Config } from "./config.ts";
@@ -14,7 +14,7 @@ import { placesOf } from "./outbound/place.ts";
 import { readMarksOf, typingOf } from "./outbound/presence.ts";
 import { promptsOf } from "./outbound/prompts.ts";
 import { messageSender, TEXT_CHARS } from "./outbound/send.ts";
-import { MAX_MEDIA_BYTES, SENT_KINDS, uploadsOf } from "./outbound/uploads.ts";
+import { MAX_MEDIA_BYTES, uploadsOf } from "./outbound/uploads.ts";
 import { peopleOf } from "./people.ts";
 import { runChannel } from "./run.ts";
 import { unknownSelf } from "./self.ts";
@@ -43,7 +43,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     typing: typingOf(api),
     ...(readMarks && { readMarks }),
     ...(drafts && { drafts }),
-    media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: mediaFetcher(api, config, context) },
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: mediaFetcher(api, config, context) },
     prompts: promptsOf(outbox, send),
     check: (signal) => accountLine(account, signal),
     setup: setupOf(config),

@@ -1,6 +1,6 @@
 /** One bot: messages come in by polling or a webhook, answers go out through the Bot API. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, sentPartsIn } from "@svc/kit";
 import { accountLine } from "./account.ts";
 import { createBotApi } from "./api/bot-api.ts";
 import { createIdentity } from "./api/identity.ts";
@@ -12,7 +12,7 @@ import { createPolling } from "./incoming/polling.ts";
 import { senderReader } from "./incoming/senders.ts";
 import { updateReader } from "./incoming/update.ts";
 import { draftsOf } from "./outgoing/drafts.ts";
-import { MAX_FILE_BYTES, SENT_KINDS } from "./outgoing/files.ts";
+import { MAX_FILE_BYTES } from "./outgoing/files.ts";
 import { TEXT_CHARS } from "./outgoing/formatted.ts";
 import { migrationsIn } from "./outgoing/migrations.ts";
 import { createPacing } from "./outgoing/pacing.ts";
@@ -44,7 +44,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     ...presenceOf(config, post),
     ...(drafts && { drafts }),
     prompts: promptPoster(post, send),
-    media: { maxBytes: MAX_FILE_BYTES, sends: SENT_KINDS, fetch: mediaFetch(api, context) },
+    media: { maxBytes: MAX_FILE_BYTES, sends: MEDIA_KINDS, fetch: mediaFetch(api, context) },
     check,
     setup: setupOf(api, config),
   };

@@ -7,7 +7,6 @@ import {
   type Channel,
   type Conversation,
   type Drafts,
-  type MediaKind,
   type OutgoingFile,
   type OutgoingMessage,
   type Prompts,
@@ -29,14 +28,6 @@ export interface OutboxDeps {
   readonly questions: Questions;
   readonly sentParts: SentPartsOf;
 }
-
-export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
-  "image",
-  "audio",
-  "video",
-  "document",
-  "sticker",
-] as const);
 
 /** Either way; the platform takes files of 30 MB and images of 10 MB. */
 export const MAX_MEDIA_BYTES = 26_214_400;
@@ -235,9 +226,14 @@ function fileTypeOf({ kind, mimeType, name }: OutgoingFile): string {
   return ending === "" ? "stream" : ending.toLowerCase().replace(/x$/, "");
 }
 
-/** `chosen`: blank for none; undefined: one for the language. https://open.larksuite.com/document/server-docs/im-v1/message-reaction/create */
+/**
+ * `chosen`: blank for none; undefined: one for the language.
+ * https://open.larksuite.com/document/server-docs/im-v1/message-reaction/create, …/message-reaction/delete
+ */
 export function acknowledging(api: Api, languages: Languages, chosen: string | undefined): Channel["readMarks"] {
   if (chosen === "") return undefined;
+  /** Ours, by the message that they are on. */
+  const reactions = new Map<string, string>();
   return {
     async mark(_conversation, id, signal) {
       signal.throwIfAborted();
@@ -245,7 +241,19 @@ export function acknowledging(api: Api, languages: Languages, chosen: string | u
       if (messageId(id) === undefined) return;
       const emoji = chosen ?? reactionFor(languages.of(id), id);
       const json = { reaction_type: { emoji_type: emoji } };
-      await api.call({ path: `im/v1/messages/${id}/reactions`, json }, signal);
+      const { reaction_id: reaction } = await api.call({ path: `im/v1/messages/${id}/reactions`, json }, signal);
+      if (typeof reaction !== "string" || !/^[\w-]{1,128}$/.test(reaction)) return;
+      reactions.set(id, reaction);
+      for (const oldest of reactions.keys()) if (reactions.size > MOST_REACTIONS) reactions.delete(oldest);
+    },
+    async clear(_conversation, id, signal) {
+      signal.throwIfAborted();
+      const reaction = reactions.get(id);
+      if (reaction === undefined) return;
+      reactions.delete(id);
+      await api.call({ method: "DELETE", path: `im/v1/messages/${id}/reactions/${reaction}` }, signal);
     },
   };
 }
+
+const MOST_REACTIONS = 1_000;

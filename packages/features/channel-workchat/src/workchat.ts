@@ -1,6 +1,6 @@
 /** The channel of one section: what goes out by the platform's API, and what comes in by long connection or callback. */
 import type { Channel, Contributions, FeatureContext } from "@svc/contract";
-import { runChannel, senderGate, sentPartsIn } from "@svc/kit";
+import { MEDIA_KINDS, runChannel, senderGate, sentPartsIn } from "@svc/kit";
 import { accountOf, mediaFetcher, setupOf } from "./account.ts";
 import { apiOf } from "./api.ts";
 import { TEXT_CHARS } from "./cards.ts";
@@ -8,7 +8,7 @@ import type { Config } from "./config.ts";
 import type { Reader } from "./events.ts";
 import { languages as languagesOf } from "./language.ts";
 import { questionsIn } from "./questions.ts";
-import { acknowledging, draftsOf, MAX_MEDIA_BYTES, outboxOf, SENT_KINDS } from "./send.ts";
+import { acknowledging, draftsOf, MAX_MEDIA_BYTES, outboxOf } from "./send.ts";
 import { ingressOf } from "./webhook.ts";
 
 const PATHS = { workchat: "/workchat", workchat_cn: "/workchat-cn" } as const;
@@ -42,7 +42,7 @@ export const create =
       send,
       ...(readMarks && { readMarks }),
       ...(drafts && { drafts }),
-      media: { maxBytes: MAX_MEDIA_BYTES, sends: SENT_KINDS, fetch: mediaFetcher(api, config, context) },
+      media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: mediaFetcher(api, config, context) },
       prompts,
       check: account.check,
       setup: setupOf(config, account),

@@ -1,4 +1,6 @@
 /** What to attack: every route that the running daemon documents, what a stranger can reach, and paths nobody serves. */
+import type { Json } from "@svc/contract";
+import { workchatId, workchatMessageEvent, workchatPress } from "@svc/testkit/platforms/workchat/events";
 import * as fc from "fast-check";
 import type { Endpoint } from "./attacks/subject.ts";
 import { jsonOfSchema } from "./json-schema.ts";
@@ -30,8 +32,44 @@ const posted = fc.record(
   { requiredKeys: ["type", "run_id", "step_id"] },
 );
 
+const id = fc.constantFrom("ada", "bob").map((name) => workchatId("ou", name));
+const words = fc.string({ unit: "grapheme", maxLength: 60 });
+const content: fc.Arbitrary<readonly [type: string, content: Json]> = fc.oneof(
+  words.map((text) => ["text", { text }] as const),
+  fc.jsonValue({ maxDepth: 4 }).map((json) => ["post", { zh_cn: { title: "t", content: json } } as Json] as const),
+  fc
+    .tuple(
+      fc.constantFrom("image", "file", "audio", "media", "sticker", "location", "interactive", "vote"),
+      fc.jsonValue(),
+    )
+    .map(([type, json]) => [type, json as Json] as const),
+);
+
+/** What Lark posts: messages, presses, the question whether the address is ours. */
+const callback = fc.oneof(
+  fc
+    .record({ id: words, from: id, content })
+    .map(({ id: name, from, content: [type, json] }) =>
+      workchatMessageEvent({ id: name, from, atMs: Date.now(), type, content: json }),
+    ),
+  fc.record({ id: words, from: id, value: fc.jsonValue() }).map(({ id: name, from, value }) =>
+    workchatPress({
+      id: name,
+      from,
+      chat: workchatId("oc", "group"),
+      message: workchatId("om", "card"),
+      value: value as Json,
+      atMs: Date.now(),
+    }),
+  ),
+  words.map((challenge) => ({ type: "url_verification", token: "x", challenge })),
+);
+
 /** Attacked whether the document has them or not: the document may be what is wrong. */
-const fixed = ({ place }: Victim): readonly Endpoint[] => [
+const fixed = ({ place, hasWorkchat }: Victim): readonly Endpoint[] => [
+  ...["/workchat", "/workchat-cn"]
+    .filter(() => hasWorkchat)
+    .map((path): Endpoint => ({ method: "POST", path, body: callback })),
   { method: "POST", path: "/webhook", body: message },
   { method: "POST", path: "/pair", body: device },
   { method: "POST", path: "/api/session", body: device, headers: [["Origin", `http://localhost:${place.port}`]] },

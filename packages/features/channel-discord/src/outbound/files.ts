@@ -1,5 +1,5 @@
 /** Files on their way out, as many in a message as it takes. */
-import type { MediaKind, OutgoingMessage } from "@svc/contract";
+import type { OutgoingMessage } from "@svc/contract";
 
 export interface FileBytes {
   readonly name: string;
@@ -10,14 +10,6 @@ export interface FileBytes {
 export type Bundle = readonly FileBytes[];
 
 /** The platform makes no difference. */
-export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
-  "image",
-  "audio",
-  "video",
-  "document",
-  "sticker",
-] as const);
-
 /** Of a whole message, and of a file that people send: https://docs.discord.com/developers/resources/message#create-message */
 export const MAX_MEDIA_BYTES = 25 * 1_048_576;
 const MAX_FILES = 10;

@@ -1,5 +1,6 @@
 /** Files of a mail: named with the message, fetched when its turn comes. */
-import type { InboundMedia, MediaKind } from "@svc/contract";
+import type { InboundMedia } from "@svc/contract";
+import { mediaKindOf } from "@svc/kit";
 import type { NewMail } from "./new-mail.ts";
 import type { Part } from "./structure.ts";
 
@@ -29,7 +30,7 @@ export function filesOf(
   const media = parts.slice(0, MAX_FILES).map((part, index): InboundMedia => {
     const name = fileNameOf(part.fileName);
     return {
-      kind: kindOf(part.type),
+      kind: mediaKindOf(part.type),
       ref: `${uidValidity}/${uid}/${part.id}/${messageId ?? ""}`,
       placeholder: `[file ${index + 1}: ${name}, ${shownSize(part)}]`,
       mimeType: part.type,
@@ -60,11 +61,6 @@ export function fileNameOf(name: string): string {
 }
 
 const MAX_NAME_CHARS = 200;
-
-function kindOf(type: string): MediaKind {
-  const [kind] = type.split("/");
-  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
-}
 
 /** base64 has four bytes for three, and line breaks. */
 export const decodedSize = ({ encoding, sizeBytes }: Pick<Part, "encoding" | "sizeBytes">): number =>

@@ -1,12 +1,6 @@
 /** Files of a mail: named with the message, fetched when its turn comes. */
-import {
-  type FeatureContext,
-  type FetchedMedia,
-  type InboundMedia,
-  type Media,
-  type MediaKind,
-  SvcError,
-} from "@svc/contract";
+import { type FeatureContext, type FetchedMedia, type InboundMedia, type Media, SvcError } from "@svc/contract";
+import { mediaKindOf } from "@svc/kit";
 import type { MailApi } from "../api/mail-api.ts";
 import { base64Field } from "./base64-field.ts";
 import { type Mail, readMail } from "./mail.ts";
@@ -38,18 +32,13 @@ function mediaOf(messageId: string, leaf: Leaf, number: number): InboundMedia {
   const fileName = leaf.fileName.replaceAll(/[\p{Cc}[\]]+/gu, " ").trim();
   const mimeType = /^[\w.+-]+\/[\w.+-]+$/.test(leaf.mimeType) ? leaf.mimeType : undefined;
   return {
-    kind: kindOf(leaf.mimeType),
+    kind: mediaKindOf(leaf.mimeType),
     // The ids of attachments are others each time a mail is asked for; the place in it is not.
     ref: `${messageId}/${leaf.partId}`,
     placeholder: `[file ${number}: ${fileName === "" ? "without a name" : fileName}]`,
     ...(mimeType !== undefined && { mimeType }),
     ...(fileName !== "" && { fileName }),
   };
-}
-
-function kindOf(mimeType: string): MediaKind {
-  const [kind] = mimeType.split("/");
-  return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
 }
 
 export function createMedia(api: MailApi, { log }: Pick<FeatureContext, "log">): Media {

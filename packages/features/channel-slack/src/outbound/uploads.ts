@@ -2,20 +2,12 @@
  * Files on their way out: a link is asked for, the file goes there, and all of them are shared at once.
  * https://docs.slack.dev/messaging/working-with-files#uploading_files
  */
-import { type FeatureContext, type MediaKind, type OutgoingFile, SvcError } from "@svc/contract";
+import { type FeatureContext, type OutgoingFile, SvcError } from "@svc/contract";
 import { retryAfterMs } from "@svc/kit";
 import type { WebApi } from "../api/web-api.ts";
 import { textOf } from "../fields.ts";
 import { fileId } from "../ids.ts";
 import { isPlatforms } from "../platform-host.ts";
-
-export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
-  "image",
-  "audio",
-  "video",
-  "document",
-  "sticker",
-] as const);
 
 /** The platform takes a gigabyte; here they are whole in memory. */
 export const MAX_MEDIA_BYTES = 26_214_400;

@@ -10,14 +10,6 @@ export const MAX_FILE_BYTES = 50_000_000;
 const MAX_PHOTO_BYTES = 10_000_000;
 const MAX_STICKER_BYTES = 512_000;
 
-export const SENT_KINDS: readonly MediaKind[] = Object.freeze([
-  "image",
-  "audio",
-  "video",
-  "document",
-  "sticker",
-] as const);
-
 /** Throws DELIVERY_REFUSED for what the platform takes in no way. */
 export function methodOf({ kind, mimeType }: Pick<OutgoingFile, "kind" | "mimeType">, bytes: Uint8Array): FileMethod {
   if (bytes.byteLength === 0) throw refused("The file is empty, and the platform takes no empty file.");

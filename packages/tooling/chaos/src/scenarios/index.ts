@@ -6,11 +6,13 @@ import { kills } from "./kills.ts";
 import { locked } from "./locked.ts";
 import { outage } from "./outage.ts";
 import { procedures } from "./procedures.ts";
+import { rooms } from "./rooms.ts";
 import type { Report, ScenarioOptions } from "./scenario.ts";
 
 export const SCENARIOS: Readonly<Record<string, (options: ScenarioOptions) => Promise<Report>>> = {
   kills,
   everyday,
+  rooms,
   procedures,
   outage,
   "disk-full": diskFull,

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { WORKCHAT_APP } from "@svc/testkit/platforms/workchat/events";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { MAX_BODY_BYTES } from "../attacks/bodies.ts";
 import type { Credentials } from "../attacks/subject.ts";
@@ -20,6 +21,8 @@ export interface Victim extends AsyncDisposable {
   /** What there is to attack behind a documented path with placeholders, by that path. */
   readonly there: ReadonlyMap<string, string>;
   readonly trusting: boolean;
+  /** The build takes callbacks of Lark and Feishu. */
+  readonly hasWorkchat: boolean;
 }
 
 export interface VictimOptions {
@@ -30,9 +33,13 @@ export interface VictimOptions {
 
 export async function startVictim({ trusting, binary }: VictimOptions): Promise<Victim> {
   const home = temporaryHome();
-  const planted = { webhook: plant(), apiKey: plant() };
-  writeFileSync(join(home.path, "config.toml"), configOf(trusting, planted), { mode: 0o600 });
+  const planted = { webhook: plant(), apiKey: plant(), encryptKey: plant() };
   const chosen = binary === undefined ? {} : { binary };
+  const told = await runBinary(["features", "--json"], { home: home.path, ...chosen });
+  const { features } = JSON.parse(told.stdout) as { features: readonly { id: string; included: boolean }[] };
+  const hasWorkchat = features.some(({ id, included }) => id === "channel-workchat" && included);
+  const config = configOf(trusting, planted) + (hasWorkchat ? workchatOf(planted.encryptKey) : "");
+  writeFileSync(join(home.path, "config.toml"), config, { mode: 0o600 });
   try {
     writeProcedures(home.path);
     const daemon = await startBinary({ home: home.path, ...chosen });
@@ -53,9 +60,10 @@ export async function startVictim({ trusting, binary }: VictimOptions): Promise<
       place: { host, port: Number(port) },
       credentials: { token, webhookSecret: planted.webhook, page },
       bystander,
-      secrets: [planted.webhook, planted.apiKey, token, bystander, page.csrf, page.cookie],
+      secrets: [...Object.values(planted), token, bystander, page.csrf, page.cookie],
       there: await begin(daemon, token),
       trusting,
+      hasWorkchat,
       [Symbol.asyncDispose]: async () => {
         await daemon.close();
         home.remove();
@@ -97,3 +105,22 @@ api_key = "${apiKey}"
 encrypt = false
 `;
 }
+
+/** One section that takes any callback, and one that takes signed ones alone; their platforms can't be reached. */
+const workchatOf = (encryptKey: string): string => `
+[channels_config.workchat]
+app_id = "${WORKCHAT_APP.appId}"
+app_secret = "app-secret-of-the-campaign"
+receive_mode = "webhook"
+allowed_users = ["*"]
+mention_only = false
+api_url = "http://127.0.0.1:9"
+
+[channels_config.workchat_cn]
+app_id = "${WORKCHAT_APP.appId}"
+app_secret = "app-secret-of-the-campaign"
+receive_mode = "webhook"
+encrypt_key = "${encryptKey}"
+allowed_users = ["*"]
+api_url = "http://127.0.0.1:9"
+`;

@@ -28,8 +28,10 @@ export interface WorkchatOptions {
 export interface Workchat extends FakePlatform {
   readonly socket: WorkchatSocket;
   readonly sent: readonly WorkchatSent[];
-  /** `<message id> <emoji type>`, in order. */
+  /** `<message id> <emoji type>`, in order, those that were taken back included. */
   readonly reactions: readonly string[];
+  /** The same of those that were taken back. */
+  readonly reactionsTakenBack: readonly string[];
   /** Codes that a path is refused with: the HTTP status, and the code. */
   readonly refusals: Map<string, readonly [status: number, code: number]>;
   /** Paths that were asked for, in order, without what is before the API's name. */
@@ -63,6 +65,7 @@ export async function startWorkchat({
   const files = new Map<string, { readonly bytes: Uint8Array; readonly link: string | undefined }>();
   const uploaded = new Map<string, "image" | "opus" | "mp4" | "file">();
   const reactions: string[] = [];
+  const reactionsTakenBack: string[] = [];
   const called: string[] = [];
   const tokens: string[] = [];
   const good = new Set<string>();
@@ -90,6 +93,7 @@ export async function startWorkchat({
     ["POST", /^im\/v1\/messages\/([^/]+)\/reply$/, reply],
     ["PATCH", /^im\/v1\/messages\/([^/]+)$/, change],
     ["POST", /^im\/v1\/messages\/([^/]+)\/reactions$/, react],
+    ["DELETE", /^im\/v1\/messages\/([^/]+)\/reactions\/([^/]+)$/, takeBack],
     ["GET", /^im\/v1\/messages\/([^/]+)\/resources\/([^/]+)$/, resource],
     ["POST", /^im\/v1\/images$/, uploadImage],
     ["POST", /^im\/v1\/files$/, uploadFile],
@@ -210,7 +214,14 @@ export async function startWorkchat({
     if (!heard.has(id)) throw new Refusal(231003);
     if (typeof emoji !== "string" || !/^[A-Z][A-Za-z0-9_]*$/.test(emoji)) throw new Refusal(231001);
     reactions.push(`${id} ${emoji}`);
-    return { data: { reaction_id: "ZCaCIjUBVVWSrm5L", reaction_type: { emoji_type: emoji } } };
+    return { data: { reaction_id: `ZCaCIjUBVVWSrm${reactions.length - 1}`, reaction_type: { emoji_type: emoji } } };
+  }
+
+  function takeBack(_request: PlatformRequest, id: string, reaction: string): Json {
+    const known = reactions[Number(/^ZCaCIjUBVVWSrm(\d+)$/.exec(reaction)?.[1])];
+    if (known?.startsWith(`${id} `) !== true || reactionsTakenBack.includes(known)) throw new Refusal(231007);
+    reactionsTakenBack.push(known);
+    return { data: { reaction_id: reaction } };
   }
 
   function resource({ query }: PlatformRequest, message: string, key: string): PlatformReply {
@@ -265,6 +276,7 @@ export async function startWorkchat({
       socket,
       sent: messages,
       reactions,
+      reactionsTakenBack,
       refusals,
       called,
       tokens,
