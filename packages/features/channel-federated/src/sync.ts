@@ -77,15 +77,21 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
   let position = await storedPosition(context, userId);
   const waiting = await waitingEvents(state);
 
+  // All that has come since is in the first answer, replies of our own included, which tell after a restore what was answered. Synapse
+  // hands out the same answers again, one by one, for two minutes where the same is asked: hence another `timeout` than later.
+  let isBegun = false;
   while (!signal.aborted) {
     const askedAtMs = clock.monotonic();
-    const answer = await ask(api, position?.since, signal).catch((error: unknown) => {
+    const waitMs = isBegun ? POLL_MS : 0;
+    const hasWaited = isBegun;
+    isBegun = true;
+    const answer = await ask(api, position?.since, waitMs, signal).catch((error: unknown) => {
       if (position === undefined || !isUnknownPosition(error)) throw error;
       context.log.warn("the homeserver does not know where this channel was; it begins anew", { channel: CHANNEL });
       return undefined;
     });
     const isLost = answer === undefined;
-    const fresh = answer ?? (await ask(api, undefined, signal));
+    const fresh = answer ?? (await ask(api, undefined, 0, signal));
     const since = textOf(fresh["next_batch"]);
     if (since === undefined) throw unreadable();
     const first = position === undefined;
@@ -128,12 +134,12 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
     }
     position = next;
     await deps.caughtUp(signal);
-    if (isUnchanged && clock.monotonic() - askedAtMs < LEAST_MS) await clock.sleep(LEAST_MS, signal);
+    if (isUnchanged && hasWaited && clock.monotonic() - askedAtMs < LEAST_MS) await clock.sleep(LEAST_MS, signal);
   }
 }
 
-function ask(api: MatrixApi, since: string | undefined, signal: AbortSignal): Promise<Fields> {
-  const query = { filter: FILTER, since, timeout: String(since === undefined ? 0 : POLL_MS), set_presence: "online" };
+function ask(api: MatrixApi, since: string | undefined, waitMs: number, signal: AbortSignal): Promise<Fields> {
+  const query = { filter: FILTER, since, timeout: String(waitMs), set_presence: "online" };
   return api.call(
     { method: "GET", path: "client/v3/sync", query, maxBytes: MAX_SYNC_BYTES, timeoutMs: POLL_LIMIT_MS },
     signal,

@@ -105,6 +105,55 @@ test("a message without its key is recorded, not answered, and read once the key
   expect(svc.received[1]).toMatchObject({ text: "Can you read me?" });
 });
 
+test("files are encrypted for another client, and what it encrypts is read", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const ada = await sdk(PERSON, "ADAPHONE");
+  const wasm = await import("@matrix-org/matrix-sdk-crypto-wasm");
+  const bytes = Buffer.from(Array.from({ length: 100_001 }, (_, at) => at % 251));
+  const files = [
+    { kind: "document", name: "a.bin", mimeType: "application/octet-stream", read: async () => bytes },
+  ] as const;
+  const conversation = { channel: "federated", id: platform.room };
+  // Its devices are known once it has said something.
+  await ada.client.sendTextMessage(platform.room, "a file, please");
+  await eventually(() => svc.received.length === 1);
+  const came = new Promise<Record<string, unknown>>((resolve) =>
+    ada.client.on(MatrixEventEvent.Decrypted, (event) => {
+      if (event.getContent()["msgtype"] === "m.file") resolve(event.getContent());
+    }),
+  );
+  await svc.channel.send({ conversation, text: "", files: [...files], deliveryId: "d" }, never);
+  const { url, ...keys } = (await came)["file"] as { url: string };
+  const stored = platform.world.media.get(url.split("/").at(-1)!)!;
+  expect(Buffer.from(stored.bytes).equals(bytes)).toBe(false);
+  const opened = wasm.Attachment.decrypt(
+    new wasm.EncryptedAttachment(
+      stored.bytes,
+      JSON.stringify({ ...keys, hashes: (keys as { hashes: unknown }).hashes }),
+    ),
+  );
+  expect(Buffer.from(opened).equals(bytes)).toBe(true);
+
+  const sealed = wasm.Attachment.encrypt(bytes);
+  const info = JSON.parse(sealed.mediaEncryptionInfo!) as Record<string, unknown>;
+  const uploaded = await ada.client.uploadContent(new Blob([sealed.encryptedData]), {
+    type: "application/octet-stream",
+  });
+  const content = {
+    msgtype: "m.image",
+    body: "a.png",
+    info: { mimetype: "image/png" },
+    file: { ...info, url: uploaded.content_uri },
+  };
+  await ada.client.sendMessage(platform.room, content as never);
+  await eventually(() => svc.received.length === 2);
+  const [media] = svc.received[1]!.media!;
+  const chunks: Uint8Array[] = [];
+  await svc.channel.media!.fetch(media!, async (chunk) => void chunks.push(chunk), never);
+  expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
+});
+
 test("a message in clear text is not answered in an encrypted room", async () => {
   await using svc = await connect(sectionFor(platform));
   await eventually(async () => (await svc.context.state.get("sync")) !== undefined);

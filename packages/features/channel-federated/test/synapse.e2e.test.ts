@@ -181,9 +181,6 @@ test("goes on after a restore of a backup, as the same device", async () => {
     await ask(11, 15);
     await eventually(() => answers().some((body) => body.endsWith("question 15")));
     const expected = Array.from({ length: 15 }, (_, at) => `**answer** to question ${at + 1}`);
-    console.error(daemon.output().slice(-6_000));
-    const log = await command(home.path, "secrets", "list");
-    console.error(log.stdout);
     // What was answered since the backup is known by its answers, and not answered again.
     expect(answers().toSorted()).toEqual(expected.toSorted());
     expect(ada.heard.filter(({ event, room: where }) => event === "undecryptable" && where === room)).toEqual([]);

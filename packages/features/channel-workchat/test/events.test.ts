@@ -137,6 +137,11 @@ const CONTENTS: readonly (readonly [type: string, content: Json, text: string, m
     "[a forwarded conversation, whose messages the platform does not tell]",
     { secondHand: true },
   ],
+  ["folder", { file_key: "file_v2_5", file_name: "plans" }, "[a folder: plans]"],
+  ["calendar", { summary: "Stand-up", start_time: "1", end_time: "2" }, "[event: Stand-up]", { secondHand: true }],
+  ["share_calendar_event", { summary: "Stand-up" }, "[event: Stand-up]", { secondHand: true }],
+  ["general_calendar", { summary: "Stand-up" }, "[event: Stand-up]", { secondHand: true }],
+  ["video_chat", { topic: "Review", start_time: "1" }, "[meeting: Review]", { secondHand: true }],
   ["share_user", { user_id: "ou_1" }, "[a shared contact]", { secondHand: true }],
   ["share_chat", { chat_id: "oc_1" }, "[a shared group]", { secondHand: true }],
   ["vote", { topic: "Lunch?", options: ["yes", "no"] }, "[poll: Lunch?; yes; no]", { secondHand: true }],
@@ -157,6 +162,7 @@ test.each(CONTENTS.map((one) => [one[0], one] as const))(
 
 test("what says nothing to an agent is nothing", () => {
   expect(read({ type: "system", content: { template: "{from_user} invited you" } })).toEqual([]);
+  expect(read({ type: "hongbao", content: { text: "[Red Packet]" } })).toEqual([]);
   expect(read({ text: " " })).toEqual([]);
   const others: readonly (readonly [string, Json])[] = [
     [
@@ -170,7 +176,15 @@ test("what says nothing to an agent is nothing", () => {
     ["im.message.recalled_v1", { message_id: ID, chat_id: DM, recall_time: "1", recall_type: "message_owner" }],
     ["im.message.message_read_v1", { reader: { reader_id: { open_id: PERSON } }, message_id_list: [ID] }],
     ["im.chat.member.bot.added_v1", { chat_id: GROUP, operator_id: { open_id: PERSON }, name: "A group" }],
+    ["im.chat.member.bot.deleted_v1", { chat_id: GROUP, operator_id: { open_id: PERSON }, name: "A group" }],
+    ["im.chat.member.user.added_v1", { chat_id: GROUP, users: [{ name: "Bob", user_id: { open_id: PERSON } }] }],
+    ["im.chat.member.user.deleted_v1", { chat_id: GROUP, users: [{ name: "Bob", user_id: { open_id: PERSON } }] }],
+    ["im.chat.member.user.withdrawn_v1", { chat_id: GROUP, users: [{ name: "Bob", user_id: { open_id: PERSON } }] }],
+    ["im.chat.updated_v1", { chat_id: GROUP, before_change: { name: "A" }, after_change: { name: "B" } }],
+    ["im.chat.disbanded_v1", { chat_id: GROUP, operator_id: { open_id: PERSON }, name: "A group" }],
     ["im.chat.access_event.bot_p2p_chat_entered_v1", { chat_id: DM, operator_id: { open_id: PERSON } }],
+    ["application.bot.menu_v6", { operator: { operator_id: { open_id: PERSON } }, event_key: "help", timestamp: 1 }],
+    ["url.preview.get", { operator: { open_id: PERSON }, context: { url: "https://x.test" } }],
   ];
   for (const [type, event] of others) expect(inboundOf(workchatEvent(type, "e", { atMs: NOW_MS }, event))).toEqual([]);
 });

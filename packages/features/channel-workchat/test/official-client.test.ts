@@ -122,12 +122,15 @@ test("sends, replies, changes, reacts, uploads and downloads", async () => {
   });
   expect(replied).toMatchObject({ code: 0, data: { chat_id: DM } });
   await client.im.v1.message.patch({ path: { message_id: replied.data!.message_id! }, data: { content: card("two") } });
-  await client.im.v1.messageReaction.create({
+  const reacted = await client.im.v1.messageReaction.create({
     path: { message_id: id },
     data: { reaction_type: { emoji_type: "OK" } },
   });
   expect(workchat.sent).toMatchObject([{ text: "two", replyTo: id, inThread: true }]);
   expect(workchat.reactions).toEqual([`${id} OK`]);
+  const path = { message_id: id, reaction_id: reacted.data!.reaction_id! };
+  expect(await client.im.v1.messageReaction.delete({ path })).toMatchObject({ code: 0 });
+  expect(workchat.reactionsTakenBack).toEqual([`${id} OK`]);
   const image = await client.im.v1.image.create({ data: { image_type: "message", image: Buffer.from("png") } });
   expect(image?.image_key).toMatch(/^img_v3_/);
   const file = await client.im.v1.file.create({

@@ -186,6 +186,9 @@ test.each<[string | undefined, RegExp]>([
   await made.channel.readMarks.mark(message("").conversation, id, never);
   await made.channel.readMarks.mark(message("").conversation, "press:1", never);
   expect(made.workchat.reactions).toEqual([expect.stringMatching(expected)]);
+  expect(made.workchat.reactionsTakenBack).toEqual([]);
+  for (const one of [id, id, "press:1"]) await made.channel.readMarks.clear!(message("").conversation, one, never);
+  expect(made.workchat.reactionsTakenBack).toEqual(made.workchat.reactions);
 });
 
 test("a blank reaction is none", async () => {
