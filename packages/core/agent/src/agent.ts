@@ -130,8 +130,14 @@ class RunningAgent implements Agent {
   }
 
   async test(name: string = DEFAULT_AGENT, signal: AbortSignal): Promise<ModelTest> {
-    const { budget } = this.#turns;
-    const parts = { models: this.#models, budget, spending: this.#spending, clock: this.#clock };
+    const { budget, redaction } = this.#turns;
+    const parts = {
+      models: this.#models,
+      budget,
+      spending: this.#spending,
+      clock: this.#clock,
+      redact: redaction.redact,
+    };
     return testModel(parts, this.#profileOf(name), signal);
   }
 

@@ -118,8 +118,8 @@ describe("a failed turn", () => {
     expect(shown(messages)).toEqual([["user", "hello", "failed"]]);
     expect(messages[0]!.problem).toEqual({
       code: "MODEL_REFUSED",
-      reason: "The model provider answered ***.",
-      fix: "Check model.api_key.",
+      reason: "The model provider refused the API key (***).",
+      fix: "Set a valid key: svc secrets set model.api_key.",
     });
     expect(followUps?.ways).toEqual(["retry", "edit"]);
   });

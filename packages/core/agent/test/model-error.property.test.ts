@@ -1,5 +1,5 @@
-// What a provider answers when it fails is anybody's text: it never comes through, it never makes an error of ours throw, and
-// a wait that it asks for is a number that can be waited.
+// What a provider answers when it fails is anybody's text: it never gets into our sentences, it never makes an error of ours
+// throw, no part of it that is shown has the key, and a wait that it asks for is a number that can be waited.
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -41,10 +41,57 @@ const failure = fc.oneof(
 test("whatever a provider throws is an error of ours that repeats none of it", () => {
   fc.assert(
     fc.property(failure, (thrown) => {
-      const error = modelError(thrown, 5);
+      const error = modelError(thrown, { askedMs: 5 });
       expect([error instanceof SvcError, error.code.startsWith("MODEL_")]).toEqual([true, true]);
       expect(`${error.message} ${error.hint ?? ""} ${String(error.cause ?? "")}`).not.toContain(PLANTED);
       expect([typeof isRetryable(thrown), typeof wasAnswered(thrown)]).toEqual(["boolean", "boolean"]);
+    }),
+    { numRuns: cases(1_000) },
+  );
+});
+
+const KEY = "sk-proj-Ab3dEf9hIj2lMn5pQr8t-XyZ_0123456789";
+const about = {
+  agent: "default",
+  config: { provider: "openai" as const, name: "m", api_key: KEY },
+  baseUrl: undefined,
+};
+const redact = (text: string): string => text;
+
+/** The key as servers echo it: whole, in part, masked, encoded, split by what nobody sees. */
+const echo = fc.oneof(
+  fc.constantFrom(
+    KEY,
+    KEY.toUpperCase(),
+    encodeURIComponent(KEY),
+    btoa(KEY),
+    `Bearer ${KEY}`,
+    [...KEY].join("\u200b"),
+    [...KEY].join(" "),
+    [...KEY].join("-"),
+    [...KEY].toReversed().join(""),
+    `${KEY.slice(0, 7)}****************${KEY.slice(-4)}`,
+    KEY.replace(/./gu, (char) => String.fromCodePoint(char.codePointAt(0)! + (/[!-~]/.test(char) ? 0xfee0 : 0))),
+  ),
+  fc
+    .tuple(fc.nat(KEY.length - 6), fc.integer({ min: 6, max: KEY.length }))
+    .map(([from, n]) => KEY.slice(from, from + n)),
+);
+
+test("the provider's words are quoted in one short line, never with eight characters of the key in a row", () => {
+  const plain = (words: string): string =>
+    words
+      .normalize("NFKC")
+      .replace(/[^\p{L}\p{N}]/gu, "")
+      .toLowerCase();
+  const secret = plain(KEY);
+  fc.assert(
+    fc.property(fc.array(fc.oneof(echo, text), { maxLength: 6 }), (parts) => {
+      const responseBody = JSON.stringify({ error: { message: `Incorrect API key: ${parts.join(" ")}` } });
+      const { said = "" } = modelError({ statusCode: 401, responseBody }, { about: { ...about, redact } });
+      expect(said.length).toBeLessThanOrEqual(300);
+      expect(said).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      for (let at = 0; at + 8 <= secret.length; at += 1) expect(plain(said)).not.toContain(secret.slice(at, at + 8));
     }),
     { numRuns: cases(1_000) },
   );

@@ -78,7 +78,10 @@ describe("a model test", () => {
     });
     const model = { provider: "openai", name: "m", base_url: server.url, api_key: KEY, max_retries: 5 } as const;
     const tested = await house({ config: { model } }).agent.test(undefined, never);
-    expect(tested).toMatchObject({ ok: false, error: { code: "MODEL_REFUSED", hint: "Check model.api_key." } });
+    expect(tested).toMatchObject({
+      ok: false,
+      error: { code: "MODEL_REFUSED", hint: "Set a valid key: svc secrets set model.api_key.", said: "bad key ••••••" },
+    });
     expect(JSON.stringify(tested)).not.toContain(KEY);
     expect(calls).toBe(1);
   });

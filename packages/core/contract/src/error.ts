@@ -1,6 +1,7 @@
 /**
  * The one error class. `code` is stable and documented (docs/reference/errors.md is generated from `ERRORS`),
- * `message` is a sentence for a person, `hint` says what to do now. Neither ever quotes a received value.
+ * `message` is a sentence for a person, `hint` says what to do now. Neither ever quotes a received value; `said` does, and goes
+ * to operators only.
  */
 import { ERRORS, type ErrorCode } from "./error-codes.ts";
 
@@ -10,12 +11,15 @@ export interface SvcErrorOptions {
   cause?: unknown;
   /** Milliseconds after which trying again can succeed. */
   retryAfterMs?: number;
+  /** What an outside service said: without secrets, cut short. Only operators may see it. */
+  said?: string;
 }
 
 export class SvcError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly said: string | undefined;
 
   constructor(code: ErrorCode, message?: string, options: SvcErrorOptions = {}) {
     super(message ?? ERRORS[code].sentence, options.cause === undefined ? undefined : { cause: options.cause });
@@ -23,6 +27,7 @@ export class SvcError extends Error {
     this.code = code;
     this.hint = options.hint;
     this.retryAfterMs = options.retryAfterMs;
+    this.said = options.said;
   }
 
   /** The HTTP status this error is answered with. */

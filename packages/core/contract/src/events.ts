@@ -1,6 +1,7 @@
 /** What happens inside, as told to observers and subscribers. Types are noun-verb and stable. */
 import type { Conversation } from "./channel.ts";
 import type { ErrorCode } from "./error-codes.ts";
+import type { ModelFailureReason } from "./failure.ts";
 import type { ClientId } from "./identity.ts";
 
 /** Whose turn it is that an event belongs to. */
@@ -29,6 +30,19 @@ export type TurnEvent = OfTurn &
         readonly text: string;
         /** Characters of the turn's answer that were told before. */
         readonly offset: number;
+      }
+    | {
+        /** A model call failed in a way that may pass; it is tried again after a wait. */
+        readonly type: "turn-waiting";
+        readonly code: ErrorCode;
+        readonly reason: ModelFailureReason;
+        /** For a person; nothing of the provider's words. */
+        readonly message: string;
+        readonly waitMs: number;
+        /** The try that comes after the wait, from 2. */
+        readonly attempt: number;
+        /** Most tries that are made. */
+        readonly attempts: number;
       }
     | { readonly type: "tool-call"; readonly callId: string; readonly tool: string }
     | { readonly type: "tool-result"; readonly callId: string; readonly tool: string; readonly ok: boolean }

@@ -8,6 +8,7 @@ export * from "./drafts.ts";
 export * from "./error-codes.ts";
 export * from "./error.ts";
 export * from "./events.ts";
+export * from "./failure.ts";
 export * from "./feature.ts";
 export * from "./identity.ts";
 export * from "./ingress.ts";

@@ -56,7 +56,8 @@ export const integer = (min: number, max: number = Number.MAX_SAFE_INTEGER) =>
   v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
 
 function isHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  // The parser drops them without a word: what is shown would be another address than the one that is used.
+  if (/[\s\p{Cc}]/u.test(text.trim()) || !URL.canParse(text)) return false;
   const url = new URL(text);
   return (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "";
 }

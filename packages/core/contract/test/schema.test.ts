@@ -77,6 +77,9 @@ describe("httpUrl", () => {
     "https:\\\\user:pass@example.org",
     "\thttps://user:pass@example.org",
     "htt\nps://user:pass@example.org",
+    "https://agent.example\n.org",
+    "https://agent.example/\u001b[2J",
+    "https://agent.example/a b",
     7,
     null,
   ])("refuses %j", (url) => {

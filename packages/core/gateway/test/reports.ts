@@ -15,6 +15,15 @@ const FEATURE = {
   reason: null,
 };
 
+const SANDBOX = {
+  effective: "none",
+  confined: false,
+  summary: "nothing is confined",
+  fix: "install one",
+  warning: "nothing is confined",
+  reasons: [],
+};
+
 export const REPORTS = {
   status: () => ({
     status: "ok" as const,
@@ -39,7 +48,7 @@ export const REPORTS = {
         max_cost_per_day: null,
       },
     ],
-    sandbox: { effective: "none", warning: "nothing is confined" },
+    sandbox: SANDBOX,
     pairing: { required: true, devices: 1 },
     turns: { running: 0, waiting: 0 },
     channels: [],
@@ -58,7 +67,7 @@ export const REPORTS = {
       { name: "shell", description: "Runs a command.", approval: "ask" as const, feature: "tool-shell", enabled: true },
     ],
   }),
-  features: () => ({ profile: "minimal", features: [FEATURE] }),
+  features: () => ({ profile: "minimal", sandbox: SANDBOX, features: [FEATURE] }),
   channels: () => ({
     channels: [
       {

@@ -7,6 +7,7 @@ import { SAMPLES } from "./event-samples.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 const clock = new FakeClock();
+const sample = (type: SvcEvent["type"]): SvcEvent => SAMPLES.find((one) => one.type === type)!;
 const event = (text: string): SvcEvent => ({
   type: "text-delta",
   turnId: "t",
@@ -59,7 +60,7 @@ describe("on the wire", () => {
   });
 
   test("a wall clock that is set to nonsense stops nothing", () => {
-    const broken = { ...SAMPLES[9]!, expiresAtMs: Number.NaN } as SvcEvent;
+    const broken = { ...sample("human_approval_request"), expiresAtMs: Number.NaN } as SvcEvent;
     expect(JSON.parse(createEventHub({ clock, boot: "b" }).publish(broken).json).payload.expires_at).toBeDefined();
   });
 
@@ -69,7 +70,7 @@ describe("on the wire", () => {
     const texts = new Set<string>();
     for (let count = 0; count < 3; count += 1)
       hub.subscribe({ tell: ({ json }) => texts.add(json), dropped: () => {} });
-    hub.publish(SAMPLES[8]!);
+    hub.publish(sample("channel_event"));
     expect([texts.size, redactions]).toEqual([1, 1]);
   });
 });

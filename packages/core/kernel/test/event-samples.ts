@@ -8,6 +8,16 @@ const used = { inputTokens: 1, outputTokens: 2, costUsd: undefined };
 export const SAMPLES: readonly SvcEvent[] = [
   { type: "turn-start", ...turn, agent: "default", clientId: "client-secret" as ClientId },
   { type: "text-delta", ...turn, text: "hi", offset: 0 },
+  {
+    type: "turn-waiting",
+    ...turn,
+    code: "MODEL_REFUSED",
+    reason: "rate-limited",
+    message: "The model provider's rate limit is reached (429).",
+    waitMs: 6999.6,
+    attempt: 2,
+    attempts: 4,
+  },
   { type: "tool-call", ...turn, callId: "c-1", tool: "shell" },
   { type: "tool-result", ...turn, callId: "c-1", tool: "shell", ok: true },
   { type: "turn-end", ...turn, agent: "default", ok: true, model: "m", durationMs: 3, ...used },

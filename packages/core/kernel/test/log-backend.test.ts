@@ -19,6 +19,15 @@ describe("lines", () => {
     expect(told(SAMPLES)).toEqual([
       {
         level: "info",
+        message: "a model call failed; will retry",
+        turn: "t-1",
+        code: "MODEL_REFUSED",
+        reason: "rate-limited",
+        retry_in_ms: 7000,
+        attempt: 2,
+      },
+      {
+        level: "info",
         message: "a turn ended",
         turn: "t-1",
         agent: "default",
@@ -79,7 +88,7 @@ describe("lines", () => {
 });
 
 const PUBLIC = new Set(
-  "type turnId messageId channel agent model runId stepId origin outcome sop mode status code".split(" "),
+  "type turnId messageId channel agent model runId stepId origin outcome sop mode status code reason".split(" "),
 );
 
 /** With every text that is not of the config or an id of ours replaced. */

@@ -59,6 +59,8 @@ export interface TurnProblem {
   readonly reason: string;
   /** What to do about it. */
   readonly fix?: string;
+  /** What the model provider said, see `SvcError.said`: for operators only. */
+  readonly said?: string;
 }
 
 /** What people are told about a turn, beside its messages. */

@@ -6,13 +6,16 @@ import type { LanguageModelV4, LanguageModelV4FunctionTool } from "@ai-sdk/provi
 import type { Tool } from "@svc/contract";
 import type { AgentProfile } from "../profiles.ts";
 import { functionTool } from "../tools/function-tool.ts";
-import { type ModelConfig, modelName, openModel } from "./open-model.ts";
+import { baseUrlOf, type ModelConfig, modelName, openModel } from "./open-model.ts";
+import type { ModelContext } from "./provider-words.ts";
 
 export interface TurnSettings {
   readonly model: LanguageModelV4;
   /** As in the config. */
   readonly provider: ModelConfig["provider"];
   readonly modelName: string;
+  /** Which model it is, for its errors. */
+  readonly about: Omit<ModelContext, "redact">;
   readonly instructions: string | undefined;
   readonly maxSteps: number;
   readonly maxRetries: number;
@@ -64,6 +67,11 @@ export class AgentModels {
     return model;
   }
 
+  /** Names of models are asked for only where the config's own provider is in use. */
+  aboutOf({ name, model }: AgentProfile): Omit<ModelContext, "redact"> {
+    return { agent: name, config: model, baseUrl: this.#opener ? undefined : baseUrlOf(model) };
+  }
+
   async #open(config: ModelConfig): Promise<LanguageModelV4> {
     return this.#opener ? this.#opener(config) : openModel(config);
   }
@@ -76,6 +84,7 @@ export class AgentModels {
       model: await this.modelOf(profile),
       provider: model.provider,
       modelName: modelName(model),
+      about: this.aboutOf(profile),
       instructions,
       maxSteps: turn.maxSteps,
       maxRetries: model.max_retries,

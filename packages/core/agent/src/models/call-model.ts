@@ -4,10 +4,12 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
+  LanguageModelV4FinishReason,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import type { Clock } from "@svc/contract";
-import { isRetryable, modelError, retryAfterMs, wasAnswered } from "./model-error.ts";
+import { type Clock, type ErrorCode, type ModelFailureReason, SvcError } from "@svc/contract";
+import { isRetryable, modelError, ModelError, retryAfterMs, wasAnswered } from "./model-error.ts";
+import { type ModelContext, offeredModels } from "./provider-words.ts";
 import { type AnswerInPieces, streamAnswer } from "./stream-answer.ts";
 
 export interface ModelAnswer {
@@ -15,6 +17,19 @@ export interface ModelAnswer {
   /** undefined: the provider does not say. */
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
+  /** Why the answer ended, e.g. `stop`, `length`, `content-filter`. */
+  readonly finish: string;
+}
+
+/** A failed try that is followed by another one. */
+export interface ModelWait {
+  readonly code: ErrorCode;
+  readonly reason: ModelFailureReason;
+  readonly message: string;
+  readonly waitMs: number;
+  /** The try that comes after the wait, from 2. */
+  readonly attempt: number;
+  readonly attempts: number;
 }
 
 export interface ModelCall {
@@ -25,6 +40,10 @@ export interface ModelCall {
   readonly maxRetries: number;
   /** Asked for each try: the answer is streamed to the listener it gives. */
   readonly onPieces?: (() => AnswerListener | undefined) | undefined;
+  /** Which model it is, for its errors; without one they name no keys of the config and quote nothing. */
+  readonly about?: ModelContext | undefined;
+  /** Told before each wait for another try. */
+  readonly onWaiting?: ((wait: ModelWait) => void) | undefined;
   /** Told when a try ended without telling its tokens though the provider may charge for it. */
   readonly onLost?: (answerChars: number) => void;
 }
@@ -59,12 +78,27 @@ export async function callModel(call: ModelCall): Promise<ModelAnswer> {
       if (signal?.aborted || pieces.chars > 0 || wasAnswered(error)) call.onLost?.(pieces.chars);
       if (signal?.aborted) throw signal.reason;
       const askedMs = retryAfterMs(error, call.clock.now());
-      // Once text has been shown, another try would show it twice.
-      const mayRepeat = listener?.hasTold !== true && isRetryable(error) && (askedMs ?? 0) <= MAX_ASKED_MS;
-      if (!mayRepeat || tries >= call.maxRetries) throw modelError(error, askedMs);
-      await call.clock.sleep(askedMs ?? backoffMs(tries), signal);
+      const failure = modelError(error, { askedMs, about: call.about });
+      const reason = failure instanceof ModelError ? failure.reason : "broke-off";
+      // Once text has been shown, another try would show it twice. An empty account is empty a second later too.
+      const canRepeat = listener?.hasTold !== true && isRetryable(error) && reason !== "no-credit";
+      if (!canRepeat || (askedMs ?? 0) > MAX_ASKED_MS || tries >= call.maxRetries) {
+        throw reason === "model-unknown" ? await withOfferedModels(error, failure, call) : failure;
+      }
+      const waitMs = askedMs ?? backoffMs(tries);
+      const { code, message } = failure;
+      call.onWaiting?.({ code, reason, message, waitMs, attempt: tries + 2, attempts: call.maxRetries + 1 });
+      await call.clock.sleep(waitMs, signal);
     }
   }
+}
+
+/** The failure with the names that would work, where the provider lists them. */
+async function withOfferedModels(error: unknown, failure: SvcError, call: ModelCall): Promise<SvcError> {
+  const { about, clock, options } = call;
+  if (!about || error instanceof SvcError) return failure;
+  const offered = await offeredModels(about, clock, options.abortSignal);
+  return modelError(error, { about, offered });
 }
 
 /** Doubling from half a second, with jitter. */
@@ -72,12 +106,17 @@ function backoffMs(tries: number): number {
   return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** tries) * (randomInt(750, 1001) / 1000);
 }
 
-function answerOf(result: { content: readonly LanguageModelV4Content[]; usage: LanguageModelV4Usage }): ModelAnswer {
+function answerOf(result: {
+  readonly content: readonly LanguageModelV4Content[];
+  readonly usage: LanguageModelV4Usage;
+  readonly finishReason: LanguageModelV4FinishReason;
+}): ModelAnswer {
   const { inputTokens, outputTokens } = result.usage;
   return {
     content: result.content,
     inputTokens: counted(inputTokens.total),
     outputTokens: counted(outputTokens.total),
+    finish: result.finishReason.unified,
   };
 }
 

@@ -43,6 +43,10 @@ export function modelProblem(config: ModelConfig): SvcError | undefined {
  */
 const BASE_URLS = { openai: "https://api.openai.com/v1", anthropic: "https://api.anthropic.com/v1" } as const;
 
+/** Where the provider is asked; undefined where none is. */
+export const baseUrlOf = ({ provider, base_url }: Pick<ModelConfig, "provider" | "base_url">): string | undefined =>
+  base_url ?? (provider === "openai" || provider === "anthropic" ? BASE_URLS[provider] : undefined);
+
 /** Throws CONFIG_INVALID when the section is not complete. */
 export async function openModel(config: ModelConfig): Promise<LanguageModelV4> {
   const problem = modelProblem(config);
@@ -55,12 +59,12 @@ export async function openModel(config: ModelConfig): Promise<LanguageModelV4> {
       return builtinModel;
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      const model = createOpenAI({ baseURL: config.base_url ?? BASE_URLS.openai, apiKey, fetch })(name);
+      const model = createOpenAI({ baseURL: baseUrlOf(config) ?? "", apiKey, fetch })(name);
       return withOptions(model, { openai: { store: false } });
     }
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ baseURL: config.base_url ?? BASE_URLS.anthropic, apiKey, fetch })(name);
+      return createAnthropic({ baseURL: baseUrlOf(config) ?? "", apiKey, fetch })(name);
     }
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");

@@ -3,6 +3,7 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4Content,
+  LanguageModelV4FinishReason,
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
@@ -17,6 +18,7 @@ export interface AnswerInPieces {
 export interface WholeAnswer {
   readonly content: readonly LanguageModelV4Content[];
   readonly usage: LanguageModelV4Usage;
+  readonly finishReason: LanguageModelV4FinishReason;
 }
 
 export async function streamAnswer(
@@ -27,7 +29,7 @@ export async function streamAnswer(
   const { stream } = await model.doStream(options);
   const content: LanguageModelV4Content[] = [];
   const open = new Map<string, Block>();
-  let usage: LanguageModelV4Usage | undefined;
+  let ended: Pick<WholeAnswer, "usage" | "finishReason"> | undefined;
   for await (const part of stream) {
     if ("delta" in part) pieces.chars += part.delta.length;
     switch (part.type) {
@@ -56,15 +58,17 @@ export async function streamAnswer(
         break;
       case "finish":
         // Without the provider's own end the answer may be cut anywhere, and half an answer is none.
-        if (part.finishReason.unified !== "interrupted") usage = part.usage;
+        if (part.finishReason.unified !== "interrupted") ended = part;
         break;
       case "error":
         throw part.error;
       default:
     }
   }
-  if (!usage) throw new SvcError("MODEL_UNREACHABLE", "The model provider's answer broke off.");
-  return { content, usage };
+  if (!ended) {
+    throw new SvcError("MODEL_UNREACHABLE", "The model provider's answer broke off.", { hint: "Try again." });
+  }
+  return { content, usage: ended.usage, finishReason: ended.finishReason };
 }
 
 interface Block {

@@ -23,7 +23,13 @@ export interface ModelTest {
   /** US dollars; undefined when the price is unknown or the provider does not count tokens. */
   readonly costUsd: number | undefined;
   readonly priceKnown: boolean;
-  readonly error?: { readonly code: ErrorCode; readonly message: string; readonly hint?: string };
+  readonly error?: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly hint?: string;
+    /** The provider's words, see `SvcError.said`. */
+    readonly said?: string;
+  };
 }
 
 export interface ModelTestParts {
@@ -31,6 +37,8 @@ export interface ModelTestParts {
   readonly budget: Budget;
   readonly spending: Spending;
   readonly clock: Clock;
+  /** Takes the configured secrets out of a text. */
+  readonly redact: (text: string) => string;
 }
 
 const PROMPT = "This is a test of the connection. Answer with the word OK.";
@@ -65,7 +73,7 @@ export async function testModel(parts: ModelTestParts, profile: AgentProfile, si
 
 /** Not repeated: who tests wants to see what goes wrong. */
 async function callOnce(
-  { models, budget, clock }: ModelTestParts,
+  { models, budget, clock, redact }: ModelTestParts,
   profile: AgentProfile,
   meter: Meter,
   abortSignal: AbortSignal,
@@ -75,7 +83,8 @@ async function callOnce(
   const options = { prompt: [userMessage(PROMPT)], maxOutputTokens: MAX_OUTPUT_TOKENS, abortSignal };
   const estimate = () => ({ inputTokens: estimateTokens(PROMPT), outputTokens: MAX_OUTPUT_TOKENS });
   const onLost = (): void => meter.add({ inputTokens: undefined, outputTokens: undefined }, estimate);
-  meter.add(await callModel({ model, options, clock, maxRetries: 0, onLost }), estimate);
+  const about = { ...models.aboutOf(profile), redact };
+  meter.add(await callModel({ model, options, clock, maxRetries: 0, about, onLost }), estimate);
 }
 
 function asModelError(cause: unknown): SvcError {
@@ -86,4 +95,9 @@ function asModelError(cause: unknown): SvcError {
   });
 }
 
-const told = ({ code, message, hint }: SvcError) => ({ code, message, ...(hint !== undefined && { hint }) });
+const told = ({ code, message, hint, said }: SvcError) => ({
+  code,
+  message,
+  ...(hint !== undefined && { hint }),
+  ...(said !== undefined && { said }),
+});

@@ -35,6 +35,12 @@ export interface SandboxChoice {
   readonly unenforced: readonly SandboxLimit[];
   /** Why it is this one, a sentence each: what was tried before it, and what it can't do. */
   readonly reasons: readonly string[];
+  /** Why those tried before it are not used, by backend. */
+  readonly tried: ReadonlyMap<string, string>;
+  /** Why none can be used in this workspace. */
+  readonly obstacle?: string | undefined;
+  /** What the config asks for: `auto`, a backend, or `off` where it switches sandboxes off. */
+  readonly wanted: string;
   /** What an operator should know, with the reason. */
   readonly warning?: string;
 }
@@ -51,28 +57,32 @@ export async function chooseSandbox(options: SandboxChoiceOptions): Promise<Sand
 
 async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
   const { enabled, backend: wanted } = options.config;
-  if (wanted === "none") return without(options, "", true);
+  if (wanted === "none") return without(options, "", { chosenNone: true });
   if (!enabled) return without(options, "security.sandbox.enabled is false: commands run without a sandbox.");
   const candidates = wanted === "auto" ? STRONGEST_FIRST : [wanted];
-  const tried: string[] = [];
+  const tried = new Map<string, string>();
   for (const id of candidates) {
     const backend = options.backends.find((each) => each.id === id);
     if (!backend) continue;
     if (options.obstacle !== undefined) {
-      tried.push(options.obstacle);
-      break;
+      return without(options, notAvailable(wanted, options.obstacle), { obstacle: options.obstacle });
     }
     const probed = await probe(backend, options);
     if (probed.available) {
       const { unenforced, notes = [] } = probed;
-      return { backend, effective: id, chosenNone: false, unenforced, reasons: [...tried, ...notes] };
+      const reasons = [...told(tried), ...notes];
+      return { backend, effective: id, chosenNone: false, wanted, unenforced, reasons, tried };
     }
-    tried.push(`${id}: ${probed.reason}`);
+    tried.set(id, probed.reason);
   }
-  const why = tried.length === 0 ? "this build has no such backend" : tried.join("; ");
-  const asked = wanted === "auto" ? "No sandbox is available" : `The sandbox ${wanted} is not available`;
-  return without(options, `${asked} (${why}): commands run without one.`);
+  const why = tried.size === 0 ? "this build has no such backend" : told(tried).join("; ");
+  return without(options, notAvailable(wanted, why), { tried });
 }
+
+const told = (tried: ReadonlyMap<string, string>): string[] => Array.from(tried, ([id, reason]) => `${id}: ${reason}`);
+
+const notAvailable = (wanted: string, why: string): string =>
+  `${wanted === "auto" ? "No sandbox is available" : `The sandbox ${wanted} is not available`} (${why}): commands run without one.`;
 
 /**
  * The specification calls fsrestrict the strongest; container comes last because it runs commands in another system. One after the
@@ -80,7 +90,17 @@ async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
  */
 const STRONGEST_FIRST = ["fsrestrict", "userns", "jail", "seatbelt", "container"];
 
-function without(options: SandboxChoiceOptions, warning: string, chosenNone = false): SandboxChoice {
+function without(
+  options: SandboxChoiceOptions,
+  warning: string,
+  {
+    chosenNone = false,
+    obstacle,
+    tried = new Map(),
+  }: Partial<Pick<SandboxChoice, "chosenNone" | "obstacle" | "tried">> = {},
+): SandboxChoice {
+  const { enabled, backend } = options.config;
+  const why = { tried, obstacle, wanted: enabled ? backend : "off" };
   if (options.config.required) {
     const refusal = warning.split(": commands run without", 1)[0]!;
     return {
@@ -89,6 +109,7 @@ function without(options: SandboxChoiceOptions, warning: string, chosenNone = fa
       chosenNone: false,
       unenforced: [],
       reasons: [],
+      ...why,
       warning: `${refusal === "" ? "A sandbox is required and none is chosen" : refusal}: commands are refused.`,
     };
   }
@@ -100,6 +121,7 @@ function without(options: SandboxChoiceOptions, warning: string, chosenNone = fa
     chosenNone,
     unenforced,
     reasons,
+    ...why,
     ...(warning !== "" && { warning }),
   };
 }

@@ -1,6 +1,6 @@
 /** Conversations and messages in the words of `/api/sessions` and `svc sessions --json`: the same in both. */
 import type { Json } from "@svc/contract";
-import type { Device } from "@svc/store";
+import type { Device, TurnProblem } from "@svc/store";
 import type { SessionInfo, SessionMessage, SessionPage } from "./types.ts";
 
 /** `device`: whose it is, if a paired one's. The ClientId stays inside: it is an identity, not a name. */
@@ -22,12 +22,13 @@ export function sessionJson(
   };
 }
 
-export function pageJson({ messages, before, followUps }: SessionPage): Record<string, Json> {
+/** `isOperator`: who reads it may see what a model provider said. */
+export function pageJson({ messages, before, followUps }: SessionPage, isOperator: boolean): Record<string, Json> {
   const newest = followUps ? { turn_id: followUps.turnId, can: followUps.ways } : null;
-  return { messages: messages.map(messageJson), before: before ?? null, newest };
+  return { messages: messages.map((message) => messageJson(message, isOperator)), before: before ?? null, newest };
 }
 
-function messageJson(message: SessionMessage): Json {
+function messageJson(message: SessionMessage, isOperator: boolean): Json {
   const { turnId, at, role, text, calls, state, kind, author, replaced, problem } = message;
   return {
     turn_id: turnId,
@@ -39,6 +40,13 @@ function messageJson(message: SessionMessage): Json {
     kind,
     author: author ? { kind: author.kind, id: author.id ?? null, name: author.name ?? null } : null,
     replaced,
-    problem: problem ? { code: problem.code, reason: problem.reason, fix: problem.fix ?? null } : null,
+    problem: problem ? problemJson(problem, isOperator) : null,
   };
 }
+
+const problemJson = ({ code, reason, fix, said }: TurnProblem, isOperator: boolean): Json => ({
+  code,
+  reason,
+  fix: fix ?? null,
+  said: (isOperator ? said : undefined) ?? null,
+});

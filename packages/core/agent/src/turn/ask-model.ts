@@ -1,14 +1,15 @@
 /** One step's question to the model: what is sent, who is told the answer as it comes, and what it cost. */
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
-import type { Json } from "@svc/contract";
-import { callModel, type ModelAnswer } from "../models/call-model.ts";
+import { type Json, SvcError } from "@svc/contract";
+import { callModel, type ModelAnswer, type ModelCall, type ModelWait } from "../models/call-model.ts";
+import { emptyAnswerError } from "../models/model-error.ts";
 import { estimateTokens, tokensIn } from "../models/tokens.ts";
 import type { ToldTokens } from "../money/meter.ts";
 import type { Tokens } from "../money/price.ts";
 import { redactJson } from "../tools/redact-json.ts";
 import { watched } from "../observe/watched.ts";
 import { answerListeners } from "./answer-listeners.ts";
-import { kept } from "./messages.ts";
+import { kept, textOf, toolCallsOf } from "./messages.ts";
 import type { TurnRun } from "./turn.ts";
 
 /** `step`: from 0. Throws COST_LIMIT, MODEL_*; an abort with the signal's reason. */
@@ -50,8 +51,15 @@ async function call(run: TurnRun, options: LanguageModelV4CallOptions, step: num
     inputTokens: estimateTokens(JSON.stringify([options.prompt, options.tools])),
     outputTokens,
   });
-  const answer = await callModel({
+  let waited: ModelWait | undefined;
+  const onWaiting = (wait: ModelWait): void => {
+    waited = wait;
+    emit({ type: "turn-waiting", ...wait });
+  };
+  const modelCall: ModelCall = {
     model: settings.model,
+    about: { ...settings.about, redact: redaction.redact },
+    onWaiting,
     clock: run.clock,
     maxRetries: settings.maxRetries,
     onPieces: answerListeners({
@@ -63,10 +71,29 @@ async function call(run: TurnRun, options: LanguageModelV4CallOptions, step: num
     }),
     onLost: (chars) => meter.add(UNTOLD, () => estimate(tokensIn(chars))),
     options,
-  });
+  };
+  const answer = await turn.limit.blaming(
+    () => timeoutError(waited),
+    () => callModel(modelCall),
+  );
   meter.add(answer, () => estimate(estimateTokens(JSON.stringify(answer.content))));
+  const isEmpty = toolCallsOf(answer.content).length === 0 && textOf(answer.content).trim() === "";
+  const unanswered = isEmpty ? emptyAnswerError(answer.finish) : undefined;
+  if (unanswered) throw unanswered;
   return answer;
 }
+
+/** `waited`: what the provider failed with before. */
+const timeoutError = (waited: ModelWait | undefined): SvcError =>
+  waited === undefined
+    ? new SvcError("TURN_TIMEOUT", "The turn's time was up before the model answered.", {
+        hint:
+          "Try again. If the model is slow, raise agent.turn_timeout_secs; if it never answers, check model.base_url and " +
+          "the network: svc model test.",
+      })
+    : new SvcError("TURN_TIMEOUT", `The turn's time was up before the model answered. ${waited.message}`, {
+        hint: "Try again in a few minutes.",
+      });
 
 const UNTOLD: ToldTokens = { inputTokens: undefined, outputTokens: undefined };
 

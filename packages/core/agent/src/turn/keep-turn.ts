@@ -3,7 +3,7 @@
  * keeps its message and what came of the answer; only the removal of its conversation leaves nothing.
  */
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
-import type { Clock, ErrorCode, Json, Logger, SvcError } from "@svc/contract";
+import { type Clock, type Json, type Logger, type SvcError, turnFailure } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { Author, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
 import { isRefusedContent } from "../models/model-error.ts";
@@ -198,20 +198,17 @@ export class TurnKeeper {
   /** In words for people. */
   endOf(error: SvcError): BadEnd {
     const { redact } = this.#options;
-    const { code, message, hint = FIXES[code] } = error;
-    const problem = { code, reason: redact(message), ...(hint !== undefined && { fix: redact(hint) }) };
-    return { state: code === "TURN_CANCELLED" ? "stopped" : "failed", problem, refused: isRefusedContent(error) };
+    const { code, message, fix, said } = turnFailure(error);
+    const isStopped = code === "TURN_CANCELLED";
+    const problem: TurnProblem = {
+      code,
+      reason: redact(message),
+      ...(!isStopped && { fix: redact(fix) }),
+      ...(said !== undefined && { said: redact(said) }),
+    };
+    return { state: isStopped ? "stopped" : "failed", problem, refused: isRefusedContent(error) };
   }
 }
-
-/** Where the error itself does not say what to do. */
-const FIXES: Partial<Record<ErrorCode, string>> = {
-  TURN_TIMEOUT: "Ask for less at once, or raise agent.turn_timeout_secs.",
-  TURN_INTERRUPTED: "Send the message again, or ask for the rest of the answer.",
-  COST_LIMIT: "Raise max_cost_per_day of the agent, or wait until tomorrow (UTC).",
-  MODEL_REFUSED: "Check [model] in config.toml, then send the message again.",
-  MODEL_UNREACHABLE: "Check the network and model.base_url, then send the message again.",
-};
 
 function metaOf({ request, progress, profile }: EndedTurn, end: BadEnd | undefined): TurnMeta | undefined {
   const meta: TurnMeta = {

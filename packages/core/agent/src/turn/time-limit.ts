@@ -11,6 +11,7 @@ export class TimeLimit {
   readonly #outer: AbortSignal;
   readonly #onOuterAbort = (): void =>
     this.#controller.abort(new SvcError("TURN_CANCELLED", undefined, { cause: this.#outer.reason }));
+  #timeout = (): SvcError => new SvcError("TURN_TIMEOUT");
   #remainingMs = 0;
   #startedAt = 0;
   #cancelTimer: () => void = () => {};
@@ -44,6 +45,17 @@ export class TimeLimit {
     }
   }
 
+  /** Runs `work`; a time that is up meanwhile is told by `timeout`, whose code is TURN_TIMEOUT. */
+  async blaming<T>(timeout: () => SvcError, work: () => Promise<T>): Promise<T> {
+    const before = this.#timeout;
+    this.#timeout = timeout;
+    try {
+      return await work();
+    } finally {
+      this.#timeout = before;
+    }
+  }
+
   end(): void {
     this.#cancelTimer();
     this.#outer.removeEventListener("abort", this.#onOuterAbort);
@@ -52,7 +64,7 @@ export class TimeLimit {
   #resume(): void {
     this.#startedAt = this.#clock.monotonic();
     this.#cancelTimer = this.#clock.after(Math.max(0, this.#remainingMs), () =>
-      this.#controller.abort(new SvcError("TURN_TIMEOUT")),
+      this.#controller.abort(this.#timeout()),
     );
   }
 }

@@ -75,6 +75,21 @@ const SOPS = v.object({
   waiting: v.pipe(integer(0), v.description("Runs that wait for a person.")),
 });
 
+const SANDBOX = v.object({
+  effective: v.pipe(
+    v.string(),
+    v.description("The backend in force; `none`: nothing confines commands; `unavailable`: commands are refused."),
+  ),
+  confined: v.boolean(),
+  summary: name("For a person."),
+  fix: v.pipe(
+    v.nullable(v.string()),
+    v.description("One command or change that adds a sandbox, where none is in force."),
+  ),
+  warning: v.nullable(v.string()),
+  reasons: v.pipe(v.array(v.string()), v.description("Why it is no stronger one, and what it can't hold.")),
+});
+
 export const STATUS_REPORT = v.object({
   status: v.picklist(["ok", "degraded"]),
   instance: name("Random per start."),
@@ -89,7 +104,7 @@ export const STATUS_REPORT = v.object({
   config: name("Path of the file."),
   model: v.object({ provider: v.string(), name: v.string(), price_known: v.boolean() }),
   agents: v.array(AGENT),
-  sandbox: v.object({ effective: v.string(), warning: v.nullable(v.string()) }),
+  sandbox: SANDBOX,
   pairing: v.object({ required: v.boolean(), devices: integer(0) }),
   turns: v.object({ running: integer(0), waiting: integer(0) }),
   channels: v.array(CHANNEL),
@@ -128,7 +143,7 @@ const FEATURE = v.object({
   reason: v.nullable(v.string()),
 });
 
-export const FEATURE_REPORT = v.object({ profile: v.string(), features: v.array(FEATURE) });
+export const FEATURE_REPORT = v.object({ profile: v.string(), sandbox: SANDBOX, features: v.array(FEATURE) });
 
 export const CHANNEL_REPORT = v.object({ channels: v.array(CHANNEL) });
 

@@ -62,7 +62,17 @@ const PAGE = v.object({
       ),
       replaced: v.pipe(v.boolean(), v.description("A later attempt took the place of its turn.")),
       problem: v.pipe(
-        v.nullable(v.object({ code: v.string(), reason: v.string(), fix: v.nullable(v.string()) })),
+        v.nullable(
+          v.object({
+            code: v.string(),
+            reason: v.string(),
+            fix: v.nullable(v.string()),
+            said: v.pipe(
+              v.nullable(v.string()),
+              v.description("What the model provider said, without secrets; for operators only."),
+            ),
+          }),
+        ),
         v.description("Why its turn was stopped, or failed."),
       ),
     }),

@@ -63,12 +63,13 @@ class SessionsView {
     return session;
   }
 
-  messages(info: SessionInfo, { query }: ApiRequest): Json {
+  messages(info: SessionInfo, { query, device }: ApiRequest): Json {
     const before = query["before"] as string | undefined;
     const page = this.#sessions.messages(info.id, { limit: limitOf(query), ...(before !== undefined && { before }) });
     const messages = page.messages.map((message) => this.#named(message));
     const canFollow = info.channel === undefined && !isOfProcedure(info);
-    return pageJson({ ...page, messages, followUps: canFollow ? page.followUps : undefined });
+    const shown = { ...page, messages, followUps: canFollow ? page.followUps : undefined };
+    return pageJson(shown, device.scope === "operator");
   }
 
   /** A device's author has the name that it has now. */

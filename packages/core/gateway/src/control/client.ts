@@ -93,6 +93,9 @@ function eventOf(line: string): ControlEvent {
 function asError(event: { readonly [key: string]: Json }): SvcError {
   const { code: told } = event;
   const code = typeof told === "string" && Object.hasOwn(ERRORS, told) ? (told as ErrorCode) : "INTERNAL";
-  const hint = typeof event["hint"] === "string" ? { hint: event["hint"] } : {};
-  return new SvcError(code, String(event["error"]), hint);
+  const { hint, said } = event;
+  return new SvcError(code, String(event["error"]), {
+    ...(typeof hint === "string" && { hint }),
+    ...(typeof said === "string" && { said }),
+  });
 }

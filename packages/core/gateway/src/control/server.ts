@@ -1,7 +1,7 @@
 /**
  * The control socket: how `svc` talks to its daemon. HTTP over a Unix socket that only the owner can open (folder 0700,
  * socket 0600), a named pipe on Windows. Nothing of it exists on TCP. Every answer is newline-delimited JSON: any number of
- * events, then one `{"type":"result","value"}` or `{"type":"error","error","code","hint"}`.
+ * events, then one `{"type":"result","value"}` or `{"type":"error","error","code","hint","said"}`.
  */
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -132,7 +132,8 @@ async function serve(
   } catch (error) {
     const known = error instanceof SvcError ? error : new SvcError("INTERNAL", undefined, { cause: error });
     if (known.code === "INTERNAL") log.error("a control command failed unexpectedly", { error: String(error) });
-    send({ type: "error", error: known.message, code: known.code, ...(known.hint && { hint: known.hint }) });
+    const { code, message, hint, said } = known;
+    send({ type: "error", error: message, code, ...(hint && { hint }), ...(said && { said }) });
   }
   outgoing.end();
   endIfUnread(outgoing, clock);

@@ -75,7 +75,8 @@ const PLAIN_REPLIES = Object.freeze(
 ) as Readonly<Record<ErrorCode, Reply>>;
 
 /** The reply to whatever was thrown. Only a `SvcError` speaks for itself; of anything else nothing is told. */
-export function replyToError(error: unknown): Reply {
-  if (!(error instanceof SvcError)) return errorReply("INTERNAL");
-  return errorReply(error.code, { message: error.message, retryAfterMs: error.retryAfterMs });
+export function replyToError(error: unknown, fields?: ErrorReplyOptions["fields"]): Reply {
+  if (!(error instanceof SvcError)) return errorReply("INTERNAL", { ...(fields && { fields }) });
+  const { message, retryAfterMs } = error;
+  return errorReply(error.code, { message, retryAfterMs, ...(fields && { fields }) });
 }

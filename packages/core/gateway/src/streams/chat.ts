@@ -2,7 +2,7 @@
  * Turns for what is said on a WebSocket. As with `POST /webhook` a turn goes on when its connection is lost: its answer is in
  * the conversation then.
  */
-import type { Clock, Logger, TurnEvent } from "@svc/contract";
+import { type Clock, type Json, type Logger, turnFailure, type TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
 import type { Device } from "@svc/store";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
@@ -103,7 +103,7 @@ export class Chat {
       const { response, model, sessionId } = await this.#run(message, onEvent);
       return { type: "reply", response, model, session_id: sessionId };
     } catch (error) {
-      const reply = replyToError(error);
+      const reply = replyToError(error, this.#fieldsOf(error));
       this.#deps.log.warn("a turn from /ws failed", {
         status: reply.status,
         cause: error instanceof Error ? error.message : "unknown",
@@ -113,6 +113,13 @@ export class Chat {
       this.#begun.delete(turnId);
       this.#running -= 1;
     }
+  }
+
+  /** What an operator can do about it, and what the provider said; for others it would be about the set-up. */
+  #fieldsOf(error: unknown): { readonly [name: string]: Json } | undefined {
+    if (this.#device.scope !== "operator") return undefined;
+    const { fix, said } = turnFailure(error);
+    return { fix, ...(said !== undefined && { said }) };
   }
 
   #run({ content: text, session }: ChatMessage, onEvent: (event: TurnEvent) => void): ReturnType<TurnRunner["run"]> {

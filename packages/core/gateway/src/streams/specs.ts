@@ -32,7 +32,7 @@ export const SOCKET: RouteSpec = {
   details:
     "Offer the protocol svc.v1, and beside it bearer.<token> where no Authorization header can be sent. Events are text " +
     'frames as on /api/events. The client may send {"type":"message","content","session_id"?}, answered by a frame ' +
-    '{"type":"reply","response","model","session_id"} or {"type":"error","code","error"}, and once ' +
+    '{"type":"reply","response","model","session_id"} or {"type":"error","code","error"}, for operators with "fix" and "said", and once ' +
     '{"type":"resume","last_event_id"?}. Messages count for the limit of POST /webhook.',
   headers: {
     "Sec-WebSocket-Protocol": v.optional(

@@ -14,6 +14,8 @@ export interface DefaultConfig {
   readonly model?: DefaultModel;
   /** Value of `X-Webhook-Secret`; without it callers of /webhook need the pairing token alone. */
   readonly webhookSecret?: string;
+  /** The build has passkeys: they are offered. */
+  readonly passkeys?: boolean;
 }
 
 export interface DefaultModel {
@@ -24,7 +26,13 @@ export interface DefaultModel {
 }
 
 export function defaultConfigText(options: DefaultConfig = {}): string {
-  const { host = "127.0.0.1", port = 42617, model = { provider: "builtin" }, webhookSecret } = options;
+  const {
+    host = "127.0.0.1",
+    port = 42617,
+    model = { provider: "builtin" },
+    webhookSecret,
+    passkeys = false,
+  } = options;
   return `#:schema ./config.schema.json
 # The configuration of svc. After a change: svc config check. Everything that can be set: svc config show.
 
@@ -46,8 +54,15 @@ autonomy = "supervised"
 [channels_config.webhook]
 # With a secret, callers of POST /webhook must send it as X-Webhook-Secret.
 ${setOrShown("secret", webhookSecret)}
-`;
+${passkeys ? PASSKEYS : ""}`;
 }
+
+const PASSKEYS = `
+[security.webauthn]
+# Passkeys: sign in by a finger, a face or a PIN, at http://localhost, or at gateway.public_url where that is https.
+enabled = true
+sign_in = true
+`;
 
 export function writeDefaultConfig(
   home: Home,

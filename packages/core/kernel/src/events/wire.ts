@@ -19,6 +19,7 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
     case "turn-start":
     case "turn-store":
     case "text-delta":
+    case "turn-waiting":
     case "tool-call":
     case "tool-result":
     case "turn-end": {
@@ -92,6 +93,10 @@ function ofTurn(event: Turn): Payload {
       return {};
     case "text-delta":
       return { text: event.text, offset: event.offset };
+    case "turn-waiting": {
+      const { code, reason, message, waitMs, attempt, attempts } = event;
+      return { code, reason, message, retry_in_ms: Math.round(waitMs), attempt, attempts };
+    }
     case "tool-call":
       return { call_id: event.callId, tool: event.tool };
     case "tool-result":

@@ -22,6 +22,10 @@ type Line = readonly [message: string, fields: LogFields];
 
 function lineOf(event: SvcEvent): Line | undefined {
   switch (event.type) {
+    case "turn-waiting": {
+      const { turnId: turn, code, reason, waitMs, attempt } = event;
+      return ["a model call failed; will retry", { turn, code, reason, retry_in_ms: Math.round(waitMs), attempt }];
+    }
     case "turn-end":
       return [
         event.ok ? "a turn ended" : "a turn failed",

@@ -144,7 +144,7 @@ async function failed(
   });
   if (verdict === "again, not counted") return { restMs: restMs(2, error.retryAfterMs, random()) };
   if (verdict === "end") {
-    const note = (): string | undefined => (inbox.end(n, "failed", code) ? apologyFor(code) : undefined);
+    const note = (): string | undefined => (inbox.end(n, "failed", code) ? apologyFor(code, error) : undefined);
     const more = { code, error, keeps: true as const, ...(draft !== undefined && { draft }) };
     return over(endTurn(parts, message, { note, ...more }));
   }

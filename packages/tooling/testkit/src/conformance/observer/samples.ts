@@ -24,6 +24,16 @@ export function eventSamples(name: Name): EventSamples {
     "turn-start": { type: "turn-start", ...turn, agent: name("agent"), clientId: planted("client") as ClientId },
     "turn-store": { type: "turn-store", ...turn },
     "text-delta": { type: "text-delta", ...turn, text: planted("text"), offset: 0 },
+    "turn-waiting": {
+      type: "turn-waiting",
+      ...turn,
+      code: "MODEL_REFUSED",
+      reason: "rate-limited",
+      message: planted("failure"),
+      waitMs: 7000,
+      attempt: 2,
+      attempts: 4,
+    },
     "tool-call": { type: "tool-call", ...turn, callId: planted("call"), tool: name("tool") },
     "tool-result": { type: "tool-result", ...turn, callId: planted("call"), tool: name("tool"), ok: false },
     "turn-end": {

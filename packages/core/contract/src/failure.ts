@@ -1,0 +1,68 @@
+/** A failed turn as a person is told it, on the page, at the terminal and in lists. */
+import type { ErrorCode } from "./error-codes.ts";
+import { SvcError } from "./error.ts";
+
+export interface TurnFailure {
+  readonly code: ErrorCode;
+  /** A sentence of ours; safe for everybody. */
+  readonly message: string;
+  /** What to do now. For whoever runs the service: it names keys of the config and commands. */
+  readonly fix: string;
+  /** The provider's own words, without secrets and cut short. For operators only. */
+  readonly said: string | undefined;
+}
+
+/** Why a model gave no answer. */
+export type ModelFailureReason =
+  | "key-refused"
+  | "not-allowed"
+  | "no-credit"
+  | "model-unknown"
+  | "rate-limited"
+  | "overloaded"
+  | "provider-failed"
+  | "context-full"
+  | "content-refused"
+  | "request-refused"
+  | "redirected"
+  | "broke-off"
+  | "unreadable"
+  | "host-unknown"
+  | "connection-refused"
+  | "tls-failed"
+  | "timed-out"
+  | "connection-failed"
+  | "answer-too-long";
+
+/** Whatever was thrown. Only a SvcError speaks for itself; every failure has a fix. */
+export function turnFailure(thrown: unknown): TurnFailure {
+  const { code, message, hint, said, retryAfterMs } =
+    thrown instanceof SvcError ? thrown : new SvcError("TURN_FAILED", undefined, { cause: thrown });
+  const again = retryAfterMs === undefined ? "Try again." : `Try again in ${waitText(retryAfterMs)}.`;
+  return { code, message, fix: hint ?? FIXES[code] ?? again, said };
+}
+
+/** `7 s`, `3 minutes`; rounded up. */
+export function waitText(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} minutes`;
+}
+
+/** Where the error itself brings no hint. */
+const FIXES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  AGENT_UNKNOWN: "Choose an agent of the config; svc status lists them.",
+  BUSY: "Try again shortly, or raise agent.max_parallel_turns.",
+  CONFIG_INVALID: "Correct the config: svc config check.",
+  COST_LIMIT: "Wait for midnight UTC, or raise the agent's max_cost_per_day.",
+  DRAINING: "Try again when the service has started again.",
+  INTERNAL: "Try again; svc logs has the details.",
+  MODEL_REFUSED: "Check [model] in the config: svc model test.",
+  MODEL_UNREACHABLE: "Check model.base_url and the network: svc model test.",
+  STORE_FAILED: "Run svc doctor, then try again.",
+  STORE_FULL: "Free disk space, then try again.",
+  TURN_CRASHED: "Run svc doctor, then send the message again.",
+  TURN_FAILED: "Try again; svc logs has the details.",
+  TURN_INTERRUPTED: "Send the message again, or ask for the rest of the answer.",
+  TURN_STEP_LIMIT: "Raise agent.max_steps, or ask for less at once.",
+  TURN_TIMEOUT: "Try again; if the model needs longer, raise agent.turn_timeout_secs.",
+};
