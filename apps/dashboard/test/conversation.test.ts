@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../src/api/shapes.ts";
 import type { LiveEvent } from "../src/live/frames.ts";
+import { sentenceOf } from "../src/views/events/event-words.ts";
 import { grown, type LiveTurn, partsOf, withoutEnded } from "../src/views/sessions/live-turns.ts";
 import { prepended, renewed, turnsOf } from "../src/views/sessions/transcript-pages.ts";
 
@@ -64,6 +65,32 @@ describe("turns that run", () => {
       { kind: "call", callId: "c", tool: "shell", ok: true },
       { kind: "text", text: "Done.", offset: 12 },
     ]);
+  });
+
+  test("that wait for their model say why, until when and which try comes, and nothing of it once they go on", () => {
+    const waiting = event("turn-waiting", {
+      message: "The model provider's rate limit is reached (429).",
+      retry_in_ms: 7000,
+      attempt: 2,
+      attempts: 4,
+    });
+    const [turn] = grown(all(event("turn-start", {})), waiting, 1_000);
+    expect(turn).toEqual({
+      id: "t-1",
+      parts: [],
+      isWhole: true,
+      isOver: false,
+      waiting: {
+        message: "The model provider's rate limit is reached (429).",
+        untilMs: 8_000,
+        attempt: 2,
+        attempts: 4,
+      },
+    });
+    expect(grown([turn!], event("text-delta", { text: "Now.", offset: 0 }), 9_000)).toEqual([
+      { id: "t-1", parts: [{ kind: "text", text: "Now.", offset: 0 }], isWhole: true, isOver: false },
+    ]);
+    expect(sentenceOf(waiting)).toBe("The model provider's rate limit is reached (429). Trying again in 7 s.");
   });
 
   test("whose beginning was missed are what was read and what came since, each piece once", () => {

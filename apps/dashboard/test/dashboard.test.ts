@@ -1,10 +1,12 @@
 // The page as people have it: the built binary, a real browser. What no unit test sees is whether a click reaches the service,
 // whether a second page hears of it, and whether anything is stale, doubled or lost when the service is killed in between.
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { abuseCases } from "./cases/abuse.ts";
 import { approvalCases } from "./cases/approvals.ts";
 import { chatCases } from "./cases/chat.ts";
 import { cutOffCases } from "./cases/cut-off.ts";
 import { hostileCases } from "./cases/hostile.ts";
+import { modelErrorCases } from "./cases/model-errors.ts";
 import { otherSiteCases } from "./cases/other-sites.ts";
 import { reachCases } from "./cases/reach.ts";
 import { restartCases } from "./cases/restart.ts";
@@ -38,9 +40,11 @@ afterAll(async () => {
 signInCases(here);
 chatCases(here);
 cutOffCases(here);
+modelErrorCases(here);
 approvalCases(here);
 workCases(here);
 hostileCases(here);
 otherSiteCases(here);
+abuseCases(here);
 reachCases(here);
 restartCases(here);

@@ -14,8 +14,8 @@ import { isWide } from "../src/doctor/settings/proxies.ts";
 import { settingsFindings } from "../src/doctor/settings/checks.ts";
 import type { Settings } from "../src/doctor/settings/settings.ts";
 
-const NONE = { effective: "none", chosenNone: false } as const;
-const CONFINED = { effective: "userns", chosenNone: false, unenforced: [], reasons: [] } as const;
+const NONE = { effective: "none", chosenNone: false, wanted: "auto", tried: new Map(), reasons: [] };
+const CONFINED = { effective: "userns", chosenNone: false, unenforced: [], reasons: [], tried: new Map() } as const;
 
 async function judged(
   toml: string,
@@ -28,7 +28,17 @@ async function judged(
   writeFileSync(join(folder.path, "config.toml"), toml, { mode: 0o600 });
   const config = await loadConfig({ home, env: {}, features: [], catalogue: [] });
   const workspaces = new Map([["default", workspace === undefined ? home.workspace : join(home.root, workspace)]]);
-  const settings = { home, config, workspaces, catalogue: [], features: [], sandbox: sandbox as never, ingress };
+  const profile = "minimal";
+  const settings = {
+    home,
+    config,
+    profile,
+    workspaces,
+    catalogue: [],
+    features: [],
+    sandbox: sandbox as never,
+    ingress,
+  };
   return settingsFindings(settings, { security: true });
 }
 
@@ -99,7 +109,7 @@ describe("settings", () => {
     const open = '[security.policy]\nautonomy = "full"\nallowed_commands = ["*"]\n';
     const confined = await judged(open, CONFINED);
     expect([worst(confined, "autonomy"), worst(confined, "allowed-commands")]).toEqual(["ok", "warning"]);
-    const refused = await judged(open, { effective: "unavailable", chosenNone: false, warning: "No sandbox." });
+    const refused = await judged(open, { ...NONE, effective: "unavailable", warning: "No sandbox." });
     expect([worst(refused, "sandbox"), worst(refused, "autonomy")]).toEqual(["error", "error"]);
   });
 

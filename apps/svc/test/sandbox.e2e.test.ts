@@ -132,7 +132,14 @@ test("one that is missing is replaced by none with a warning: in the log, on /he
     reason: expect.stringContaining("sandbox seatbelt is not available"),
   });
   const status = (await (await daemon.request("/api/status", { token })).json()) as { sandbox: object };
-  expect(status.sandbox).toEqual({ effective: "none", warning: expect.stringContaining("seatbelt") });
+  expect(status.sandbox).toEqual({
+    effective: "none",
+    confined: false,
+    summary: expect.stringContaining("seatbelt"),
+    fix: 'set security.sandbox.backend = "auto"',
+    warning: expect.stringContaining("seatbelt"),
+    reasons: [],
+  });
   expect(await doctorSays(home.path)).toContain("sandbox seatbelt is not available");
 });
 

@@ -10,7 +10,7 @@ import { run } from "./run.mjs";
 /**
  * What to build.
  * @typedef {object} BuildRequest
- * @property {string} profile minimal, standard, full or all
+ * @property {string} profile minimal, home, standard, full or all
  * @property {readonly string[]} [with] features added
  * @property {readonly string[]} [without] features taken away
  */

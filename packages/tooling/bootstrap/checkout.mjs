@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 /** The root of the checkout, absolute. */
 export const root = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
-/** The three build profiles, smallest first. */
-export const profiles = Object.freeze(/** @type {const} */ (["minimal", "standard", "full"]));
+/** The build profiles that setup knows, smallest first. */
+export const profiles = Object.freeze(/** @type {const} */ (["minimal", "home", "standard", "full"]));
 
 /**
  * The versions the root manifest pins.

@@ -5,7 +5,7 @@ import { isFeatureWord } from "./features.mjs";
 
 /**
  * @typedef {object} SetupRequest
- * @property {"minimal" | "standard" | "full"} profile
+ * @property {"minimal" | "home" | "standard" | "full"} profile
  * @property {string[]} with
  * @property {string[]} without
  * @property {string} [prefix] as given, not resolved
@@ -14,7 +14,18 @@ import { isFeatureWord } from "./features.mjs";
  * @property {boolean} help
  */
 
-const flags = ["--minimal", "--standard", "--full", "--with", "--without", "--prefix", "--dry-run", "--json", "--help"];
+const flags = [
+  "--minimal",
+  "--home",
+  "--standard",
+  "--full",
+  "--with",
+  "--without",
+  "--prefix",
+  "--dry-run",
+  "--json",
+  "--help",
+];
 
 /**
  * @param {readonly string[]} args
@@ -87,11 +98,12 @@ function unknown(kind, given, known) {
 export const setupHelp = `Builds svc into dist/ exactly as \`pnpm build\` does. Asks nothing.
 
 Usage
-  ./setup.sh     [--minimal | --standard | --full] [--with a,b] [--without c] [--prefix <dir>]
+  ./setup.sh     [--minimal | --home | --standard | --full] [--with a,b] [--without c] [--prefix <dir>]
   setup.bat      the same flags
-  ./setup.ps1    [-Mode Minimal|Standard|Full] [-With a,b] [-Without c] [-Prefix <dir>] [-DryRun] [-Json] [-Help]
+  ./setup.ps1    [-Mode Minimal|Home|Standard|Full] [-With a,b] [-Without c] [-Prefix <dir>] [-DryRun] [-Json] [-Help]
 
   --minimal         the default features (the default)
+  --home            adds sandbox-fsrestrict, webauthn, rag-pdf: what npm start builds
   --standard        adds channel-federated, channel-workchat
   --full            adds browser-native, hardware, rag-pdf, observability-otel as well
   --with a,b        adds features; the result is dist/custom/svc

@@ -48,6 +48,17 @@ export interface Minute {
   readonly failed: number;
 }
 
+/** What confines the commands of the agents. */
+export interface Sandbox {
+  readonly effective: string;
+  readonly confined: boolean;
+  readonly summary: string;
+  /** One command or change that adds a sandbox. */
+  readonly fix: string | null;
+  readonly warning: string | null;
+  readonly reasons: readonly string[];
+}
+
 export interface Status {
   readonly status: "ok" | "degraded";
   readonly instance: string;
@@ -66,7 +77,7 @@ export interface Status {
     readonly cost_today_usd: number;
     readonly max_cost_per_day: number | null;
   }[];
-  readonly sandbox: { readonly effective: string; readonly warning: string | null };
+  readonly sandbox: Sandbox;
   readonly turns: { readonly running: number; readonly waiting: number };
   readonly channels: readonly Channel[];
   readonly messages: {
@@ -119,7 +130,13 @@ export interface Message {
   readonly author: Author | null;
   /** A later attempt took the place of its turn. */
   readonly replaced: boolean;
-  readonly problem: { readonly code: string; readonly reason: string; readonly fix: string | null } | null;
+  readonly problem: {
+    readonly code: string;
+    readonly reason: string;
+    readonly fix: string | null;
+    /** The model provider's words. */
+    readonly said: string | null;
+  } | null;
   readonly turn_id: string;
   readonly at: string;
   readonly role: "user" | "assistant";

@@ -11,7 +11,7 @@ import { startDeliverer } from "@svc/testkit/platforms/deliverer";
 import { type ProviderAMessage, providerADelivery } from "@svc/testkit/platforms/provider-a/delivery";
 import { type ProviderA, startProviderA } from "@svc/testkit/platforms/provider-a/server";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { answers } from "./model.ts";
+import { answers, KEY } from "./model.ts";
 
 const PERSON = "+15551234567";
 const NUMBER = { phoneNumberId: "109876543210", appSecret: "app-secret-of-the-test" };
@@ -130,6 +130,7 @@ const configOf = (modelUrl: string, apiUrl: string): string => `[model]
 provider = "openai-compatible"
 name = "local"
 base_url = "${modelUrl}"
+api_key = "${KEY}"
 
 [gateway]
 webhook_rate_limit_per_minute = 0

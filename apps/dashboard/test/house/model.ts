@@ -47,6 +47,11 @@ svc sessions list --limit 5 && echo "a line that is longer than any phone is wid
 
 const LONG = Array.from({ length: 60 }, (_, n) => `Paragraph ${n + 1} of the story.`).join("\n\n");
 
+const MEGABYTE = `${"A line of a very long answer.\n\n".repeat(33_000)}The end of the megabyte.`;
+
+/** Of the test's provider; a server that echoes it must not show it to a page. */
+export const KEY = "sk-planted-Zx81Qw7Lm204";
+
 export function answers({ body }: ModelRequest): ModelStep {
   const messages = (body["messages"] ?? []) as readonly { readonly role: string; readonly content: unknown }[];
   const last = messages.at(-1);
@@ -55,6 +60,12 @@ export function answers({ body }: ModelRequest): ModelStep {
   if (text.includes("which files")) {
     return { text: "Let me look.", calls: [{ name: "shell", input: { command: "ls" } }] };
   }
+  if (text.includes("list my workspace")) return { calls: [{ name: "file_list", input: {} }] };
+  if (text.includes("with a megabyte")) return { text: MEGABYTE };
+  if (text.includes("with the wrong key"))
+    return { status: 401, message: `Incorrect key ${KEY} <img src=x onerror=alert(1)>` };
+  if (text.includes("while you are busy"))
+    return { status: 429, message: "slow down", headers: { "retry-after": "30" } };
   if (text.includes("never answer")) return { fault: "hang" };
   if (text.includes("exactly where it broke off")) return { text: "and the second half." };
   if (text.includes("only half"))

@@ -3,6 +3,7 @@ import { createInterface, emitKeypressEvents, type Interface } from "node:readli
 import { styleText } from "node:util";
 import { EXIT, SvcError } from "@svc/contract";
 import type { Backend } from "../service/backend.ts";
+import { failureText, waitingLine } from "./failure-text.ts";
 import { type Confirm, printable, questionPrompt } from "./question.ts";
 
 /** Which conversation, and with whom. */
@@ -63,7 +64,8 @@ async function say(backend: Backend, place: Place, text: string, signal: AbortSi
         if (event.type === "text-delta") {
           streamed = true;
           process.stdout.write(printable(String(event["text"])));
-        } else if (event.type === "tool-call") process.stdout.write(`\n[${printable(String(event["tool"]))} …]\n`);
+        } else if (event.type === "turn-waiting") process.stdout.write(`\n${styleText("dim", waitingLine(event))}\n`);
+        else if (event.type === "tool-call") process.stdout.write(`\n[${printable(String(event["tool"]))} …]\n`);
         else ask(event);
       },
     })) as unknown as Answer;
@@ -71,7 +73,7 @@ async function say(backend: Backend, place: Place, text: string, signal: AbortSi
     process.stdout.write(`${styleText("dim", usageLine(answer))}\n`);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    process.stdout.write(`\n${printable(`${error.message}${error.hint ? ` ${error.hint}` : ""}`)}\n`);
+    process.stdout.write(`\n${failureText(error)}\n`);
   } finally {
     ended.abort();
   }

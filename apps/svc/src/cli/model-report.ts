@@ -11,12 +11,20 @@ export interface ModelReport {
   readonly output_tokens: number;
   readonly cost_usd: number | null;
   readonly price_known: boolean;
-  readonly error: { readonly code: string; readonly message: string; readonly hint: string | null } | null;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string | null;
+    readonly said: string | null;
+  } | null;
 }
 
 export function modelReportText(report: ModelReport): string {
   const { provider, model, error } = report;
-  if (error) return `${model} by ${provider}: ${error.message}${error.hint ? `\n${error.hint}` : ""}  [${error.code}]`;
+  if (error) {
+    const said = error.said === null ? "" : `\nThe provider says: ${error.said}`;
+    return `${model} by ${provider}: ${error.message}${said}${error.hint ? `\n${error.hint}` : ""}  [${error.code}]`;
+  }
   return [
     `${model} by ${provider}: answered in ${report.latency_ms} ms`,
     `  tokens    ${report.input_tokens} in, ${report.output_tokens} out`,

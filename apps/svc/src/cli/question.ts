@@ -24,10 +24,15 @@ export function questionPrompt(call: Call, confirm: Confirm, ended: AbortSignal)
 }
 
 /** Calls, for a command that reads nothing else from the terminal. */
-export async function callAtTerminal(call: Call, what: Pick<Parameters<Call>[0], "name" | "body">): Promise<Json> {
+export async function callAtTerminal(
+  call: Call,
+  what: Pick<Parameters<Call>[0], "name" | "body">,
+  onEvent?: (event: Event) => void,
+): Promise<Json> {
   const ended = new AbortController();
   try {
-    return await call({ ...what, onEvent: questionPrompt(call, confirmAlone, ended.signal) });
+    const ask = questionPrompt(call, confirmAlone, ended.signal);
+    return await call({ ...what, onEvent: (event) => (onEvent?.(event), ask(event)) });
   } finally {
     // A prompt that is left open would keep the command from ending.
     ended.abort();

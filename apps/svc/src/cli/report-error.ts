@@ -10,6 +10,7 @@ export async function reportError(error: unknown, json: boolean): Promise<number
           error: known.message,
           code: known.code,
           ...(known.hint && { hint: known.hint }),
+          ...(known.said && { said: known.said }),
           ...("problems" in known && { problems: known.problems }),
         }
       : { error: "Something unexpected went wrong.", code: "INTERNAL" };
@@ -17,8 +18,11 @@ export async function reportError(error: unknown, json: boolean): Promise<number
   } else {
     const { createConsola } = await import("consola");
     const screen = createConsola({ stdout: process.stderr, stderr: process.stderr });
-    if (known) screen.error(`${known.message}${known.hint ? `\n${known.hint}` : ""}  [${known.code}]`);
-    else screen.error(error);
+    if (known) {
+      const { printable } = await import("./question.ts");
+      const said = known.said ? `\nThe provider says: ${printable(known.said)}` : "";
+      screen.error(`${known.message}${said}${known.hint ? `\n${known.hint}` : ""}  [${known.code}]`);
+    } else screen.error(error);
   }
   return known ? known.exitCode : EXIT.software;
 }

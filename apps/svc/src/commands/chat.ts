@@ -3,6 +3,7 @@ import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { callAtTerminal, printable } from "../cli/question.ts";
 import type { Place } from "../cli/converse.ts";
+import { waitingLine } from "../cli/failure-text.ts";
 import { type Backend, openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {
@@ -31,15 +32,22 @@ export async function run(context: CommandContext): Promise<number> {
 async function sayOnce(context: CommandContext, backend: Backend, place: Place, text: string): Promise<number> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
   const call = { name: "chat", body: { text, ...place, interactive } };
-  const said = interactive ? callAtTerminal(backend.call, call) : backend.call({ ...call, onEvent: tellWaiting });
+  const said = interactive
+    ? callAtTerminal(backend.call, call, tellModelWait)
+    : backend.call({ ...call, onEvent: tellWaiting });
   const answer = (await said) as { response: string; readonly [key: string]: Json };
   if (context.options.flag("json")) context.printJson(answer);
   else context.print(process.stdout.isTTY ? printable(answer.response) : answer.response);
   return EXIT.ok;
 }
 
+function tellModelWait(event: { readonly type: string; readonly [key: string]: Json }): void {
+  if (event.type === "turn-waiting") process.stderr.write(`${waitingLine(event)}\n`);
+}
+
 /** On standard error: the answer alone goes to standard output. */
 function tellWaiting(event: { readonly type: string; readonly [key: string]: Json }): void {
+  tellModelWait(event);
   if (event.type !== "waiting") return;
   const { tool, approval } = event;
   process.stderr.write(printable(`${String(tool)} waits for a yes: svc approvals approve ${String(approval)}\n`));

@@ -3,6 +3,7 @@ import { EXIT, type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
 import { homeOf } from "@svc/kernel/home";
 import type { CommandContext } from "../cli/command.ts";
+import type { SandboxState } from "../service/sandbox-state.ts";
 import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
 
 export async function run(context: CommandContext): Promise<number> {
@@ -34,7 +35,7 @@ interface Status {
   readonly config: string;
   readonly model: { provider: string; name: string; price_known: boolean };
   readonly agents: AgentLine[];
-  readonly sandbox: { effective: string; warning: string | null };
+  readonly sandbox: SandboxState;
   readonly pairing: { required: boolean; devices: number };
   readonly turns: { running: number; waiting: number };
   readonly channels: ChannelLine[];
@@ -71,7 +72,7 @@ function lines(status: Status): string {
     `  home      ${status.home}`,
     `  config    ${status.config}`,
     ...status.agents.map(agentText),
-    `  sandbox   ${sandbox.effective}${sandbox.warning ? ` (${sandbox.warning})` : ""}`,
+    `  sandbox   ${sandbox.effective}${sandbox.confined ? "" : ` (${sandbox.summary} To confine commands: ${sandbox.fix})`}`,
     `  pairing   ${pairing.required ? "required" : "not required"}, ${pairing.devices} paired`,
     `  turns     ${turns.running} running, ${turns.waiting} waiting`,
     ...(status.channels.length === 0 ? [] : [messagesText(status.messages)]),

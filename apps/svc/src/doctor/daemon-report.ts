@@ -37,6 +37,7 @@ export function doctorHandlers(service: Service, gateway: Gateway): ControlHandl
         {
           home,
           config: service.config,
+          profile: service.context.composition.profile,
           catalogue: service.context.composition.catalogue,
           features: service.context.composition.features,
           sandbox: service.generation.sandbox,

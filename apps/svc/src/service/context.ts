@@ -31,13 +31,16 @@ export async function openContext(context: CommandContext, lone = false): Promis
   return { home, composition, log, follow, load, config };
 }
 
+/** The feature that passkeys come with. */
+export const PASSKEYS = "webauthn";
+
 /** Writes the config on the very first run, so that nobody needs a manual to start; tells whether it did. */
 export async function prepareHome(context: CommandContext): Promise<boolean> {
   const home = homeOf(context.env);
   if (fileOption(context).file !== undefined || existsSync(home.config)) return false;
   const { features } = await context.build.load();
   try {
-    await writeDefaultConfig(home, features);
+    await writeDefaultConfig(home, features, { passkeys: features.some(({ id }) => id === PASSKEYS) });
     return true;
   } catch (error) {
     // Another start of the same moment was quicker; which of the two runs is decided by the home's lock.

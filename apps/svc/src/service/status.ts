@@ -6,6 +6,7 @@ import type { Build } from "../main.ts";
 import { DEFAULT_AGENT, type FeatureState, type ResolvedAgent, resolveAgents, systemClock } from "@svc/kernel";
 import { channelList, lastFailure } from "../channels/channel-list.ts";
 import { healthOf } from "./health.ts";
+import { sandboxFeatureState, sandboxState } from "./sandbox-state.ts";
 import type { Service } from "./service.ts";
 
 export function statusReport(build: Build, service: Service, gateway: Gateway): StatusReport {
@@ -30,7 +31,7 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     config: config.file,
     model: { provider: model.provider, name: modelName(model), price_known: isPriceKnown(model) },
     agents: [...agents.values()].map((each) => agentLine(service, each)),
-    sandbox: { effective: sandbox.effective, warning: sandbox.warning ?? null },
+    sandbox: sandboxState(sandbox, context.composition),
     pairing: { required: core.gateway.require_pairing, devices: store.devices.all().length },
     turns: { running: load.running, waiting: load.waiting },
     channels: channelList(service),
@@ -102,25 +103,32 @@ function describe(tool: Tool, feature: string | undefined, enabled: boolean): To
   return { name: tool.name, description: tool.description, approval, feature: feature ?? null, enabled };
 }
 
-export function featureList({ context, lifecycle }: Pick<Service, "context" | "lifecycle">): FeatureReport {
+export function featureList({
+  context,
+  lifecycle,
+  generation,
+}: Pick<Service, "context" | "lifecycle" | "generation">): FeatureReport {
   const states = new Map(lifecycle.features().map((feature) => [feature.id, feature]));
   const { profile, catalogue, features } = context.composition;
   return {
     profile,
+    sandbox: sandboxState(generation.sandbox, context.composition),
     features: catalogue.map((entry) => {
       const parts = features.filter((part) => featureIdOf(part) === entry.id).flatMap(({ id }) => states.get(id) ?? []);
       const [worst] = parts.toSorted((a, b) => CONCERN.indexOf(a.state) - CONCERN.indexOf(b.state));
-      return {
-        ...catalogueLine(entry),
-        state: worst?.state ?? (entry.included ? "off" : "absent"),
-        reason: worst?.reason ?? null,
-      };
+      const absent = entry.included ? ("off" as const) : ("absent" as const);
+      const own = { state: worst?.state ?? absent, reason: worst?.reason ?? null };
+      // One that came up confines nothing while another is in force, or where its trial failed.
+      const isIdle = entry.kind === "sandbox" && worst !== undefined && !CONCERN_FIRST.has(worst.state);
+      return { ...catalogueLine(entry), ...own, ...(isIdle && sandboxFeatureState(entry, generation.sandbox)) };
     }),
   };
 }
 
 /** A feature of several parts is told by the one that needs a person most. */
 const CONCERN: readonly FeatureState[] = ["failed", "waiting", "constructed", "running", "stopped"];
+
+const CONCERN_FIRST: ReadonlySet<FeatureState> = new Set(["failed", "waiting"]);
 
 function catalogueLine(entry: CatalogueEntry): Omit<FeatureReport["features"][number], "state" | "reason"> {
   const { id, flag, kind, summary, included, planned } = entry;

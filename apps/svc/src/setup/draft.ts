@@ -3,6 +3,7 @@
  * start: the whole text is loaded with the answer in it, and what is said about its key is the verdict.
  */
 import type { Composition } from "@svc/contract";
+import { PASSKEYS } from "../service/context.ts";
 import {
   ConfigError,
   type ConfigValue,
@@ -73,18 +74,21 @@ export class Draft {
     const sealed = [...this.#settings].map(
       ([key, value]) => [key, secrets.has(key) && typeof value === "string" ? seal(value) : value] as const,
     );
-    return textOf(new Map(sealed));
+    return textOf(new Map(sealed), this.#surroundings.composition);
   }
 
   async #load(settings: ReadonlyMap<string, Setting>): Promise<LoadedConfig> {
     const { home, env, composition } = this.#surroundings;
     const { features, catalogue } = composition;
-    return loadConfig({ home, env, features, catalogue, text: await textOf(settings) });
+    return loadConfig({ home, env, features, catalogue, text: await textOf(settings, this.#surroundings.composition) });
   }
 }
 
 /** The first run's config with the answers in it: those it shows as comments in their place, the others where they belong. */
-async function textOf(settings: ReadonlyMap<string, Setting>): Promise<string> {
+async function textOf(
+  settings: ReadonlyMap<string, Setting>,
+  { features }: Pick<Composition, "features">,
+): Promise<string> {
   const said = (key: string): string | undefined => {
     const value = settings.get(key);
     return typeof value === "string" ? value : undefined;
@@ -99,6 +103,8 @@ async function textOf(settings: ReadonlyMap<string, Setting>): Promise<string> {
       ...(apiKey !== undefined && { apiKey }),
     },
     ...(webhookSecret !== undefined && { webhookSecret }),
+    // Browsers use none on a public address without https.
+    passkeys: features.some(({ id }) => id === PASSKEYS) && /^https:/i.test(said("gateway.public_url") ?? "https:"),
   });
   const shown = new Set<string>(["model.provider", ...SHOWN_KEYS]);
   const others = [...settings].filter(([key]) => !shown.has(key));

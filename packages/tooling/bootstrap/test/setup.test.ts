@@ -18,7 +18,7 @@ describe("arguments", () => {
     expect(request()).toEqual({ profile: "minimal", with: [], without: [], dryRun: false, json: false, help: false });
   });
 
-  test.each(["minimal", "standard", "full"])("--%s", (profile) => {
+  test.each(["minimal", "home", "standard", "full"])("--%s", (profile) => {
     expect(request(`--${profile}`).profile).toBe(profile);
   });
 
@@ -57,6 +57,7 @@ describe("arguments", () => {
   test("the help names every flag there is", () => {
     for (const flag of [
       "--minimal",
+      "--home",
       "--standard",
       "--full",
       "--with",

@@ -35,7 +35,7 @@ describe("readCatalogue", () => {
       "observability-otel plugins-wasm webauthn sandbox-userns sandbox-fsrestrict"
     ).split(" ");
     expect(specified.filter((flag) => !flags.has(flag))).toEqual([]);
-    expect([...catalogue.profiles.keys()]).toEqual(["minimal", "standard", "full", "all"]);
+    expect([...catalogue.profiles.keys()]).toEqual(["minimal", "home", "standard", "full", "all"]);
     const profilesOfFlag = (flag: string): string[][] =>
       manifests.filter((manifest) => manifest.flag === flag).map(({ id }) => profilesOf(catalogue, id));
     expect(profilesOfFlag("channel-workchat")).toEqual([["standard", "full", "all"]]);
@@ -45,8 +45,10 @@ describe("readCatalogue", () => {
       ["full", "all"],
     ]);
     expect(profilesOfFlag("sandbox-userns")).toEqual([["all"]]);
-    expect(profilesOfFlag("tool-files")).toEqual([["minimal", "standard", "full", "all"]]);
-    expect(profilesOfFlag("webauthn")).toEqual([["all"]]);
+    expect(profilesOfFlag("tool-files")).toEqual([["minimal", "home", "standard", "full", "all"]]);
+    expect(profilesOfFlag("webauthn")).toEqual([["home", "all"]]);
+    expect(profilesOfFlag("sandbox-fsrestrict")).toEqual([["home", "all"]]);
+    expect(profilesOfFlag("rag-pdf")).toEqual([["home", "full", "all"]]);
   });
 
   test("this repository: each profile resolves for each target", () => {

@@ -15,6 +15,8 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
       return payload["ok"] === true
         ? `answered in ${p("session_id")} by ${p("model")}`
         : `no answer in ${p("session_id")}`;
+    case "turn-waiting":
+      return `${p("message")} Trying again in ${Math.ceil(Number(payload["retry_in_ms"]) / 1000)} s.`;
     case "tool-call":
       return `calls ${p("tool")}`;
     case "tool-result":

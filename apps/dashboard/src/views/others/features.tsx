@@ -33,7 +33,9 @@ const IN: readonly Column<Feature>[] = [
     cell: ({ state, reason, sections }) => (
       <>
         <Badge state={state} /> {reason === null ? "" : <Name>{reason}</Name>}
-        {state === "off" && sections.length > 0 && <div class="hint">Set [{sections[0]}] in the config.</div>}
+        {state === "off" && reason === null && sections.length > 0 && (
+          <div class="hint">Set [{sections[0]}] in the config.</div>
+        )}
       </>
     ),
   },

@@ -49,7 +49,7 @@ function Health({ status }: { readonly status: Status }) {
     ...(status.database.writable ? [] : ["Nothing can be written to the database: is the disk full?"]),
     ...status.unsigned.map((id) => `${id} takes messages without checking a signature.`),
     ...status.warnings,
-    ...(status.sandbox.warning === null ? [] : [status.sandbox.warning]),
+    ...(status.sandbox.warning === null ? [] : [sandboxText(status.sandbox)]),
   ];
   return (
     <section class={`health ${status.status}`} aria-label="Health">
@@ -72,6 +72,9 @@ function Health({ status }: { readonly status: Status }) {
   );
 }
 
+const sandboxText = ({ summary, fix }: Status["sandbox"]): string =>
+  fix === null ? summary : `${summary} To confine commands: ${fix}`;
+
 function Service({ status }: { readonly status: Status }) {
   const agents = status.agents.map(({ name, cost_today_usd, price_known }) =>
     price_known ? `${name}: ${dollars(cost_today_usd)}` : `${name}: price unknown`,
@@ -84,7 +87,7 @@ function Service({ status }: { readonly status: Status }) {
           ["Up for", duration(status.uptime_secs * 1000)],
           ["Model", <Name>{`${status.model.provider} / ${status.model.name}`}</Name>],
           ["Spent today", <Name>{agents.join(", ")}</Name>],
-          ["Sandbox", status.sandbox.effective],
+          ["Sandbox", <Name>{status.sandbox.confined ? status.sandbox.effective : sandboxText(status.sandbox)}</Name>],
           ["Address", <SafeLink url={status.public_url ?? status.url} />],
           ["Memory", bytes(status.memory_rss_bytes)],
           ["Database", bytes(status.database.bytes)],

@@ -6,9 +6,20 @@ export interface LiveTurn {
   readonly id: string;
   /** What was said and what was done, in that order. */
   readonly parts: readonly LivePart[];
+  /** Its model is asked again after a wait; undefined while it works. */
+  readonly waiting?: Waiting | undefined;
   /** False: its beginning was missed. */
   readonly isWhole: boolean;
   readonly isOver: boolean;
+}
+
+export interface Waiting {
+  readonly message: string;
+  /** By this browser's clock. */
+  readonly untilMs: number;
+  /** The next try, from 2. */
+  readonly attempt: number;
+  readonly attempts: number;
 }
 
 export type LivePart =
@@ -18,7 +29,11 @@ export type LivePart =
   | { readonly kind: "call"; readonly callId: string; readonly tool: string; readonly ok: boolean | undefined };
 
 /** What is known after the event. */
-export function grown(turns: readonly LiveTurn[], { type, payload }: LiveEvent): readonly LiveTurn[] {
+export function grown(
+  turns: readonly LiveTurn[],
+  { type, payload }: LiveEvent,
+  nowMs: number = Date.now(),
+): readonly LiveTurn[] {
   const id = String(payload["turn_id"]);
   const known = turns.find((turn) => turn.id === id);
   // Whatever became of it, the conversation has it already.
@@ -26,7 +41,8 @@ export function grown(turns: readonly LiveTurn[], { type, payload }: LiveEvent):
   const { parts, isWhole } = known ?? { parts: [], isWhole: type === "turn-start" };
   const grownParts = changed(parts, type, payload);
   if (grownParts === undefined) return turns;
-  const next = { id, parts: grownParts, isWhole, isOver: type === "turn-end" };
+  const waiting = type === "turn-waiting" ? waitOf(payload, nowMs) : undefined;
+  const next: LiveTurn = { id, parts: grownParts, isWhole, isOver: type === "turn-end", ...(waiting && { waiting }) };
   return known ? turns.map((one) => (one === known ? next : one)) : [...turns, next];
 }
 
@@ -86,6 +102,7 @@ function changed(
   const callId = String(payload["call_id"]);
   switch (type) {
     case "turn-start":
+    case "turn-waiting":
     case "turn-end":
       return parts;
     case "text-delta":
@@ -99,6 +116,15 @@ function changed(
     default:
       return undefined;
   }
+}
+
+function waitOf(payload: LiveEvent["payload"], nowMs: number): Waiting {
+  return {
+    message: String(payload["message"]),
+    untilMs: nowMs + Number(payload["retry_in_ms"]),
+    attempt: Number(payload["attempt"]),
+    attempts: Number(payload["attempts"]),
+  };
 }
 
 function longer(parts: readonly LivePart[], text: string, offset: number): readonly LivePart[] {

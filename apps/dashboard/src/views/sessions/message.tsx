@@ -6,7 +6,8 @@ import { Markdown } from "../../parts/markdown.tsx";
 import { Name, Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { useDevice } from "../../session/use-device.ts";
-import type { LivePart } from "./live-turns.ts";
+import type { LivePart, Waiting } from "./live-turns.ts";
+import { WaitingNote } from "./waiting.tsx";
 
 export function Message({ message }: { readonly message: Kept }) {
   const { role, text, at, calls, kind, author, state } = message;
@@ -79,12 +80,19 @@ function Call({ call: { tool, ok, input, output } }: { readonly call: ToolCall }
 }
 
 /** An answer that is being given. */
-export function Answering({ parts }: { readonly parts: readonly LivePart[] }) {
+export function Answering({
+  parts,
+  waiting,
+}: {
+  readonly parts: readonly LivePart[];
+  readonly waiting?: Waiting | undefined;
+}) {
   return (
-    <Bubble role="assistant" writer="Agent" aside={<span class="working">answers</span>}>
+    <Bubble role="assistant" writer="Agent" aside={<span class="working">{waiting ? "waits" : "answers"}</span>}>
       {parts.map((part, index) =>
         part.kind === "text" ? <Markdown key={index} text={part.text} /> : <LiveCall key={index} call={part} />,
       )}
+      {waiting && <WaitingNote waiting={waiting} />}
     </Bubble>
   );
 }

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
+import { Name } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useServices } from "../../services.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
@@ -44,7 +45,7 @@ export function Turn({ turn, live, ways, conversation, onSent }: Props) {
         {asked.map((message, index) => (
           <Message key={index} message={message} />
         ))}
-        <Answering parts={partsOf(messages, live)} />
+        <Answering parts={partsOf(messages, live)} waiting={live?.waiting} />
       </>
     );
   }
@@ -73,9 +74,19 @@ function Why({ turn: { messages }, children }: Pick<Props, "turn"> & { readonly 
   return (
     <li class={`why ${state}`}>
       <p>
-        <strong>{state === "stopped" ? "Stopped." : "Failed."}</strong> {problem.reason} <code>{problem.code}</code>
+        <strong>{state === "stopped" ? "Stopped." : "Failed."}</strong> <Name>{problem.reason}</Name>{" "}
+        <code>{problem.code}</code>
       </p>
-      {problem.fix !== null && <p>{problem.fix}</p>}
+      {problem.said !== null && (
+        <p>
+          The provider says: <q dir="auto">{problem.said}</q>
+        </p>
+      )}
+      {problem.fix !== null && (
+        <p>
+          <strong>Fix:</strong> <Name>{problem.fix}</Name>
+        </p>
+      )}
       {children}
     </li>
   );

@@ -20,14 +20,14 @@ export const settings: Check = {
     const { config } = await machine.config();
     if (!config) return [];
     const composition = await machine.composition();
-    const { catalogue, features } = composition;
+    const { profile, catalogue, features } = composition;
     const home = homeOf({ SVC_HOME: await real(machine.home.root) });
     const sandbox = await sandboxOf(machine, config, composition, signal).catch(() => undefined);
     const ingress = await withLoneChannels({ home: machine.home, composition, config }, ({ ingress }) => ingress).catch(
       () => undefined,
     );
     const workspaces = await workspacesOf(config, home);
-    return settingsFindings({ home, workspaces, config, catalogue, features, sandbox, ingress }, machine);
+    return settingsFindings({ home, workspaces, config, profile, catalogue, features, sandbox, ingress }, machine);
   },
 };
 

@@ -19,6 +19,8 @@ export interface Settings {
   /** Likewise, by agent. */
   readonly workspaces: ReadonlyMap<string, string>;
   readonly config: LoadedConfig;
+  /** Of this build. */
+  readonly profile: string;
   readonly catalogue: readonly CatalogueEntry[];
   /** Those of this build: what their sections may hold. */
   readonly features: readonly FeatureDefinition[];

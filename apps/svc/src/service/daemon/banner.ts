@@ -1,10 +1,11 @@
 /** What the daemon says when it is up: where it listens, what answers, what confines, and what to type next. */
-import type { CatalogueEntry } from "@svc/contract";
 import type { Gateway } from "@svc/gateway";
 import { linkLines } from "../pairing-text.ts";
 import type { Build } from "../../main.ts";
 import { type CoreConfig, DEFAULT_AGENT, type LoadedConfig, type ResolvedAgent, resolveAgents } from "@svc/kernel";
 import { unsignedChannels } from "../../channels/channel-list.ts";
+import { PASSKEYS } from "../context.ts";
+import { sandboxState } from "../sandbox-state.ts";
 import type { Service } from "../service.ts";
 
 export function banner(build: Build, service: Service, gateway: Gateway, firstRun: boolean): string {
@@ -17,6 +18,7 @@ export function banner(build: Build, service: Service, gateway: Gateway, firstRu
       ? `model: builtin (repeats what it is told; set [model] in ${config.file} for a real one)`
       : `model: ${model.name} by ${model.provider}${model.price ? "" : " (price unknown: cost is not counted; set [model.price])"}`,
     sandboxLine(service),
+    ...passkeyLine(service, gateway),
     ...unsignedChannels(service).map(
       (channel) =>
         `NOT SIGNED: whoever finds its address can write as anybody of ${channel}; set its secret in [channels_config.${channel}]`,
@@ -56,20 +58,20 @@ function sendLine(url: string, secret: string | undefined): string {
 
 const agentOf = (config: LoadedConfig): ResolvedAgent => resolveAgents(config.core).get(DEFAULT_AGENT)!;
 
-/** The sandbox in force; where it is `none`, why, and the one command that mends it. */
-function sandboxLine({ generation: { sandbox }, context }: Service): string {
-  if (sandbox.effective !== "none") return `sandbox: ${sandbox.effective}`;
-  if (sandbox.chosenNone) {
-    return 'sandbox: none, as the config says. To confine commands: set [security.sandbox] backend = "auto".';
+/** Where passkeys can be used, in a build that has them. */
+function passkeyLine({ lifecycle, config, context }: Service, { url }: Pick<Gateway, "url">): string[] {
+  if (!context.composition.features.some(({ id }) => id === PASSKEYS)) return [];
+  const feature = lifecycle.features().find(({ id }) => id === PASSKEYS);
+  if (feature === undefined) {
+    return ["passkeys: off. To sign in by a finger, a face or a PIN: svc config set security.webauthn.enabled true"];
   }
-  const backends = context.composition.catalogue.filter(
-    (entry) => entry.kind === "sandbox" && fits(entry) && !entry.planned,
-  );
-  const addable = backends.find((entry) => !entry.included);
-  if (addable) return `sandbox: none in this build. To confine commands: npx pnpm build minimal --with ${addable.flag}`;
-  if (backends.length > 0) return `sandbox: none. ${sandbox.warning ?? ""}`;
-  return "sandbox: none in this version yet. Every command waits for a yes: on the page, in svc chat or with svc approvals";
+  if (feature.state === "failed") return [`passkeys: failed. ${feature.reason ?? ""}`.trimEnd()];
+  const page = config.core.gateway.public_url ?? `http://localhost:${new URL(url).port}`;
+  return [`passkeys: offered at ${page.replace(/\/$/, "")}/`];
 }
 
-const fits = (entry: CatalogueEntry): boolean =>
-  entry.platforms.length === 0 || entry.platforms.includes(process.platform);
+/** The sandbox in force; where there is none, why, and the one command that adds one. */
+function sandboxLine({ generation: { sandbox }, context }: Service): string {
+  const { effective, summary, fix } = sandboxState(sandbox, context.composition);
+  return fix === null ? `sandbox: ${effective}` : `sandbox: ${effective}. ${summary} To confine commands: ${fix}`;
+}

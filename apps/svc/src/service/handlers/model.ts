@@ -25,6 +25,8 @@ export function modelReport({ agent, provider, model, ok, error, ...cost }: Mode
     output_tokens: cost.outputTokens,
     cost_usd: cost.costUsd ?? null,
     price_known: cost.priceKnown,
-    error: error ? { code: error.code, message: error.message, hint: error.hint ?? null } : null,
+    error: error
+      ? { code: error.code, message: error.message, hint: error.hint ?? null, said: error.said ?? null }
+      : null,
   };
 }

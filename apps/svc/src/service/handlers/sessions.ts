@@ -33,7 +33,7 @@ export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHand
       const session = find(body["id"]);
       const before = typeof body["before"] === "string" ? { before: body["before"] } : {};
       const page = sessions.messages(session.id, { limit: count(body["limit"], PAGE), ...before });
-      return { session: shown(session), ...pageJson(page) };
+      return { session: shown(session), ...pageJson(page, true) };
     },
     "session-cancel": ({ body }) => {
       const session = find(body["id"]);

@@ -1,0 +1,21 @@
+/** A turn whose model call failed in a way that may pass: why, and how long until the next try. */
+import { useState } from "preact/hooks";
+import { Name } from "../../parts/name.tsx";
+import { useTick } from "../../state/use-tick.ts";
+import type { Waiting } from "./live-turns.ts";
+
+const TICK_MS = 250;
+
+export function WaitingNote({ waiting }: { readonly waiting: Waiting }) {
+  const { message, untilMs, attempt, attempts } = waiting;
+  const [now, setNow] = useState(() => Date.now());
+  useTick(TICK_MS, () => setNow(Date.now()));
+  const left = Math.ceil((untilMs - now) / 1000);
+  return (
+    <p class="waiting" role="status">
+      <Name>{message}</Name> {/* Read out once, not every second. */}
+      <span aria-live="off">{left > 0 ? `Trying again in ${left} s` : "Trying again"}</span>
+      <span class="hint">{` (try ${attempt} of ${attempts})`}</span>
+    </p>
+  );
+}

@@ -1,0 +1,179 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openHouse } from "../house/house.ts";
+import { signedIn } from "../house/person.ts";
+import type { Scene } from "../house/scene.ts";
+
+const IMAGE = `<img src=x onerror="window.hacked=1">`;
+const MEBIBYTE = 1_048_576;
+
+export function abuseCases(scene: () => Scene): void {
+  describe("what others try", () => {
+    // Another port of the same host is the same site to a browser: it sends the cookie along.
+    test("a program at another port can neither frame the page nor use its sign-in", async () => {
+      const { browser, house } = scene();
+      const server = createServer((_incoming, outgoing) =>
+        outgoing.setHeader("content-type", "text/html").end(`<!doctype html><iframe src="${house.url}/"></iframe>`),
+      );
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        await using person = await signedIn(browser, house);
+        const { context, page } = person;
+        const cookies = await context.cookies(house.url);
+        expect(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite])).toEqual([
+          ["svc_session", true, "Strict"],
+        ]);
+        const evil = await context.newPage();
+        await evil.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+        expect(evil.frames().filter((frame) => frame.url().startsWith(house.url))).toEqual([]);
+
+        const tried = async (path: string, init: object): Promise<number | string> => {
+          const url = JSON.stringify(`${house.url}${path}`);
+          const seen = evil.waitForResponse((response) => response.url() === `${house.url}${path}`);
+          const failed = evil.waitForEvent("requestfailed", (request) => request.url() === `${house.url}${path}`);
+          const read = await evil.evaluate(
+            `fetch(${url}, ${JSON.stringify({ credentials: "include", ...init })}).then((r) => r.text(), () => "")`,
+          );
+          expect(read).toBe("");
+          return await Promise.race([seen.then((response) => response.status()), failed.then(() => "blocked")]);
+        };
+        for (const [method, path, more] of [
+          ["GET", "/api/session", {}],
+          ["GET", "/api/session", { mode: "no-cors" }],
+          ["POST", "/api/session", { mode: "no-cors" }],
+          ["DELETE", "/api/session", {}],
+          ["GET", "/api/events", { mode: "no-cors" }],
+          ["GET", "/api/config", { headers: { "X-Svc-Csrf": "guess" } }],
+          ["POST", "/webhook", { mode: "no-cors", body: '{"message":"forged"}' }],
+        ] as const) {
+          expect([method, path, await tried(path, { method, ...more })]).toEqual([
+            method,
+            path,
+            expect.toSatisfy((got: unknown) => got === "blocked" || got === 401 || got === 403),
+          ]);
+        }
+        const socket = await evil.evaluate<string>(
+          `new Promise((done) => {
+            const ws = new WebSocket(${JSON.stringify(`${house.url.replace("http", "ws")}/ws`)}, ["svc.v1"]);
+            ws.onopen = () => done("open");
+            ws.onerror = () => done("refused");
+          })`,
+        );
+        expect(socket).toBe("refused");
+
+        // The sign-in is as it was.
+        await page.reload();
+        await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    });
+
+    test("values of the config, names of models and the public URL stay words", async () => {
+      const { browser } = scene();
+      await using house = await openHouse((home) => {
+        const file = join(home, "config.toml");
+        const text = readFileSync(file, "utf8")
+          .replace('name = "local"', `name = '${IMAGE}'`)
+          .replace(
+            "[gateway]\n",
+            `[gateway]\npublic_url = 'https://agent.example/"onmouseover=window.hacked=1/<svg/onload=window.hacked=1>'\n`,
+          );
+        writeFileSync(
+          file,
+          `${text}\n[agent]\ninstructions = '''${IMAGE} </textarea><script>window.hacked=1</script>'''\n`,
+        );
+      });
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await page.getByText(IMAGE).first().waitFor();
+      await person.go("config", "Config");
+      await page.getByText(`${IMAGE} </textarea>`).first().waitFor();
+      await person.go("devices", "Devices");
+      await person.go("features", "Features");
+      expect(await page.evaluate("window.hacked")).toBe(undefined);
+      expect(await page.locator("main :is(img, script, iframe), [onmouseover]").count()).toBe(0);
+      person.expectCalm();
+    });
+
+    test("a file's name and what a tool brings back stay words", async () => {
+      const { browser, house } = scene();
+      writeFileSync(
+        join(house.home, "workspace", `${IMAGE.replaceAll("/", "_")}.txt`),
+        `${IMAGE}<script>window.hacked=1</script>`,
+      );
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await person.go("chat", "New chat");
+      const box = page.getByRole("textbox", { name: "Message" });
+      await box.fill("list my workspace");
+      await box.press("Enter");
+      await page.getByText("There are three files").waitFor();
+      await page.getByText("Input and output").last().click();
+      await page.getByText(".txt").first().waitFor();
+      expect(await page.evaluate("window.hacked")).toBe(undefined);
+      expect(await page.locator("main :is(img, script, iframe)").count()).toBe(0);
+      person.expectCalm();
+    });
+
+    test("two hundred tabs follow the events of one device, and the page works beside them", async () => {
+      const { browser, house } = scene();
+      const url = `${house.url.replace("http", "ws")}/ws`;
+      const tabs = Array.from({ length: 200 }, () => new WebSocket(url, ["svc.v1", `bearer.${house.token}`]));
+      try {
+        await Promise.all(
+          tabs.map(
+            (tab) =>
+              new Promise<void>((resolve, reject) => {
+                tab.addEventListener("open", () => resolve());
+                tab.addEventListener("error", () => reject(new Error("a tab was refused")));
+              }),
+          ),
+        );
+        for (const tab of tabs) tab.send(JSON.stringify({ type: "resume" }));
+        const told = tabs.map(
+          (tab) =>
+            new Promise<void>((resolve) => {
+              tab.addEventListener("message", ({ data }) => {
+                if (String(data).includes("for-all-tabs")) resolve();
+              });
+            }),
+        );
+        await using person = await signedIn(browser, house);
+        await person.go("events", "Live events");
+        const body = { type: "for-all-tabs", content: { title: "hello" }, channels: [] };
+        await house.daemon.request("/api/channel-events", { method: "POST", body });
+        expect(await Promise.all(told)).toHaveLength(200);
+        await person.page.getByText("for-all-tabs").first().waitFor();
+        person.expectCalm();
+      } finally {
+        for (const tab of tabs) tab.close();
+      }
+    });
+
+    test("a message of five megabytes is refused in words and stays in the box; a long one is shown", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await person.go("chat", "New chat");
+      const box = page.getByRole("textbox", { name: "Message" });
+      await box.fill("hello");
+      await box.press("Enter");
+      await page.getByText("You said: hello").waitFor();
+      const huge = "five megabytes ".repeat(Math.ceil((5 * MEBIBYTE) / 15));
+      await box.fill(huge);
+      await box.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "TOO_LARGE" }).waitFor();
+      expect((await box.inputValue()).length).toBe(huge.length);
+
+      await box.fill("answer with a megabyte");
+      await box.press("Enter");
+      await page.getByText("The end of the megabyte.").waitFor();
+      person.expectCalm();
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import { KEY } from "../house/model.ts";
+import { signedIn } from "../house/person.ts";
+import type { Scene } from "../house/scene.ts";
+
+export function modelErrorCases(scene: () => Scene): void {
+  describe("a model that does not answer", () => {
+    test("a wrong key: what failed, what the provider said without the key, and the fix", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await person.go("chat", "New chat");
+      const box = page.getByRole("textbox", { name: "Message" });
+      await box.fill("answer with the wrong key");
+      await box.press("Enter");
+      await page.getByText("The model provider refused the API key (401).").waitFor();
+      await page.getByText("Incorrect key •••••• <img src=x onerror=alert(1)>").waitFor();
+      await page.getByText("svc secrets set model.api_key").waitFor();
+      expect(await page.content()).not.toContain(KEY);
+      expect(await page.locator("main img").count()).toBe(0);
+      await page.getByRole("button", { name: "Retry" }).waitFor();
+      await page.reload();
+      await page.getByText("Incorrect key •••••• <img src=x onerror=alert(1)>").waitFor();
+      person.expectCalm();
+    });
+
+    test("a rate limit is told while it is waited for, with the seconds left, and Stop ends the wait", async () => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house);
+      const { page } = person;
+      await person.go("chat", "New chat");
+      const box = page.getByRole("textbox", { name: "Message" });
+      await box.fill("answer while you are busy");
+      await box.press("Enter");
+      const note = page.getByRole("status").filter({ hasText: "rate limit is reached (429" });
+      await note.waitFor();
+      expect(await note.innerText()).toMatch(/Trying again in (?:30|2\d) s \(try 2 of 4\)/);
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByText("Stopped.").waitFor();
+      await expect.poll(() => note.count()).toBe(0);
+      person.expectCalm();
+    });
+  });
+}
