@@ -1,5 +1,5 @@
 // A message or half an answer that is lost, whatever ends its turn; a conversation that only the device that began it can go on with,
-// or that a device sees which must not; a reply by hand that goes to somebody else, or that nobody can find in the audit log.
+// or that a device sees which must not; a reply by hand that goes to another person, or that is missing in the audit log.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { runBinary } from "@svc/testkit/binary/run-binary";
@@ -282,7 +282,7 @@ describe("who may", () => {
       const stranger = await house.daemon.request(path, { method: "POST", body: { message: "x" } });
       expect(stranger.status).toBe(401);
     }
-    // By its name nobody gets into another device's conversation: each has its own of that name.
+    // A name does not lead into another device's conversation: each device has its own of that name.
     await post(house.daemon, hook, "fail?", { "X-Session-Id": "shared" });
     expect((await post(house.daemon, house.desk, "hi", { "X-Session-Id": "shared" })).status).toBe(200);
     const { sessions } = (await house.ask(house.desk, "GET", "/api/sessions")).json;
@@ -391,7 +391,7 @@ test("people on a channel are answered by hand: delivered as the model's answers
   const said = prompt.filter(({ role }) => role !== "system");
   expect(said.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"]);
   expect(said[3]!.content).toBe("Yes, from ten. approve #1");
-  // A conversation of the page has nobody to reply to.
+  // A conversation of the page has no people on a channel.
   const { id } = (await ask("POST", "/api/sessions", { message: "hi" })).json;
   expect((await ask("POST", `/api/sessions/${id}/reply`, { message: "x" })).json["code"]).toBe("SESSION_KIND");
 });

@@ -40,7 +40,7 @@ export interface TurnRequest {
   /** Its conversation and a place are free: it begins now. Must not throw. */
   readonly onBegin?: () => void;
   readonly onEvent?: (event: TurnEvent) => void;
-  /** Its answer comes in pieces whether somebody reads events now or not: whoever opens the conversation later sees them. */
+  /** Stream the answer even without subscribers: a device that opens the conversation later sees the text so far. */
   readonly inPieces?: true;
   readonly watch?: TurnWatcher;
   /** Said to the model behind the agent's own instructions, in this turn only. */

@@ -94,7 +94,7 @@ describe("a reply by hand", () => {
     expect(made.chat.taken.at(-1)).toBe("echo fourth");
   });
 
-  test("is refused where nobody wrote, while the model answers, and when a message that waits has begun to act", async () => {
+  test("is refused where no one wrote, while the model answers, and when a message that waits has begun to act", async () => {
     using made = messagingHouse({ config, think: (options) => hang(options) });
     expect((await failure(reply(made, "hello", "stranger"))).code).toBe("CHANNEL_CANNOT");
     const strange = made.messaging.replyByHand({

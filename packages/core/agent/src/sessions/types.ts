@@ -72,7 +72,7 @@ export interface SessionMessage {
   readonly calls: readonly SessionToolCall[];
   /** Of its turn. */
   readonly state: TurnState | "running" | "waiting";
-  /** Who wrote it; undefined: the model, or nobody knows. */
+  /** Who wrote it; undefined: the model, or unknown. */
   readonly author: Author | undefined;
   readonly kind: NonNullable<TurnMeta["kind"]> | "message";
   /** A later attempt took the place of its turn. */

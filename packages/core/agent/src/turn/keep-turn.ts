@@ -144,7 +144,7 @@ export class TurnKeeper {
   }
 
   /**
-   * A turn that is on disk, and that nobody takes up again. `end`: it stays in the conversation if anything acted in it, or if
+   * A turn that is on disk and is not resumed. `end`: it stays in the conversation if anything acted in it, or if
    * `text`, its message, is given; undefined: nothing of it stays. Rejects with STORE_*, and then nothing has changed.
    */
   async abandon(

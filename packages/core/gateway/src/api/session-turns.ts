@@ -1,5 +1,5 @@
 /**
- * Messages of operators to conversations, whoever's device began them. A message is on disk when it is answered 202: the answer
+ * Messages of operators to conversations of any device. A message is on disk when it is answered 202: the answer
  * comes by the events, and stands in the conversation, whether the caller is still there or not.
  */
 import { type FollowUp, newSessionName, type SessionInfo, type SessionService, type StoredMessage } from "@svc/agent";

@@ -1,6 +1,6 @@
 /**
- * A person answers in the place of the model. It goes the way of the model's answers, to the people who wrote in the conversation
- * and to nobody else; what waits there has its answer with it. Reply, messages and the line of the audit log are one transaction.
+ * A person answers in the place of the model. It goes the way of the model's answers, only to the people who wrote in the
+ * conversation; what waits there has its answer with it. Reply, messages and the line of the audit log are one transaction.
  */
 import { type ClientId, type Conversation, type Inbound, SvcError } from "@svc/contract";
 import { laneOf } from "@svc/kit";
