@@ -50,7 +50,7 @@ export interface Crypto {
   decrypt(roomId: string, event: Fields): Promise<Decrypted>;
   /** Content of an `m.room.encrypted` event that the devices of these people can read. Throws as `MatrixApi.call`. */
   encrypt(message: OutgoingEvent, signal: AbortSignal): Promise<Fields>;
-  /** Hands the machine an event of a verification in a room; see `isVerification`. Throws as `MatrixApi.call`. */
+  /** Hands the machine an event of a verification in a room; see `isVerification` of `verification.ts`. Throws as `MatrixApi.call`. */
   heard(roomId: string, event: Fields, signal: AbortSignal): Promise<void>;
   /** People who have asked for a verification in a room. */
   readonly askers: ReadonlySet<string>;
@@ -242,12 +242,6 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
 
 const MAX_KEYS_BYTES = 33_554_432;
 const MOST_ASKERS = 100;
-
-/** Whether it is part of a verification in a room. https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework */
-export const isVerification = ({ type, content }: Fields): boolean =>
-  typeof type === "string" &&
-  (type.startsWith("m.key.verification.") ||
-    (type === "m.room.message" && fieldsOf(content)["msgtype"] === "m.key.verification.request"));
 
 /** Read and compiled once in a process. */
 async function loadWasm(): Promise<Wasm> {

@@ -2,11 +2,12 @@
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, senderGate, wordOf } from "@svc/kit";
 import { CHANNEL, type Config } from "./config.ts";
-import { type Crypto, isVerification } from "./crypto.ts";
+import type { Crypto } from "./crypto.ts";
 import { eventIdOf, inboundOf, repliedTo } from "./inbound.ts";
 import { ANSWERS, type OwnMessages } from "./outbound.ts";
 import type { Replays } from "./replays.ts";
 import type { Rooms } from "./rooms.ts";
+import { isVerification } from "./verification.ts";
 
 export interface ReaderDeps {
   readonly rooms: Rooms;

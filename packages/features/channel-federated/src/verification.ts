@@ -3,6 +3,7 @@
  * both compare emoji. https://spec.matrix.org/v1.16/client-server-api/#device-verification
  */
 import { type FeatureContext, type Route, SvcError, type Verification, type VerificationState } from "@svc/contract";
+import { type Fields, fieldsOf } from "@svc/kit";
 import type { Qr, Sas, VerificationRequest } from "@matrix-org/matrix-sdk-crypto-wasm";
 import * as v from "valibot";
 import { CHANNEL } from "./config.ts";
@@ -194,6 +195,12 @@ function codeState({ wasm }: Crypto, code: Qr): CodeState {
   const qr = Array.from({ length: size }, (_, row) => modules.subarray(row * size, (row + 1) * size).join(""));
   return { stage: "scan", qr };
 }
+
+/** Whether it is part of a verification in a room. https://spec.matrix.org/v1.16/client-server-api/#key-verification-framework */
+export const isVerification = ({ type, content }: Fields): boolean =>
+  typeof type === "string" &&
+  (type.startsWith("m.key.verification.") ||
+    (type === "m.room.message" && fieldsOf(content)["msgtype"] === "m.key.verification.request"));
 
 /** The same for the dashboard. */
 export const VERIFICATION_PATH = "/api/federated/verification";

@@ -137,7 +137,7 @@ test("files are encrypted for another client, and what it encrypts is read", asy
 
   const sealed = wasm.Attachment.encrypt(bytes);
   const info = JSON.parse(sealed.mediaEncryptionInfo!) as Record<string, unknown>;
-  const uploaded = await ada.client.uploadContent(new Blob([sealed.encryptedData]), {
+  const uploaded = await ada.client.uploadContent(new Blob([Buffer.from(sealed.encryptedData)]), {
     type: "application/octet-stream",
   });
   const content = {

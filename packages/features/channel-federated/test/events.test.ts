@@ -7,8 +7,9 @@ import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/plat
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cryptoChangesIn, isVerification } from "../src/crypto.ts";
+import { cryptoChangesIn } from "../src/crypto.ts";
 import { inboundOf } from "../src/inbound.ts";
+import { isVerification } from "../src/verification.ts";
 import { connect, eventually, sectionFor } from "./house.ts";
 import { memoryStore } from "./memory-store.ts";
 
@@ -252,7 +253,7 @@ test("any JSON is read as an event, and as an answer to a sync", () => {
         device_unused_fallback_key_types: json,
       });
     }),
-    cases(2_000),
+    { numRuns: cases(2_000) },
   );
 });
 

@@ -99,6 +99,8 @@ test("a request of another device is offered, its code is shown, and both are ve
   await dialog.getByRole("button", { name: "It says so" }).click();
   await verified;
   await dialog.getByText("Verified with").waitFor();
+  const status = await phone.getCrypto()!.getDeviceVerificationStatus(BOT, platform.deviceId);
+  expect(status?.crossSigningVerified).toBe(true);
   await page.context().close();
 });
 

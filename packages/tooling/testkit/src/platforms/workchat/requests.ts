@@ -58,3 +58,26 @@ export function formOf({ body, headers }: PlatformRequest): {
   }
   return { fields, size };
 }
+
+/** Reactions of the bot on these messages. `<message id> <emoji type>`, in order. */
+export function reactionsOn(heard: ReadonlyMap<string, string>) {
+  const reactions: string[] = [];
+  const reactionsTakenBack: string[] = [];
+  return {
+    reactions,
+    reactionsTakenBack,
+    react({ json }: PlatformRequest, id: string): Json {
+      const { emoji_type: emoji } = bodyOf(json, ["reaction_type"])["reaction_type"] as Fields;
+      if (!heard.has(id)) throw new Refusal(231003);
+      if (typeof emoji !== "string" || !/^[A-Z][A-Za-z0-9_]*$/.test(emoji)) throw new Refusal(231001);
+      reactions.push(`${id} ${emoji}`);
+      return { data: { reaction_id: `ZCaCIjUBVVWSrm${reactions.length - 1}`, reaction_type: { emoji_type: emoji } } };
+    },
+    takeBack(_request: PlatformRequest, id: string, reaction: string): Json {
+      const known = reactions[Number(/^ZCaCIjUBVVWSrm(\d+)$/.exec(reaction)?.[1])];
+      if (known?.startsWith(`${id} `) !== true || reactionsTakenBack.includes(known)) throw new Refusal(231007);
+      reactionsTakenBack.push(known);
+      return { data: { reaction_id: reaction } };
+    },
+  };
+}

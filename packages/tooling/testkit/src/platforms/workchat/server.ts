@@ -15,7 +15,7 @@ import {
   workchatMessageId,
   workchatPress,
 } from "./events.ts";
-import { bodyOf, type Fields, formOf, INVALID, Refusal, type WorkchatSent } from "./requests.ts";
+import { bodyOf, type Fields, formOf, INVALID, reactionsOn, Refusal, type WorkchatSent } from "./requests.ts";
 import { type WorkchatSocket, workchatSocket } from "./socket.ts";
 
 export interface WorkchatOptions {
@@ -64,8 +64,7 @@ export async function startWorkchat({
   const byKey = new Map<string, string>();
   const files = new Map<string, { readonly bytes: Uint8Array; readonly link: string | undefined }>();
   const uploaded = new Map<string, "image" | "opus" | "mp4" | "file">();
-  const reactions: string[] = [];
-  const reactionsTakenBack: string[] = [];
+  const { reactions, reactionsTakenBack, react, takeBack } = reactionsOn(heard);
   const called: string[] = [];
   const tokens: string[] = [];
   const good = new Set<string>();
@@ -207,21 +206,6 @@ export async function startWorkchat({
     if (typeof content !== "string") throw new Refusal(INVALID);
     messages[at] = { ...messages[at]!, ...cardSeen(content) };
     return { data: {} };
-  }
-
-  function react({ json }: PlatformRequest, id: string): Json {
-    const { emoji_type: emoji } = bodyOf(json, ["reaction_type"])["reaction_type"] as Fields;
-    if (!heard.has(id)) throw new Refusal(231003);
-    if (typeof emoji !== "string" || !/^[A-Z][A-Za-z0-9_]*$/.test(emoji)) throw new Refusal(231001);
-    reactions.push(`${id} ${emoji}`);
-    return { data: { reaction_id: `ZCaCIjUBVVWSrm${reactions.length - 1}`, reaction_type: { emoji_type: emoji } } };
-  }
-
-  function takeBack(_request: PlatformRequest, id: string, reaction: string): Json {
-    const known = reactions[Number(/^ZCaCIjUBVVWSrm(\d+)$/.exec(reaction)?.[1])];
-    if (known?.startsWith(`${id} `) !== true || reactionsTakenBack.includes(known)) throw new Refusal(231007);
-    reactionsTakenBack.push(known);
-    return { data: { reaction_id: reaction } };
   }
 
   function resource({ query }: PlatformRequest, message: string, key: string): PlatformReply {

@@ -1,0 +1,50 @@
+/** A person in an encrypted room, with an app on matrix-js-sdk. */
+import { BOT, type MatrixPlatform, PERSON } from "@svc/testkit/platforms/matrix/server";
+import { createClient, EventType, type MatrixClient } from "matrix-js-sdk";
+import { eventually } from "../house/sleep.ts";
+
+export interface Person extends AsyncDisposable {
+  say(text: string): Promise<void>;
+  /** The bot's messages as they were last edited. */
+  read(): readonly string[];
+  /** Ids of the bot's messages that this device has no key of. */
+  unreadable(): readonly string[];
+}
+
+export async function startPerson({ url, world }: MatrixPlatform, room: string): Promise<Person> {
+  const unmute = mutedDebugging();
+  const { userId, deviceId, token } = world.addDevice(PERSON, "ADAPHONE");
+  const client: MatrixClient = createClient({ baseUrl: url, userId, deviceId, accessToken: token });
+  await client.initRustCrypto({ useIndexedDB: false });
+  await client.startClient({ initialSyncLimit: 10 });
+  if (!(await eventually(() => client.isInitialSyncComplete()))) throw new Error("matrix-js-sdk does not sync");
+  const heard = () =>
+    (client.getRoom(room)?.getLiveTimeline().getEvents() ?? []).filter((event) => event.getSender() === BOT);
+  return {
+    say: async (text) => void (await client.sendTextMessage(room, text)),
+    read() {
+      const texts = new Map<string, string>();
+      for (const event of heard()) {
+        if (event.getType() !== (EventType.RoomMessage as string)) continue;
+        const content = event.getOriginalContent() as Record<string, Record<string, string>>;
+        const { rel_type: kind, event_id: target = "" } = content["m.relates_to"] ?? {};
+        if (kind === "m.replace") texts.set(target, content["m.new_content"]?.["body"] ?? "");
+        else texts.set(event.getId()!, String(content["body"]));
+      }
+      return [...texts.values()];
+    },
+    unreadable: () => heard().flatMap((event) => (event.isDecryptionFailure() ? event.getId()! : [])),
+    async [Symbol.asyncDispose]() {
+      client.stopClient();
+      unmute();
+    },
+  };
+}
+
+/** The library writes every request of its own to the console. */
+function mutedDebugging(): () => void {
+  const { debug, info, log, warn, trace } = console;
+  const quiet = (): void => undefined;
+  Object.assign(console, { debug: quiet, info: quiet, log: quiet, warn: quiet, trace: quiet });
+  return () => void Object.assign(console, { debug, info, log, warn, trace });
+}

@@ -1,0 +1,216 @@
+/** The daemon with a homeserver and two workplace platforms, people who write there, and what they see. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import type { PlatformRequest } from "@svc/testkit/platforms/base";
+import { startDeliverer } from "@svc/testkit/platforms/deliverer";
+import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/platforms/matrix/server";
+import type { PlatformMood } from "@svc/testkit/platforms/mood";
+import { seededRandom } from "@svc/testkit/platforms/seeded-random";
+import { workchatDelivery } from "@svc/testkit/platforms/workchat/delivery";
+import { WORKCHAT_APP, workchatId, workchatMessageEvent } from "@svc/testkit/platforms/workchat/events";
+import { startWorkchat, type Workchat } from "@svc/testkit/platforms/workchat/server";
+import { temporaryHome } from "@svc/testkit/temporary-home";
+import { freePort } from "../house/free-port.ts";
+import { eventually, sleep } from "../house/sleep.ts";
+import { startPerson } from "./rooms-person.ts";
+import type { Facts } from "./scenario.ts";
+
+const OTHER_APP = "cli_00112233445566ff";
+const SECRETS = { lark: "app-secret-of-the-first-app", feishu: "app-secret-of-the-second-app" };
+const KEY = "encrypt-key-of-the-harness";
+const CALLER = workchatId("ou", "caller");
+
+const FAILURES: readonly PlatformMood[] = [
+  { refuses: 503 },
+  { rateLimits: 1 },
+  "resets",
+  "loses answers",
+  "loses answers",
+];
+export const PLACES = ["room", "encrypted room", "long connection", "callback"] as const;
+type Place = (typeof PLACES)[number];
+
+export interface Written {
+  readonly label: string;
+  readonly place: Place;
+}
+
+export const answerTo = (label: string): string => `Answer to ${label}`;
+
+export interface Shown {
+  readonly place: Place;
+  readonly text: string;
+}
+
+/** Share of the daemon's requests that fail, and whether all of them do. */
+interface Moods {
+  failing: number;
+  isDown: boolean;
+}
+
+export interface RoomsWorld extends AsyncDisposable {
+  readonly home: string;
+  readonly moods: Moods;
+  daemon(): RunningBinary;
+  begin(): Promise<void>;
+  /** Every channel listens: what was said before is not said to it. */
+  ready(): Promise<void>;
+  write(messages: readonly Written[]): Promise<void>;
+  /** The platform of the long connection does not know that the last events were acknowledged. */
+  handOverAgain(): void;
+  /** What people see. */
+  shown(): readonly Shown[];
+  faults(): readonly string[];
+  facts(): Facts;
+}
+
+export async function openRoomsWorld(seed: number, binary: string): Promise<RoomsWorld> {
+  await using stack = new AsyncDisposableStack();
+  const home = stack.use(temporaryHome());
+  const model = stack.use(
+    await fakeModelServer({
+      script: ({ body }) => {
+        const last = JSON.stringify((body["messages"] as unknown[]).at(-1));
+        return { text: answerTo(/message \d+\./.exec(last)?.[0] ?? "something else") };
+      },
+    }),
+  );
+  const matrix = stack.use(await startMatrix());
+  const encrypted = matrix.world.addRoom([PERSON, BOT], { encrypted: true });
+  const lark = stack.use(await startWorkchat({ appSecret: SECRETS.lark, people: [CALLER] }));
+  const feishu = stack.use(await startWorkchat({ appId: OTHER_APP, appSecret: SECRETS.feishu, people: [CALLER] }));
+  const port = await freePort();
+  writeFileSync(join(home.path, "config.toml"), configOf({ model: model.url, matrix, lark, feishu }), {
+    mode: 0o600,
+  });
+
+  const moods: Moods = { failing: 0, isDown: false };
+  const counts = { failed: 0, lost: 0, requests: 0, repeated: 0 };
+  const random = seededRandom(seed + 1);
+  const moodOf = (isOurs: (request: PlatformRequest) => boolean) => (request: PlatformRequest) => {
+    if (!isOurs(request)) return "takes";
+    counts.requests += 1;
+    const chance = random();
+    const mood: PlatformMood = moods.isDown
+      ? { refuses: 503 }
+      : chance < moods.failing
+        ? FAILURES[Math.floor((chance / moods.failing) * FAILURES.length)]!
+        : "takes";
+    if (mood === "loses answers") counts.lost += 1;
+    else if (mood !== "takes") counts.failed += 1;
+    return mood;
+  };
+  matrix.mood = moodOf(({ headers }) => headers["authorization"] === `Bearer ${matrix.token}`);
+  for (const platform of [lark, feishu]) platform.mood = moodOf(() => true);
+
+  const ada = stack.use(await startPerson(matrix, encrypted));
+  const deliverer = stack.use(
+    startDeliverer({ url: () => `http://127.0.0.1:${port}/workchat-cn`, attempts: 1_000, pause: () => sleep(100) }),
+  );
+  let running: RunningBinary | undefined;
+  let lives = 0;
+  stack.defer(async () => running?.close());
+  const kept = stack.move();
+
+  const writeOne = async ({ label, place }: Written): Promise<void> => {
+    const message = { id: label, from: CALLER, text: label, atMs: Date.now() };
+    if (place === "room") matrix.write({ from: PERSON, text: label });
+    else if (place === "encrypted room") await ada.say(label);
+    else if (place === "long connection") lark.write(message);
+    else {
+      const event = workchatMessageEvent({ ...message, appId: OTHER_APP });
+      const { acknowledged } = await deliverer.deliver(() => workchatDelivery(event, KEY, Date.now()));
+      if (!acknowledged) throw new Error("a callback is not taken");
+    }
+  };
+  return {
+    home: home.path,
+    moods,
+    daemon: () => running!,
+    async begin() {
+      lives += 1;
+      running = await startBinary({ home: home.path, binary, env: { SVC__GATEWAY__PORT: String(port) } });
+    },
+    async ready() {
+      const isKnown = (): boolean => running!.output().match(/the platform knows this channel/g)?.length === 3;
+      const isSynced = (): boolean =>
+        matrix.requests.some(
+          ({ path, query }) => path.endsWith("/sync") && query.get("since")?.startsWith("s") === true,
+        );
+      if (!(await eventually(() => isKnown() && isSynced() && lark.socket.connections > 0))) {
+        throw new Error(`a channel does not get ready:\n${running!.output()}`);
+      }
+    },
+    // In each place in its order, in all of them at once.
+    async write(messages) {
+      const lanes = Map.groupBy(messages, ({ place }) => place);
+      await Promise.all(
+        [...lanes.values()].map(async (lane) => {
+          for (const one of lane) await writeOne(one);
+        }),
+      );
+    },
+    handOverAgain() {
+      for (const payload of lark.socket.acknowledged.slice(-3)) {
+        counts.repeated += 1;
+        lark.socket.send(payload);
+      }
+    },
+    shown: () => [
+      ...matrix.sent.map(({ text }) => ({ place: "room" as const, text })),
+      ...ada.read().map((text) => ({ place: "encrypted room" as const, text })),
+      ...lark.sent.map(({ text }) => ({ place: "long connection" as const, text })),
+      ...feishu.sent.map(({ text }) => ({ place: "callback" as const, text })),
+    ],
+    faults: () => [
+      ...lark.socket.faults,
+      ...ada.unreadable().map((id) => `${id} can't be decrypted by the other device`),
+      ...(matrix.world.accounts.get(BOT)!.devices.size === 1 ? [] : ["the account has another device"]),
+    ],
+    facts: () => ({
+      lives,
+      "requests to the platforms": counts.requests,
+      "failed by them": counts.failed,
+      "done by them, and the answer lost": counts.lost,
+      "events handed over again": counts.repeated,
+    }),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+interface Setting {
+  readonly model: string;
+  readonly matrix: MatrixPlatform;
+  readonly lark: Workchat;
+  readonly feishu: Workchat;
+}
+
+const configOf = ({ model, matrix, lark, feishu }: Setting): string => `
+[model]
+provider = "openai-compatible"
+name = "obedient"
+base_url = "${model}"
+
+[channels_config.federated]
+homeserver = "${matrix.url}"
+access_token = "${matrix.token}"
+user_id = "${BOT}"
+allowed_users = ["${PERSON}"]
+draft_update_interval_ms = 200
+
+[channels_config.workchat]
+app_id = "${WORKCHAT_APP.appId}"
+app_secret = "${SECRETS.lark}"
+allowed_users = ["${CALLER}"]
+api_url = "${lark.url}"
+
+[channels_config.workchat_cn]
+app_id = "${OTHER_APP}"
+app_secret = "${SECRETS.feishu}"
+receive_mode = "webhook"
+encrypt_key = "${KEY}"
+allowed_users = ["${CALLER}"]
+api_url = "${feishu.url}"
+`;
