@@ -65,6 +65,9 @@ export function createVerification({ crypto, userId, people, log }: Verification
   const goOn = async (opened: Crypto, request: VerificationRequest, signal: AbortSignal): Promise<void> => {
     const { wasm } = opened;
     const phase = request.phase();
+    const shown = request.getVerification();
+    // Taken up once more, by another terminal or page: the code that is on show stays good.
+    if (code === undefined && shown instanceof wasm.Qr) code = shown;
     if (isUnanswered(opened, request)) {
       const accepted = request.acceptWithMethods(methodsOf(opened));
       if (accepted) await opened.post(accepted as MachineRequest, signal);
@@ -203,7 +206,7 @@ export const isVerification = ({ type, content }: Fields): boolean =>
     (type === "m.room.message" && fieldsOf(content)["msgtype"] === "m.key.verification.request"));
 
 /** The same for the dashboard. */
-export const VERIFICATION_PATH = "/api/federated/verification";
+const VERIFICATION_PATH = "/api/federated/verification";
 
 const PEER = { peer: v.string() };
 const STATE = v.variant("stage", [

@@ -6,10 +6,10 @@ import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CryptoEvent, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
+import { CryptoEvent, VerificationPhase, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connect, never } from "./house.ts";
-import { compared, startPhone, symbolsOf, until } from "./phone.ts";
+import { compared, scanned, startPhone, symbolsOf, until } from "./phone.ts";
 import { demandSynapse, eventually, type Heard, type Person, startSynapse, type Synapse } from "./real/synapse.ts";
 
 const ALL = process.env["SVC_CASES"] === "all";
@@ -192,15 +192,21 @@ test("goes on after a restore of a backup, as the same device", async () => {
   }
 }, 300_000);
 
+async function loggedIn(
+  { userId, password }: { readonly userId: string; readonly password: string },
+  deviceId: string,
+) {
+  const identifier = { type: "m.id.user", user: userId };
+  const body = JSON.stringify({ type: "m.login.password", identifier, password, device_id: deviceId });
+  const answer = await fetch(`${synapse.url}/_matrix/client/v3/login`, { method: "POST", body });
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  return { userId, deviceId, token };
+}
+
 test("is verified by emoji from another device of the account", async () => {
-  const { userId, password } = await synapse.register("svcverified");
-  const logInAs = async (device_id: string) => {
-    const identifier = { type: "m.id.user", user: userId };
-    const body = JSON.stringify({ type: "m.login.password", identifier, password, device_id });
-    const answer = await fetch(`${synapse.url}/_matrix/client/v3/login`, { method: "POST", body });
-    const { access_token: token } = (await answer.json()) as { access_token: string };
-    return { userId, deviceId: device_id, token };
-  };
+  const account = await synapse.register("svcverified");
+  const { userId } = account;
+  const logInAs = (deviceId: string) => loggedIn(account, deviceId);
   const section = { homeserver: synapse.url, access_token: (await logInAs("SVC")).token, user_id: userId };
   await using svc = await connect(section);
   await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
@@ -222,6 +228,47 @@ test("is verified by emoji from another device of the account", async () => {
     await svc.channel.verification!.answer(true, never);
     expect(await until(svc, "done")).toMatchObject({ peer: `${userId}, device PHONE` });
     await eventually(async () => (await client.getCrypto()!.getDeviceVerificationStatus(userId, "SVC"))!.localVerified);
+  } finally {
+    client.stopClient();
+  }
+}, 120_000);
+
+test("is verified in an encrypted room by a person who scans its QR code", async () => {
+  const bot = await loggedIn(await synapse.register("svcscanned"), "SVC");
+  const person = await synapse.register("scanner");
+  const section = {
+    homeserver: synapse.url,
+    access_token: bot.token,
+    user_id: bot.userId,
+    allowed_users: [person.userId],
+  };
+  await using svc = await connect(section);
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const client = await startPhone(synapse.url, await loggedIn(person, "PHONE"));
+  try {
+    const crypto = client.getCrypto()!;
+    await crypto.bootstrapCrossSigning({ authUploadDeviceSigningKeys: async (make) => void (await make(null)) });
+    const content = { algorithm: "m.megolm.v1.aes-sha2" };
+    const { room_id: room } = await client.createRoom({
+      invite: [bot.userId],
+      is_direct: true,
+      initial_state: [{ type: "m.room.encryption", state_key: "", content }],
+    });
+    await eventually(() => client.getRoom(room)?.getMember(bot.userId)?.membership === "join");
+    await crypto.userHasCrossSigningKeys(bot.userId, true);
+    const request = await crypto.requestVerificationDM(bot.userId, room);
+    await eventually(async () => (await svc.channel.verification!.requests(never)).length === 1);
+    await svc.channel.verification!.begin(never);
+    const shown = await until(svc, "scan");
+    await eventually(() => request.phase === VerificationPhase.Ready);
+    const verifier = await request.scanQRCode(await scanned(shown));
+    const verified = verifier.verify();
+    await until(svc, "scanned");
+    await svc.channel.verification!.answer(true, never);
+    await verified;
+    expect(await until(svc, "done")).toMatchObject({ peer: `${person.userId}, device PHONE` });
+    await eventually(async () => (await crypto.getUserVerificationStatus(bot.userId)).isCrossSigningVerified());
+    expect(svc.received).toEqual([]);
   } finally {
     client.stopClient();
   }

@@ -85,6 +85,7 @@ test("shows a QR code that the other device scans, and both are verified once th
   const shown = await until(svc, "scan");
   // Asked again, it is the same code: each has a secret of its own.
   expect(await svc.channel.verification!.state(never)).toEqual(shown);
+  expect(await svc.channel.verification!.begin(never)).toEqual(shown);
   await eventually(() => request.phase === VerificationPhase.Ready);
   const verifier = await request.scanQRCode(await scanned(shown));
   const verified = verifier.verify();
