@@ -4,7 +4,8 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sta
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
-import { binaryPath } from "@svc/testkit/binary/spawn-binary";
+import { binaryPath, fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import type { SandboxState } from "../src/service/sandbox-state.ts";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
@@ -28,6 +29,40 @@ describe("the first run", () => {
       response: string;
     };
     expect(answer.response).toContain("hello");
+  });
+
+  test("of a build with passkeys offers them, and the sandbox in force is told the same everywhere", async () => {
+    const binary = fullestBinaryPath();
+    await using daemon = await startBinary({ binary });
+    await daemon.waitFor(/pairing code/);
+    expect(daemon.output()).toMatch(/^passkeys: offered at http:\/\/localhost:\d+\/$/m);
+    const token = await daemon.pair();
+    const read = async (path: string) => (await daemon.request(path, { token })).json();
+    expect(await read("/api/session/ways")).toMatchObject({ features: ["webauthn"] });
+    const { sandbox } = (await read("/api/status")) as { sandbox: SandboxState };
+    const { sandbox: listed, features } = (await read("/api/features")) as {
+      sandbox: SandboxState;
+      features: { id: string; kind: string; included: boolean; state: string }[];
+    };
+    expect(listed).toEqual(sandbox);
+    const running = features.filter(({ kind, state }) => kind === "sandbox" && state === "running").map(({ id }) => id);
+    expect(running).toEqual(sandbox.confined ? [`sandbox-${sandbox.effective}`] : []);
+    const status = JSON.parse((await runBinary(["status", "--json"], { binary, home: daemon.home })).stdout);
+    expect(status.sandbox).toEqual(sandbox);
+    const doctor = await runBinary(["doctor", "--json"], { binary, home: daemon.home });
+    expect(doctor.stdout).toContain(sandbox.summary);
+    expect(daemon.output()).toContain(`sandbox: ${sandbox.effective}`);
+  });
+
+  test("of the minimal build without any sandbox names the one command that adds one", async () => {
+    // Neither firejail nor podman is found.
+    await using daemon = await startBinary({ env: { PATH: "/nowhere" } });
+    expect(daemon.output()).toMatch(
+      process.platform === "linux"
+        ? /^sandbox: none\..* To confine commands: npx pnpm build minimal --with sandbox-fsrestrict$/m
+        : /^sandbox: /m,
+    );
+    expect(daemon.output()).not.toContain("passkeys:");
   });
 
   test("everything it writes is its owner's alone", async () => {
