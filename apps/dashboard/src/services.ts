@@ -10,7 +10,7 @@ import type { Route } from "./route/route.ts";
 import { Session } from "./session/session.ts";
 import { Cell } from "./state/cell.ts";
 import { applyTheme, type Theme } from "./parts/theme.ts";
-import { forgetAll } from "./state/tab-memory.ts";
+import { forgetAll, remember, remembered } from "./state/tab-memory.ts";
 import { EventLog } from "./views/events/event-log.ts";
 import { TurnBook } from "./views/sessions/turn-book.ts";
 
@@ -23,6 +23,8 @@ export interface Services {
   readonly route: Cell<Route>;
   readonly announcer: Announcer;
   readonly theme: Cell<Theme>;
+  /** Single letters are shortcuts. */
+  readonly singleKeys: Cell<boolean>;
   /** The service has another page than this one. */
   readonly hasNewerPage: Cell<boolean>;
   /** Now and then, so that "2 minutes ago" becomes "3 minutes ago". */
@@ -42,6 +44,8 @@ export function makeServices(window: Window): Services {
   });
   const theme = new Cell<Theme>("system");
   theme.follow(() => applyTheme(window.document.documentElement, theme.value));
+  const singleKeys = new Cell(remembered("single-keys") !== "off");
+  singleKeys.follow(() => remember("single-keys", singleKeys.value ? undefined : "off"));
   const nowMs = new Cell(Date.now());
   setInterval(() => nowMs.set(Date.now()), NOW_MS);
   const events = new EventLog(live);
@@ -57,6 +61,7 @@ export function makeServices(window: Window): Services {
     route: followRoute(window),
     announcer: new Announcer(),
     theme,
+    singleKeys,
     nowMs,
   };
 }

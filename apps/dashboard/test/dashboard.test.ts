@@ -5,6 +5,7 @@ import { abuseCases } from "./cases/abuse.ts";
 import { approvalCases } from "./cases/approvals.ts";
 import { chatCases } from "./cases/chat.ts";
 import { cutOffCases } from "./cases/cut-off.ts";
+import { homeCases } from "./cases/home.ts";
 import { hostileCases } from "./cases/hostile.ts";
 import { modelErrorCases } from "./cases/model-errors.ts";
 import { otherSiteCases } from "./cases/other-sites.ts";
@@ -40,6 +41,7 @@ afterAll(async () => {
 signInCases(here);
 chatCases(here);
 cutOffCases(here);
+homeCases(here);
 modelErrorCases(here);
 approvalCases(here);
 workCases(here);

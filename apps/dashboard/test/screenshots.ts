@@ -18,7 +18,7 @@ import { VIEWS } from "./house/views.ts";
 const FOLDER = join(import.meta.dirname, "../../../docs/images/dashboard");
 const DESK = { width: 1080, height: 760 };
 const PHONE = { width: 360, height: 720 };
-const ON_PHONE = new Set(["", "approvals"]);
+const ON_PHONE = new Set(["", "overview", "approvals"]);
 
 const [browser, house] = await Promise.all([launch(), openHouse(seedProcedures)]);
 try {
@@ -47,9 +47,9 @@ async function pictures(
   await person.context.route("**/api/status", withBusyHour);
   for (const { view, heading } of VIEWS.filter(({ view }) => isWanted(view))) {
     // All of it is one story: it gets the room.
-    if (view === "" && options.viewport === DESK) await person.page.setViewportSize({ ...DESK, height: 1270 });
+    if (view === "overview" && options.viewport === DESK) await person.page.setViewportSize({ ...DESK, height: 1270 });
     await person.go(view, heading);
-    await take(person.page, `${view === "" ? "overview" : view.replace("/", "-")}-${suffix}`);
+    await take(person.page, `${view === "" ? "chats" : view.replace("/", "-")}-${suffix}`);
     await person.page.setViewportSize(options.viewport ?? DESK);
   }
   if (isWanted("run")) await takeDetails(person, suffix);
@@ -76,6 +76,13 @@ async function takeDetails(person: Person, suffix: string): Promise<void> {
   await take(page, `conversation-${suffix}`);
   await page.getByRole("button", { name: /^Reject #/ }).click();
   await page.waitForURL(/#\/sessions\//);
+  await person.go("", "Chats");
+  await page.getByLabel("Search all messages").fill("release");
+  await page.getByRole("list", { name: "Results" }).getByRole("link").first().waitFor();
+  await take(page, `search-${suffix}`);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("ap");
+  await take(page, `palette-${suffix}`);
 }
 
 /** On a daemon of the build that has them, and by its name. */

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
+import { startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { atTerminal, needScript } from "./at-terminal.ts";
@@ -48,6 +49,77 @@ describe("with a daemon", () => {
     expect((await listed(home.path)).map(({ session_id }) => session_id)).toEqual(["terminal"]);
     const again = await run(home.path, "show", diary);
     expect([again.code, again.stderr]).toEqual([64, expect.stringContaining("SESSION_UNKNOWN")]);
+  });
+
+  test("they are found by what was said, named, pinned, archived and saved", async () => {
+    using home = homeWith(UNGUARDED);
+    const { daemon, token } = await startPaired({ home: home.path });
+    await using _ = daemon;
+    await post(daemon, token, "Where is the café key?", { "X-Session-Id": "keys" });
+    await post(daemon, token, "nothing of interest", { "X-Session-Id": "other" });
+    const found = await run(home.path, "search", "CAFE key");
+    expect(found.stdout).toMatch(/Where is the café key\?/);
+    expect((await run(home.path, "search", '" OR (')).stdout).toBe("no message has all of these words\n");
+    const keys = (await listed(home.path)).find(({ session_id: name }) => name === "keys")!.id;
+    expect((await run(home.path, "rename", keys, "House keys")).stdout).toBe(`${keys}: House keys\n`);
+    expect((await run(home.path, "rename", keys, "two\nlines")).stderr).toContain("title must have");
+    expect((await run(home.path, "pin", keys.slice(0, 8))).stdout).toContain("(pinned)");
+    expect((await run(home.path, "list")).stdout.split("\n")[0]).toContain("[pinned] House keys");
+    expect((await run(home.path, "archive", keys)).stdout).toContain("archived");
+    expect((await listed(home.path)).map(({ session_id: name }) => name)).toEqual(["other"]);
+    expect((await run(home.path, "list", "--archived")).stdout).toContain("House keys");
+    expect((await run(home.path, "unarchive", keys)).code).toBe(0);
+    const exported = (await run(home.path, "export", keys)).stdout;
+    expect(exported).toMatch(/^# House keys\n\n## Person, /);
+    const json = JSON.parse((await run(home.path, "export", keys, "--format", "json")).stdout) as {
+      messages: unknown[];
+    };
+    expect(json.messages).toHaveLength(2);
+    expect((await run(home.path, "export", keys, "--format", "html")).code).toBe(64);
+  });
+
+  test("tokens search their own, operators all; what is archived or removed is so at once, and after a kill", async () => {
+    using home = homeWith(UNGUARDED);
+    const { daemon, token } = await startPaired({ home: home.path });
+    const pairAs = async (...options: string[]): Promise<string> => {
+      const { stdout } = await runBinary(["pair", ...options], { home: home.path });
+      return daemon.pair(/\b\d{6}\b/.exec(stdout)![0]);
+    };
+    const reader = await pairAs("--scope", "read", "--name", "wall");
+    const program = await pairAs("--scope", "webhook", "--name", "ci");
+    await post(daemon, token, "the treasure is buried here", { "X-Session-Id": "a" });
+    await post(daemon, program, "treasure of the program", { "X-Session-Id": "a" });
+    const ask = async (path: string, as: string) =>
+      (await daemon.request(`/api/sessions${path}`, { token: as })).json();
+    const hits = async (as: string, query = "treasure"): Promise<string[]> => {
+      const { results } = (await ask(`/search?q=${encodeURIComponent(query)}`, as)) as {
+        results: { session: Line; snippet: { text: string }[] }[];
+      };
+      return results.map(({ session }) => session.id);
+    };
+    const all = await hits(token);
+    expect(all).toHaveLength(2);
+    expect(await hits(reader)).toEqual([]);
+    expect(await ask("/search?q=treasure", program)).toMatchObject({ code: "FORBIDDEN_SCOPE" });
+    for (const query of ['"', "a OR b", "NEAR(a", "*", "words:x", "\0", "';--", "((((", "😀"]) {
+      expect(await ask(`/search?q=${encodeURIComponent(query)}`, token)).toEqual({ results: [], before: null });
+    }
+    const patch = (id: string, body: object, as = token) =>
+      daemon.request(`/api/sessions/${id}`, { method: "PATCH", token: as, body });
+    expect((await patch(all[0]!, { title: "<b>x</b>" })).status).toBe(200);
+    expect((await patch(all[0]!, { title: "y" }, reader)).status).toBe(403);
+    expect((await patch(all[0]!, { agent: "nobody" })).status).toBeGreaterThanOrEqual(400);
+    const file = await daemon.request(`/api/sessions/${all[0]}/export`, { token });
+    expect(file.headers.get("content-disposition")).toMatch(/^attachment; filename="b-x-b-[\d-]+\.md"$/);
+    expect(file.headers.get("x-content-type-options")).toBe("nosniff");
+    await daemon.request(`/api/sessions/${all[1]}`, { method: "DELETE", token });
+    await daemon.kill9();
+    const again = await startBinary({ home: home.path });
+    await using __ = again;
+    const { results } = (await (await again.request("/api/sessions/search?q=treas", { token })).json()) as {
+      results: { session: { id: string; title: string } }[];
+    };
+    expect(results.map(({ session }) => [session.id, session.title])).toEqual([[all[0], "<b>x</b>"]]);
   });
 
   test("a running turn is listed as such, and stopped", async () => {

@@ -11,7 +11,7 @@ export interface Credentials {
 }
 
 export interface Call {
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly query?: Query;
   /** Goes as JSON. */
   readonly body?: unknown;
@@ -28,13 +28,25 @@ export class Api {
 
   /** Throws ApiError; with the signal's reason when it was called off. */
   async call<Answer>(path: string, call: Call = {}): Promise<Answer> {
+    const response = await this.#send(path, call);
+    return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
+  }
+
+  /** A file to save, under the name that the service gives it. Throws as `call`. */
+  async file(path: string, query?: Query): Promise<{ readonly name: string; readonly bytes: Blob }> {
+    const response = await this.#send(path, { ...(query && { query }) });
+    const [, name = "file"] = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
+    return { name, bytes: await response.blob() };
+  }
+
+  async #send(path: string, call: Call): Promise<Response> {
     const csrf = this.#credentials.csrf();
     const response = await send(path, call, csrf === undefined ? {} : { "X-Svc-Csrf": csrf });
-    if (response.ok) return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
+    if (response.ok) return response;
     const error = await errorOf(response);
     if (error.status !== 401 || csrf === undefined) throw error;
     // Another tab may have signed in anew meanwhile: the cookie is its, and so must the value be.
-    if (await this.#credentials.refused(csrf)) return this.call(path, call);
+    if (await this.#credentials.refused(csrf)) return this.#send(path, call);
     throw error;
   }
 

@@ -73,6 +73,8 @@ export interface Status {
     readonly name: string;
     readonly provider: string;
     readonly model: string;
+    /** That can be chosen for a conversation. */
+    readonly models: readonly string[];
     readonly price_known: boolean;
     readonly cost_today_usd: number;
     readonly max_cost_per_day: number | null;
@@ -101,8 +103,19 @@ export interface Conversation {
   readonly session_id: string;
   readonly device: { readonly id: string; readonly name: string } | null;
   readonly kind: "chat" | "channel" | "procedure";
-  /** Where its people are. */
+  /** Where its people are. Null: a device or the terminal writes. */
   readonly channel: { readonly channel: string; readonly id: string; readonly thread: string | null } | null;
+  /** Null: nothing was said in words. */
+  readonly title: string | null;
+  /** The beginning of what was said last, in one line. */
+  readonly preview: string;
+  /** Turns that no operator has read. */
+  readonly unread: number;
+  readonly pinned: boolean;
+  readonly archived: boolean;
+  /** Chosen for it; null: as configured. */
+  readonly agent: string | null;
+  readonly model: string | null;
   readonly turns: number;
   readonly running: boolean;
   readonly created_at: string;

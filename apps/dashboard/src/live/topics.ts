@@ -8,6 +8,8 @@ export function topicsOf(type: string): readonly Topic[] {
     case "turn-store":
     case "turn-end":
       return ["status", "sessions"];
+    case "session-updated":
+      return ["sessions"];
     case "message-received":
     case "message-delivered":
     case "message-failed":

@@ -7,10 +7,12 @@ interface Props {
   readonly title: string;
   /** Something else of the view has it. */
   readonly keepsFocus?: boolean;
+  /** Before the title: the way back. */
+  readonly start?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-export function Heading({ title, keepsFocus = false, children }: Props) {
+export function Heading({ title, keepsFocus = false, start, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { route } = useServices();
   useEffect(() => {
@@ -23,6 +25,7 @@ export function Heading({ title, keepsFocus = false, children }: Props) {
   }, []);
   return (
     <header class="heading">
+      {start}
       <h1 ref={heading} tabIndex={-1}>
         {title}
       </h1>

@@ -1,6 +1,6 @@
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
-import { duration, exact, relative } from "../text/time.ts";
+import { brief, duration, exact, relative } from "../text/time.ts";
 
 /** A moment, from now. */
 export function Ago({ at }: { readonly at: string }) {
@@ -12,6 +12,18 @@ export function Ago({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={exact(atMs)}>
       {relative(atMs, shownMs)}
+    </time>
+  );
+}
+
+/** The same where there is little room. */
+export function BriefAgo({ at }: { readonly at: string }) {
+  const nowMs = useCell(useServices().nowMs);
+  const atMs = Date.parse(at);
+  if (Number.isNaN(atMs)) return null;
+  return (
+    <time dateTime={at} title={exact(atMs)}>
+      {brief(atMs, nowMs)}
     </time>
   );
 }

@@ -1,80 +1,112 @@
-import { useEffect, useState } from "preact/hooks";
-import { Button } from "../parts/button.tsx";
+/** The places: a rail at the left, tabs at the bottom of a phone. Views of one place are listed beside it. */
+import { Icon } from "../parts/icon.tsx";
 import { Name } from "../parts/name.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ThemeSwitch } from "../parts/theme-switch.tsx";
 import { hrefOf } from "../route/route.ts";
 import { useServices } from "../services.ts";
 import { useDevice, useMayOperate } from "../session/use-device.ts";
-import { useAction } from "../state/use-action.ts";
-import { type Place, PLACES } from "./places.tsx";
+import { type Action, useAction } from "../state/use-action.ts";
+import { usePhone } from "../state/use-media.ts";
+import { offeredViews, PLACES, placeOf } from "./places.tsx";
 import { useRunningFeatures } from "./use-running-features.ts";
 import { WaitingCount } from "./waiting-count.tsx";
 
-/** On a phone it opens by a button, and closes when one has gone somewhere. */
-export function Navigation({ at }: { readonly at: string }) {
-  const [isOpen, setOpen] = useState(false);
-  useEffect(() => setOpen(false), [at]);
-  const close = (event: KeyboardEvent): void => {
-    if (event.key === "Escape") setOpen(false);
-  };
+export function Rail({ at }: { readonly at: string }) {
+  const mayOperate = useMayOperate();
+  const features = useRunningFeatures();
+  const isPhone = usePhone();
+  const signOut = useSignOut();
+  const current = placeOf(at);
   return (
-    <header class={isOpen ? "top open" : "top"} onKeyDown={close}>
-      <a class="brand" href={hrefOf("")}>
-        svc
+    <header class="rail">
+      <a class="rail-mark" href={hrefOf("")} aria-label="svc">
+        <Icon name="mark" />
       </a>
-      <button
-        type="button"
-        class="button menu"
-        aria-expanded={isOpen}
-        aria-controls="places"
-        onClick={() => setOpen(!isOpen)}
-      >
-        Menu
-      </button>
-      <div class="places" id="places">
-        <nav aria-label="Views">
-          <Places at={at} />
-        </nav>
-        <Foot />
-      </div>
+      <nav aria-label="Places">
+        <ul>
+          {PLACES.map((place) => {
+            const [first] = offeredViews(place, mayOperate, features);
+            if (first === undefined) return null;
+            return (
+              <li key={place.id} class={`rail-${place.id}`}>
+                <a href={hrefOf(first.view)} title={place.label} aria-current={place === current ? "true" : undefined}>
+                  <Icon name={place.icon} />
+                  <span class="rail-label">{place.label}</span>
+                  {place.id === "approvals" && <WaitingCount />}
+                </a>
+              </li>
+            );
+          })}
+        </ul>
+      </nav>
+      {!isPhone && (
+        <>
+          <button
+            type="button"
+            class="rail-button"
+            aria-label="Sign out"
+            title="Sign out"
+            disabled={signOut.isRunning}
+            onClick={() => void signOut.run()}
+          >
+            <Icon name="out" />
+          </button>
+          <Problem error={signOut.error} />
+        </>
+      )}
     </header>
   );
 }
 
-function Places({ at }: { readonly at: string }) {
+/** Nothing for a place of one view. */
+export function ViewsOfPlace({ at }: { readonly at: string }) {
   const mayOperate = useMayOperate();
   const features = useRunningFeatures();
-  const isOffered = ({ label, forOperators = false, feature }: Place): boolean =>
-    label !== undefined && (mayOperate || !forOperators) && (feature === undefined || features.has(feature));
-  const current = PLACES.find(({ view }) => view === at)?.below ?? at;
+  const place = placeOf(at);
+  if (place === undefined || place.id === "chats") return null;
+  const views = offeredViews(place, mayOperate, features);
+  if (views.length < 2) return null;
   return (
-    <ul>
-      {PLACES.filter(isOffered).map(({ view, label }) => (
-        <li key={view}>
-          <a href={hrefOf(view)} aria-current={view === current ? "page" : undefined}>
-            {label} {view === "approvals" && <WaitingCount />}
-          </a>
-        </li>
-      ))}
-    </ul>
+    <div class="subnav">
+      <p class="subnav-title">{place.label}</p>
+      <nav aria-label={place.label}>
+        <ul>
+          {views.map(({ view, label }) => (
+            <li key={view}>
+              <a href={hrefOf(view)} aria-current={view === at ? "page" : undefined}>
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {place.id === "settings" && <Foot />}
+    </div>
   );
 }
 
-function Foot() {
+function useSignOut(): Action<[]> {
   const { session } = useServices();
+  return useAction(() => session.signOut());
+}
+
+function Foot() {
   const device = useDevice();
-  const signOut = useAction(() => session.signOut());
+  const isPhone = usePhone();
+  const signOut = useSignOut();
   return (
     <div class="foot">
       <ThemeSwitch />
       <p class="hint">
         <Name>{device?.name ?? ""}</Name>, {device?.scope}
       </p>
+      {isPhone && (
+        <button type="button" class="button" disabled={signOut.isRunning} onClick={() => void signOut.run()}>
+          Sign out
+        </button>
+      )}
       <Problem error={signOut.error} />
-      <Button busy={signOut.isRunning} onPress={() => void signOut.run()}>
-        Sign out
-      </Button>
     </div>
   );
 }

@@ -1,5 +1,6 @@
-/** Where one can go. What a device may not read is not offered to it. */
+/** Where one can go: places on the rail, each with one or several views. What a device may not read is not offered to it. */
 import type { ComponentType } from "preact";
+import type { IconName } from "../parts/icon.tsx";
 import { PASSKEYS } from "../passkeys/passkeys.ts";
 import { Approvals } from "../views/approvals/approvals.tsx";
 import { Config } from "../views/config/config.tsx";
@@ -16,15 +17,14 @@ import { Procedures } from "../views/procedures/procedures.tsx";
 import { Run } from "../views/procedures/run.tsx";
 import { Conversation } from "../views/sessions/conversation.tsx";
 import { NewChat } from "../views/sessions/new-chat.tsx";
-import { Sessions } from "../views/sessions/sessions.tsx";
+import { Home } from "../views/chats/home.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 
-export interface Place {
+export interface View {
   /** First word of its address. */
   readonly view: string;
-  /** In the navigation; undefined: one comes there from elsewhere. */
+  /** Among the views of its place; undefined: one comes there from elsewhere. */
   readonly label?: string;
-  /** Which of the navigation it belongs to. */
-  readonly below?: string;
   readonly forOperators?: boolean;
   /** Where this one is in service. */
   readonly feature?: string;
@@ -32,18 +32,73 @@ export interface Place {
   readonly Detail?: ComponentType<{ readonly id: string }>;
 }
 
+export interface Place {
+  readonly id: "chats" | "approvals" | "procedures" | "activity" | "settings";
+  readonly label: string;
+  readonly icon: IconName;
+  readonly views: readonly View[];
+}
+
 export const PLACES: readonly Place[] = [
-  { view: "", label: "Overview", List: Overview },
-  { view: "approvals", label: "Approvals", List: Approvals, forOperators: true },
-  { view: "events", label: "Live events", List: Events },
-  { view: "sessions", label: "Sessions", List: Sessions, Detail: Conversation },
-  { view: "chat", below: "sessions", List: NewChat, forOperators: true },
-  { view: "inbox", label: "Inbox", List: Inbox, Detail: Mail, forOperators: true },
-  { view: "procedures", label: "Procedures", List: Procedures, Detail: Procedure },
-  { view: "runs", below: "procedures", Detail: Run, forOperators: true },
-  { view: "devices", label: "Devices", List: Devices, forOperators: true },
-  { view: "passkeys", label: "Passkeys", List: Passkeys, feature: PASSKEYS },
-  { view: "config", label: "Config", List: Config, forOperators: true },
-  { view: "features", label: "Features", List: Features },
-  { view: "audit", label: "Audit log", List: Audit, forOperators: true },
+  {
+    id: "chats",
+    label: "Chats",
+    icon: "chat",
+    views: [
+      { view: "", label: "Chats", List: Home },
+      { view: "chat", List: NewChat, forOperators: true },
+      { view: "sessions", List: Home, Detail: Conversation },
+    ],
+  },
+  {
+    id: "approvals",
+    label: "Approvals",
+    icon: "bell",
+    views: [{ view: "approvals", label: "Approvals", List: Approvals, forOperators: true }],
+  },
+  {
+    id: "procedures",
+    label: "Procedures",
+    icon: "flow",
+    views: [
+      { view: "procedures", label: "Procedures", List: Procedures, Detail: Procedure },
+      { view: "runs", Detail: Run, forOperators: true },
+    ],
+  },
+  {
+    id: "activity",
+    label: "Activity",
+    icon: "pulse",
+    views: [
+      { view: "overview", label: "Overview", List: Overview },
+      { view: "inbox", label: "Inbox", List: Inbox, Detail: Mail, forOperators: true },
+      { view: "events", label: "Live events", List: Events },
+      { view: "audit", label: "Audit log", List: Audit, forOperators: true },
+    ],
+  },
+  {
+    id: "settings",
+    label: "Settings",
+    icon: "gear",
+    views: [
+      { view: "devices", label: "Devices", List: Devices, forOperators: true },
+      { view: "passkeys", label: "Passkeys", List: Passkeys, feature: PASSKEYS },
+      { view: "config", label: "Config", List: Config, forOperators: true },
+      { view: "features", label: "Features", List: Features },
+      { view: "shortcuts", label: "Shortcuts", List: Shortcuts },
+    ],
+  },
 ];
+
+export const placeOf = (view: string): Place | undefined =>
+  PLACES.find(({ views }) => views.some((one) => one.view === view));
+
+export const viewOf = (view: string): View | undefined =>
+  PLACES.flatMap(({ views }) => views).find((one) => one.view === view);
+
+/** The views of a place that this device is offered. */
+export const offeredViews = (place: Place, mayOperate: boolean, features: ReadonlySet<string>): readonly View[] =>
+  place.views.filter(
+    ({ label, forOperators = false, feature }) =>
+      label !== undefined && (mayOperate || !forOperators) && (feature === undefined || features.has(feature)),
+  );

@@ -1,15 +1,22 @@
 /** What is around every view. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Announcements } from "../parts/announcements.tsx";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
+import { usePhone } from "../state/use-media.ts";
+import { Chats } from "../views/chats/chats.tsx";
 import { Connection } from "./connection.tsx";
-import { Navigation } from "./navigation.tsx";
+import { followKeys } from "./keys.ts";
+import { Rail, ViewsOfPlace } from "./navigation.tsx";
+import { Palette } from "./palette.tsx";
+import { placeOf } from "./places.tsx";
 import { View } from "./view.tsx";
 
 export function Shell() {
-  const { route, live, announcer } = useServices();
+  const { route, live, announcer, singleKeys } = useServices();
   const at = useCell(route);
+  const isPhone = usePhone();
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
   useEffect(
     () =>
       live.listen({
@@ -19,22 +26,34 @@ export function Shell() {
       }),
     [live, announcer],
   );
+  useEffect(
+    () => followKeys(window, { openPalette: () => setPaletteOpen(true), areSingle: () => singleKeys.value }),
+    [singleKeys],
+  );
   const skip = (event: Event): void => {
     // The address is the route: it stays.
     event.preventDefault();
     document.getElementById("main")?.focus();
   };
+  const place = placeOf(at.view)?.id ?? "none";
   return (
-    <div class="shell">
+    <div class={`shell at-${place}`}>
       <a class="skip" href="#main" onClick={skip}>
         Skip to the content
       </a>
-      <Navigation at={at.view} />
+      <Rail at={at.view} />
       <Connection />
+      {place === "chats" && !isPhone && (
+        <aside class="side" aria-label="Conversations">
+          <Chats current={at.view === "sessions" ? at.id : undefined} />
+        </aside>
+      )}
+      <ViewsOfPlace at={at.view} />
       <main id="main" tabIndex={-1}>
         <View key={`${at.view} ${at.id ?? ""}`} route={at} />
       </main>
       <Announcements />
+      {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
     </div>
   );
 }

@@ -2,11 +2,11 @@
 import { Heading } from "../parts/heading.tsx";
 import { hrefOf, type Route } from "../route/route.ts";
 import { useMayOperate } from "../session/use-device.ts";
-import { PLACES } from "./places.tsx";
+import { viewOf } from "./places.tsx";
 
 export function View({ route: { view, id } }: { readonly route: Route }) {
   const mayOperate = useMayOperate();
-  const place = PLACES.find((one) => one.view === view);
+  const place = viewOf(view);
   if (place?.forOperators === true && !mayOperate) return <NotForReaders />;
   if (id !== undefined && place?.Detail) return <place.Detail id={id} />;
   if (id === undefined && place?.List) return <place.List />;
@@ -14,7 +14,7 @@ export function View({ route: { view, id } }: { readonly route: Route }) {
     <>
       <Heading title="Nothing is here" />
       <p>
-        <a href={hrefOf("")}>The overview</a>
+        <a href={hrefOf("")}>All conversations</a>
       </p>
     </>
   );

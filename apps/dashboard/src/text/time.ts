@@ -39,3 +39,17 @@ function two(seconds: number, big: number, bigUnit: string, small: number, small
   const rest = Math.floor((seconds % big) / small);
   return `${Math.floor(seconds / big)} ${bigUnit}${rest === 0 ? "" : ` ${rest} ${smallUnit}`}`;
 }
+
+/** "now", "5 min", "14:03", "Mon", "3 Nov", "2025". */
+export function brief(atMs: number, nowMs: number): string {
+  const minutes = Math.floor((nowMs - atMs) / 60_000);
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  const [at, now] = [new Date(atMs), new Date(nowMs)];
+  if (at.toDateString() === now.toDateString()) {
+    return at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  }
+  if (minutes < 6 * 1440) return at.toLocaleDateString("en", { weekday: "short" });
+  if (minutes < 300 * 1440) return at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  return String(at.getFullYear());
+}

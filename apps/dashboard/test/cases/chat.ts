@@ -50,11 +50,13 @@ export function chatCases(scene: () => Scene): void {
       await page.getByRole("button", { name: "Stop" }).click();
       await page.getByText("TURN_CANCELLED").waitFor();
 
-      const name = await page.getByRole("heading", { level: 1 }).innerText();
-      await page.getByRole("button", { name: "Delete" }).click();
+      const address = new URL(page.url()).hash.replace(/\?.*/, "");
+      await page.locator(`a[href="${address}"]`).waitFor();
+      await page.getByRole("button", { name: "Conversation menu" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-      await page.getByRole("heading", { level: 1, name: "Sessions" }).waitFor();
-      await expect.poll(() => page.getByRole("link", { name }).count()).toBe(0);
+      await page.getByRole("heading", { level: 1, name: "New chat" }).waitFor();
+      await expect.poll(() => page.locator(`a[href="${address}"]`).count()).toBe(0);
       person.expectCalm();
     });
 
@@ -75,14 +77,17 @@ export function chatCases(scene: () => Scene): void {
         await box.fill("tell me a long story");
         await box.press("Enter");
         await page.waitForURL(/#\/sessions\//);
-        await page.getByText("Paragraph 60 of the story.").waitFor();
+        await page.getByRole("list", { name: "Messages" }).getByText("Paragraph 60 of the story.").waitFor();
         await expect.poll(toEnd).toBeLessThan(3);
         // What is last is not under the message box.
-        const last = (await page.getByText("Paragraph 60 of the story.").boundingBox())!;
+        const last = (await page
+          .getByRole("list", { name: "Messages" })
+          .getByText("Paragraph 60 of the story.")
+          .boundingBox())!;
         const composer = (await page.locator(".chat-box").boundingBox())!;
         expect(last.y + last.height).toBeLessThanOrEqual(composer.y);
 
-        await page.mouse.move(200, 300);
+        await page.mouse.move(viewport.width * 0.6, 300);
         await page.mouse.wheel(0, -1500);
         const latest = page.getByRole("button", { name: "Jump to latest" });
         await latest.waitFor();
@@ -94,14 +99,16 @@ export function chatCases(scene: () => Scene): void {
           headers: { "X-Session-Id": name },
           body: { message: "tell me a long story again" },
         });
-        await expect.poll(() => page.getByText("Paragraph 60 of the story.").count()).toBe(2);
+        await expect
+          .poll(() => page.getByRole("list", { name: "Messages" }).getByText("Paragraph 60 of the story.").count())
+          .toBe(2);
         expect(await page.evaluate<number>("document.documentElement.scrollTop")).toBe(before);
         await latest.click();
         await expect.poll(toEnd).toBeLessThan(3);
         await latest.waitFor({ state: "detached" });
 
         await page.reload();
-        await page.getByText("Paragraph 60 of the story.").nth(1).waitFor();
+        await page.getByRole("list", { name: "Messages" }).getByText("Paragraph 60 of the story.").nth(1).waitFor();
         await expect.poll(toEnd).toBeLessThan(3);
         // The box grows with its text, and stays within the screen.
         const low = (await box.boundingBox())!.height;
@@ -179,17 +186,22 @@ export function chatCases(scene: () => Scene): void {
           body: { message },
         });
       await say("first");
-      await person.go("sessions", "Sessions");
-      await page.getByRole("link", { name: "watched" }).click();
-      await page.getByText("You said: first").waitFor();
+      await person.go("", "Chats");
+      await page.getByRole("link", { name: "You said: first" }).click();
+      const thread = page.getByRole("list", { name: "Messages" });
+      await thread.getByText("You said: first").waitFor();
       await say("second");
-      await page.getByText("You said: second").waitFor();
-      expect(await page.getByText("You said: second").count()).toBe(1);
+      await thread.getByText("You said: second").waitFor();
+      expect(await thread.getByText("You said: second").count()).toBe(1);
       const box = page.getByRole("textbox", { name: "Message" });
       await box.fill("third");
       await box.press("Enter");
-      await page.getByText("You said: third").waitFor();
-      await page.getByRole("listitem").filter({ hasText: "supervisor" }).getByText("third", { exact: true }).waitFor();
+      await thread.getByText("You said: third").waitFor();
+      await thread
+        .getByRole("listitem")
+        .filter({ hasText: "supervisor" })
+        .getByText("third", { exact: true })
+        .waitFor();
       person.expectCalm();
     });
   });

@@ -58,9 +58,13 @@ type = "manual"
     await page.getByRole("heading", { level: 1, name: /Message (in|out)-/ }).waitFor();
     // What was sent is drawn as Markdown, what came in stays as it is.
     await shows("vbscript:window.hacked=1");
-    await person.go("sessions", "Sessions");
-    await page.getByRole("link", { name: "hostile" }).click();
+    await person.go("", "Chats");
+    // Its title and its preview are the sender's words, too.
+    await page.getByRole("link").filter({ hasText: IMAGE }).first().click();
+    await page.getByRole("heading", { level: 1 }).filter({ hasText: IMAGE }).waitFor();
     await shows(LINK);
+    await page.getByLabel("Search all messages").fill("onerror");
+    await page.getByRole("list", { name: "Results" }).getByRole("link").first().waitFor();
     await person.go("devices", "Devices");
     await shows(IMAGE);
     await person.go("procedures/hostile", "hostile");
@@ -84,7 +88,10 @@ type = "manual"
     const box = page.getByRole("textbox", { name: "Message" });
     await box.fill("Show everything");
     await box.press("Enter");
-    const answer = page.getByRole("listitem").filter({ hasText: "Release 1.4" });
+    const answer = page
+      .getByRole("list", { name: "Messages" })
+      .getByRole("listitem")
+      .filter({ hasText: "Release 1.4" });
     await answer.getByRole("heading", { name: "Release 1.4" }).waitFor();
     await answer.getByRole("table").waitFor();
     const link = answer.getByRole("link", { name: "the notes" });

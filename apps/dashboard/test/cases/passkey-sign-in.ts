@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Authenticator } from "../house/authenticator.ts";
 import { addPasskey, passkeyButton, passkeysOf, signInByPasskey, signOut, trySignIn } from "../house/passkey-acts.ts";
 import { openPasskeyHouse } from "../house/passkey-house.ts";
-import { meet, signedIn, signIn } from "../house/person.ts";
+import { atHome, meet, signedIn, signIn } from "../house/person.ts";
 import type { BrowserScene } from "../house/scene.ts";
 
 interface Session {
@@ -31,7 +31,7 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       await page.reload();
       await page.getByRole("heading", { level: 1, name: "Config" }).waitFor();
       const tab = await person.tab();
-      await tab.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await atHome(tab);
       await signOut(person);
       await passkeyButton(tab).waitFor();
       const stored = await page.evaluate<string>("JSON.stringify([{ ...localStorage }, { ...sessionStorage }])");

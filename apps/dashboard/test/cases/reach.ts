@@ -27,7 +27,7 @@ export function reachCases(scene: () => Scene): void {
       expect(found).toEqual([]);
     });
 
-    test("a phone shows every view without sideways scrolling; the menu opens and closes", async () => {
+    test("a phone shows every view without sideways scrolling; tabs lead to the places", async () => {
       const { browser, house } = scene();
       await using person = await signedIn(browser, house, { viewport: { width: 360, height: 740 } });
       const { page } = person;
@@ -39,11 +39,11 @@ export function reachCases(scene: () => Scene): void {
         if (width > 360) wide.push(`${view}: ${width}`);
       }
       expect(wide).toEqual([]);
-      const menu = page.getByRole("button", { name: "Menu" });
-      await menu.click();
-      await page.getByRole("link", { name: "Devices" }).click();
+      await page.getByRole("navigation", { name: "Places" }).getByRole("link", { name: "Settings" }).click();
+      await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Devices" }).click();
       await page.getByRole("heading", { level: 1, name: "Devices" }).waitFor();
-      await expect.poll(() => menu.getAttribute("aria-expanded")).toBe("false");
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Pairing code").waitFor();
     });
 
     test("by keyboard alone: skip link, navigation, headings that take the focus, dialogs that give it back", async () => {
@@ -51,14 +51,18 @@ export function reachCases(scene: () => Scene): void {
       await using person = await signedIn(browser, house);
       const { page } = person;
       const focused = (): Promise<string> => page.evaluate("document.activeElement?.textContent?.trim() ?? ''");
+      await page.goto(`${house.url}/#/devices`);
       await page.reload();
-      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "Devices" }).waitFor();
       await page.keyboard.press("Tab");
       expect(await focused()).toBe("Skip to the content");
       await page.keyboard.press("Enter");
       expect(await page.evaluate("document.activeElement?.id")).toBe("main");
       expect(new URL(page.url()).hash).not.toBe("#main");
 
+      await page.getByRole("link", { name: "Features" }).focus();
+      await page.keyboard.press("Enter");
+      await expect.poll(focused).toBe("Features");
       await page.getByRole("link", { name: "Devices" }).focus();
       await page.keyboard.press("Enter");
       await expect.poll(focused).toBe("Devices");
@@ -77,6 +81,7 @@ export function reachCases(scene: () => Scene): void {
       await using person = await signedIn(browser, house, { colorScheme: "light" });
       const { page } = person;
       const ground = (): Promise<string> => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+      await person.go("features", "Features");
       const light = await ground();
       await page.getByLabel("Colours").selectOption("dark");
       expect(await ground()).not.toBe(light);

@@ -14,7 +14,7 @@ export function restartCases(scene: () => Scene): void {
       await house.ask("before", "1", "Asked before the kill");
       await person.go("approvals", "Approvals", approvals);
       await person.go("events", "Live events", events);
-      await person.go("sessions", "Sessions", sessions);
+      await person.go("", "Chats", sessions);
       await approvals.getByRole("article", { name: /Asked before the kill/ }).waitFor();
 
       await house.kill();
@@ -26,7 +26,7 @@ export function restartCases(scene: () => Scene): void {
       await house.daemon.request("/webhook", {
         token: house.token,
         headers: { "X-Session-Id": "between" },
-        body: { message: "hi" },
+        body: { message: "said in between" },
       });
       for (const tab of [approvals, events, sessions]) {
         await tab.getByText("connecting again").waitFor({ state: "hidden" });
@@ -46,8 +46,8 @@ export function restartCases(scene: () => Scene): void {
 
       await events.getByText("wanted: Asked after").waitFor();
       expect(await events.getByText("wanted: Asked after").count()).toBe(1);
-      await sessions.getByRole("link", { name: "between" }).waitFor();
-      expect(await sessions.getByRole("link", { name: "between" }).count()).toBe(1);
+      await sessions.getByRole("link", { name: "said in between" }).waitFor();
+      expect(await sessions.getByRole("link", { name: "said in between" }).count()).toBe(1);
       person.expectCalm();
     });
 

@@ -50,19 +50,24 @@ export async function meet(browser: Browser, house: Door, options: BrowserContex
     },
     async go(view, heading, on = page) {
       await on.goto(`${house.url}/#/${view}`);
-      await on.getByRole("heading", { level: 1, name: heading }).waitFor();
+      // The list of chats stands beside the open one, and on a phone alone.
+      await on.getByRole("heading", { name: heading, exact: true, ...(view !== "" && { level: 1 }) }).waitFor();
     },
     expectCalm: () => expect(troubles).toEqual([]),
     [Symbol.asyncDispose]: () => context.close(),
   };
 }
 
+/** Signed in: the chats, on a phone their list. */
+export const atHome = (page: Page): Promise<void> =>
+  page.getByRole("heading", { name: "Chats", exact: true }).waitFor();
+
 /** Comes in by the page's own form: with a code, as a device that is made for it. */
 export async function signIn(person: Person, house: Door, ...options: readonly string[]): Promise<void> {
   const { page } = person;
   await page.getByLabel("Pairing code").fill(await house.pairingCode(...options));
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await atHome(page);
 }
 
 /** With the token of the house's own device: codes are limited to ten a minute. */
@@ -70,7 +75,7 @@ export async function signInByToken({ page }: Person, house: Door): Promise<void
   await page.getByText("Use a token instead").click();
   await page.getByLabel("Token").fill(house.token);
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await atHome(page);
 }
 
 export interface As extends BrowserContextOptions {

@@ -1,9 +1,9 @@
 /** Every view that the navigation leads to, and two that one comes to from there. */
 export const VIEWS: readonly { readonly view: string; readonly heading: string }[] = [
-  { view: "", heading: "Overview" },
+  { view: "", heading: "Chats" },
+  { view: "overview", heading: "Overview" },
   { view: "approvals", heading: "Approvals" },
   { view: "events", heading: "Live events" },
-  { view: "sessions", heading: "Sessions" },
   { view: "chat", heading: "New chat" },
   { view: "inbox", heading: "Inbox and dead letters" },
   { view: "procedures", heading: "Procedures" },
@@ -12,4 +12,5 @@ export const VIEWS: readonly { readonly view: string; readonly heading: string }
   { view: "config", heading: "Config" },
   { view: "features", heading: "Features" },
   { view: "audit", heading: "Audit log" },
+  { view: "shortcuts", heading: "Keyboard shortcuts" },
 ];

@@ -1,4 +1,4 @@
-/** `svc sessions list|show|cancel|delete`: the conversations of every device and channel. */
+/** `svc sessions list|search|show|rename|pin|unpin|archive|unarchive|export|cancel|delete`: the conversations of every device and channel. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
@@ -9,18 +9,33 @@ import { placeOf } from "../service/handlers/place.ts";
 import { minute } from "../cli/moment.ts";
 
 export async function run(context: CommandContext): Promise<number> {
-  const [action = "", id = ""] = context.args;
+  const [action = "", id = "", more = ""] = context.args;
   const place = await placeOf(context);
-  return await ACTIONS[action]!(context, (call) => callHere(place, call), id);
+  return await ACTIONS[action]!(context, (call) => callHere(place, call), id, more);
 }
 
-type Action = (context: CommandContext, call: Call, id: string) => Promise<number>;
+type Action = (context: CommandContext, call: Call, id: string, more: string) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { list, show, cancel, delete: remove };
+const ACTIONS: Readonly<Record<string, Action>> = {
+  list,
+  search,
+  show,
+  rename: (context, call, id, title) => change(context, call, id, { title }),
+  pin: (context, call, id) => change(context, call, id, { pinned: true }),
+  unpin: (context, call, id) => change(context, call, id, { pinned: false }),
+  archive: (context, call, id) => change(context, call, id, { archived: true }),
+  unarchive: (context, call, id) => change(context, call, id, { archived: false }),
+  export: exported,
+  cancel,
+  delete: remove,
+};
 
 interface SessionLine {
   readonly id: string;
   readonly session_id: string;
+  readonly title: string | null;
+  readonly pinned: boolean;
+  readonly archived: boolean;
   readonly device: { readonly id: string; readonly name: string } | null;
   readonly channel: { readonly channel: string; readonly id: string } | null;
   readonly turns: number;
@@ -48,7 +63,10 @@ interface MessageLine {
 
 async function list(context: CommandContext, call: Call): Promise<number> {
   const limit = limitOf(context, 50);
-  const { sessions } = (await call({ name: "sessions", body: { limit } })) as unknown as { sessions: SessionLine[] };
+  const archived = context.options.flag("archived");
+  const { sessions } = (await call({ name: "sessions", body: { limit, archived } })) as unknown as {
+    sessions: SessionLine[];
+  };
   if (context.options.flag("json")) context.printJson({ sessions });
   else if (sessions.length === 0) context.print("no conversation is kept");
   else {
@@ -58,9 +76,53 @@ async function list(context: CommandContext, call: Call): Promise<number> {
       session.channel?.channel ?? session.device?.name ?? "-",
       `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
       session.running ? "running" : `last ${minute(session.updated_at)}`,
+      `${session.pinned ? "[pinned] " : ""}${session.title ?? ""}`,
     ]);
     context.print(printable(columns(rows)));
   }
+  return EXIT.ok;
+}
+
+interface FoundLine {
+  readonly session: SessionLine;
+  readonly at: string;
+  readonly role: MessageLine["role"];
+  readonly snippet: readonly { readonly text: string; readonly hit: boolean }[];
+}
+
+async function search(context: CommandContext, call: Call, query: string): Promise<number> {
+  const body = { query, limit: limitOf(context, 20) };
+  const { results } = (await call({ name: "session-search", body })) as unknown as { results: FoundLine[] };
+  if (context.options.flag("json")) context.printJson({ results });
+  else if (results.length === 0) context.print("no message has all of these words");
+  for (const { session, at, role, snippet } of context.options.flag("json") ? [] : results) {
+    const line = snippet.map(({ text }) => text).join("");
+    context.print(printable(`${session.id}  ${minute(at)}  ${role}\n  ${line}`));
+  }
+  return EXIT.ok;
+}
+
+async function change(
+  context: CommandContext,
+  call: Call,
+  id: string,
+  changes: { readonly [name: string]: Json },
+): Promise<number> {
+  const session = (await call({ name: "session-update", body: { id, changes } })) as unknown as SessionLine;
+  if (context.options.flag("json")) context.printJson(session);
+  else {
+    const state = [...(session.pinned ? ["pinned"] : []), ...(session.archived ? ["archived"] : [])];
+    const suffix = state.length === 0 ? "" : ` (${state.join(", ")})`;
+    context.print(printable(`${session.id}: ${session.title ?? session.session_id}${suffix}`));
+  }
+  return EXIT.ok;
+}
+
+async function exported(context: CommandContext, call: Call, id: string): Promise<number> {
+  const format = context.options.text("format") ?? "markdown";
+  const { text } = (await call({ name: "session-export", body: { id, format } })) as unknown as { text: string };
+  // At a terminal nothing in it may drive the terminal; a file gets it as it is.
+  context.print((process.stdout.isTTY ? printable(text) : text).replace(/\n$/, ""));
   return EXIT.ok;
 }
 

@@ -64,6 +64,7 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
     agents: {
       profiles,
       maxParallelTurns: core.agent.max_parallel_turns,
+      titleModel: core.agent.title_model,
       historyMaxTokens: core.agent.history_max_tokens,
     },
   };

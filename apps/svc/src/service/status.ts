@@ -1,5 +1,5 @@
 /** What is told about the running service: `svc status`, GET /api/status, /api/tools, /api/features. Never a secret. */
-import { approvalOf, isPriceKnown, modelName, utcDay } from "@svc/agent";
+import { approvalOf, isPriceKnown, choosableNames, modelName, utcDay } from "@svc/agent";
 import { type CatalogueEntry, featureIdOf, type Tool } from "@svc/contract";
 import type { FeatureReport, Gateway, StatusReport, ToolReport } from "@svc/gateway";
 import type { Build } from "../main.ts";
@@ -77,11 +77,15 @@ function procedureCounts({ governance: { library }, store }: Service): StatusRep
 }
 
 /** What an agent is, and what it has spent today. */
-function agentLine({ store }: Service, { name, model, maxCostPerDay }: ResolvedAgent): StatusReport["agents"][number] {
+function agentLine(
+  { store }: Service,
+  { name, model, choices, maxCostPerDay }: ResolvedAgent,
+): StatusReport["agents"][number] {
   return {
     name,
     provider: model.provider,
     model: modelName(model),
+    models: choosableNames({ model, choices }),
     price_known: isPriceKnown(model),
     cost_today_usd: store.usage.spentUsd(utcDay(systemClock.now()), name),
     max_cost_per_day: maxCostPerDay ?? null,

@@ -1,6 +1,6 @@
 /** What an agent is made with. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { Clock, Logger, TurnEvent } from "@svc/contract";
+import type { Clock, Logger, SessionEvent, TurnEvent } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { ModelOpener } from "./models/agent-models.ts";
@@ -19,8 +19,8 @@ export interface AgentOptions {
   readonly redact?: (text: string) => string;
   /** How many characters at the end of a text may be the beginning of a secret. Without it no answer is told in pieces. */
   readonly partialSecret?: (text: string) => number;
-  /** Told every event of every turn. */
-  readonly publish?: (event: TurnEvent) => void;
+  /** Told every event of every turn, and changes of conversations. */
+  readonly publish?: (event: TurnEvent | SessionEvent) => void;
   /** Whether somebody reads what is published now: answers are told in pieces then. Default: nobody does. */
   readonly isListened?: () => boolean;
   /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */

@@ -14,6 +14,7 @@ import { Budget } from "./money/budget.ts";
 import { Spending } from "./money/spending.ts";
 import type { AgentProfile, AgentSet } from "./profiles.ts";
 import { Sessions } from "./sessions/sessions.ts";
+import { titleProfile, Titles } from "./sessions/titles.ts";
 import type { SessionService } from "./sessions/types.ts";
 import { ActiveTurn, ActiveTurns, REMOVED } from "./turn/active-turns.ts";
 import { type Conversation, conversationKey, History, newSessionName } from "./turn/history.ts";
@@ -89,6 +90,7 @@ class RunningAgent implements Agent {
   readonly #commands: Commands;
   readonly #turns: TurnDeps;
   readonly #messages: SentMessages;
+  readonly #titles: Titles;
   #agents: AgentSet;
 
   constructor({ agents, store, clock, log, publish, isListened, ask, model, ...options }: AgentOptions) {
@@ -111,7 +113,28 @@ class RunningAgent implements Agent {
     const telling = { log, instruments, redaction, publish, isListened };
     this.#turns = { store, clock, models: this.#models, budget, spending, keeper, ...telling, ask, profileOf };
     this.#messages = new SentMessages({ turns: this.#turns, active: this.#active, history: this.#history });
-    this.sessions = new Sessions({ store, active: this.#active, lanes: this.#lanes, history: this.#history, redact });
+    const sessions = new Sessions({
+      store,
+      clock,
+      active: this.#active,
+      lanes: this.#lanes,
+      history: this.#history,
+      redact,
+      publish,
+      profileOf,
+    });
+    this.sessions = sessions;
+    this.#titles = new Titles({
+      store,
+      clock,
+      log,
+      models: this.#models,
+      budget,
+      spending,
+      redact,
+      isIdle: () => this.#lanes.running === 0,
+      changed: (id) => sessions.changed(id),
+    });
   }
 
   get model(): string {
@@ -150,7 +173,8 @@ class RunningAgent implements Agent {
   }
 
   async run(asked: TurnRequest): Promise<TurnResult> {
-    const request = asked.after ? this.#followingUp(asked) : asked;
+    const chosen = { ...asked, agent: this.#agentFor(asked.agent, asked.owner ?? asked.clientId, asked.session) };
+    const request = asked.after ? this.#followingUp(chosen) : chosen;
     const turn = new ActiveTurn(request, request.session ?? newSessionName(), this.#clock);
     const isNamed = request.session !== undefined;
     const { owner, name } = turn;
@@ -171,7 +195,12 @@ class RunningAgent implements Agent {
       const profile = this.#profileOf(turn.agent);
       const answering = isNamed ? this.#chosen.profileFor(profile, owner, name) : profile;
       isHanded = true;
-      return wholeTurn(this.#turns, turn, answering, open());
+      const conversation = open();
+      const isFirst = conversation.place === undefined;
+      const result = await wholeTurn(this.#turns, turn, answering, conversation);
+      const titling = isFirst ? titleProfile(profile, this.#agents.titleModel) : undefined;
+      if (titling) this.#titles.want({ owner, name, profile: titling });
+      return result;
     };
     try {
       const profile = this.#profileOf(turn.agent);
@@ -193,6 +222,7 @@ class RunningAgent implements Agent {
     } finally {
       this.#active.delete(turn);
       turn.limit.end();
+      void this.#titles.whileIdle();
       // The turn itself settles what was handed to it. Before that nothing acted, so the key is new again.
       if (!isHanded && request.claim) this.#store.idempotency.release(request.claim);
     }
@@ -241,6 +271,7 @@ class RunningAgent implements Agent {
   }
 
   drain(): void {
+    this.#titles.stop();
     this.#active.drain();
   }
 
@@ -249,14 +280,16 @@ class RunningAgent implements Agent {
     return answerCommand(parts, turn, this.#profileOf(turn.agent), command);
   }
 
-  async command({ agent = DEFAULT_AGENT, owner, session, command, ...more }: CommandRequest): Promise<string> {
+  async command({ agent, owner, session, command, ...more }: CommandRequest): Promise<string> {
     const settle = async (): Promise<string> => {
-      return this.#commands.settle(command, { ...more, profile: this.#profileOf(agent), owner, name: session });
+      const profile = this.#profileOf(this.#agentFor(agent, owner, session));
+      return this.#commands.settle(command, { ...more, profile, owner, name: session });
     };
     return this.#lanes.alone(conversationKey(owner, session), settle);
   }
 
-  async abandon({ agent = DEFAULT_AGENT, owner, session, ...turn }: AbandonedTurn): Promise<void> {
+  async abandon({ agent: asked, owner, session, ...turn }: AbandonedTurn): Promise<void> {
+    const agent = this.#agentFor(asked, owner, session);
     // A reload may have removed the agent, which is why nobody tries again.
     const known = this.#agents.profiles.get(agent) ?? this.#profileOf(DEFAULT_AGENT);
     const abandon = (): Promise<void> => {
@@ -266,6 +299,12 @@ class RunningAgent implements Agent {
     };
     // In the lane, as whoever removes the conversation is.
     await this.#lanes.alone(conversationKey(owner, session), abandon);
+  }
+
+  /** Who answers there: chosen for the conversation, else asked for. One that the config has no more is not chosen. */
+  #agentFor(asked: string = DEFAULT_AGENT, owner: ClientId, session: string | undefined): string {
+    const chosen = session === undefined ? undefined : this.#store.conversations.choiceOf(owner, session).agent;
+    return chosen !== undefined && this.#agents.profiles.has(chosen) ? chosen : asked;
   }
 
   #profileOf(name: string): AgentProfile {

@@ -20,12 +20,21 @@ export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";
 export { removeFiles, removeLeftovers } from "./messaging/media/remove-files.ts";
 export { createMessaging, type MessagingOptions } from "./messaging/messaging.ts";
 export type * from "./messaging/types.ts";
+export { choosableNames } from "./models/chosen-models.ts";
 export { modelName } from "./models/open-model.ts";
 export type { ModelTest } from "./models/test-model.ts";
 export { isPriceKnown } from "./money/price.ts";
 export { utcDay } from "./money/utc-day.ts";
 export type { AgentProfile, AgentSet } from "./profiles.ts";
-export { pageJson, sessionJson } from "./sessions/session-json.ts";
+export { EXPORT_FORMATS, type ExportFormat, type ExportedSession, exportSession } from "./sessions/export.ts";
+export {
+  checkedTitle,
+  foundJson,
+  pageJson,
+  sessionJson,
+  type SessionOwner,
+  TITLE_CHARS,
+} from "./sessions/session-json.ts";
 export type * from "./sessions/types.ts";
 export type { ToolEnvironment } from "./tools/environment.ts";
 export { isPostponed } from "@svc/contract";

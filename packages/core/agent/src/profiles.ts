@@ -9,6 +9,8 @@ export interface AgentSet {
   readonly maxParallelTurns: number;
   /** Estimated tokens of history that are sent along. */
   readonly historyMaxTokens: number;
+  /** Name of the model that titles conversations, of those that an agent may use; undefined: none does. */
+  readonly titleModel?: string | undefined;
 }
 
 export interface AgentProfile extends Pick<

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
-import { type ClientId, defineTool, SvcError, type Tool, type TurnEvent } from "@svc/contract";
+import { type ClientId, defineTool, type SessionEvent, SvcError, type Tool, type TurnEvent } from "@svc/contract";
 import { type CoreConfig, currentScope, DEFAULT_AGENT } from "@svc/kernel";
 import { openStore, type Store } from "@svc/store";
 import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger";
@@ -149,6 +149,8 @@ export interface House {
   readonly store: Store;
   readonly clock: FakeClock;
   readonly events: TurnEvent[];
+  /** Changes of conversations that were told. */
+  readonly changed: SessionEvent[];
   readonly log: CapturedLogger;
   /** Agents as another config would make them, for `reconfigure`. */
   set(options: HouseOptions): AgentSet;
@@ -159,6 +161,7 @@ export function house(options: HouseOptions): House {
   const idempotency = { ttlMs: 300_000, maxKeys: 10 };
   const store = options.store ?? openStore({ file: ":memory:", clock, idempotency, traceparent: traceparentNow });
   const events: TurnEvent[] = [];
+  const changed: SessionEvent[] = [];
   const log = captureLogger();
   const { model, redact, partialSecret, isListened, instruments } = options;
   const set = (of: HouseOptions): AgentSet => setOf(of, { store, clock, log, ...(instruments && { instruments }) });
@@ -167,7 +170,7 @@ export function house(options: HouseOptions): House {
     store,
     clock,
     log,
-    publish: (event) => void events.push(event),
+    publish: (event) => void (event.type === "session-updated" ? changed.push(event) : events.push(event)),
     ...(model && { model }),
     ...(redact && { redact }),
     ...(partialSecret && { partialSecret }),
@@ -175,7 +178,7 @@ export function house(options: HouseOptions): House {
     ...(instruments && { instruments }),
     ...(isListened && { isListened }),
   });
-  return { agent, store, clock, events, log, set };
+  return { agent, store, clock, events, changed, log, set };
 }
 
 /** As the service hands it to whoever keeps it, or tells others. */
@@ -213,6 +216,7 @@ function setOf({ config = {}, agents = {}, ...own }: HouseOptions, around: Surro
   return {
     profiles: new Map(profiles),
     maxParallelTurns: agent.max_parallel_turns ?? 4,
+    titleModel: agent.title_model,
     historyMaxTokens: agent.history_max_tokens ?? 1000,
   };
 }

@@ -60,6 +60,16 @@ export type TurnEvent = OfTurn &
       }
   );
 
+/** A conversation has another title, was pinned, archived or read: lists of them are stale. */
+export interface SessionEvent {
+  readonly type: "session-updated";
+  readonly id: string;
+  /** As of turns. */
+  readonly sessionId: string;
+  /** As of turns. */
+  readonly owner: ClientId;
+}
+
 export type MessageEvent =
   | {
       /** A message is on disk, and its sender may write. */
@@ -164,4 +174,11 @@ export interface ChannelHealthEvent {
   readonly reason: string | undefined;
 }
 
-export type SvcEvent = TurnEvent | MessageEvent | ChannelEvent | ApprovalEvent | SopEvent | ChannelHealthEvent;
+export type SvcEvent =
+  | TurnEvent
+  | SessionEvent
+  | MessageEvent
+  | ChannelEvent
+  | ApprovalEvent
+  | SopEvent
+  | ChannelHealthEvent;

@@ -2,6 +2,7 @@
 import { type ClientId, SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import { call, statusOf, tick, until, Wire } from "./http.ts";
+import { sessionInfo } from "./harness.ts";
 import { started } from "./paired.ts";
 
 describe("the list", () => {
@@ -130,8 +131,7 @@ describe("for the control socket", () => {
     const { devices } = gateway.gateway;
     expect(await devices.rename("dev-read", " wall display ")).toBe(true);
     expect((await list())[1].name).toBe("wall display");
-    const session = { createdAt: 0, updatedAt: 0, turns: 1, running: false, channel: undefined };
-    gateway.sessions.push({ id: "1", clientId: "client-read" as ClientId, name: "s", ...session });
+    gateway.sessions.push(sessionInfo({ id: "1", clientId: "client-read" as ClientId, name: "s" }));
     const { json } = await call(gateway, { path: "/api/sessions", headers: as(tokens.operator) });
     expect(json.sessions[0].device).toEqual({ id: "dev-read", name: "wall display" });
     expect(await devices.rename("nobody", "x")).toBe(false);

@@ -1,7 +1,15 @@
 /** A real gateway on a free loopback port, with a fake agent, a store in memory and a clock that stands still. */
 import { hash, randomUUID } from "node:crypto";
 import { type ClientId, type Clock, type Exposition, type Logger, type Route, SvcError } from "@svc/contract";
-import type { Messaging, SessionInfo, SessionMessage, SessionService, TurnRequest, TurnResult } from "@svc/agent";
+import type {
+  Messaging,
+  SearchRequest,
+  SessionInfo,
+  SessionMessage,
+  SessionService,
+  TurnRequest,
+  TurnResult,
+} from "@svc/agent";
 import {
   createEventHub,
   NO_INSTRUMENTS,
@@ -79,6 +87,10 @@ export class Harness {
   readonly devices: Device[] = [];
   readonly claimed = new Set<string>();
   readonly sessions: SessionInfo[] = [];
+  /** What was searched for. */
+  readonly searches: SearchRequest[] = [];
+  /** Changes of conversations that were asked for, with their ids. */
+  readonly updates: [string, object][] = [];
   /** Of every conversation. */
   readonly messages: SessionMessage[] = [];
   /** Keys of claims that are on disk. */
@@ -246,6 +258,30 @@ export class Harness {
       list: ({ clientId }, limit) =>
         this.sessions.filter((one) => clientId === undefined || one.clientId === clientId).slice(0, limit),
       find,
+      page: ({ clientId, archived }, limit, before) => {
+        if (before !== undefined) throw new SvcError("BAD_REQUEST", "The cursor is unknown.");
+        const seen = this.sessions.filter(
+          (one) =>
+            (clientId === undefined || one.clientId === clientId) &&
+            (archived === undefined || one.isArchived === archived),
+        );
+        return { sessions: seen.slice(0, limit), before: seen.length > limit ? "more" : undefined };
+      },
+      search: (request) => {
+        this.searches.push(request);
+        const session = this.sessions.find(({ clientId }) => (request.clientId ?? clientId) === clientId);
+        const snippet = [{ text: request.query, isHit: true }];
+        const results = session ? [{ session, turnId: "t-1", at: 0, role: "user" as const, snippet }] : [];
+        return { results, before: undefined };
+      },
+      update: async (id, changes) => {
+        this.updates.push([id, changes]);
+        return find(id);
+      },
+      markRead: async (id, turns) => {
+        this.updates.push([id, { turns }]);
+        return find(id);
+      },
       messages: (id, { limit, before }) => {
         if (!find(id)) throw new SvcError("SESSION_UNKNOWN");
         if (before !== undefined && before !== "older") throw new SvcError("BAD_REQUEST", "The cursor is unknown.");
@@ -316,6 +352,27 @@ const idsOf = ({ scope, key, also }: IdempotencyClaim): string[] =>
 
 const keptAtOnce = ({ messages }: Arrival): Promise<Arrived> =>
   Promise.resolve({ state: "kept", messages: messages.map((_, index) => ({ n: index + 1, turnId: `t-${index}` })) });
+
+/** A conversation as the agent tells of it, but for `more`. */
+export const sessionInfo = (
+  more: Partial<SessionInfo> & Pick<SessionInfo, "id" | "clientId" | "name">,
+): SessionInfo => ({
+  createdAt: 0,
+  updatedAt: 0,
+  turns: 1,
+  running: false,
+  channel: undefined,
+  unread: 0,
+  isPinned: false,
+  isArchived: false,
+  title: "",
+  titledBy: "words",
+  preview: "",
+  newestTurn: 1,
+  agent: undefined,
+  model: undefined,
+  ...more,
+});
 
 /** A feature's route with as much of a description as it must have. */
 export const route = (

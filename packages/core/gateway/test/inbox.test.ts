@@ -1,7 +1,7 @@
 // Messages of channels over /api: other people's words, so only an operator's to see, to take up again and to give up.
 import { describe, expect, test } from "vitest";
 import { channelIdentity } from "../src/identity.ts";
-import { Harness } from "./harness.ts";
+import { Harness, sessionInfo } from "./harness.ts";
 import { type Call, call } from "./http.ts";
 
 async function started() {
@@ -141,8 +141,7 @@ test("conversations of a channel are seen by operators, marked with no device, a
   const headers = { authorization: `Bearer ${harness.device("operator")}` };
   const reader = { authorization: `Bearer ${harness.device("read")}` };
   const clientId = channelIdentity().channel("provider_a");
-  const session = { createdAt: 0, updatedAt: 1, turns: 1, running: false, channel: undefined };
-  harness.sessions.push({ id: "7", clientId, name: "chat", ...session });
+  harness.sessions.push(sessionInfo({ id: "7", clientId, name: "chat" }));
   const gateway = await harness.start();
   const list = async (as: Record<string, string>) => (await call(gateway, { path: "/api/sessions", headers: as })).json;
   expect((await list(headers)).sessions).toMatchObject([{ id: "7", session_id: "chat", device: null }]);

@@ -43,6 +43,7 @@ export const REPORTS = {
         name: "default",
         provider: "builtin",
         model: "builtin",
+        models: ["builtin"],
         price_known: true,
         cost_today_usd: 0.25,
         max_cost_per_day: null,

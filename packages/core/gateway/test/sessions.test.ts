@@ -1,7 +1,7 @@
 // Conversations over /api: everybody sees their own and can't find out whose else there are; an operator sees all.
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
-import { Harness } from "./harness.ts";
+import { Harness, sessionInfo } from "./harness.ts";
 import { SHOWN } from "./world.ts";
 import { type Call, call } from "./http.ts";
 
@@ -9,15 +9,19 @@ async function started() {
   const harness = new Harness();
   const headers = { authorization: `Bearer ${harness.device("operator")}` };
   const reader = { authorization: `Bearer ${harness.device("read")}` };
-  const session = { createdAt: 0, updatedAt: 1000, turns: 2, running: false, channel: undefined };
+  const session = { updatedAt: 1000, turns: 2 };
   harness.sessions.push(
-    { ...session, id: "1", clientId: "client-read" as ClientId, name: "mine" },
-    { ...session, id: "2", clientId: "client-operator" as ClientId, name: "his", running: true },
-    { ...session, id: "3", clientId: "anonymous" as ClientId, name: "nobody's" },
+    sessionInfo({ ...session, id: "1", clientId: "client-read" as ClientId, name: "mine" }),
+    sessionInfo({ ...session, id: "2", clientId: "client-operator" as ClientId, name: "his", running: true }),
+    sessionInfo({ ...session, id: "3", clientId: "anonymous" as ClientId, name: "nobody's", isArchived: false }),
   );
   const gateway = await harness.start();
   const ask = (path: string, as = headers, options: Call = {}) =>
-    call(gateway, { path: `/api/sessions${path}`, headers: as, ...options });
+    call(gateway, {
+      path: `/api/sessions${path}`,
+      headers: { ...as, ...(options.body !== undefined && { "content-type": "application/json" }) },
+      ...options,
+    });
   return { gateway, headers, reader, ask };
 }
 
@@ -115,6 +119,113 @@ describe("one of them", () => {
     expect((await ask("/3/cancel", headers, stop)).json.code).toBe("SESSION_UNKNOWN");
     expect(gateway.sessions.map(({ id }) => id)).toEqual(["1", "2"]);
   });
+});
+
+describe("a change", () => {
+  const patch = (body: unknown) => ({ method: "PATCH", body: JSON.stringify(body) });
+
+  test("is an operator's to make, and reaches no conversation of another", async () => {
+    const { gateway, reader, headers, ask } = await started();
+    expect((await ask("/1", reader, patch({ pinned: true }))).json.code).toBe("FORBIDDEN_SCOPE");
+    expect((await ask("/1/read", reader, { method: "POST", body: '{"turns":1}' })).json.code).toBe("FORBIDDEN_SCOPE");
+    const changed = await ask("/1", headers, patch({ title: "  Backup ", pinned: true }));
+    expect([changed.status, changed.json.id]).toEqual([200, "1"]);
+    expect((await ask("/2", headers, patch({ archived: true, title: null }))).status).toBe(200);
+    expect((await ask("/2/read", headers, { method: "POST", body: '{"turns":3}' })).status).toBe(200);
+    expect((await ask("/none", headers, patch({ pinned: true }))).json.code).toBe("SESSION_UNKNOWN");
+    expect(gateway.updates).toEqual([
+      ["1", { title: "Backup", pinned: true }],
+      ["2", { archived: true, title: null }],
+      ["2", { turns: 3 }],
+    ]);
+  });
+
+  test.each([
+    [{ title: "" }],
+    [{ title: " " }],
+    [{ title: "x".repeat(121) }],
+    [{ title: "two\nlines" }],
+    [{ title: "\u0000" }],
+    [{ title: "\ud800" }],
+    [{ title: 7 }],
+    [{ pinned: "yes" }],
+    [{ name: "x" }],
+    [[]],
+  ])("%j is 400, and nothing changes", async (body) => {
+    const { gateway, headers, ask } = await started();
+    const answer = await ask("/1", headers, patch(body));
+    expect([answer.status, answer.json.code]).toEqual([400, "BAD_REQUEST"]);
+    expect(gateway.updates).toEqual([]);
+  });
+
+  test.each([[{}], [{ turns: -1 }], [{ turns: 1.5 }], [{ turns: "1" }]])("%j read is 400", async (body) => {
+    const { headers, ask } = await started();
+    const answer = await ask("/1/read", headers, { method: "POST", body: JSON.stringify(body) });
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe("the search", () => {
+  test("is of a token's own conversations, and an operator's of all", async () => {
+    const { gateway, reader, ask } = await started();
+    expect((await ask("/search?q=a%20%22b", reader)).json).toMatchObject({
+      results: [{ session: { id: "1" }, turn_id: "t-1", role: "user", snippet: [{ text: 'a "b', hit: true }] }],
+      before: null,
+    });
+    await ask("/search?q=a&limit=3&before=9");
+    expect(gateway.searches).toEqual([
+      { query: 'a "b', clientId: "client-read", limit: 50, before: undefined },
+      { query: "a", limit: 3, before: "9" },
+    ]);
+  });
+
+  test.each(["", "?q=", `?q=${"x".repeat(201)}`, "?q=a&limit=0", "?q=a&q=b"])("%s is 400", async (query) => {
+    const { ask } = await started();
+    expect((await ask(`/search${query}`)).json.code).toBe("BAD_REQUEST");
+  });
+});
+
+describe("an export", () => {
+  test("is a file to save, as Markdown or JSON, and never a page", async () => {
+    const { gateway, reader, ask } = await started();
+    gateway.sessions[0] = sessionInfo({ ...gateway.sessions[0]!, title: '../<b>"evil"\r\nX: y' });
+    gateway.messages.push({
+      ...SHOWN,
+      turnId: "t1",
+      at: 1000,
+      role: "user",
+      text: "<script>alert(1)</script>",
+      calls: [],
+    });
+    const markdown = await ask("/1/export", reader);
+    expect(markdown.headers).toMatchObject({
+      "content-type": "application/octet-stream",
+      "content-disposition": 'attachment; filename="b-evil-x-y-1970-01-01.md"',
+      "x-content-type-options": "nosniff",
+    });
+    expect(markdown.text).toContain("## Person, 1970-01-01T00:00:01.000Z\n\n<script>");
+    const json = await ask("/1/export?format=json", reader);
+    expect(json.headers["content-disposition"]).toContain(".json");
+    expect(JSON.parse(json.text)).toMatchObject({
+      session: { id: "1" },
+      messages: [{ text: "<script>alert(1)</script>" }],
+    });
+    expect((await ask("/2/export", reader)).json.code).toBe("SESSION_UNKNOWN");
+    expect((await ask("/1/export?format=html")).json.code).toBe("BAD_REQUEST");
+  });
+});
+
+test("archived conversations are listed where they are asked for", async () => {
+  const { gateway, ask } = await started();
+  gateway.sessions[2] = sessionInfo({ ...gateway.sessions[2]!, isArchived: true });
+  const ids = async (query: string) => (await ask(query)).json.sessions.map(({ id }: { id: string }) => id);
+  expect([await ids(""), await ids("?archived=true"), await ids("?archived=all")]).toEqual([
+    ["1", "2"],
+    ["3"],
+    ["1", "2", "3"],
+  ]);
+  expect((await ask("?archived=yes")).json.code).toBe("BAD_REQUEST");
+  expect((await ask("?before=forged")).json.code).toBe("BAD_REQUEST");
 });
 
 test("the configuration is an operator's to see, secrets or not", async () => {

@@ -1,6 +1,6 @@
 /** A route to ask, and somebody who may. */
 import type { RouteSpec } from "../src/routes/spec.ts";
-import { Harness, type HarnessOptions } from "./harness.ts";
+import { Harness, type HarnessOptions, sessionInfo } from "./harness.ts";
 import { type Answer, type Call, call } from "./http.ts";
 
 export class World extends Harness {
@@ -11,36 +11,14 @@ export class World extends Harness {
     super();
     this.spec = spec;
     this.sessions.push(
-      {
-        id: "mine",
-        clientId: "client-operator" as never,
-        name: "a",
-        createdAt: 0,
-        updatedAt: 1,
-        turns: 1,
-        running: true,
-        channel: undefined,
-      },
-      {
-        id: "his",
-        clientId: "client-webhook" as never,
-        name: "b",
-        createdAt: 0,
-        updatedAt: 1,
-        turns: 1,
-        running: false,
-        channel: undefined,
-      },
-      {
+      sessionInfo({ id: "mine", clientId: "client-operator" as never, name: "a", running: true }),
+      sessionInfo({ id: "his", clientId: "client-webhook" as never, name: "b" }),
+      sessionInfo({
         id: "people",
         clientId: "channel" as never,
         name: '["provider_a","+49"]',
-        createdAt: 0,
-        updatedAt: 1,
-        turns: 1,
-        running: false,
         channel: { channel: "provider_a", id: "+49" },
-      },
+      }),
     );
     this.pageSessions.rows.push({
       id: "session-1",

@@ -3,16 +3,17 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 
 export class ConversationStore {
-  readonly #model;
+  readonly #find;
   readonly #choose;
   readonly #forget;
   readonly #dropOld;
 
   constructor(db: DatabaseSync) {
-    this.#model = db.prepare("SELECT model FROM conversations WHERE owner = ? AND name = ?");
+    this.#find = db.prepare("SELECT model, agent FROM conversations WHERE owner = ? AND name = ?");
     this.#choose = db.prepare(
-      `INSERT INTO conversations VALUES (?, ?, ?, ?)
-       ON CONFLICT (owner, name) DO UPDATE SET model = excluded.model, chosen_at = excluded.chosen_at`,
+      `INSERT INTO conversations (owner, name, model, agent, chosen_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (owner, name) DO UPDATE
+         SET model = excluded.model, agent = excluded.agent, chosen_at = excluded.chosen_at`,
     );
     this.#forget = db.prepare("DELETE FROM conversations WHERE owner = ? AND name = ?");
     this.#dropOld = db.prepare(
@@ -24,13 +25,28 @@ export class ConversationStore {
 
   /** Name of the model that was chosen there; undefined: none was. */
   modelOf(owner: ClientId, name: string): string | undefined {
-    return (this.#model.get(owner, name) as { model: string } | undefined)?.model;
+    return this.choiceOf(owner, name).model;
   }
 
-  /** Inside a transaction. Undefined: whatever the config says. */
+  /** What was chosen there. */
+  choiceOf(owner: ClientId, name: string): Choice {
+    const row = this.#find.get(owner, name) as { model: string; agent: string | null } | undefined;
+    return { model: row?.model || undefined, agent: row?.agent ?? undefined };
+  }
+
+  /** Inside a transaction. Undefined: whatever the config says. The agent stays. */
   choose(owner: ClientId, name: string, model: string | undefined, nowMs: number): void {
-    if (model === undefined) this.forget(owner, name);
-    else this.#choose.run(owner, name, model, nowMs);
+    this.#write(owner, name, { model, agent: this.choiceOf(owner, name).agent }, nowMs);
+  }
+
+  /** Inside a transaction. Undefined: whatever the config says. A model is chosen of an agent: another agent has its own. */
+  chooseAgent(owner: ClientId, name: string, agent: string | undefined, nowMs: number): void {
+    this.#write(owner, name, { model: undefined, agent }, nowMs);
+  }
+
+  #write(owner: ClientId, name: string, { model, agent }: Choice, nowMs: number): void {
+    if (model === undefined && agent === undefined) this.forget(owner, name);
+    else this.#choose.run(owner, name, model ?? "", agent ?? null, nowMs);
   }
 
   /** Inside a transaction. */
@@ -42,4 +58,10 @@ export class ConversationStore {
   dropOld(beforeMs: number, limit: number): number {
     return Number(this.#dropOld.run(beforeMs, limit).changes);
   }
+}
+
+/** What was chosen in a conversation; undefined: whatever the config says. */
+export interface Choice {
+  readonly model: string | undefined;
+  readonly agent: string | undefined;
 }

@@ -1,5 +1,5 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
-import { SvcError } from "@svc/contract";
+import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
 import { APPROVALS_STEP } from "./approvals-schema.ts";
 import { CONVERSATIONS_STEP } from "./conversations-schema.ts";
@@ -8,8 +8,10 @@ import { DRAFTS_STEP } from "./messages/draft-columns.ts";
 import { MESSAGES_STEP } from "./messages/schema.ts";
 import { OPEN_TURNS_STEP } from "./open-turns-schema.ts";
 import { LONG_PAGE_SESSIONS_STEP, PAGE_SESSIONS_STEP } from "./page-sessions-schema.ts";
+import { SESSION_LIST_STEP } from "./session-list-schema.ts";
 import { SOP_STEP } from "./sop-schema.ts";
 import { TRACES_STEP } from "./traces-schema.ts";
+import { indexedWords, previewOf, titleOf } from "./turn-text.ts";
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
 export const STEPS: readonly string[] = [
@@ -120,11 +122,13 @@ export const STEPS: readonly string[] = [
   TRACES_STEP,
   LONG_PAGE_SESSIONS_STEP,
   OPEN_TURNS_STEP,
+  SESSION_LIST_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */
 export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
   const before = schemaVersion(db);
+  if (before < to) addStepFunctions(db);
   for (let have = before; have !== to; have = schemaVersion(db)) {
     if (have > to) throw newer();
     db.exec("BEGIN IMMEDIATE");
@@ -138,6 +142,17 @@ export function migrate(db: DatabaseSync, to: number = STEPS.length): boolean {
     }
   }
   return before !== to;
+}
+
+/** What steps read out of the messages of turns. For the steps alone: nothing in the schema names a function. */
+export function addStepFunctions(db: DatabaseSync): void {
+  const ofMessages = (name: string, read: (messages: Json) => string): void =>
+    db.function(name, { deterministic: true, directOnly: true }, (messages) =>
+      read(JSON.parse(String(messages)) as Json),
+    );
+  ofMessages("indexed_words", indexedWords);
+  ofMessages("title_of", titleOf);
+  ofMessages("preview_of", previewOf);
 }
 
 /** The schema this build writes. */

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
+import { SearchIndex } from "./search-index.ts";
 
 /** Most of one step. */
 const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576 } as const;
@@ -22,6 +23,7 @@ export interface SessionPage {
 
 export class OldSessions {
   readonly #conversations: ConversationStore;
+  readonly #search: SearchIndex;
   readonly #byActivity;
   readonly #dropSession;
   readonly #insertChain;
@@ -31,6 +33,7 @@ export class OldSessions {
 
   constructor(db: DatabaseSync, conversations: ConversationStore) {
     this.#conversations = conversations;
+    this.#search = new SearchIndex(db);
     this.#byActivity = db.prepare(
       `SELECT n, client_id AS owner, name, last_turn AS lastTurn, updated_at AS updatedAt FROM sessions
        WHERE last_turn < ? ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
@@ -74,7 +77,10 @@ export class OldSessions {
       if (!chain) break;
       let next: number | null = chain.lastTurn;
       while (next !== null && turns < STEP.turns && bytes < STEP.turnBytes) {
-        const gone = this.#deleteTurn.get(next) as { previous: number | null; bytes: number } | undefined;
+        this.#search.remove(next);
+        const gone: { previous: number | null; bytes: number } | undefined = this.#deleteTurn.get(next) as
+          | { previous: number | null; bytes: number }
+          | undefined;
         turns += 1;
         bytes += gone?.bytes ?? 0;
         next = gone?.previous ?? null;

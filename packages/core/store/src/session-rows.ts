@@ -15,6 +15,13 @@ export interface SessionRow {
   updated_at: number;
   turns: number;
   last_turn: number;
+  title: string;
+  titled_by: "words" | "model" | "person";
+  preview: string;
+  turns_read: number;
+  pinned_at: number | null;
+  archived_at: number | null;
+  first_turn: number;
 }
 
 export interface TurnRow {
@@ -42,6 +49,13 @@ export function sessionOf(row: SessionRow): SessionSummary {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     turns: row.turns,
+    title: row.title,
+    titledBy: row.titled_by,
+    preview: row.preview,
+    unread: Math.max(0, row.turns - row.turns_read),
+    isPinned: row.pinned_at !== null,
+    isArchived: row.archived_at !== null,
+    newestTurn: row.last_turn,
   };
 }
 

@@ -1,9 +1,15 @@
 /** Conversations and the turns in them. A turn is one row: the messages it added, in the model's own form. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
+import { SearchIndex, type SoughtPhrase } from "./search-index.ts";
 import { sessionOf, type SessionRow, turnOf, type TurnRow, type UsageRow } from "./session-rows.ts";
+import { previewOf, titleOf } from "./turn-text.ts";
 import type {
+  FoundTurn,
+  ListPosition,
   NewTurn,
+  SessionChanges,
+  SessionFilter,
   SessionPlace,
   SessionSummary,
   SessionUsage,
@@ -22,8 +28,12 @@ export class SessionStore {
   readonly #insertTurn;
   readonly #deleteTurn;
   readonly #turn;
-  readonly #byActivity;
-  readonly #byActivityOf;
+  readonly #lists;
+  readonly #search: SearchIndex;
+  readonly #setTitle;
+  readonly #setPinned;
+  readonly #setArchived;
+  readonly #setRead;
   readonly #deleteTurns;
   readonly #rename;
   readonly #used;
@@ -39,17 +49,34 @@ export class SessionStore {
     this.#idOf = db.prepare("SELECT id FROM sessions WHERE n = ?");
     // The turn that follows gets this row number: SQLite gives the largest one and one more.
     this.#insertSession = db.prepare(
-      "INSERT INTO sessions VALUES (NULL, ?, ?, ?, ?, ?, 1, (SELECT coalesce(max(n), 0) + 1 FROM turns))",
+      `INSERT INTO sessions (id, client_id, name, created_at, updated_at, turns, last_turn, title, preview, first_turn)
+       SELECT ?, ?, ?, ?, ?, 1, next, ?, ?, next FROM (SELECT coalesce(max(n), 0) + 1 AS next FROM turns)`,
     );
+    // Whoever archives a conversation has done with it; something new in it is not done with.
     this.#moveSession = db.prepare(
-      `UPDATE sessions SET updated_at = ?, turns = turns + 1, last_turn = ?
+      `UPDATE sessions SET updated_at = ?, turns = turns + 1, last_turn = ?, preview = iif(?3 = '', preview, ?3),
+         title = iif(title = '', ?4, title), archived_at = NULL
        WHERE n = ? AND last_turn = ? AND client_id = ? AND name = ?`,
     );
     this.#insertTurn = db.prepare("INSERT INTO turns VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)");
     this.#deleteTurn = db.prepare("DELETE FROM turns WHERE n = ?");
     this.#turn = db.prepare("SELECT * FROM turns WHERE n = ?");
-    this.#byActivity = db.prepare("SELECT * FROM sessions ORDER BY last_turn DESC LIMIT ?");
-    this.#byActivityOf = db.prepare("SELECT * FROM sessions WHERE client_id = ? ORDER BY last_turn DESC LIMIT ?");
+    const list = (pinned: string, owner: string) =>
+      db.prepare(`
+        SELECT * FROM sessions WHERE pinned_at ${pinned} AND last_turn < ?1
+          AND (?2 IS NULL OR (archived_at IS NOT NULL) = ?2) AND ${owner}
+        ORDER BY last_turn DESC LIMIT ?3`);
+    this.#lists = [true, false].map((isPinned) => {
+      const pinned = isPinned ? "IS NOT NULL" : "IS NULL";
+      return { isPinned, all: list(pinned, "?4 IS NULL"), own: list(pinned, "client_id = ?4") };
+    });
+    this.#search = new SearchIndex(db);
+    this.#setTitle = db.prepare("UPDATE sessions SET title = ?, titled_by = ? WHERE n = ?");
+    this.#setPinned = db.prepare("UPDATE sessions SET pinned_at = ? WHERE n = ?");
+    this.#setArchived = db.prepare("UPDATE sessions SET archived_at = ? WHERE n = ?");
+    this.#setRead = db.prepare(
+      "UPDATE sessions SET turns_read = min(turns, ?1) WHERE id = ?2 AND turns_read < min(turns, ?1)",
+    );
     this.#deleteTurns = db.prepare(`
       WITH RECURSIVE chain (n) AS (
         SELECT last_turn FROM sessions WHERE id = ?
@@ -75,11 +102,56 @@ export class SessionStore {
     return this.#find.get(clientId, name) as SessionPlace | undefined;
   }
 
-  /** Most recently active first. */
-  list(filter: { clientId?: ClientId }, limit: number): SessionSummary[] {
-    const { clientId } = filter;
-    const rows = clientId === undefined ? this.#byActivity.all(limit) : this.#byActivityOf.all(clientId, limit);
-    return (rows as unknown as SessionRow[]).map(sessionOf);
+  /** Pinned ones first, then the most recently active. `after`: those that follow this position in the list. */
+  list({ clientId, archived }: SessionFilter, limit: number, after?: ListPosition): SessionSummary[] {
+    const rows: SessionRow[] = [];
+    const isArchived = archived === undefined ? null : Number(archived);
+    for (const { isPinned, all, own } of this.#lists) {
+      if (after !== undefined && isPinned && !after.isPinned) continue;
+      const before = after?.isPinned === isPinned ? after.newestTurn : Number.MAX_SAFE_INTEGER;
+      const query = clientId === undefined ? all : own;
+      rows.push(...(query.all(before, isArchived, limit - rows.length, clientId ?? null) as unknown as SessionRow[]));
+    }
+    return rows.map(sessionOf);
+  }
+
+  /** Turns with all these phrases, the newest first; `before`: those older than this turn. No phrase finds nothing. */
+  search(
+    phrases: readonly SoughtPhrase[],
+    { clientId }: Pick<SessionFilter, "clientId">,
+    limit: number,
+    before?: number,
+  ): FoundTurn[] {
+    return this.#search.find(phrases, clientId, limit, before);
+  }
+
+  /** Inside a transaction. Tells whether there is such a session. */
+  change(id: string, { title, pinned, archived }: SessionChanges, nowMs: number): boolean {
+    const row = this.#byId.get(id) as unknown as SessionRow | undefined;
+    if (row === undefined) return false;
+    if (title === null) this.#setTitle.run(this.#firstWords(row), "words", row.n);
+    else if (title !== undefined) this.#setTitle.run(title, "person", row.n);
+    if (pinned !== undefined) this.#setPinned.run(pinned ? nowMs : null, row.n);
+    if (archived !== undefined) this.#setArchived.run(archived ? nowMs : null, row.n);
+    return true;
+  }
+
+  #firstWords({ n, first_turn: first }: SessionRow): string {
+    const turn = this.#turn.get(first) as unknown as TurnRow | undefined;
+    return turn?.session === n ? titleOf(turnOf(turn).messages) : "";
+  }
+
+  /** Inside a transaction: a title of the model's, unless a person chose one. Tells whether it was taken. */
+  suggestTitle(id: string, title: string): boolean {
+    const row = this.#byId.get(id) as unknown as SessionRow | undefined;
+    if (row === undefined || row.titled_by === "person") return false;
+    this.#setTitle.run(title, "model", row.n);
+    return true;
+  }
+
+  /** Inside a transaction: an operator has seen so many of its turns. Tells whether that is news. */
+  markRead(id: string, turns: number): boolean {
+    return Number(this.#setRead.run(turns, id).changes) > 0;
   }
 
   byId(id: string): StoredSession | undefined {
@@ -148,16 +220,27 @@ export class SessionStore {
   /** Inside a transaction: the turn, and its session when `place` is undefined. Returns where the session stands then. */
   append(session: SessionName, place: SessionPlace | undefined, turn: NewTurn): SessionPlace {
     const { id, clientId, name } = session;
-    const { at } = turn;
+    const { at, messages } = turn;
+    const [title, preview] = [titleOf(messages), previewOf(messages)];
     if (place === undefined) {
-      const begun = Number(this.#insertSession.run(id, clientId, name, at, at).lastInsertRowid);
+      const begun = Number(this.#insertSession.run(id, clientId, name, at, at, title, preview).lastInsertRowid);
       return { session: begun, lastTurn: this.#insert(begun, null, turn) };
     }
     const lastTurn = this.#insert(place.session, place.lastTurn, turn);
-    const { changes } = this.#moveSession.run(at, lastTurn, place.session, place.lastTurn, clientId, name);
+    const { changes } = this.#moveSession.run(
+      at,
+      lastTurn,
+      preview,
+      title,
+      place.session,
+      place.lastTurn,
+      clientId,
+      name,
+    );
     if (Number(changes) > 0) return { session: place.session, lastTurn };
     // The session was removed, or made anew, while its writer remembered the old place.
     this.#deleteTurn.run(lastTurn);
+    this.#search.remove(lastTurn);
     return this.append(session, this.find(clientId, name), turn);
   }
 
@@ -176,7 +259,9 @@ export class SessionStore {
       turn.state ?? "done",
       turn.meta ? JSON.stringify(turn.meta) : null,
     );
-    return Number(lastInsertRowid);
+    const n = Number(lastInsertRowid);
+    this.#search.add(n, turn.messages);
+    return n;
   }
 
   /** What its newest turns have used, at most `limit` of them. */
@@ -200,6 +285,7 @@ export class SessionStore {
 
   /** Inside a transaction: the session and all its turns, and what was chosen in it. Tells whether there was one. */
   remove(id: string): boolean {
+    this.#search.removeSession(id);
     this.#deleteTurns.run(id);
     this.#forgetChoice.run(id);
     return Number(this.#delete.run(id).changes) > 0;

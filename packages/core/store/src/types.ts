@@ -33,6 +33,46 @@ export interface SessionSummary {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly turns: number;
+  /** Empty: nothing was said in words. */
+  readonly title: string;
+  /** Whose words the title is: the first of the conversation, a model's, or what a person named it. */
+  readonly titledBy: "words" | "model" | "person";
+  /** The beginning of what was said last. */
+  readonly preview: string;
+  /** Turns that no operator has seen. */
+  readonly unread: number;
+  readonly isPinned: boolean;
+  readonly isArchived: boolean;
+  /** Row number of its newest turn, by which lists are ordered; 0: it has none yet. */
+  readonly newestTurn: number;
+}
+
+/** Which conversations a list or a search holds; what is left out makes no difference. */
+export interface SessionFilter {
+  /** The owner. */
+  readonly clientId?: ClientId | undefined;
+  readonly archived?: boolean | undefined;
+}
+
+/** Lists hold those that are pinned first. */
+export interface ListPosition {
+  readonly isPinned: boolean;
+  readonly newestTurn: number;
+}
+
+/** What an operator changes; what is left out stays. */
+export interface SessionChanges {
+  /** Null: the first words again. */
+  readonly title?: string | null;
+  readonly pinned?: boolean;
+  readonly archived?: boolean;
+}
+
+/** A turn in which all words were found. */
+export interface FoundTurn {
+  readonly n: number;
+  readonly turn: StoredTurn;
+  readonly session: SessionSummary;
 }
 
 /** Where a session stands on disk: its row, and its newest turn. */

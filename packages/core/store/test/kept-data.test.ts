@@ -54,7 +54,7 @@ describe("conversations", () => {
   test("are found by id, with the place they stand at", async () => {
     const place = await speak(store, "a", 2, { at: 7 });
     const found = { id: "id-c-a", clientId: "c", name: "a", createdAt: 7, updatedAt: 7, turns: 2, place };
-    expect(store.sessions.byId("id-c-a")).toEqual(found);
+    expect(store.sessions.byId("id-c-a")).toMatchObject(found);
     expect(store.sessions.byId("id-c-b")).toBeUndefined();
   });
 

@@ -4,13 +4,14 @@ import { DatabaseSync } from "node:sqlite";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { expect, test } from "vitest";
-import { STEPS } from "../src/migrations.ts";
+import { addStepFunctions, STEPS } from "../src/migrations.ts";
 import { Recovery } from "../src/recovery.ts";
 
 test("what the last process left is judged when the lock is free, and nothing is written before", () => {
   using home = temporaryHome();
   const file = join(home.path, "db");
   using other = new DatabaseSync(file);
+  addStepFunctions(other);
   for (const step of STEPS) other.exec(step);
   other.exec("INSERT INTO idempotency (scope, key, expires_at, turn_id, state) VALUES ('s', 'k', 1, 't', 'running')");
   other.exec("BEGIN IMMEDIATE");

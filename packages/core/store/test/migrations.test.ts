@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ClientId } from "@svc/contract";
 import { migrate, SCHEMA_VERSION, schemaVersion, STEPS } from "../src/migrations.ts";
-import { checkDatabase } from "../src/index.ts";
+import { checkDatabase, phrasesOf } from "../src/index.ts";
 import { arrive, delivery, house, type House, message } from "./house.ts";
 
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -75,6 +75,31 @@ function seventhRelease(): void {
   fifthRelease();
   const db = new DatabaseSync(home.file);
   db.exec(`BEGIN; ${STEPS[5]} ${STEPS[6]} PRAGMA user_version = 7; COMMIT;`);
+  db.close();
+}
+
+/** The same with a conversation in the form of a model's messages, and one that was dropped. */
+function seventhReleaseInWords(): void {
+  seventhRelease();
+  const said = JSON.stringify([
+    { role: "user", content: [{ type: "text", text: "Where is the Café key?" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hidden" },
+        { type: "text", text: "Under the mat." },
+      ],
+    },
+  ]);
+  const again = JSON.stringify([{ role: "user", content: [{ type: "text", text: "thank you" }] }, "odd", 7, null]);
+  const db = new DatabaseSync(home.file);
+  const turn = db.prepare("INSERT INTO turns VALUES (?, ?, ?, ?, 1, 'gpt', ?, 5, 1, 1, NULL)");
+  // Turns of a dropped conversation, whose row number another one has now.
+  turn.run(10, 9, null, "t-old", said);
+  db.exec("INSERT INTO dropped_chains VALUES (10)");
+  turn.run(11, 9, null, "t-11", said);
+  turn.run(12, 9, 11, "t-12", again);
+  db.exec("INSERT INTO sessions VALUES (9, 's-9', 'cl-2', 'keys', 10, 20, 2, 12)");
   db.close();
 }
 
@@ -200,6 +225,27 @@ test("a database of the seventh release has the turns it had, all of them with t
   store.close();
   const after = await checkDatabase(home.file, { quick: false, clock: home.clock });
   expect(after).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
+});
+
+test("a database of the seventh release is listed with titles, and searched", async () => {
+  seventhReleaseInWords();
+  const store = home.open();
+  expect(store.sessions.byId("s-9")).toMatchObject({
+    title: "Where is the Café key?",
+    titledBy: "words",
+    preview: "thank you",
+    unread: 0,
+    isPinned: false,
+    isArchived: false,
+  });
+  // No message of a model's form: nothing that could be a title.
+  expect(store.sessions.byId("s-1")).toMatchObject({ title: "", preview: "", unread: 0 });
+  const found = (query: string) => store.sessions.search(phrasesOf(query), {}, 10).map(({ turn: { id } }) => id);
+  expect([found("cafe"), found("mat"), found("hidden"), found("thank")]).toEqual([["t-11"], ["t-11"], [], ["t-12"]]);
+  expect(store.conversations.choiceOf("cl-2" as ClientId, "work")).toEqual({ model: "small", agent: undefined });
+  store.close();
+  const report = await checkDatabase(home.file, { quick: false, clock: home.clock });
+  expect(report).toEqual({ schema: SCHEMA_VERSION, problems: [], complete: true });
 });
 
 test("the build before this one refuses it, and goes on with a backup of its own", () => {

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import { describe, expect, test } from "vitest";
 import type { RetentionLimits } from "../src/index.ts";
-import { STEPS } from "../src/migrations.ts";
+import { addStepFunctions, STEPS } from "../src/migrations.ts";
 import { home, open, store, storeForEachTest } from "./each-test.ts";
 import { session, speak, turn } from "./house.ts";
 
@@ -183,6 +183,7 @@ describe("the file", () => {
     store.close();
     for (const name of ["", "-wal", "-shm"]) rmSync(home.file + name, { force: true });
     const db = new DatabaseSync(home.file);
+    addStepFunctions(db);
     db.exec(`${STEPS.join("")} PRAGMA user_version = ${STEPS.length}`);
     db.close();
     open();

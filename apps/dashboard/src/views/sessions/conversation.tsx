@@ -1,7 +1,6 @@
 import { path } from "../../api/client.ts";
 import type { Conversation as Info, Message } from "../../api/shapes.ts";
 import { Button } from "../../parts/button.tsx";
-import { Confirmed } from "../../parts/confirmed.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Shown } from "../../parts/shown.tsx";
@@ -10,8 +9,13 @@ import { useServices } from "../../services.ts";
 import { useMayOperate } from "../../session/use-device.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
+import { AgentPicker } from "../chats/agent-picker.tsx";
+import { BackToChats } from "../chats/back.tsx";
+import { ChatMenu } from "../chats/chat-menu.tsx";
+import { sourceOf, titleOf } from "../chats/chat-words.ts";
+import { useJump } from "../chats/use-jump.ts";
+import { useMarkRead } from "../chats/use-mark-read.ts";
 import { ChatBox } from "./chat-box.tsx";
-import { Owner } from "./owner.tsx";
 import { Thread } from "./thread.tsx";
 import { useLiveTurns } from "./use-live-turns.ts";
 import { useTranscript } from "./use-transcript.ts";
@@ -28,7 +32,7 @@ function Unknown({ info }: { readonly info: ReturnType<typeof useList<Info>> }) 
       <Shown read={info}>{() => null}</Shown>
       {info.error && (
         <p>
-          <a href={hrefOf("sessions")}>All sessions</a>
+          <a href={hrefOf("")}>All conversations</a>
         </p>
       )}
     </>
@@ -40,6 +44,8 @@ function Known({ info }: { readonly info: Info }) {
   const mayOperate = useMayOperate();
   const shown = useTranscript(info.id);
   const turns = useLiveTurns(info.id, shown.transcript);
+  useMarkRead(info);
+  useJump(shown);
   const isFresh = route.value.query["from"] === "chat";
   const canWrite = mayOperate && info.kind !== "procedure";
   const isReply = info.kind === "channel";
@@ -60,11 +66,13 @@ function Known({ info }: { readonly info: Info }) {
   };
   return (
     <>
-      <Heading title={nameOf(info)} keepsFocus={isFresh}>
-        {mayOperate && <Commands info={info} canStop={!canWrite && info.running} />}
+      <Heading title={titleOf(info)} keepsFocus={isFresh} start={<BackToChats />}>
+        {mayOperate && !canWrite && info.running && <Stop info={info} />}
+        {mayOperate && <AgentPicker chat={info} />}
+        {mayOperate && <ChatMenu chat={info} />}
       </Heading>
-      <p class="hint">
-        <Owner of={info} />
+      <p class="hint chat-source">
+        {sourceOf(info).name} {info.channel?.id ?? ""} {info.archived && <span class="mark">archived</span>}
       </p>
       <Shown read={shown.read}>
         {() => (
@@ -88,28 +96,16 @@ function Known({ info }: { readonly info: Info }) {
   );
 }
 
-/** The id of a chat, where it is one with people on a channel. */
-const nameOf = ({ channel, session_id: name }: Info): string => channel?.id ?? name;
-
 /** Where one can write, what runs is stopped in the message box. */
-function Commands({ info, canStop }: { readonly info: Info; readonly canStop: boolean }) {
+function Stop({ info }: { readonly info: Info }) {
   const { api } = useServices();
   const stop = useAction(() => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" }));
-  const remove = async (): Promise<void> => {
-    await api.call(path`/api/sessions/${info.id}`, { method: "DELETE" });
-    location.hash = hrefOf("sessions");
-  };
   return (
     <>
       <Problem error={stop.error} />
-      {canStop && (
-        <Button busy={stop.isRunning} onPress={() => void stop.run()}>
-          Stop
-        </Button>
-      )}
-      <Confirmed text="Delete" question="Delete this conversation?" act={remove}>
-        <p>What runs in it is stopped, and all of it goes from the disk.</p>
-      </Confirmed>
+      <Button busy={stop.isRunning} onPress={() => void stop.run()}>
+        Stop
+      </Button>
     </>
   );
 }

@@ -10,18 +10,19 @@ import type { LivePart, Waiting } from "./live-turns.ts";
 import { WaitingNote } from "./waiting.tsx";
 
 export function Message({ message }: { readonly message: Kept }) {
-  const { role, text, at, calls, kind, author, state } = message;
+  const { turn_id: turn, role, text, at, calls, kind, author, state } = message;
   const aside = state === "waiting" ? "waits for the answer before it" : <Ago at={at} />;
   if (kind === "continue" && role === "user") {
     return (
-      <li class="note">
+      <li class="note" data-turn={turn}>
         <Writer author={author} /> asked for the rest of the answer. <span class="hint">{aside}</span>
       </li>
     );
   }
   const isUser = role === "user";
+  const writer = isUser || kind === "by_hand" ? <Writer author={author} /> : "Agent";
   return (
-    <Bubble role={role} writer={isUser || kind === "by_hand" ? <Writer author={author} /> : "Agent"} aside={aside}>
+    <Bubble role={role} turn={turn} writer={writer} aside={aside}>
       {calls.map((call) => (
         <Call key={call.call_id} call={call} />
       ))}
@@ -55,13 +56,15 @@ function Writer({ author }: { readonly author: Author | null }) {
 interface BubbleProps {
   readonly role: Kept["role"];
   readonly writer: ComponentChildren;
+  /** By which it is found again. */
+  readonly turn?: string;
   readonly aside: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-function Bubble({ role, writer, aside, children }: BubbleProps) {
+function Bubble({ role, writer, turn, aside, children }: BubbleProps) {
   return (
-    <li class={`bubble ${role}`}>
+    <li class={`bubble ${role}`} data-turn={turn}>
       <p class="bubble-head">
         <strong>{writer}</strong> <span class="hint">{aside}</span>
       </p>

@@ -4,6 +4,7 @@ import type { Conversation } from "../../api/shapes.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
+import { BackToChats } from "../chats/back.tsx";
 import { ChatBox } from "./chat-box.tsx";
 
 export function NewChat() {
@@ -24,7 +25,7 @@ export function NewChat() {
   };
   return (
     <>
-      <Heading title="New chat" keepsFocus />
+      <Heading title="New chat" keepsFocus start={<BackToChats />} />
       <div class="composer">
         <ChatBox autoFocus draft="new" isBusy={false} onSend={send} onStop={async () => {}} />
       </div>

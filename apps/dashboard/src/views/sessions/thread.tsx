@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { useServices } from "../../services.ts";
 import { useMayOperate } from "../../session/use-device.ts";
 import type { LiveTurn } from "./live-turns.ts";
 import { turnsOf } from "./transcript-pages.ts";
@@ -21,9 +22,11 @@ interface Props {
 
 export function Thread({ conversation, shown, turns, children }: Props) {
   const mayOperate = useMayOperate();
+  const { query } = useServices().route.value;
   const messages = shown.transcript?.messages ?? [];
   const newest = shown.transcript?.newest ?? null;
-  const { isAway, toEnd } = useFollow(messages[0] && `${messages[0].turn_id} ${messages[0].role} ${messages[0].text}`);
+  const first = messages[0] && `${messages[0].turn_id} ${messages[0].role} ${messages[0].text}`;
+  const { isAway, toEnd } = useFollow(first, query["turn"] !== undefined);
   const kept = turnsOf(messages);
   const last = kept.at(-1)?.id;
   const isOwn = kept.at(-1)?.messages[0]?.role === "user";

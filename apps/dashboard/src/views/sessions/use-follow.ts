@@ -10,9 +10,12 @@ export interface Follow {
   toEnd(): void;
 }
 
-/** @param first What the list begins with: when it changes, older messages came above and the reader stays. */
-export function useFollow(first: string | undefined): Follow {
-  const isFollowing = useRef(true);
+/**
+ * @param first What the list begins with: when it changes, older messages came above and the reader stays.
+ * @param startsAway The reader was led to an older message.
+ */
+export function useFollow(first: string | undefined, startsAway = false): Follow {
+  const isFollowing = useRef(!startsAway);
   const [isAway, setAway] = useState(false);
   const toEnd = (): void => {
     isFollowing.current = true;

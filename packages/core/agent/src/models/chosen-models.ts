@@ -36,6 +36,6 @@ export class ChosenModels {
 }
 
 /** Names that can be chosen, the standing one first. */
-export const choosableNames = ({ model, choices }: AgentProfile): string[] => [
+export const choosableNames = ({ model, choices }: Pick<AgentProfile, "model" | "choices">): string[] => [
   ...new Set([model, ...choices].map(modelName)),
 ];

@@ -1,22 +1,30 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
-import { type Conversation, type Inbound, SvcError } from "@svc/contract";
-import type { SessionSummary, Store } from "@svc/store";
+import { type Clock, type Conversation, type Inbound, type SessionEvent, SvcError } from "@svc/contract";
+import { DEFAULT_AGENT } from "@svc/kernel";
+import type { ListPosition, SessionSummary, Store } from "@svc/store";
 import { authorOfSender, laneOfSession } from "../messaging/session-message.ts";
+import { choosableNames } from "../models/chosen-models.ts";
+import type { AgentProfile } from "../profiles.ts";
 import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns.ts";
 import { followUpsOf } from "../turn/follow-up.ts";
 import { conversationKey, type History } from "../turn/history.ts";
 import type { Lanes } from "../turn/lanes.ts";
 import { cutOff, userMessage } from "../turn/messages.ts";
 import { messagePage } from "./message-page.ts";
+import { searchMessages } from "./search.ts";
 import { shownMessages } from "./shown-messages.ts";
 import type {
   RunningTurn,
+  SearchPage,
+  SearchRequest,
   SessionFilter,
   SessionInfo,
+  SessionListPage,
   SessionMessage,
   SessionPage,
   SessionPageRequest,
   SessionService,
+  SessionUpdate,
 } from "./types.ts";
 
 export interface SessionParts {
@@ -24,7 +32,11 @@ export interface SessionParts {
   readonly active: ActiveTurns;
   readonly lanes: Lanes;
   readonly history: History;
+  readonly clock: Pick<Clock, "now">;
   readonly redact: (text: string) => string;
+  readonly publish?: ((event: SessionEvent) => void) | undefined;
+  /** An agent of the config. */
+  readonly profileOf: (name: string) => AgentProfile | undefined;
 }
 
 export class Sessions implements SessionService {
@@ -36,14 +48,71 @@ export class Sessions implements SessionService {
 
   list(filter: SessionFilter, limit: number): SessionInfo[] {
     const stored = this.#parts.store.sessions.list(filter, limit);
-    const begun = this.#begun().filter(({ clientId }) => filter.clientId === undefined || filter.clientId === clientId);
+    const { clientId: owner, archived } = filter;
+    const begun = this.#begun().filter(
+      ({ clientId }) => (owner === undefined || owner === clientId) && archived !== true,
+    );
+    return [...begun.reverse(), ...this.#infosOf(stored)].slice(0, limit);
+  }
+
+  page(filter: SessionFilter, limit: number, before?: string): SessionListPage {
+    // One more than is asked for: then there is a next page.
+    const listed =
+      before === undefined
+        ? this.list(filter, limit + 1)
+        : this.#infosOf(this.#parts.store.sessions.list(filter, limit + 1, positionOf(before)));
+    const sessions = listed.slice(0, limit);
+    return { sessions, before: listed.length > limit ? cursorOf(sessions.at(-1)) : undefined };
+  }
+
+  search(request: SearchRequest): SearchPage {
     const active = this.#parts.active.keys();
-    return [...begun.reverse(), ...stored.map((session) => infoOf(session, active))].slice(0, limit);
+    return searchMessages({ ...this.#parts, infoOf: (session) => this.#infoOf(session, active) }, request);
+  }
+
+  async update(id: string, { agent, model, ...changes }: SessionUpdate): Promise<SessionInfo | undefined> {
+    const { store, clock, profileOf } = this.#parts;
+    const before = store.sessions.byId(id);
+    if (before === undefined) return undefined;
+    const { clientId, name } = before;
+    const chosen = agent === undefined ? store.conversations.choiceOf(clientId, name).agent : (agent ?? undefined);
+    if (typeof agent === "string" && profileOf(agent) === undefined) throw new SvcError("AGENT_UNKNOWN");
+    if (typeof model === "string") {
+      const names = choosableNames(profileOf(chosen ?? DEFAULT_AGENT) ?? profileOf(DEFAULT_AGENT)!);
+      if (!names.includes(model)) {
+        throw new SvcError("BAD_REQUEST", `model must be one that the agent can answer with: ${names.join(", ")}.`);
+      }
+    }
+    const isThere = await store.write(() => {
+      const nowMs = clock.now();
+      if (!store.sessions.change(id, changes, nowMs)) return false;
+      if (agent !== undefined) store.conversations.chooseAgent(clientId, name, agent ?? undefined, nowMs);
+      if (model !== undefined) store.conversations.choose(clientId, name, model ?? undefined, nowMs);
+      return true;
+    });
+    return isThere ? this.changed(id) : undefined;
+  }
+
+  async markRead(id: string, turns: number): Promise<SessionInfo | undefined> {
+    const { store } = this.#parts;
+    const isNews = await store.write(() => store.sessions.markRead(id, turns));
+    return isNews ? this.changed(id) : this.find(id);
+  }
+
+  /** Every page that shows the list reads it again. */
+  changed(id: string): SessionInfo | undefined {
+    const session = this.find(id);
+    if (session) {
+      this.#parts.publish?.({ type: "session-updated", id, sessionId: session.name, owner: session.clientId });
+    }
+    return session;
   }
 
   find(id: string): SessionInfo | undefined {
     const stored = this.#parts.store.sessions.byId(id);
-    return stored ? infoOf(stored, this.#parts.active.keys()) : this.#begun().find((session) => session.id === id);
+    return stored
+      ? this.#infoOf(stored, this.#parts.active.keys())
+      : this.#begun().find((session) => session.id === id);
   }
 
   messages(id: string, page: SessionPageRequest): SessionPage {
@@ -116,6 +185,36 @@ export class Sessions implements SessionService {
     });
   }
 
+  #infosOf(stored: readonly SessionSummary[]): SessionInfo[] {
+    const active = this.#parts.active.keys();
+    return stored.map((session) => this.#infoOf(session, active));
+  }
+
+  #infoOf(session: SessionSummary, active: ReadonlySet<string>): SessionInfo {
+    const { store, redact } = this.#parts;
+    const { id, clientId, name, createdAt, updatedAt, turns, title, titledBy, preview } = session;
+    const { unread, isPinned, isArchived, newestTurn } = session;
+    const running = active.has(conversationKey(clientId, name));
+    return {
+      id,
+      clientId,
+      name,
+      createdAt,
+      updatedAt,
+      turns,
+      running,
+      channel: conversationIn(name),
+      unread,
+      isPinned,
+      isArchived,
+      newestTurn,
+      title: redact(title),
+      titledBy,
+      preview: redact(preview),
+      ...store.conversations.choiceOf(clientId, name),
+    };
+  }
+
   /** Conversations none of whose turns has ended: not on disk as such yet. Oldest first. */
   #begun(): SessionInfo[] {
     const { store, active } = this.#parts;
@@ -130,15 +229,26 @@ export class Sessions implements SessionService {
   }
 }
 
-function infoOf(session: SessionSummary, active: ReadonlySet<string>): SessionInfo {
-  const { id, clientId, name, createdAt, updatedAt, turns } = session;
-  const running = active.has(conversationKey(clientId, name));
-  return { id, clientId, name, createdAt, updatedAt, turns, running, channel: conversationIn(name) };
-}
-
 function begunInfo(id: string, { owner: clientId, name, sentAt }: ActiveTurn): SessionInfo {
-  const times = { createdAt: sentAt, updatedAt: sentAt };
-  return { id, clientId, name, ...times, turns: 0, running: true, channel: conversationIn(name) };
+  return {
+    id,
+    clientId,
+    name,
+    createdAt: sentAt,
+    updatedAt: sentAt,
+    turns: 0,
+    running: true,
+    channel: conversationIn(name),
+    title: "",
+    titledBy: "words",
+    preview: "",
+    unread: 0,
+    isPinned: false,
+    isArchived: false,
+    newestTurn: 0,
+    agent: undefined,
+    model: undefined,
+  };
 }
 
 function ofActive(turn: ActiveTurn) {
@@ -164,4 +274,15 @@ function conversationIn(name: string): Conversation | undefined {
   if (!name.startsWith('["')) return undefined;
   const [channel, id, thread] = JSON.parse(name.slice(0, name.lastIndexOf("]") + 1)) as [string, string, string?];
   return { channel, id, ...(thread !== undefined && { thread }) };
+}
+
+/** Of a list: whether it ends among the pinned ones, and with which turn. */
+const cursorOf = (last: SessionInfo | undefined): string | undefined =>
+  last &&
+  `${last.isPinned || last.newestTurn === 0 ? 1 : 0}.${last.newestTurn === 0 ? Number.MAX_SAFE_INTEGER : last.newestTurn}`;
+
+function positionOf(cursor: string): ListPosition {
+  const [, pinned, turn] = /^([01])\.(\d{1,16})$/.exec(cursor) ?? [];
+  if (turn === undefined) throw new SvcError("BAD_REQUEST", "The cursor is not one that a page of conversations gave.");
+  return { isPinned: pinned === "1", newestTurn: Number(turn) };
 }

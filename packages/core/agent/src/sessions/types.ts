@@ -1,11 +1,30 @@
 /** Conversations as they are looked at from outside. Nothing here has the form of any model provider. */
 import type { ClientId, Conversation, Json } from "@svc/contract";
-import type { Author, SessionSummary, TurnMeta, TurnProblem, TurnState } from "@svc/store";
+import type {
+  Author,
+  SessionChanges,
+  SessionFilter,
+  SessionSummary,
+  TurnMeta,
+  TurnProblem,
+  TurnState,
+} from "@svc/store";
 import type { FollowUp } from "../types.ts";
 
 export interface SessionService {
-  /** Running ones that are not on disk yet first, then the most recently active. */
+  /** Running ones that are not on disk yet first, then those that are pinned, then the most recently active. */
   list(filter: SessionFilter, limit: number): SessionInfo[];
+  /** The same in pages. Throws BAD_REQUEST for a cursor that no page gave. */
+  page(filter: SessionFilter, limit: number, before?: string): SessionListPage;
+  /** Messages with all words of a query, the newest first. Throws BAD_REQUEST for a cursor that no page gave. */
+  search(request: SearchRequest): SearchPage;
+  /**
+   * Resolves with the conversation as it is then; undefined: there is none on disk. Rejects with AGENT_UNKNOWN, BAD_REQUEST for a
+   * model that the agent does not have, STORE_*.
+   */
+  update(id: string, changes: SessionUpdate): Promise<SessionInfo | undefined>;
+  /** An operator has seen so many turns of it. Resolves as `update`. */
+  markRead(id: string, turns: number): Promise<SessionInfo | undefined>;
   find(id: string): SessionInfo | undefined;
   /** The newest messages, or those before a cursor; in order. Throws SESSION_UNKNOWN, BAD_REQUEST. */
   messages(id: string, page: SessionPageRequest): SessionPage;
@@ -22,10 +41,7 @@ export interface SessionService {
   running(): RunningTurn[];
 }
 
-export interface SessionFilter {
-  /** The owner. */
-  readonly clientId?: ClientId;
-}
+export type { SessionFilter } from "@svc/store";
 
 /** `clientId` is the owner: who may see it. */
 export interface SessionInfo extends SessionSummary {
@@ -33,6 +49,53 @@ export interface SessionInfo extends SessionSummary {
   readonly running: boolean;
   /** Where its people are, if it is one with people on a channel. */
   readonly channel: Conversation | undefined;
+  /** What was chosen for it; undefined: as configured. */
+  readonly agent: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** What is left out stays; null: as configured. */
+export interface SessionUpdate extends SessionChanges {
+  /** Another agent answers with its own model. */
+  readonly agent?: string | null;
+  readonly model?: string | null;
+}
+
+export interface SessionListPage {
+  readonly sessions: readonly SessionInfo[];
+  /** Leads to the conversations after these; undefined: there are none. */
+  readonly before: string | undefined;
+}
+
+export interface SearchRequest {
+  /** Words, and phrases in double quotes. */
+  readonly query: string;
+  /** The owner of what is searched; undefined: all is. */
+  readonly clientId?: ClientId | undefined;
+  readonly limit: number;
+  /** `before` of an earlier page. */
+  readonly before?: string | undefined;
+}
+
+export interface SearchPage {
+  readonly results: readonly FoundMessage[];
+  readonly before: string | undefined;
+}
+
+/** The message of a turn that has most of the words; a turn is found once. */
+export interface FoundMessage {
+  readonly session: SessionInfo;
+  readonly turnId: string;
+  readonly at: number;
+  readonly role: SessionMessage["role"];
+  /** One line of it. */
+  readonly snippet: readonly SnippetPart[];
+}
+
+export interface SnippetPart {
+  readonly text: string;
+  /** It is what was searched for. */
+  readonly isHit: boolean;
 }
 
 export interface RunningTurn {

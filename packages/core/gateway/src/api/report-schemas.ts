@@ -9,6 +9,7 @@ const AGENT = v.object({
   name: v.string(),
   provider: v.string(),
   model: v.string(),
+  models: v.pipe(v.array(v.string()), v.description("Those that can be chosen for a conversation, its own first.")),
   price_known: v.boolean(),
   cost_today_usd: usd("Of the turns whose price is known; days are UTC."),
   max_cost_per_day: v.nullable(usd("US dollars.")),

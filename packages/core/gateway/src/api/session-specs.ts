@@ -1,18 +1,33 @@
 /** The routes of conversations as data. */
+import { EXPORT_FORMATS, TITLE_CHARS } from "@svc/agent";
 import { integer } from "@svc/contract";
 import * as v from "valibot";
 import type { ApiRoute } from "./app.ts";
-import { limit, name, time } from "./fields.ts";
+import { limit, name, oneOf, time } from "./fields.ts";
 
 type Spec = Omit<ApiRoute, "handle">;
 
 /** Completes "The turn was stopped by …". */
 export const BY = "an operator";
 
+const pageCursor = () =>
+  v.optional(v.pipe(v.string(), v.maxLength(200), v.description("the cursor of a page that was read before")));
+
+const nextPage = (what: string) =>
+  v.pipe(v.nullable(v.string()), v.description(`Leads to the ${what}; null: there are none.`));
+
 const SESSION = v.object({
   id: name("Of the conversation, for the paths below."),
   session_id: name("What its owner calls it (X-Session-Id)."),
   device: v.nullable(v.object({ id: v.string(), name: v.string() })),
+  title: v.pipe(v.nullable(v.string()), v.description("null: nothing was said in words.")),
+  titled_by: v.pipe(v.picklist(["words", "model", "person"]), v.description("words: the first of the conversation.")),
+  preview: v.pipe(v.string(), v.description("The beginning of what was said last, in one line.")),
+  unread: v.pipe(integer(0), v.description("Turns that no operator has read: one count for all devices of operators.")),
+  pinned: v.boolean(),
+  archived: v.boolean(),
+  agent: v.pipe(v.nullable(v.string()), v.description("Chosen for this conversation; null: as configured.")),
+  model: v.pipe(v.nullable(v.string()), v.description("Chosen for this conversation; null: as configured.")),
   turns: integer(0),
   kind: v.pipe(
     v.picklist(["chat", "channel", "procedure"]),
@@ -91,10 +106,113 @@ export const LIST: Spec = {
   method: "GET",
   path: "/api/sessions",
   access: "read",
-  summary: "Lists conversations, the most recently active first.",
+  summary: "Lists conversations: pinned ones first, then the most recently active.",
   details: "A token sees its own; an operator's sees all of them.",
-  query: { limit: limit("conversations") },
-  answers: { 200: { description: "The conversations.", body: v.object({ sessions: v.array(SESSION) }) } },
+  query: { limit: limit("conversations"), before: pageCursor(), archived: oneOf(["false", "true", "all"]) },
+  answers: {
+    200: {
+      description: "The conversations. Archived ones are left out unless they are asked for.",
+      body: v.object({ sessions: v.array(SESSION), before: nextPage("conversations after these") }),
+    },
+  },
+};
+
+const MAX_QUERY_CHARS = 200;
+
+export const SEARCH: Spec = {
+  method: "GET",
+  path: "/api/sessions/search",
+  access: "read",
+  summary: "Finds what was said, the newest first.",
+  details:
+    "All words must be in one turn; the last one may be the beginning of a word, and a phrase stands in double quotes. Case and " +
+    "accents make no difference, and there is no other syntax. A token searches its own conversations; an operator's searches all.",
+  query: {
+    q: v.pipe(
+      v.string(),
+      v.minLength(1),
+      v.maxLength(MAX_QUERY_CHARS),
+      v.description(`1 to ${MAX_QUERY_CHARS} characters to look for`),
+    ),
+    limit: limit("results"),
+    before: pageCursor(),
+  },
+  answers: {
+    200: {
+      description: "One result for each turn that has the words.",
+      body: v.object({
+        results: v.array(
+          v.object({
+            session: SESSION,
+            turn_id: v.string(),
+            at: time(),
+            role: v.picklist(["user", "assistant"]),
+            snippet: v.pipe(
+              v.array(v.object({ text: v.string(), hit: v.boolean() })),
+              v.description("One line of the message, in parts: those that were looked for, and those around them."),
+            ),
+          }),
+        ),
+        before: nextPage("older results"),
+      }),
+    },
+  },
+};
+
+export const UPDATE: Spec = {
+  method: "PATCH",
+  path: "/api/sessions/{id}",
+  access: "operate",
+  summary: "Renames, pins or archives a conversation, or chooses who answers in it.",
+  details: "What is left out stays as it is. A new message brings an archived conversation back.",
+  params,
+  body: v.strictObject({
+    title: v.optional(
+      v.pipe(
+        v.nullable(v.string()),
+        v.description(`1 to ${TITLE_CHARS} characters in one line; null: the first words of the conversation.`),
+      ),
+    ),
+    pinned: v.optional(v.boolean()),
+    archived: v.optional(v.boolean()),
+    agent: v.optional(v.pipe(v.nullable(v.string()), v.description("An agent of the config; null: as configured."))),
+    model: v.optional(
+      v.pipe(v.nullable(v.string()), v.description("One that the agent can answer with; null: as configured.")),
+    ),
+  }),
+  answers: { 200: { description: "The conversation as it is now.", body: SESSION } },
+  errors: [...errors, "AGENT_UNKNOWN", "STORE_FULL", "STORE_FAILED"],
+};
+
+export const READ: Spec = {
+  method: "POST",
+  path: "/api/sessions/{id}/read",
+  access: "operate",
+  summary: "Marks turns of a conversation as read, for all operators.",
+  params,
+  body: v.strictObject({
+    turns: v.pipe(integer(0), v.description("How many of its turns were seen: what came meanwhile stays unread.")),
+  }),
+  answers: { 200: { description: "The conversation as it is now.", body: SESSION } },
+  errors: [...errors, "STORE_FULL", "STORE_FAILED"],
+};
+
+export const EXPORT: Spec = {
+  method: "GET",
+  path: "/api/sessions/{id}/export",
+  access: "read",
+  summary: "Answers a whole conversation as a file.",
+  params,
+  query: { format: oneOf(EXPORT_FORMATS) },
+  answers: {
+    200: {
+      description: "A file to save: Markdown, unless JSON is asked for.",
+      type: "application/octet-stream",
+      body: v.string(),
+      headers: { "Content-Disposition": v.pipe(v.string(), v.description("With the name of the file.")) },
+    },
+  },
+  errors: [...errors, "TOO_LARGE"],
 };
 
 export const FIND: Spec = {
@@ -115,9 +233,7 @@ export const MESSAGES: Spec = {
   params,
   query: {
     limit: limit("messages"),
-    before: v.optional(
-      v.pipe(v.string(), v.maxLength(200), v.description("the cursor of a page that was read before")),
-    ),
+    before: pageCursor(),
   },
   answers: { 200: { description: "A page, the oldest message first.", body: PAGE } },
   errors,
@@ -150,4 +266,4 @@ export const REMOVE: Spec = {
   errors: [...errors, "STORE_FULL", "STORE_FAILED"],
 };
 
-export const SESSION_SPECS = [LIST, FIND, MESSAGES, CANCEL, REMOVE];
+export const SESSION_SPECS = [LIST, SEARCH, FIND, UPDATE, READ, MESSAGES, EXPORT, CANCEL, REMOVE];

@@ -1,25 +1,73 @@
 /** Conversations: a token sees its own, an operator everybody's, marked with the device. */
-import { pageJson, type SessionInfo, sessionJson, type SessionMessage } from "@svc/agent";
-import { SvcError, type Json } from "@svc/contract";
+import {
+  checkedTitle,
+  type ExportFormat,
+  exportSession,
+  foundJson,
+  pageJson,
+  type SessionInfo,
+  sessionJson,
+  type SessionMessage,
+  type SessionOwner,
+  type SessionUpdate,
+} from "@svc/agent";
+import { type ClientId, SvcError, type Json } from "@svc/contract";
 import type { Author, Device } from "@svc/store";
 import type { Devices } from "../auth/devices.ts";
-import { jsonReply } from "../http/reply.ts";
+import { jsonReply, Reply } from "../http/reply.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
+import { type BodyLimits, jsonBody } from "./body.ts";
 import { limitOf } from "./fields.ts";
 import * as spec from "./session-specs.ts";
 import { isOfProcedure, type SessionTurnDeps, sessionTurnRoutes } from "./session-turns.ts";
 
 export interface SessionRouteDeps extends SessionTurnDeps {
   readonly devices: Pick<Devices, "ofClient" | "ofId">;
+  readonly bodies: BodyLimits;
 }
 
 export function sessionRoutes(deps: SessionRouteDeps): ApiRoute[] {
-  const { sessions } = deps;
+  const { sessions, bodies } = deps;
   const view = new SessionsView(deps);
   return [
-    { ...spec.LIST, handle: ({ device, query }) => jsonReply(200, { sessions: view.list(device, limitOf(query)) }) },
+    { ...spec.LIST, handle: (request) => jsonReply(200, view.list(request)) },
+    { ...spec.SEARCH, handle: (request) => jsonReply(200, view.search(request)) },
     { ...spec.FIND, handle: (request) => jsonReply(200, view.shown(view.find(request))) },
     { ...spec.MESSAGES, handle: (request) => jsonReply(200, view.messages(view.find(request), request)) },
+    {
+      ...spec.UPDATE,
+      async handle(request) {
+        const { id } = view.find(request);
+        const body = await jsonBody(request, spec.UPDATE.body, bodies);
+        if (body instanceof Reply) return body;
+        const update = (body ?? {}) as SessionUpdate;
+        const { title } = update;
+        const changes = typeof title === "string" ? { ...update, title: checkedTitle(title) } : update;
+        return jsonReply(200, view.changed(await sessions.update(id, changes)));
+      },
+    },
+    {
+      ...spec.READ,
+      async handle(request) {
+        const { id } = view.find(request);
+        const body = await jsonBody(request, spec.READ.body, bodies);
+        if (body instanceof Reply) return body;
+        return jsonReply(200, view.changed(await sessions.markRead(id, (body as { turns: number }).turns)));
+      },
+    },
+    {
+      ...spec.EXPORT,
+      async handle(request) {
+        const session = view.find(request);
+        const format = (request.query["format"] as ExportFormat | undefined) ?? "markdown";
+        const { text, fileName } = await exportSession(sessions, session, view.ownerOf(session), format);
+        // What people and models wrote is saved, and never drawn as a page of ours.
+        return new Reply(200, "application/octet-stream", text, [
+          "content-disposition",
+          `attachment; filename="${fileName}"`,
+        ]);
+      },
+    },
     {
       ...spec.CANCEL,
       handle: (request) => {
@@ -49,9 +97,25 @@ class SessionsView {
     this.#devices = devices;
   }
 
-  list(device: Device, limit: number): Json {
-    const filter = device.scope === "operator" ? {} : { clientId: device.clientId };
-    return this.#sessions.list(filter, limit).map((session) => this.shown(session));
+  list({ device, query }: ApiRequest): Json {
+    const archived = ARCHIVED[(query["archived"] as keyof typeof ARCHIVED | undefined) ?? "false"];
+    const before = query["before"] as string | undefined;
+    const page = this.#sessions.page({ ...ownerFor(device), archived }, limitOf(query), before);
+    return { sessions: page.sessions.map((session) => this.shown(session)), before: page.before ?? null };
+  }
+
+  search({ device, query }: ApiRequest): Json {
+    const before = query["before"] as string | undefined;
+    const text = query["q"] as string;
+    const page = this.#sessions.search({ ...ownerFor(device), query: text, limit: limitOf(query), before });
+    const results = page.results.map((found) => foundJson(found, this.ownerOf(found.session)));
+    return { results, before: page.before ?? null };
+  }
+
+  /** Throws SESSION_UNKNOWN: it was removed meanwhile. */
+  changed(session: SessionInfo | undefined): Json {
+    if (!session) throw new SvcError("SESSION_UNKNOWN");
+    return this.shown(session);
   }
 
   /** Throws SESSION_UNKNOWN, for a foreign one as for none: what others have is not to be found out. */
@@ -80,6 +144,16 @@ class SessionsView {
   }
 
   shown(session: SessionInfo): Json {
-    return sessionJson(session, this.#devices.ofClient(session.clientId), isOfProcedure(session));
+    return sessionJson(session, this.ownerOf(session));
+  }
+
+  ownerOf(session: SessionInfo): SessionOwner {
+    return { device: this.#devices.ofClient(session.clientId), isProcedure: isOfProcedure(session) };
   }
 }
+
+const ARCHIVED = { false: false, true: true, all: undefined } as const;
+
+/** An operator's token sees everybody's conversations. */
+const ownerFor = ({ scope, clientId }: Device): { readonly clientId?: ClientId } =>
+  scope === "operator" ? {} : { clientId };

@@ -4,7 +4,7 @@ import type { GenericSchema } from "valibot";
 import type { Need } from "../auth/authenticator.ts";
 
 export interface RouteSpec extends Omit<RouteDoc, "answers"> {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Literal, but for segments `{name}`. */
   readonly path: string;
   /** Everybody, everybody who presents nothing wrong, programs on this machine, or whose bearer it takes. */

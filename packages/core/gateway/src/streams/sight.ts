@@ -7,13 +7,13 @@ export type Sight = (event: SvcEvent) => boolean;
 /** `begun`: ids of the turns that this connection has begun. A token for messages sees nothing else. */
 export function sightOf({ scope, clientId }: Device, begun: ReadonlySet<string>): Sight {
   if (scope === "operator") return () => true;
-  if (scope === "webhook") return (event) => isOfTurn(event) && begun.has(event.turnId);
-  return (event) => (isOfTurn(event) ? event.owner === clientId : OPEN.has(event.type));
+  if (scope === "webhook") return (event) => "turnId" in event && isOwned(event) && begun.has(event.turnId);
+  return (event) => (isOwned(event) ? event.owner === clientId : OPEN.has(event.type));
 }
 
 /** Not what people write, ask and answer in channels. */
 const OPEN: ReadonlySet<SvcEvent["type"]> = new Set(["sop-run-start", "sop-run-step", "sop-run-end", "channel-health"]);
 
-type OfTurn = Extract<SvcEvent, { readonly owner: unknown }>;
+type Owned = Extract<SvcEvent, { readonly owner: unknown }>;
 
-const isOfTurn = (event: SvcEvent): event is OfTurn => "owner" in event;
+const isOwned = (event: SvcEvent): event is Owned => "owner" in event;

@@ -61,6 +61,11 @@ export const agent = v.strictObject({
   ),
   max_parallel_turns: count(16, 1, 10_000, "Turns that run at the same time, over all conversations."),
   max_cost_per_day: maxCostPerDay,
+  title_model: v.optional(
+    text(
+      "Titles new conversations while no turn runs: model.name or one of model.choices. Default: their first words.",
+    ),
+  ),
 });
 
 export const policy = v.strictObject({

@@ -27,6 +27,8 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
       const of = { turn_id: turnId, conversation_id: conversationId, session_id: sessionId };
       return { ...of, device: deviceOf(owner) ?? null, ...ofTurn(event) };
     }
+    case "session-updated":
+      return { id: event.id, session_id: event.sessionId, device: deviceOf(event.owner) ?? null };
     case "message-received":
       return {
         message_id: event.messageId,

@@ -6,7 +6,8 @@ import { bytesOf, chunked, headOf, whole } from "../attacks/request.ts";
 import { markArbitrary } from "../attacks/subject.ts";
 
 /** They may be asked anything: what they do, they do to what does not exist. */
-const HARMLESS = `ping status tools features answer chat tool sessions session-messages session-cancel session-delete
+const HARMLESS =
+  `ping status tools features answer chat tool sessions session-messages session-search session-update session-export session-cancel session-delete
   devices device-rename device-revoke doctor`.split(/\s+/);
 /** They would really do it: they are only sent bodies that must be refused before. */
 const EARNEST = "reload restart backup restore secrets-set secrets-encrypt secrets-rotate model-test pair".split(" ");

@@ -47,6 +47,12 @@ export function eventSamples(name: Name): EventSamples {
       outputTokens: 5,
       costUsd: 0.25,
     },
+    "session-updated": {
+      type: "session-updated",
+      id: planted("session"),
+      sessionId: planted("name"),
+      owner: turn.owner,
+    },
     "message-received": {
       type: "message-received",
       messageId: "in-1",

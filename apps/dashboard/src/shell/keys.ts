@@ -1,0 +1,77 @@
+/** Keys that work everywhere. Single letters do nothing while somebody types, and can be switched off. */
+import { hrefOf } from "../route/route.ts";
+import { SEARCH_FIELD } from "../views/chats/chats.tsx";
+
+export interface Shortcut {
+  /** As shown: "Ctrl K". */
+  readonly keys: string;
+  readonly does: string;
+  readonly isSingle?: boolean;
+}
+
+export const SHORTCUTS: readonly Shortcut[] = [
+  { keys: "Ctrl K", does: "Open the command palette" },
+  { keys: "?", does: "Show this page", isSingle: true },
+  { keys: "/", does: "Search all messages", isSingle: true },
+  { keys: "C", does: "Start a new chat", isSingle: true },
+  { keys: "Alt ↓", does: "Go to the next conversation" },
+  { keys: "Alt ↑", does: "Go to the previous conversation" },
+  { keys: "Enter", does: "Send the message" },
+  { keys: "Shift Enter", does: "Begin a new line" },
+  { keys: "Esc", does: "Close what is open" },
+];
+
+export interface KeyActions {
+  openPalette(): void;
+  /** Single letters are shortcuts. */
+  areSingle(): boolean;
+}
+
+/** Call the result to end it. */
+export function followKeys(window: Window, { openPalette, areSingle }: KeyActions): () => void {
+  const press = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const { key, ctrlKey, metaKey, altKey } = event;
+    const act = (run: () => void): void => {
+      event.preventDefault();
+      run();
+    };
+    const isDialogOpen = window.document.querySelector("dialog[open]") !== null;
+    if ((ctrlKey || metaKey) && !altKey && key.toLowerCase() === "k") return act(openPalette);
+    if (isDialogOpen) return;
+    if (altKey && !ctrlKey && !metaKey && (key === "ArrowDown" || key === "ArrowUp")) {
+      return act(() => step(window.document, key === "ArrowDown" ? 1 : -1));
+    }
+    if (ctrlKey || metaKey || altKey || !areSingle() || isTyping(event.target)) return;
+    if (key === "?") act(() => (window.location.hash = hrefOf("shortcuts")));
+    else if (key === "/") act(() => void focusSearch(window));
+    else if (key === "c") act(() => (window.location.hash = hrefOf("chat")));
+  };
+  window.addEventListener("keydown", press);
+  return () => window.removeEventListener("keydown", press);
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** The field is on the page once the chats are. */
+function focusSearch(window: Window): void {
+  const field = (): HTMLElement | null => window.document.getElementById(SEARCH_FIELD);
+  const there = field();
+  if (there !== null) return there.focus();
+  window.location.hash = hrefOf("");
+  const drawn = new MutationObserver(() => {
+    const found = field();
+    if (found === null) return;
+    drawn.disconnect();
+    found.focus();
+  });
+  drawn.observe(window.document.body, { childList: true, subtree: true });
+}
+
+function step(document: Document, by: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>(".chat-rows a.chat-row")];
+  const at = links.findIndex((link) => link.getAttribute("aria-current") === "page");
+  const next = links[at < 0 ? (by === 1 ? 0 : links.length - 1) : at + by];
+  if (next) document.defaultView!.location.hash = next.getAttribute("href") ?? "";
+}

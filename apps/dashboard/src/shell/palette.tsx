@@ -1,0 +1,153 @@
+/** One field that leads everywhere: places, actions, conversations, and what was said. */
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import type { Conversation } from "../api/shapes.ts";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { THEMES } from "../parts/theme.ts";
+import { hrefOf } from "../route/route.ts";
+import { useServices } from "../services.ts";
+import { useMayOperate } from "../session/use-device.ts";
+import { useList } from "../state/use-reader.ts";
+import { titleOf } from "../views/chats/chat-words.ts";
+import { foundHref, Snippet, useSearch } from "../views/chats/search-results.tsx";
+import { offeredViews, PLACES } from "./places.tsx";
+import { useRunningFeatures } from "./use-running-features.ts";
+import type { ComponentChildren } from "preact";
+
+interface Entry {
+  readonly key: string;
+  readonly icon: IconName;
+  readonly text: ComponentChildren;
+  readonly note?: string;
+  readonly run: () => void;
+}
+
+const MOST_CHATS = 8;
+const MOST_FOUND = 8;
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const id = useId();
+  const entries = useEntries(text.trim());
+  const chosen = Math.min(at, entries.length - 1);
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    };
+  }, []);
+  useEffect(() => {
+    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const run = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    dialog.current?.close();
+    entry.run();
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && entries.length > 0) {
+      event.preventDefault();
+      setAt((chosen + step + entries.length) % entries.length);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      run(entries[chosen]);
+    }
+  };
+  return (
+    <dialog ref={dialog} class="palette" aria-label="Command palette" onClose={onClose}>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Go to, search or do"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={entries.length > 0 ? `${id}-${chosen}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={200}
+        placeholder="Go to, search or do …"
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={press}
+      />
+      <ul id={`${id}-list`} role="listbox" aria-label="Commands">
+        {entries.map((entry, index) => (
+          <li
+            key={entry.key}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onPointerMove={() => setAt(index)}
+            onClick={() => run(entry)}
+          >
+            <Icon name={entry.icon} />
+            <span class="palette-text">{entry.text}</span>
+            {entry.note !== undefined && <span class="hint">{entry.note}</span>}
+          </li>
+        ))}
+      </ul>
+      {entries.length === 0 && <p class="hint">Nothing has these words.</p>}
+    </dialog>
+  );
+}
+
+function useEntries(text: string): readonly Entry[] {
+  const { session, theme } = useServices();
+  const mayOperate = useMayOperate();
+  const features = useRunningFeatures();
+  const chats = useList<{ readonly sessions: readonly Conversation[] }>("/api/sessions", [], { limit: 200 });
+  const found = useSearch(text);
+  const actions = useMemo<readonly (Entry & { readonly words: string })[]>(() => {
+    const go = (view: string) => (): void => {
+      location.hash = hrefOf(view);
+    };
+    const views = PLACES.flatMap((place) =>
+      offeredViews(place, mayOperate, features).map(({ view, label = "" }) => ({
+        key: `view ${view}`,
+        icon: place.icon,
+        text: label,
+        words: label,
+        run: go(view),
+        ...(place.label !== label && { note: place.label }),
+      })),
+    );
+    const newChat = { key: "new", icon: "plus" as const, text: "New chat", words: "New chat", run: go("chat") };
+    const themes = THEMES.map((name) => {
+      const words = `Colours: ${name}`;
+      return { key: words, icon: "gear" as const, text: words, words, run: () => theme.set(name) };
+    });
+    const out = { key: "out", icon: "out" as const, text: "Sign out", words: "Sign out" };
+    return [...(mayOperate ? [newChat] : []), ...views, ...themes, { ...out, run: () => void session.signOut() }];
+  }, [mayOperate, features, session, theme]);
+  const isWanted = (words: string): boolean =>
+    text
+      .toLowerCase()
+      .split(/\s+/)
+      .every((word) => words.toLowerCase().includes(word));
+  const matching = (chats.data?.sessions ?? []).filter((chat) => isWanted(titleOf(chat))).slice(0, MOST_CHATS);
+  const messages = text !== "" && found.query === text ? (found.page?.results.slice(0, MOST_FOUND) ?? []) : [];
+  return [
+    ...actions.filter(({ words }) => isWanted(words)),
+    ...matching.map((chat) => ({
+      key: `chat ${chat.id}`,
+      icon: "chat" as const,
+      text: <bdi>{titleOf(chat)}</bdi>,
+      note: "Conversation",
+      run: () => (location.hash = hrefOf("sessions", chat.id)),
+    })),
+    ...messages.map((one) => ({
+      key: `found ${one.turn_id}`,
+      icon: "find" as const,
+      text: <Snippet parts={one.snippet} />,
+      note: titleOf(one.session),
+      run: () => (location.hash = foundHref(one)),
+    })),
+  ];
+}

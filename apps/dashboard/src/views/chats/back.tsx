@@ -1,0 +1,13 @@
+import { Icon } from "../../parts/icon.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { usePhone } from "../../state/use-media.ts";
+
+/** On a phone the list is another screen. */
+export function BackToChats() {
+  if (!usePhone()) return null;
+  return (
+    <a class="icon-button" href={hrefOf("")} aria-label="Back to chats">
+      <Icon name="back" />
+    </a>
+  );
+}

@@ -1,0 +1,184 @@
+/** What can be done with a conversation: name, pin, archive, save, delete. */
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { path } from "../../api/client.ts";
+import type { Conversation } from "../../api/shapes.ts";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useServices } from "../../services.ts";
+import { useAction } from "../../state/use-action.ts";
+import { titleOf } from "./chat-words.ts";
+
+type Change = Partial<Pick<Conversation, "title" | "pinned" | "archived" | "agent" | "model">>;
+
+export function useChange(id: string) {
+  const { api, live } = useServices();
+  return useAction(async (change: Change) => {
+    await api.call(path`/api/sessions/${id}`, { method: "PATCH", body: change });
+    live.markStale(["sessions"]);
+  });
+}
+
+export function ChatMenu({ chat }: { readonly chat: Conversation }) {
+  const { api, announcer } = useServices();
+  const [isOpen, setOpen] = useState(false);
+  const [asked, setAsked] = useState<"rename" | "delete">();
+  const box = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const change = useChange(chat.id);
+  const save = useAction(async (format: "markdown" | "json") => {
+    saveFile(await api.file(path`/api/sessions/${chat.id}/export`, { format }));
+  });
+  useEffect(() => {
+    if (!isOpen) return;
+    box.current?.querySelector<HTMLElement>("[role=menuitem]")?.focus();
+    const outside = ({ target }: Event): void => {
+      if (!(target instanceof Node) || box.current?.contains(target) !== true) setOpen(false);
+    };
+    document.addEventListener("pointerdown", outside);
+    return () => document.removeEventListener("pointerdown", outside);
+  }, [isOpen]);
+  const close = (): void => {
+    setOpen(false);
+    box.current?.querySelector("button")?.focus();
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (!isOpen) return;
+    if (event.key === "Escape" || event.key === "Tab") {
+      event.stopPropagation();
+      if (event.key === "Escape") event.preventDefault();
+      return close();
+    }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const items = [...(box.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    items[(at + step + items.length) % items.length]?.focus();
+  };
+  const pick = (act: () => unknown) => (): void => {
+    close();
+    act();
+  };
+  const set = (next: Change, said: string) => async (): Promise<void> => {
+    if (await change.run(next)) announcer.say(said);
+  };
+  const { pinned, archived } = chat;
+  return (
+    <div class="menu" ref={box} onKeyDown={press}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Conversation menu"
+        title="Conversation menu"
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="more" />
+      </button>
+      {isOpen && (
+        <div class="menu-items" role="menu" id={id} aria-label="Conversation">
+          <Item text="Rename" onPick={pick(() => setAsked("rename"))} />
+          <Item
+            text={pinned ? "Unpin" : "Pin"}
+            onPick={pick(set({ pinned: !pinned }, pinned ? "Unpinned" : "Pinned"))}
+          />
+          <Item
+            text={archived ? "Move to chats" : "Archive"}
+            onPick={pick(set({ archived: !archived }, archived ? "Moved to chats" : "Archived"))}
+          />
+          <Item text="Export as Markdown" onPick={pick(() => save.run("markdown"))} />
+          <Item text="Export as JSON" onPick={pick(() => save.run("json"))} />
+          <Item text="Delete" kind="danger" onPick={pick(() => setAsked("delete"))} />
+        </div>
+      )}
+      <Problem error={change.error ?? save.error} />
+      {asked === "rename" && <Rename chat={chat} onClose={() => setAsked(undefined)} />}
+      {asked === "delete" && <Delete chat={chat} onClose={() => setAsked(undefined)} />}
+    </div>
+  );
+}
+
+interface ItemProps {
+  readonly text: string;
+  readonly kind?: "danger";
+  readonly onPick: () => void;
+}
+
+const Item = ({ text, kind, onPick }: ItemProps) => (
+  <button type="button" role="menuitem" tabIndex={-1} class={`menu-item ${kind ?? ""}`} onClick={onPick}>
+    {text}
+  </button>
+);
+
+interface AskProps {
+  readonly chat: Conversation;
+  readonly onClose: () => void;
+}
+
+function Rename({ chat, onClose }: AskProps) {
+  const [text, setText] = useState(titleOf(chat));
+  const field = useId();
+  const change = useChange(chat.id);
+  const confirm = async (): Promise<void> => {
+    const title = text.trim();
+    if (await change.run({ title: title === "" ? null : title })) onClose();
+  };
+  return (
+    <Dialog
+      title="Rename this conversation"
+      action="Rename"
+      kind="main"
+      busy={change.isRunning}
+      error={change.error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <label for={field}>Title</label>
+      <input
+        id={field}
+        value={text}
+        maxLength={120}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && !event.isComposing && void confirm()}
+      />
+      <p class="hint">Without a title, its first words are shown.</p>
+    </Dialog>
+  );
+}
+
+function Delete({ chat, onClose }: AskProps) {
+  const { api, live } = useServices();
+  const remove = useAction(() => api.call(path`/api/sessions/${chat.id}`, { method: "DELETE" }));
+  const confirm = async (): Promise<void> => {
+    if (!(await remove.run())) return;
+    live.markStale(["sessions"]);
+    location.hash = hrefOf("");
+  };
+  return (
+    <Dialog
+      title="Delete this conversation?"
+      action="Delete"
+      busy={remove.isRunning}
+      error={remove.error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <p>A running turn is stopped. All messages are deleted from the disk.</p>
+    </Dialog>
+  );
+}
+
+/** As the service named it. */
+function saveFile({ name, bytes }: { readonly name: string; readonly bytes: Blob }): void {
+  const address = URL.createObjectURL(bytes);
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,196 @@
+/** The conversations beside the one that is open; on a phone a screen of its own. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Conversation } from "../../api/shapes.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useServices } from "../../services.ts";
+import { useDevice, useMayOperate } from "../../session/use-device.ts";
+import { useCell } from "../../state/cell.ts";
+import { remember, remembered } from "../../state/tab-memory.ts";
+import { ChatList } from "./chat-list.ts";
+import { ChatRow } from "./chat-row.tsx";
+import { heightOf, listRows, rowsInSight } from "./list-rows.ts";
+import { SearchResults } from "./search-results.tsx";
+
+interface Props {
+  /** Of the conversation that is open. */
+  readonly current: string | undefined;
+  /** It is all that the screen shows. */
+  readonly isAlone?: boolean;
+}
+
+/** Where shortcuts and the palette find the field. */
+export const SEARCH_FIELD = "chat-search";
+
+export function Chats({ current, isAlone = false }: Props) {
+  const { route } = useServices();
+  const mayOperate = useMayOperate();
+  const { query } = useCell(route);
+  const [isArchive, setArchive] = useState(query["archived"] === "true");
+  const [text, setText] = useState("");
+  const Title = isAlone ? "h1" : "h2";
+  const title = isArchive ? "Archive" : "Chats";
+  useEffect(() => {
+    if (isAlone) document.title = `${title} · svc`;
+  }, [isAlone, title]);
+  const leave = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && text !== "") {
+      event.stopPropagation();
+      setText("");
+    }
+  };
+  return (
+    <div class="chats">
+      <header class="chats-head">
+        {isArchive && (
+          <button type="button" class="icon-button" aria-label="Back to chats" onClick={() => setArchive(false)}>
+            <Icon name="back" />
+          </button>
+        )}
+        <Title class="chats-title" tabIndex={-1}>
+          {title}
+        </Title>
+        {!isArchive && (
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Archive"
+            title="Archive"
+            onClick={() => setArchive(true)}
+          >
+            <Icon name="box" />
+          </button>
+        )}
+        {mayOperate && (
+          <a class="icon-button" href={hrefOf("chat")} aria-label="New chat" title="New chat">
+            <Icon name="plus" />
+          </a>
+        )}
+      </header>
+      <div class="chats-search">
+        <Icon name="find" />
+        <input
+          id={SEARCH_FIELD}
+          type="search"
+          aria-label="Search all messages"
+          placeholder="Search"
+          maxLength={200}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onKeyDown={leave}
+        />
+      </div>
+      {text.trim() === "" ? (
+        <List key={String(isArchive)} archived={isArchive} current={current} />
+      ) : (
+        <SearchResults query={text.trim()} />
+      )}
+    </div>
+  );
+}
+
+function List({ archived, current }: { readonly archived: boolean; readonly current: string | undefined }) {
+  const { api, live, nowMs } = useServices();
+  const list = useMemo(() => new ChatList(api, archived), [api, archived]);
+  useEffect(() => {
+    void list.refresh();
+    const end = live.listen({
+      stale(topics) {
+        if (topics === undefined || topics.includes("sessions")) list.stale();
+      },
+    });
+    return () => {
+      end();
+      list.stop();
+    };
+  }, [list, live]);
+  const page = useCell(list.rows);
+  const { error } = useCell(list.state);
+  const now = useCell(nowMs);
+  const rows = useMemo(() => listRows(page?.sessions ?? NONE, now), [page, now]);
+  return (
+    <>
+      <Problem error={error} what={page === undefined ? "" : "What you see may be old."} />
+      {page === undefined && error === undefined && <p class="reading">Reading…</p>}
+      {page?.sessions.length === 0 && <Nothing archived={archived} />}
+      {rows.length > 0 && (
+        <VirtualRows
+          name={archived ? "archive" : "chats"}
+          rows={rows}
+          current={current}
+          onEnd={() => void list.more()}
+        />
+      )}
+    </>
+  );
+}
+
+const NONE: readonly Conversation[] = [];
+
+function Nothing({ archived }: { readonly archived: boolean }) {
+  const device = useDevice();
+  if (archived)
+    return <Empty title="Nothing is archived">Archived conversations come back with their next message.</Empty>;
+  return (
+    <Empty title={device?.scope === "operator" ? "No conversations yet" : "This device has had no conversation"}>
+      {device?.scope === "operator" && <a href={hrefOf("chat")}>Start a chat</a>}
+    </Empty>
+  );
+}
+
+interface RowsProps {
+  /** Under which its place is remembered. */
+  readonly name: string;
+  readonly rows: ReturnType<typeof listRows>;
+  readonly current: string | undefined;
+  /** The end comes into sight. */
+  readonly onEnd: () => void;
+}
+
+/** Draws only what is in sight: the list may have ten thousand rows. */
+function VirtualRows({ name, rows, current, onEnd }: RowsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: window.innerHeight });
+  const look = (): void => {
+    const element = box.current;
+    if (element === null) return;
+    const top = Math.round(element.scrollTop);
+    remember(`scroll.${name}`, top === 0 ? undefined : String(top));
+    setView({ top: element.scrollTop, height: element.clientHeight });
+  };
+  useLayoutEffect(() => {
+    const element = box.current!;
+    element.scrollTop = Number(remembered(`scroll.${name}`) ?? 0);
+    look();
+    const resized = new ResizeObserver(look);
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, []);
+  const height = heightOf(rows);
+  const isAtEnd = view.top + view.height > height - END_PX;
+  useEffect(() => {
+    if (isAtEnd) onEnd();
+  }, [isAtEnd, height]);
+  return (
+    // A region that scrolls must be reachable by keyboard; its rows are links.
+    <div class="chat-scroll" ref={box} onScroll={look}>
+      <ul class="chat-rows" style={{ height: `${height}px` }} aria-label="Conversations">
+        {rowsInSight(rows, view.top, view.height).map((row) => (
+          <li key={row.key} style={{ transform: `translateY(${row.top}px)` }}>
+            {row.kind === "head" ? (
+              <span class="chat-day">{row.text}</span>
+            ) : (
+              <ChatRow chat={row.chat} isCurrent={row.chat.id === current} />
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** So far before its end the next page is read. */
+const END_PX = 1200;

@@ -1,0 +1,19 @@
+/** Beside the list: a new chat at once. On a phone, the list itself. */
+import { Heading } from "../../parts/heading.tsx";
+import { useMayOperate } from "../../session/use-device.ts";
+import { usePhone } from "../../state/use-media.ts";
+import { NewChat } from "../sessions/new-chat.tsx";
+import { Chats } from "./chats.tsx";
+
+export function Home() {
+  const isPhone = usePhone();
+  const mayOperate = useMayOperate();
+  if (isPhone) return <Chats current={undefined} isAlone />;
+  if (mayOperate) return <NewChat />;
+  return (
+    <>
+      <Heading title="Select a conversation" />
+      <p class="hint">This device reads along and does not write.</p>
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+/** What was said with these words, in all conversations. */
+import { useEffect, useState } from "preact/hooks";
+import { type ApiError, asApiError } from "../../api/api-error.ts";
+import type { Conversation } from "../../api/shapes.ts";
+import { Button } from "../../parts/button.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { BriefAgo } from "../../parts/time.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useServices } from "../../services.ts";
+import { sourceOf, titleOf } from "./chat-words.ts";
+import { SourceIcon } from "./source-icon.tsx";
+
+export interface Found {
+  readonly session: Conversation;
+  readonly turn_id: string;
+  readonly at: string;
+  readonly role: "user" | "assistant";
+  readonly snippet: readonly { readonly text: string; readonly hit: boolean }[];
+}
+
+export interface FoundPage {
+  readonly results: readonly Found[];
+  readonly before: string | null;
+}
+
+/** A person who types is not searched for after each letter. */
+const PAUSE_MS = 120;
+const LIMIT = 30;
+
+interface Search {
+  readonly query: string;
+  readonly page: FoundPage | undefined;
+  readonly error: ApiError | undefined;
+}
+
+export function useSearch(query: string): Search & { readonly more: (() => void) | undefined } {
+  const { api } = useServices();
+  const [search, setSearch] = useState<Search>({ query: "", page: undefined, error: undefined });
+  useEffect(() => {
+    if (query === "") return;
+    const left = new AbortController();
+    const ask = async (): Promise<void> => {
+      try {
+        const page = await api.get<FoundPage>("/api/sessions/search", { q: query, limit: LIMIT }, left.signal);
+        setSearch({ query, page, error: undefined });
+      } catch (error) {
+        if (!left.signal.aborted) setSearch({ query, page: undefined, error: asApiError(error) });
+      }
+    };
+    const timer = setTimeout(() => void ask(), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      left.abort();
+    };
+  }, [query, api]);
+  const before = search.page?.before ?? null;
+  const more = async (): Promise<void> => {
+    if (before === null) return;
+    const page = await api.get<FoundPage>("/api/sessions/search", { q: search.query, limit: LIMIT, before });
+    setSearch((shown) =>
+      shown.page?.before === before
+        ? { ...shown, page: { results: [...shown.page.results, ...page.results], before: page.before } }
+        : shown,
+    );
+  };
+  return { ...search, more: before === null ? undefined : () => void more().catch(() => {}) };
+}
+
+export const foundHref = ({ session, turn_id: turn }: Found): string => hrefOf("sessions", session.id, { turn });
+
+export function Snippet({ parts }: { readonly parts: Found["snippet"] }) {
+  return <span dir="auto">{parts.map(({ text, hit }, index) => (hit ? <mark key={index}>{text}</mark> : text))}</span>;
+}
+
+export function SearchResults({ query }: { readonly query: string }) {
+  const { page, error, more, query: answered } = useSearch(query);
+  return (
+    <div class="chat-scroll">
+      <Problem error={error} />
+      <p class="unseen" role="status">
+        {answered === query && page !== undefined ? `${page.results.length} results` : ""}
+      </p>
+      {page === undefined && error === undefined && <p class="reading">Reading…</p>}
+      {page?.results.length === 0 && answered === query && (
+        <Empty title="No message has all of these words">A phrase stands in double quotes.</Empty>
+      )}
+      <ul class="found" aria-label="Results">
+        {page?.results.map((found) => (
+          <li key={found.turn_id}>
+            <a class="chat-row" href={foundHref(found)}>
+              <SourceIcon source={sourceOf(found.session)} />
+              <bdi class="chat-title">{titleOf(found.session)}</bdi>
+              <span class="chat-time">
+                <BriefAgo at={found.at} />
+              </span>
+              <span class="found-text">
+                <Snippet parts={found.snippet} />
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {more && (
+        <p class="earlier">
+          <Button onPress={more}>Show older results</Button>
+        </p>
+      )}
+    </div>
+  );
+}
