@@ -4,6 +4,8 @@ import { useContext } from "preact/hooks";
 import { Api } from "./api/client.ts";
 import { Live } from "./live/live.ts";
 import { watchForNewerPage } from "./live/newer-page.ts";
+import { Notifier } from "./notify/notifier.ts";
+import { PageTitle } from "./notify/page-title.ts";
 import { Announcer } from "./parts/announcer.ts";
 import { followRoute } from "./route/follow-route.ts";
 import type { Route } from "./route/route.ts";
@@ -22,6 +24,8 @@ export interface Services {
   readonly turns: TurnBook;
   readonly route: Cell<Route>;
   readonly announcer: Announcer;
+  readonly pageTitle: PageTitle;
+  readonly notifier: Notifier;
   readonly theme: Cell<Theme>;
   /** Single letters are shortcuts. */
   readonly singleKeys: Cell<boolean>;
@@ -60,6 +64,8 @@ export function makeServices(window: Window): Services {
     turns,
     route: followRoute(window),
     announcer: new Announcer(),
+    pageTitle: new PageTitle(window.document),
+    notifier: new Notifier(window as Window & typeof globalThis),
     theme,
     singleKeys,
     nowMs,

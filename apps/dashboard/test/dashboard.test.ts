@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { abuseCases } from "./cases/abuse.ts";
 import { approvalCases } from "./cases/approvals.ts";
 import { chatCases } from "./cases/chat.ts";
+import { commandCases } from "./cases/commands.ts";
 import { cutOffCases } from "./cases/cut-off.ts";
 import { homeCases } from "./cases/home.ts";
 import { hostileCases } from "./cases/hostile.ts";
@@ -40,6 +41,7 @@ afterAll(async () => {
 
 signInCases(here);
 chatCases(here);
+commandCases(here);
 cutOffCases(here);
 homeCases(here);
 modelErrorCases(here);

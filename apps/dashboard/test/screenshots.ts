@@ -72,7 +72,7 @@ async function takeDetails(person: Person, suffix: string): Promise<void> {
   await person.go("chat", "New chat");
   await page.getByRole("textbox", { name: "Message" }).fill("which files are there?");
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: /^Approve #/ }).waitFor();
+  await page.getByRole("button", { name: /^Allow once #/ }).waitFor();
   await take(page, `conversation-${suffix}`);
   await page.getByRole("button", { name: /^Reject #/ }).click();
   await page.waitForURL(/#\/sessions\//);

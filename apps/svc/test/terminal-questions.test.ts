@@ -56,7 +56,7 @@ test("a no elsewhere beats a yes that is half typed, and that yes is nothing any
     ["[y/N] ", "y"],
     ["y", () => elsewhere(running.home, "reject", "--feedback", "tests fail")],
     ["tests fail", ""],
-    ["The person refused", "still there?\n"],
+    ["A person rejected", "still there?\n"],
     ["still there?", ""],
     ["built-in model", "\x04"],
   ]);
@@ -71,7 +71,7 @@ test("nobody answers in time: that is what the terminal says, and it goes on", a
   const { screen } = await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
     ["Nobody answered in time", ""],
-    ["The person refused", "still there?\n"],
+    ["A person rejected", "still there?\n"],
     ["built-in model", "\x04"],
   ]);
   expect(screen).not.toContain("Somebody else");

@@ -25,7 +25,7 @@ test("anything else does not, and the conversation goes on", async (context) => 
   const { screen } = await atTerminal(home.path, "chat", [
     ["> ", `${COMMAND}\n`],
     ["[y/N] ", "\n"],
-    ["The person refused", "still there?\n"],
+    ["A person rejected", "still there?\n"],
     ["built-in model", "\x04"],
   ]);
   expect(screen).toContain("still there?");
@@ -41,7 +41,7 @@ test("escape sequences of a model do not reach the terminal", async (context) =>
 });
 
 test.for([
-  ["leaves at the question", "[y/N] ", "\x04", "The person refused", false],
+  ["leaves at the question", "[y/N] ", "\x04", "A person rejected", false],
   ["leaves while the command runs", "[y/N] ", "y\n\x04", "exit_code", true],
 ] as const)("who %s has the answer to the end, and no stack", async ([_who, prompt, typed, told, acted], context) => {
   needScript(context);

@@ -25,7 +25,46 @@ export interface Approval {
     readonly by: string;
     readonly via: string;
     readonly at: string;
+    readonly holds: "once" | "conversation" | "always" | null;
   } | null;
+  readonly detail: CallDetail | null;
+  readonly offers: {
+    /** What calls it would cover; null: it can't be chosen. */
+    readonly conversation: string | null;
+    readonly always: string | null;
+    readonly reason: string | null;
+  };
+}
+
+/** A tool call as people are shown it. */
+export interface CallDetail {
+  readonly tool: string;
+  readonly agent: string;
+  readonly reason: string;
+  readonly summary: string;
+  readonly command?: string;
+  readonly folder?: string;
+  readonly change?: FileChange;
+  readonly input?: string;
+}
+
+export interface FileChange {
+  readonly path: string;
+  readonly mode: "replace" | "append";
+  readonly before: "text" | "binary" | "large" | "missing" | "unreadable";
+  /** Each behind `+`, `-` or a blank; `@` stands for lines that are left out. */
+  readonly lines: readonly string[];
+  readonly added: number;
+  readonly removed: number;
+  readonly cut: number;
+}
+
+/** A call that runs without asking. */
+export interface PolicyRule {
+  readonly id: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly pattern: string;
 }
 
 export interface Trigger {

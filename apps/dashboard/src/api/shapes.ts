@@ -127,6 +127,7 @@ export interface ToolCall {
   readonly tool: string;
   readonly input: unknown;
   readonly ok: boolean;
+  readonly outcome: "done" | "failed" | "rejected";
   readonly output: unknown;
 }
 

@@ -1,6 +1,15 @@
 /** Which lists an event makes stale. Lists are read again, never patched: what is shown is what the service says. */
 
-export type Topic = "status" | "sessions" | "inbox" | "approvals" | "procedures" | "audit" | "devices" | "passkeys";
+export type Topic =
+  | "rules"
+  | "status"
+  | "sessions"
+  | "inbox"
+  | "approvals"
+  | "procedures"
+  | "audit"
+  | "devices"
+  | "passkeys";
 
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {

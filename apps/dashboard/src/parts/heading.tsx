@@ -14,10 +14,8 @@ interface Props {
 
 export function Heading({ title, keepsFocus = false, start, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const { route } = useServices();
-  useEffect(() => {
-    document.title = `${title} · svc`;
-  }, [title]);
+  const { route, pageTitle } = useServices();
+  useEffect(() => pageTitle.view.set(title), [title]);
   useEffect(() => {
     // The first view of a page that was just opened leaves the focus where the browser has put it.
     if (route.value.isFirst || keepsFocus) return;

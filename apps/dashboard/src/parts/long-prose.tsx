@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { Markdown } from "./markdown.tsx";
 import { Prose } from "./name.tsx";
 
 const MOST_CHARS = 280;
@@ -13,6 +14,25 @@ export function LongProse({ text, of }: { readonly text: string; readonly of: st
   return (
     <div>
       <Prose>{`${beginning.trimEnd()} …`}</Prose>
+      <Button label={`Show all of ${of}`} onPress={() => setWhole(true)}>
+        Show all
+      </Button>
+    </div>
+  );
+}
+
+/** The same of Markdown. It is cut between lines, so that what is shown reads as what it is. */
+export function LongMarkdown({ text, of }: { readonly text: string; readonly of: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const beginning = text
+    .slice(0, MOST_CHARS * 2)
+    .split("\n")
+    .slice(0, MOST_LINES * 2)
+    .join("\n");
+  if (isWhole || beginning.length === text.length) return <Markdown text={text} />;
+  return (
+    <div>
+      <Markdown text={`${beginning.trimEnd()} …`} />
       <Button label={`Show all of ${of}`} onPress={() => setWhole(true)}>
         Show all
       </Button>

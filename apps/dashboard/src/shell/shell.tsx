@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Announcements } from "../parts/announcements.tsx";
 import { useServices } from "../services.ts";
+import { useMayOperate } from "../session/use-device.ts";
 import { useCell } from "../state/cell.ts";
 import { usePhone } from "../state/use-media.ts";
 import { Chats } from "../views/chats/chats.tsx";
@@ -13,7 +14,8 @@ import { placeOf } from "./places.tsx";
 import { View } from "./view.tsx";
 
 export function Shell() {
-  const { route, live, announcer, singleKeys } = useServices();
+  const { route, live, announcer, notifier, singleKeys } = useServices();
+  const mayOperate = useMayOperate();
   const at = useCell(route);
   const isPhone = usePhone();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
@@ -21,10 +23,12 @@ export function Shell() {
     () =>
       live.listen({
         event({ type, payload }) {
-          if (type === "human_approval_request") announcer.say(`Somebody asks for a yes: ${String(payload["title"])}`);
+          if (type !== "human_approval_request") return;
+          announcer.say(`Approval requested: ${String(payload["title"])}`);
+          if (mayOperate) void notifier.approvalWanted(`${String(payload["run_id"])} ${String(payload["step_id"])}`);
         },
       }),
-    [live, announcer],
+    [live, announcer, mayOperate],
   );
   useEffect(
     () => followKeys(window, { openPalette: () => setPaletteOpen(true), areSingle: () => singleKeys.value }),

@@ -1,3 +1,5 @@
+import { useEffect } from "preact/hooks";
+import { useServices } from "../services.ts";
 import { useList } from "../state/use-reader.ts";
 
 const MOST = 99;
@@ -6,7 +8,12 @@ const MOST = 99;
 export function WaitingCount() {
   const query = { status: "waiting", limit: MOST + 1 };
   const { data } = useList<{ readonly approvals: readonly unknown[] }>("/api/approvals", ["approvals"], query);
+  const { pageTitle } = useServices();
   const waiting = data?.approvals.length ?? 0;
+  useEffect(() => {
+    pageTitle.waiting.set(waiting);
+    return () => pageTitle.waiting.set(0);
+  }, [waiting]);
   if (waiting === 0) return null;
   return (
     <span class="count">

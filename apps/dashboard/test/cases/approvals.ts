@@ -11,7 +11,7 @@ export function approvalCases(scene: () => Scene): void {
       await Promise.all([anna.go("approvals", "Approvals"), bert.go("approvals", "Approvals")]);
       await house.ask("release-7", "go", "Release 7?", "All tests are green.");
       const question = { name: /Approval #\d+: Release 7\?/ };
-      await bert.page.getByRole("status").getByText("Somebody asks for a yes: Release 7?").waitFor();
+      await bert.page.getByRole("status").getByText("Approval requested: Release 7?").waitFor();
       await bert.page
         .getByRole("article", question)
         .getByRole("button", { name: /^Approve/ })

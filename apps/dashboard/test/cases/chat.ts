@@ -21,7 +21,7 @@ export function chatCases(scene: () => Scene): void {
       const thread = page.getByRole("list", { name: "Messages" });
       await thread.getByText("Let me look.").waitFor();
       await thread.getByText("which files are there?").waitFor();
-      await page.getByRole("button", { name: /^Approve #/ }).click();
+      await page.getByRole("button", { name: /^Allow once #/ }).click();
 
       await thread.getByText("There are three files").waitFor();
       expect(await thread.getByText("which files are there?").count()).toBe(1);
@@ -136,11 +136,11 @@ export function chatCases(scene: () => Scene): void {
       await box.fill("begin and hang");
       await box.press("Enter");
       await thread.getByText("This much is said.").waitFor();
-      await page.getByRole("button", { name: /^Approve #/ }).waitFor();
+      await page.getByRole("button", { name: /^Allow once #/ }).waitFor();
       await page.reload();
       await thread.getByText("This much is said.").waitFor();
       await thread.getByText("begin and hang").waitFor();
-      await page.getByRole("button", { name: /^Approve #/ }).click();
+      await page.getByRole("button", { name: /^Allow once #/ }).click();
       await page.waitForURL(/#\/sessions\//);
       await thread.getByText("There are three files").waitFor();
       expect(await thread.getByText("begin and hang").count()).toBe(1);

@@ -43,16 +43,19 @@ export interface House extends AsyncDisposable {
 }
 
 /** @param seed Writes what must be there before the daemon starts. */
-export async function openHouse(seed: (home: string) => void = () => {}): Promise<House> {
+export async function openHouse(
+  seed: (home: string) => void = () => {},
+  script: typeof answers = answers,
+): Promise<House> {
   const home = temporaryHome();
   const refused = new Set<string>();
-  const script = (request: ModelRequest): ModelStep =>
+  const refusing = (request: ModelRequest): ModelStep =>
     [...refused].some((text) => JSON.stringify(request.body["messages"]).includes(text))
       ? { status: 401 }
-      : answers(request);
+      : script(request);
   const [port, model, platform] = await Promise.all([
     freePort(),
-    fakeModelServer({ script }),
+    fakeModelServer({ script: refusing }),
     startProviderA({ accessToken: ACCESS_TOKEN, phoneNumberId: NUMBER.phoneNumberId }),
   ]);
   writeFileSync(join(home.path, "config.toml"), configOf(model.url, platform.apiUrl), { mode: 0o600 });

@@ -1,5 +1,5 @@
 /** `svc approvals list|approve|reject`: what waits for a person's yes. Works without a daemon too. */
-import { EXIT, SvcError } from "@svc/contract";
+import { EXIT, type Json, SvcError } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
@@ -9,7 +9,39 @@ import { minute } from "../cli/moment.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action = ""] = context.args;
+  if (action !== "approve" && context.options.text("for") !== undefined) {
+    throw new SvcError("USAGE", "--for belongs to svc approvals approve.");
+  }
+  if (action === "rules") return await rules(context);
+  if (action === "revoke") return await revoke(context);
   return action === "list" ? await list(context) : await answer(context, action === "approve");
+}
+
+interface RuleLine {
+  readonly id: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly pattern: string;
+}
+
+/** Calls that run without asking, because a person said always to them. */
+async function rules(context: CommandContext): Promise<number> {
+  const place = await placeOf(context);
+  const { rules: listed } = (await callHere(place, { name: "approval-rules" })) as unknown as {
+    readonly rules: readonly RuleLine[];
+  };
+  if (context.options.flag("json")) context.printJson({ rules: listed as unknown as Json });
+  else if (listed.length === 0) context.print("no call is always allowed");
+  else context.print(printable(columns(listed.map(({ id, agent, pattern }) => [id, agent, pattern]))));
+  return EXIT.ok;
+}
+
+async function revoke(context: CommandContext): Promise<number> {
+  const [, id = ""] = context.args;
+  const done = await callHere(await placeOf(context), { name: "approval-rule-revoke", body: { id } });
+  if (context.options.flag("json")) context.printJson(done);
+  else context.print("revoked: such calls ask again");
+  return EXIT.ok;
 }
 
 interface ApprovalLine {
@@ -59,7 +91,14 @@ async function answer(context: CommandContext, approved: boolean): Promise<numbe
     throw new SvcError("USAGE", "--status and --limit belong to svc approvals list.");
   }
   const feedback = options.text("feedback");
-  const body = { run, approved, ...(step !== undefined && { step }), ...(feedback !== undefined && { feedback }) };
+  const holds = options.text("for");
+  const body = {
+    run,
+    approved,
+    ...(step !== undefined && { step }),
+    ...(feedback !== undefined && { feedback }),
+    ...(holds !== undefined && { holds }),
+  };
   const place = await placeOf(context);
   const done = (await callHere(place, { name: "approval-answer", body })) as unknown as ApprovalLine;
   if (options.flag("json")) context.printJson(done);

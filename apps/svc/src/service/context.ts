@@ -11,6 +11,8 @@ export interface ServiceContext extends ServiceLog {
   readonly composition: Composition;
   /** Reads the config anew. Throws CONFIG_NOT_FOUND, CONFIG_INVALID and what else loading it throws. */
   readonly load: () => Promise<LoadedConfig>;
+  /** Changes the config's file. Throws as `editConfigFile`; then nothing is changed. */
+  readonly edit: (change: (text: string) => Promise<string>) => Promise<LoadedConfig>;
 }
 
 export interface OpenedContext extends ServiceContext {
@@ -24,11 +26,16 @@ export async function openContext(context: CommandContext, lone = false): Promis
   const composition = await context.build.load();
   const { features, catalogue } = composition;
   const file = fileOption(context);
-  const load = (): Promise<LoadedConfig> => loadConfig({ home, ...file, env: context.env, features, catalogue });
+  const options = { home, ...file, env: context.env, features, catalogue };
+  const load = (): Promise<LoadedConfig> => loadConfig(options);
+  const edit: ServiceContext["edit"] = async (change) => {
+    const { editConfigFile } = await import("@svc/kernel");
+    return editConfigFile(options, change);
+  };
   const config = await load();
   const { log, follow } = lone ? commandLog(config) : daemonLog(home, config);
   for (const warning of config.warnings) log.warn(warning);
-  return { home, composition, log, follow, load, config };
+  return { home, composition, log, follow, load, edit, config };
 }
 
 /** The feature that passkeys come with. */

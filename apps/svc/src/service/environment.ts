@@ -55,6 +55,7 @@ export async function openEnvironment(parts: EnvironmentParts, agent: ResolvedAg
     agent: agent.name,
     ...toolsOf(parts, agent),
     policy: createPolicy({
+      agent: agent.name,
       policy: agent.policy,
       disabledTools: core.tools.disabled,
       sandbox: parts.sandbox,

@@ -33,6 +33,7 @@ export interface Service {
   /** Others can reach it: the page, the command line. */
   readonly isDaemon: boolean;
   countConnections: () => number;
+  reload: () => Promise<unknown>;
   /** Takes up what the last process left, then runs. */
   start(): void;
   /** Begins nothing more; what runs has `graceMs`. */
@@ -66,6 +67,8 @@ export class OpenService implements Service {
   readonly isDaemon: boolean;
   /** Set by whoever opens the gateway. */
   countConnections: () => number = () => 0;
+  /** Set by whoever can put a changed config into force. */
+  reload: () => Promise<unknown> = async () => {};
   readonly #unlock: () => void;
   #generation: Generation;
 
@@ -89,6 +92,7 @@ export class OpenService implements Service {
       store,
       events,
       library,
+      reload: () => this.reload(),
       clientId: proceduresIdentity(),
       generation: () => this.#generation,
       agent: () => agent,

@@ -2,6 +2,16 @@
 export { type Agent, createAgent } from "./agent.ts";
 export type { AgentOptions } from "./agent-options.ts";
 export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
+export { COMMAND_HELP, type CommandHelp } from "./commands/words.ts";
+export {
+  type AlwaysRule,
+  type CallPattern,
+  isAlwaysAllowed,
+  type Lasting,
+  lastingOf,
+  ruleIdOf,
+  textOf as ruleTextOf,
+} from "./policy/lasting.ts";
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
 export { type CommandUser, commandUser } from "./sandbox/command-user.ts";

@@ -1,7 +1,8 @@
 /** What the agent offers to whoever brings messages. */
-import type { ClientId, Json, SvcError, TurnEvent } from "@svc/contract";
-import type { Author, IdempotencyClaim, TurnMeta } from "@svc/store";
+import type { ClientId, FileChange, Json, SvcError, TurnEvent } from "@svc/contract";
+import type { Author, GrantPlace, IdempotencyClaim, TurnMeta } from "@svc/store";
 import type { Command } from "./commands/command.ts";
+import type { AlwaysRule, CallPattern } from "./policy/lasting.ts";
 
 export interface TurnRequest {
   readonly clientId: ClientId;
@@ -25,6 +26,11 @@ export interface TurnRequest {
   readonly replaces?: { readonly turnId: string; readonly sinceMs?: number } | undefined;
   /** The message is on disk: it is not lost any more, whatever becomes of the turn. Not called for commands. Must not throw. */
   readonly onStored?: (stored: StoredMessage) => void;
+  /**
+   * Who speaks in the conversation: what a person allows for the rest of it holds for this one alone. Without it nothing is
+   * allowed for longer than a call. Empty: whoever has the conversation, which is no group.
+   */
+  readonly sender?: string;
   /** The text may be a command: a person said it, and is shown the answer, which the conversation does not keep. */
   readonly takesCommands?: true;
   /** Settled in the same transaction as the turn, or released when the turn fails before an acting tool started. */
@@ -141,9 +147,27 @@ export interface ToolQuestion {
   readonly input: Json;
   /** The rule that makes the call wait for a person, as a sentence. */
   readonly reason: string;
+  /** Name of the agent that calls. */
+  readonly agent: string;
+  /** Of a tool that runs command lines: the line, and where it would run below the workspace. */
+  readonly command?: string;
+  readonly folder?: string;
+  /** Of a tool that writes a file. */
+  readonly change?: FileChange;
+  readonly lasting: LastingOffers;
+}
+
+/** How long a yes may hold, and for what. What is missing can't be chosen. */
+export interface LastingOffers {
+  readonly conversation?: CallPattern & { readonly place: GrantPlace };
+  readonly always?: CallPattern & { readonly rule: AlwaysRule };
+  /** Why something is missing, as a sentence. */
+  readonly reason?: string;
 }
 
 export interface PersonAnswer {
   readonly approved: boolean;
+  /** False: nobody has answered, or the question was taken back. Default: where it is not approved, a person rejected it. */
+  readonly isRejected?: boolean;
   readonly feedback?: string;
 }

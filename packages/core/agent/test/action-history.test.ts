@@ -1,4 +1,4 @@
-// max_actions_per_hour: a reload or a restart that makes the hour new again would lift the limit.
+// max_actions_per_hour: a reload or a restart that makes the hour new again would lift the limit., always: []
 import { defineTool } from "@svc/contract";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import * as fc from "fast-check";
@@ -18,9 +18,10 @@ function policyOf(histories: ActionHistories, max: number, agent = "default") {
     workspace_only: true,
     forbidden_paths: [],
     max_actions_per_hour: max,
+    always: [],
   };
   const sandbox = { effective: "none", chosenNone: true };
-  return createPolicy({ policy, disabledTools: [], sandbox, workspace: "/", actions: histories.of(agent) });
+  return createPolicy({ agent, policy, disabledTools: [], sandbox, workspace: "/", actions: histories.of(agent) });
 }
 
 const verdicts = (policy: ReturnType<typeof policyOf>, count: number): string[] =>

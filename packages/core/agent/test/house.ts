@@ -1,4 +1,5 @@
 /** An agent in memory with a scripted model, two tools, a clock that stands still, and everything that it says kept. */
+import { lastingOf } from "../src/policy/lasting.ts";
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -240,6 +241,7 @@ function environmentOf(agent: string, words: AgentWords, around: Surroundings): 
         return { verdict, rule: "test", reason: "Locked down." };
       },
       recordAction: () => {},
+      lasting: (tool, input) => lastingOf(tool, input, { agent, workspace: "/", forbiddenPaths: [] }),
     },
     workspace: { root: "/", read: never, write: never, list: never, remove: never },
     exec: words.exec ?? never,

@@ -58,6 +58,7 @@ describe("the parser", () => {
         { words: [word("e")], redirects: [word("f")] },
         { words: [word("g")], redirects: [] },
       ],
+      canonical: '"a" "bcd" "" | "e" 2>& "1" > "f" ; "g"',
     });
   });
   const word = (text: string) => ({ text, glob: false, tilde: false });

@@ -32,12 +32,14 @@ interface Setting {
 
 function policyOf({ policy, disabled = [], sandbox, now = () => 0 }: Setting = {}) {
   return createPolicy({
+    agent: "default",
     policy: {
       autonomy: "supervised",
       allowed_commands: [],
       workspace_only: true,
       forbidden_paths: [],
       max_actions_per_hour: 0,
+      always: [],
       ...policy,
     },
     disabledTools: disabled,

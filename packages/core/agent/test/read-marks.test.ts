@@ -170,7 +170,10 @@ test("of a message that turns out to be an answer is taken back with it", async 
   expect(marks).toEqual(["+a"]);
   const ask = made.desk.askIn({ conversation: { channel: "chat", id: "room" }, turnId: "t", sender: "x" });
   made.clock.setWallClock(made.row(1).receivedAtMs - 1);
-  void ask({ turnId: "t", callId: "c", tool: "act", input: {}, reason: "" }, new AbortController().signal);
+  void ask(
+    { turnId: "t", callId: "c", tool: "act", input: {}, agent: "default", lasting: {}, reason: "" },
+    new AbortController().signal,
+  );
   await made.pass(2_000);
   expect([made.desk.committed, marks, made.row(1).state]).toEqual([[1], ["+a", "-a"], "done"]);
 });

@@ -104,7 +104,7 @@ test("a call that waits for a person begins when it may run; one that is refused
     .map((work) => [work.facts.callId, work.startedAtMs, work.endedAtMs, errorIn(work)]);
   expect(times).toEqual([
     ["yes", startMs + 1000, startMs + 1000, "tool-call ok"],
-    ["no", startMs + 1000, startMs + 2000, "tool-call TOOL_REFUSED"],
+    ["no", startMs + 1000, startMs + 2000, "tool-call TOOL_REJECTED"],
   ]);
 });
 

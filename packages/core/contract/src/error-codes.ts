@@ -80,6 +80,7 @@ export const ERRORS = {
   TOOL_UNAVAILABLE: entry(404, EXIT.unavailable, "This tool's feature is not in this build."),
   TOOL_BAD_INPUT: entry(400, EXIT.data, "The tool's input does not fit its schema."),
   TOOL_REFUSED: entry(403, EXIT.noPermission, "The security policy refuses this call."),
+  TOOL_REJECTED: entry(403, EXIT.noPermission, "A person rejected this call."),
   TOOL_FAILED: entry(500, EXIT.software, "The tool failed."),
   PATH_OUTSIDE_WORKSPACE: entry(403, EXIT.noPermission, "The path is outside the workspace."),
   PATH_FORBIDDEN: entry(403, EXIT.noPermission, "The path is forbidden by the security policy."),
@@ -118,6 +119,8 @@ export const ERRORS = {
   MESSAGE_STATE: entry(409, EXIT.usage, "The message's state does not allow this."),
 
   // Approvals and procedures
+  RULE_UNKNOWN: entry(404, EXIT.usage, "There is no such rule in security.policy.always."),
+  RULE_NOT_SAVED: entry(500, EXIT.config, "The call is allowed once, but the rule for always was not saved."),
   APPROVAL_UNKNOWN: entry(404, EXIT.usage, "There is no such approval request."),
   APPROVAL_EXISTS: entry(409, EXIT.usage, "There is another approval request with this run_id and step_id."),
   APPROVAL_RESOLVED: entry(409, EXIT.usage, "Somebody has answered this approval request already."),

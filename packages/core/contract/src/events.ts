@@ -45,7 +45,14 @@ export type TurnEvent = OfTurn &
         readonly attempts: number;
       }
     | { readonly type: "tool-call"; readonly callId: string; readonly tool: string }
-    | { readonly type: "tool-result"; readonly callId: string; readonly tool: string; readonly ok: boolean }
+    | {
+        readonly type: "tool-result";
+        readonly callId: string;
+        readonly tool: string;
+        readonly ok: boolean;
+        /** `rejected`: a person said no, and nothing was done. */
+        readonly outcome: "done" | "failed" | "rejected";
+      }
     | {
         readonly type: "turn-end";
         /** Name of the agent that answered. */

@@ -19,8 +19,37 @@ export interface Tool<Schema extends GenericSchema = GenericSchema> {
   readonly commandLine?: Method<InferOutput<Schema>, string>;
   /** Where that line would run, below the workspace; undefined: its root. Redirections are judged from there. */
   readonly commandFolder?: Method<InferOutput<Schema>, string | undefined>;
+  /**
+   * Whether a person's yes to one call may hold for calls that are the same, because the arguments alone say what the call does.
+   * Undefined: every call is asked about.
+   */
+  readonly lasting?: LastingYes;
+  /** What the call would change, for the person who is asked; read at the time of asking. */
+  preview?(
+    input: InferOutput<Schema>,
+    context: Pick<ToolContext, "workspace" | "signal">,
+  ): Promise<FileChange | undefined>;
   /** Throws `SvcError` for what the caller did wrong; the message goes to the model. */
   run(input: InferOutput<Schema>, context: ToolContext): Promise<Json>;
+}
+
+export interface LastingYes {
+  /** Arguments that may differ in the same conversation. A yes that outlives the conversation is not offered then. */
+  readonly free?: readonly string[];
+}
+
+/** A file before and after a call. */
+export interface FileChange {
+  readonly path: string;
+  readonly mode: "replace" | "append";
+  /**
+   * `missing`: it is made by the call. `large`: only its size is known. `unreadable`: it can't be read, which the call may find as well.
+   */
+  readonly before:
+    | { readonly kind: "text"; readonly text: string }
+    | { readonly kind: "binary" | "large" | "missing" | "unreadable" };
+  /** What is written: the whole file, or what is added at its end. */
+  readonly written: string;
 }
 
 /**

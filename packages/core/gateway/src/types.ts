@@ -79,6 +79,22 @@ export interface GatewaySettings {
 /** What the gateway asks of approvals. */
 export type GatewayApprovals = Pick<Approvals, "get" | "list" | "resolve">;
 
+/** A call that runs without asking, because a person said always to it. */
+export interface PolicyRule {
+  readonly id: string;
+  readonly agent: string;
+  readonly tool: string;
+  /** All that has to be equal. */
+  readonly pattern: string;
+}
+
+/** Rules of the config in force. */
+export interface PolicyRules {
+  list(): readonly PolicyRule[];
+  /** Resolves once it is out of force; false: there is no such rule. Rejects with CONFIG_*, STORE_*. */
+  revoke(id: string, by: string): Promise<boolean>;
+}
+
 /** What the gateway asks of procedures. */
 export type GatewaySops = Pick<
   Sops,
@@ -96,6 +112,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */
   readonly crowdLimits?: CrowdLimits;
   readonly approvals: GatewayApprovals;
+  readonly policyRules: PolicyRules;
   readonly sops: GatewaySops;
   readonly channelEvents: ChannelEvents;
   readonly pageSessions: PageSessionStore;

@@ -44,7 +44,16 @@ describe("the list", () => {
       created_at: "1970-01-01T00:00:01.000Z",
       expires_at: "1970-01-01T00:00:02.000Z",
       prompts: [{ channel: "provider_a", conversation: "C1", thread: null }],
-      answer: { approved: true, feedback: "go", by: "phone", via: "page", at: "1970-01-01T00:00:01.500Z" },
+      answer: {
+        approved: true,
+        feedback: "go",
+        by: "phone",
+        via: "page",
+        at: "1970-01-01T00:00:01.500Z",
+        holds: "once",
+      },
+      detail: null,
+      offers: { conversation: null, always: null, reason: null },
     });
     const first = await get("/api/approvals?limit=2");
     expect([first.json.approvals.length, first.json.before]).toEqual([2, 2]);
@@ -86,7 +95,14 @@ describe("an answer", () => {
     expect([status, json.status, json.answer]).toEqual([
       200,
       "rejected",
-      { approved: false, feedback: "not on a Friday", by: "phone", via: "api", at: "1970-01-01T00:00:01.700Z" },
+      {
+        approved: false,
+        feedback: "not on a Friday",
+        by: "phone",
+        via: "api",
+        at: "1970-01-01T00:00:01.700Z",
+        holds: null,
+      },
     ]);
   });
 

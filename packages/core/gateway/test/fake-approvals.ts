@@ -2,7 +2,7 @@
 import { type ErrorCode, SvcError } from "@svc/contract";
 import type { Answer, ApprovalFilter, ApprovalKey, ApprovalPage } from "@svc/sop";
 import type { Approval } from "@svc/store";
-import type { GatewayApprovals } from "../src/index.ts";
+import type { GatewayApprovals, PolicyRule, PolicyRules } from "../src/index.ts";
 
 const approval = (n: number, changed: Partial<Approval>): Approval => ({
   n,
@@ -44,11 +44,11 @@ export class FakeApprovals implements GatewayApprovals {
     if (!row) throw new SvcError("APPROVAL_UNKNOWN");
     if (row.status === "expired") throw new SvcError("APPROVAL_EXPIRED");
     if (row.status !== "waiting") throw new SvcError("APPROVAL_RESOLVED", `${row.answer?.by} was first.`);
-    const { approved, feedback, by, via } = answer;
+    const { approved, feedback, by, via, holds } = answer;
     const resolved: Approval = {
       ...row,
       status: approved ? "approved" : "rejected",
-      answer: { feedback, by, via, atMs: 1_700 },
+      answer: { feedback, by, via, atMs: 1_700, holds: approved ? holds : undefined },
     };
     this.rows[index] = resolved;
     return resolved;
@@ -68,5 +68,20 @@ export class FakeApprovals implements GatewayApprovals {
   /** One more that waits. */
   add(changed: Partial<Approval>): void {
     this.rows.push(approval(this.rows.length + 1, changed));
+  }
+}
+
+export class FakePolicyRules implements PolicyRules {
+  /** As long as it is set, nothing can be revoked. */
+  fails: ErrorCode | undefined;
+
+  list(): PolicyRule[] {
+    return [{ id: "rule-1", agent: "default", tool: "shell", pattern: "shell: git status" }];
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    await Promise.resolve();
+    if (this.fails) throw new SvcError(this.fails);
+    return id === "rule-1";
   }
 }

@@ -10,6 +10,7 @@ const at =
 export const GOVERNING_EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
   APPROVAL_UNKNOWN: at("nobody"),
   APPROVAL_EXPIRED: at("run-1"),
+  RULE_UNKNOWN: at("nobody"),
   APPROVAL_RESOLVED: at("run-2"),
   SOP_UNKNOWN: at("nobody"),
   SOP_NOT_MANUAL: at("by-webhook"),
@@ -30,8 +31,16 @@ export const GOVERNING_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCod
     },
   },
   "POST /api/approvals/{run_id}/{step_id}": {
+    RULE_NOT_SAVED: notAnswered("RULE_NOT_SAVED"),
     STORE_FULL: notAnswered("STORE_FULL"),
     STORE_FAILED: notAnswered("STORE_FAILED"),
+  },
+  "DELETE /api/policy-rules/{id}": {
+    CONFIG_INVALID: notRevoked("CONFIG_INVALID"),
+    CONFIG_CHANGED: notRevoked("CONFIG_CHANGED"),
+    CONFIG_UNWRITABLE: notRevoked("CONFIG_UNWRITABLE"),
+    STORE_FULL: notRevoked("STORE_FULL"),
+    STORE_FAILED: notRevoked("STORE_FAILED"),
   },
   "POST /api/sops/{name}/runs": {
     SOP_BUSY: notStarted("SOP_BUSY"),
@@ -74,6 +83,13 @@ function notPosted(code: ErrorCode): Provocation {
 function notAnswered(code: ErrorCode): Provocation {
   return async (world) => {
     world.approvals.fails = code;
+    return (await world.start()).ask();
+  };
+}
+
+function notRevoked(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.policyRules.fails = code;
     return (await world.start()).ask();
   };
 }

@@ -21,7 +21,7 @@ import type { Arrival, Arrived, Delivery, Device, IdempotencyClaim, Scope } from
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";
-import { FakeApprovals } from "./fake-approvals.ts";
+import { FakeApprovals, FakePolicyRules } from "./fake-approvals.ts";
 import { FakeChannelEvents } from "./fake-channel-events.ts";
 import { FakeMailbox } from "./fake-mailbox.ts";
 import { FakePageSessions } from "./fake-page-sessions.ts";
@@ -97,6 +97,7 @@ export class Harness {
   readonly kept = new Set<string>();
   readonly mailbox = new FakeMailbox();
   readonly approvals = new FakeApprovals();
+  readonly policyRules = new FakePolicyRules();
   readonly sops = new FakeSops();
   readonly channelEvents = new FakeChannelEvents();
   /** Of the page's sign-ins. */
@@ -216,6 +217,7 @@ export class Harness {
       events: this.hub,
       ...(options.crowdLimits && { crowdLimits: options.crowdLimits }),
       approvals: this.approvals,
+      policyRules: this.policyRules,
       sops: this.sops,
       channelEvents: this.channelEvents,
       pageSessions: this.pageSessions,

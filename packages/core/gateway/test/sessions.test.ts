@@ -71,7 +71,9 @@ describe("one of them", () => {
 
   test("is read from its end backwards", async () => {
     const { gateway, reader, ask } = await started();
-    const calls = [{ callId: "c1", tool: "shell", input: { line: "ls" }, ok: true, output: "a" }];
+    const calls = [
+      { callId: "c1", tool: "shell", input: { line: "ls" }, ok: true, outcome: "done" as const, output: "a" },
+    ];
     gateway.messages.push(
       {
         ...SHOWN,
@@ -94,7 +96,7 @@ describe("one of them", () => {
           ...shown,
           role: "assistant",
           text: "ho",
-          calls: [{ call_id: "c1", tool: "shell", input: { line: "ls" }, ok: true, output: "a" }],
+          calls: [{ call_id: "c1", tool: "shell", input: { line: "ls" }, ok: true, outcome: "done", output: "a" }],
         },
       ],
       before: "older",

@@ -38,7 +38,8 @@ describe("a turn", () => {
   test("has no session and no claim when the headers are not there", async () => {
     const { gateway, token } = await started();
     await post(gateway, token);
-    expect(Object.keys(gateway.turns[0]!).sort()).toEqual(["author", "clientId", "owner", "signal", "text"]);
+    const keys = ["author", "clientId", "owner", "sender", "signal", "text"];
+    expect(Object.keys(gateway.turns[0]!).sort()).toEqual(keys);
   });
 
   const FAILURES: readonly [ErrorCode, number][] = [

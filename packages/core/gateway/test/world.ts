@@ -29,7 +29,9 @@ export class World extends Harness {
       createdAtMs: this.clock.now(),
       seenAtMs: this.clock.now(),
     });
-    const calls = [{ callId: "c", tool: "shell", input: { line: "ls" }, ok: true, output: "x" }];
+    const calls = [
+      { callId: "c", tool: "shell", input: { line: "ls" }, ok: true, outcome: "done" as const, output: "x" },
+    ];
     this.messages.push(
       { ...SHOWN, turnId: "t", at: 1, role: "user", text: "hi", calls: [], author: { kind: "person", id: "+49" } },
       {
@@ -89,6 +91,7 @@ const KNOWN = {
   "/api/devices": "dev-read",
   "/api/inbox": "in-12",
   "/api/approvals": "run-3",
+  "/api/policy-rules": "rule-1",
   "/api/sops": "deploy",
   "/api/sop-runs": "run-2",
 };

@@ -60,6 +60,7 @@ describe("an agent", () => {
       workspace_only: false,
       forbidden_paths: [],
       max_actions_per_hour: 0,
+      always: [],
     });
   });
 

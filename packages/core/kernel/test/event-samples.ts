@@ -19,7 +19,7 @@ export const SAMPLES: readonly SvcEvent[] = [
     attempts: 4,
   },
   { type: "tool-call", ...turn, callId: "c-1", tool: "shell" },
-  { type: "tool-result", ...turn, callId: "c-1", tool: "shell", ok: true },
+  { type: "tool-result", ...turn, callId: "c-1", tool: "shell", ok: true, outcome: "done" },
   { type: "turn-end", ...turn, agent: "default", ok: true, model: "m", durationMs: 3, ...used },
   { type: "session-updated", id: "s-1", sessionId: "s", owner: "client-secret" as ClientId },
   { type: "message-received", messageId: "in-1", conversation, sender: "+49", turnId: "t-1" },

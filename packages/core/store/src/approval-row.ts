@@ -1,9 +1,10 @@
 /** An approval as the database has it, and as others see it. */
-import type { ApprovalOrigin, Conversation } from "@svc/contract";
-import type { Approval, ApprovalAnswer, ApprovalPrompt, ApprovalStatus } from "./approval-types.ts";
+import type { ApprovalOrigin, Conversation, Json } from "@svc/contract";
+import type { Approval, ApprovalOffers, ApprovalAnswer, ApprovalPrompt, ApprovalStatus } from "./approval-types.ts";
 
 export const APPROVAL_COLUMNS = `n, run_id, step_id, origin, status, lower(hex(digest)) AS digest, created_at, expires_at, asked_by,
-  approve_keywords, reject_keywords, channels, title, message, event_id, ended_at, ended_by, via, feedback`;
+  approve_keywords, reject_keywords, channels, title, message, event_id, ended_at, ended_by, via, feedback,
+  detail, offers, held`;
 
 export interface ApprovalRow {
   n: number;
@@ -25,6 +26,9 @@ export interface ApprovalRow {
   ended_by: string | null;
   via: ApprovalAnswer["via"] | null;
   feedback: string | null;
+  detail: string | null;
+  offers: string | null;
+  held: ApprovalAnswer["holds"] | null;
 }
 
 export interface PromptRow {
@@ -55,7 +59,15 @@ export const approvalOf = (row: ApprovalRow, prompts: readonly PromptRow[]): App
   answer:
     row.ended_at === null
       ? undefined
-      : { feedback: row.feedback ?? undefined, by: row.ended_by!, via: row.via!, atMs: row.ended_at },
+      : {
+          feedback: row.feedback ?? undefined,
+          by: row.ended_by!,
+          via: row.via!,
+          atMs: row.ended_at,
+          holds: row.held ?? undefined,
+        },
+  ...(row.detail !== null && { detail: JSON.parse(row.detail) as Json }),
+  ...(row.offers !== null && { offers: JSON.parse(row.offers) as ApprovalOffers }),
   eventId: row.event_id ?? undefined,
 });
 

@@ -1,5 +1,5 @@
 /** Approvals on disk. */
-import type { ApprovalOrigin, Conversation } from "@svc/contract";
+import type { ApprovalOrigin, ClientId, Conversation, Json } from "@svc/contract";
 
 export type ApprovalStatus = "waiting" | "approved" | "rejected" | "expired" | "cancelled";
 
@@ -29,7 +29,38 @@ export interface Approval {
   readonly answer: ApprovalAnswer | undefined;
   /** Id of the event that told of it. */
   readonly eventId: string | undefined;
+  /** Of a tool call: what it would do, for people, without secrets. */
+  readonly detail?: Json;
+  /** Of a tool call: for how long a yes may hold, and for what. */
+  readonly offers?: ApprovalOffers;
 }
+
+export interface ApprovalOffers {
+  readonly conversation?: OfferedPattern & { readonly place: GrantPlace };
+  /** `rule`: as the config has it. */
+  readonly always?: OfferedPattern & { readonly rule: Json };
+  /** Why one is missing, as a sentence. */
+  readonly reason?: string;
+}
+
+export interface OfferedPattern {
+  readonly key: string;
+  /** For the person who chooses it. */
+  readonly text: string;
+}
+
+/** Where a yes holds: in a conversation, for one who speaks there, and one agent. */
+export interface GrantPlace {
+  readonly owner: ClientId;
+  /** What the owner calls the conversation. */
+  readonly name: string;
+  /** Empty: whoever has the conversation. */
+  readonly sender: string;
+  readonly agent: string;
+}
+
+/** `once`: for this call. */
+export type ApprovalHold = "once" | "conversation" | "always";
 
 export interface ApprovalPrompt {
   readonly conversation: Conversation;
@@ -45,4 +76,6 @@ export interface ApprovalAnswer {
   readonly by: string;
   readonly via: "chat" | "api" | "page" | "cli" | "agent" | "service";
   readonly atMs: number;
+  /** Of a yes: for how long. Default: once. */
+  readonly holds?: ApprovalHold | undefined;
 }

@@ -42,3 +42,22 @@ export const APPROVALS_STEP = `
   CREATE INDEX approval_prompts_in ON approval_prompts (channel, chat) WHERE is_open = 1;
   CREATE INDEX approval_prompts_opened ON approval_prompts (channel, opened_chat) WHERE is_open = 1 AND opened_chat IS NOT NULL;
 `;
+
+/** What a tool call asks for and for how long a yes may hold, and the yeses that hold for the rest of a conversation. */
+export const LASTING_APPROVALS_STEP = `
+  ALTER TABLE approvals ADD COLUMN detail TEXT;
+  ALTER TABLE approvals ADD COLUMN offers TEXT;
+  ALTER TABLE approvals ADD COLUMN held TEXT;
+
+  CREATE TABLE grants (
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    key TEXT NOT NULL,
+    approval INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (owner, name, sender, agent, key)
+  ) WITHOUT ROWID;
+`;

@@ -34,10 +34,11 @@ export class ApprovalStore {
     this.#prompts = new ApprovalPrompts(db);
     this.#insert = db.prepare(
       `INSERT INTO approvals (run_id, step_id, origin, digest, created_at, expires_at, asked_by, approve_keywords,
-         reject_keywords, channels, title, message) VALUES (?, ?, ?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?)`,
+         reject_keywords, channels, title, message, detail, offers)
+       VALUES (?, ?, ?, unhex(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#settle = db.prepare(
-      `UPDATE approvals SET status = ?, ended_at = ?, ended_by = ?, via = ?, feedback = ?
+      `UPDATE approvals SET status = ?, ended_at = ?, ended_by = ?, via = ?, feedback = ?, held = ?
        WHERE n = ? AND status = 'waiting'`,
     );
     this.#told = db.prepare("UPDATE approvals SET event_id = ? WHERE n = ?");
@@ -71,6 +72,8 @@ export class ApprovalStore {
       JSON.stringify(approval.channels),
       approval.title,
       approval.message,
+      approval.detail === undefined ? null : JSON.stringify(approval.detail),
+      approval.offers === undefined ? null : JSON.stringify(approval.offers),
     );
     return Number(lastInsertRowid);
   }
@@ -89,8 +92,10 @@ export class ApprovalStore {
   }
 
   /** Inside a transaction. Tells whether it waited: only the first end counts. */
-  settle(n: number, status: Exclude<ApprovalStatus, "waiting">, { feedback, by, via, atMs }: ApprovalAnswer): boolean {
-    if (Number(this.#settle.run(status, atMs, by, via, feedback ?? null, n).changes) === 0) return false;
+  settle(n: number, status: Exclude<ApprovalStatus, "waiting">, answer: ApprovalAnswer): boolean {
+    const { feedback, by, via, atMs, holds } = answer;
+    const { changes } = this.#settle.run(status, atMs, by, via, feedback ?? null, holds ?? null, n);
+    if (Number(changes) === 0) return false;
     this.#prompts.close(n);
     return true;
   }

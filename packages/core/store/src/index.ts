@@ -13,6 +13,7 @@ export type * from "./approval-types.ts";
 export type * from "./page-session-types.ts";
 export type * from "./sop-types.ts";
 export type { ApprovalStore, NewApproval } from "./approvals.ts";
+export type { Grant, GrantStore } from "./grants.ts";
 export type { AuditReport } from "./audit-verify.ts";
 export type { AuditStore } from "./audit.ts";
 export type { ConversationStore } from "./conversations.ts";

@@ -1,7 +1,7 @@
 /** The schema, forward only. `user_version` counts the steps applied; a database with more steps than we know is refused. */
 import { type Json, SvcError } from "@svc/contract";
 import type { DatabaseSync } from "node:sqlite";
-import { APPROVALS_STEP } from "./approvals-schema.ts";
+import { APPROVALS_STEP, LASTING_APPROVALS_STEP } from "./approvals-schema.ts";
 import { CONVERSATIONS_STEP } from "./conversations-schema.ts";
 import { OUTBOX_APPROVAL_STEP } from "./messages/approval-column.ts";
 import { DRAFTS_STEP } from "./messages/draft-columns.ts";
@@ -123,6 +123,7 @@ export const STEPS: readonly string[] = [
   LONG_PAGE_SESSIONS_STEP,
   OPEN_TURNS_STEP,
   SESSION_LIST_STEP,
+  LASTING_APPROVALS_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

@@ -26,6 +26,7 @@ export class OldSessions {
   readonly #search: SearchIndex;
   readonly #byActivity;
   readonly #dropSession;
+  readonly #endGrants;
   readonly #insertChain;
   readonly #nextChain;
   readonly #deleteChain;
@@ -39,6 +40,7 @@ export class OldSessions {
        WHERE last_turn < ? ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
     );
     this.#dropSession = db.prepare("DELETE FROM sessions WHERE n = ?");
+    this.#endGrants = db.prepare("DELETE FROM grants WHERE owner = ? AND name = ?");
     this.#insertChain = db.prepare("INSERT INTO dropped_chains VALUES (?)");
     this.#nextChain = db.prepare("SELECT last_turn AS lastTurn FROM dropped_chains LIMIT 1");
     this.#deleteChain = db.prepare("DELETE FROM dropped_chains WHERE last_turn = ?");
@@ -46,7 +48,7 @@ export class OldSessions {
   }
 
   /**
-   * Inside a transaction. A dropped session is gone at once, with what was chosen in it; its turns are left to the sweep,
+   * Inside a transaction. A dropped session is gone at once, with what was chosen and allowed in it; its turns are left to the sweep,
    * which survives a restart.
    */
   dropPage(below: Below): SessionPage {
@@ -59,6 +61,7 @@ export class OldSessions {
         this.#insertChain.run(lastTurn);
         this.#dropSession.run(n);
         this.#conversations.forget(owner, name);
+        this.#endGrants.run(owner, name);
       }
     }
     return {

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ApprovalStore } from "./approvals.ts";
 import type { ConversationStore } from "./conversations.ts";
+import type { GrantStore } from "./grants.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 import type { MessageStores } from "./messages/messages.ts";
@@ -24,6 +25,7 @@ export interface Keepers {
   readonly messages: MessageStores;
   readonly sopRuns: OldSopRuns;
   readonly approvals: ApprovalStore;
+  readonly grants: GrantStore;
   readonly conversations: ConversationStore;
   readonly pageSessions: PageSessionStore;
   readonly space: Space;
@@ -74,6 +76,7 @@ export class Retention {
     if (limits.sessionDays > 0) {
       const oldestChoiceMs = nowMs - limits.sessionDays * DAY_MS;
       await this.#untilNone(() => conversations.dropOld(oldestChoiceMs, STEP.choices));
+      await this.#untilNone(() => this.#keepers.grants.dropOld(oldestChoiceMs, STEP.choices));
     }
     const turns = await this.#untilNone(() => this.#sessions.sweep());
     const toolCalls = await this.#untilNone(() => Number(this.#deleteCalls.run(oldestCallMs).changes));

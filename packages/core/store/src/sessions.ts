@@ -38,6 +38,7 @@ export class SessionStore {
   readonly #rename;
   readonly #used;
   readonly #forgetChoice;
+  readonly #endGrants;
   readonly #delete;
   readonly #replace;
 
@@ -93,6 +94,9 @@ export class SessionStore {
           ON t.n = chain.previous WHERE t.session = ?2 LIMIT ?3)
       SELECT count(*) AS turns, total(tokens_in) AS inputTokens, total(tokens_out) AS outputTokens,
         iif(count(cost) = count(*), total(cost), NULL) AS costUsd FROM chain`);
+    this.#endGrants = db.prepare(
+      "DELETE FROM grants WHERE (owner, name) IN (SELECT client_id, name FROM sessions WHERE id = ?)",
+    );
     this.#forgetChoice = db.prepare(
       "DELETE FROM conversations WHERE (owner, name) IN (SELECT client_id, name FROM sessions WHERE id = ?)",
     );
@@ -271,23 +275,26 @@ export class SessionStore {
   }
 
   /**
-   * Inside a transaction: gives the session another name, so that the next turn under this one begins a new session. Tells
-   * whether there was one.
+   * Inside a transaction: gives the session another name, so that the next turn under this one begins a new session. What was
+   * allowed in it ends. Tells whether there was one.
    */
   putAside(clientId: ClientId, name: string): boolean {
     const place = this.find(clientId, name);
     if (!place) return false;
+    const id = this.idOf(place);
+    if (id !== undefined) this.#endGrants.run(id);
     let free = `${name}.${place.session}`;
     while (this.find(clientId, free)) free += `.${place.session}`;
     this.#rename.run(free, place.session);
     return true;
   }
 
-  /** Inside a transaction: the session and all its turns, and what was chosen in it. Tells whether there was one. */
+  /** Inside a transaction: the session and all its turns, and what was chosen and allowed in it. Tells whether there was one. */
   remove(id: string): boolean {
     this.#search.removeSession(id);
     this.#deleteTurns.run(id);
     this.#forgetChoice.run(id);
+    this.#endGrants.run(id);
     return Number(this.#delete.run(id).changes) > 0;
   }
 }

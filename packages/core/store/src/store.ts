@@ -6,6 +6,7 @@ import { ConversationStore } from "./conversations.ts";
 import { copyDatabase, copyOpen } from "./copy.ts";
 import { DeviceStore } from "./devices.ts";
 import { DiskProbe } from "./disk-probe.ts";
+import { GrantStore } from "./grants.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { IdempotencyStore, type IdempotencyOptions } from "./idempotency.ts";
 import type { InboxStore } from "./messages/inbox.ts";
@@ -61,6 +62,7 @@ export interface Store {
   readonly sopRuns: SopRunStore;
   readonly audit: AuditStore;
   readonly approvals: ApprovalStore;
+  readonly grants: GrantStore;
   /** Runs `change` in the next group commit; resolves once it is on disk. Rejects with STORE_FULL or STORE_FAILED. */
   write<T>(change: () => T): Promise<T>;
   /** False after a write that the disk refused, until one succeeds. Asking makes it try again by itself. */
@@ -114,6 +116,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
   });
   const pageSessions = new PageSessionStore(db, commits);
   const approvals = new ApprovalStore(db);
+  const grants = new GrantStore(db);
   const conversations = new ConversationStore(db);
   const space = new Space(db, file);
   const retention = new Retention(db, commits, {
@@ -122,6 +125,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     space,
     messages,
     approvals,
+    grants,
     conversations,
     pageSessions,
   });
@@ -145,6 +149,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     sopRuns: new SopRunStore(db, partOf),
     audit: new AuditStore(db, clock),
     approvals,
+    grants,
     write: (change) => commits.write(change),
     writable: () => probe.writable(),
     prune: (limits, nowMs, removeFiles = async () => {}) => retention.prune(limits, nowMs, removeFiles),

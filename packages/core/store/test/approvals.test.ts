@@ -153,7 +153,8 @@ describe("lists", () => {
     db.exec(`
       WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 100000)
       INSERT INTO approvals SELECT i, 'r-' || i, 's', 'sop', iif(i % 1000 = 0, 'waiting', 'approved'), x'00', i, i, 'me', '[]',
-        '[]', '[]', 't', 'm', NULL, iif(i % 1000 = 0, NULL, i), iif(i % 1000 = 0, NULL, 'a'), 'cli', NULL FROM c;
+        '[]', '[]', 't', 'm', NULL, iif(i % 1000 = 0, NULL, i), iif(i % 1000 = 0, NULL, 'a'), 'cli', NULL, NULL, NULL,
+        NULL FROM c;
       INSERT INTO approval_prompts (delivery, approval, is_open, channel, chat)
         SELECT n, n, status = 'waiting', 'chat', 'room' FROM approvals;`);
     // What SQLite walks, not how long this machine takes: a list that scans fails here, however fast it is.

@@ -315,3 +315,19 @@ test("a database of a newer version is refused, untouched", () => {
   expect(schemaVersion(again)).toBe(SCHEMA_VERSION + 1);
   again.close();
 });
+
+test("an approval that an older svc asked is there without what only newer ones tell, and can be answered", async () => {
+  fifthRelease();
+  const db = new DatabaseSync(home.file);
+  db.exec(`BEGIN; ${STEPS[5]} ${STEPS[6]} PRAGMA user_version = 7; COMMIT;
+    INSERT INTO approvals VALUES (3, 't-1', 'c-1', 'tool', 'waiting', x'00', 1, 99999999999999, 'me', '[]', '[]', '[]', 't', 'm',
+      NULL, NULL, NULL, NULL, NULL);`);
+  db.close();
+  const store = home.open();
+  expect(store.approvals.read(3)).toMatchObject({ n: 3, title: "t", status: "waiting" });
+  expect(Object.keys(store.approvals.read(3)!)).not.toContain("offers");
+  const answer = { by: "me", via: "cli", feedback: undefined, atMs: 5, holds: "once" } as const;
+  expect(await store.write(() => store.approvals.settle(3, "approved", answer))).toBe(true);
+  expect(store.approvals.read(3)?.answer?.holds).toBe("once");
+  store.close();
+});

@@ -1,5 +1,6 @@
 /** `file_read`, `file_write`, `file_list`. The workspace keeps paths inside and off what the policy forbids. */
-import { type Contributions, defineTool } from "@svc/contract";
+import { isUtf8 } from "node:buffer";
+import { type Contributions, defineTool, type FileChange, SvcError, type Workspace } from "@svc/contract";
 import * as v from "valibot";
 import { documentType, readDocument } from "./documents.ts";
 import { textOf } from "./text-of.ts";
@@ -55,6 +56,11 @@ export const fileWrite = defineTool({
     mode: v.optional(v.pipe(v.picklist(["replace", "append"]), v.description("replace or append.")), "replace"),
   }),
   approval: "ask",
+  lasting: Object.freeze({ free: Object.freeze(["content"]) }),
+  preview: async ({ path, mode, content }, { workspace, signal }) => {
+    signal.throwIfAborted();
+    return { path, mode, before: await fileBefore(path, workspace), written: content };
+  },
   async run(input, { workspace, signal }) {
     signal.throwIfAborted();
     const bytes = new TextEncoder().encode(input.content);
@@ -62,6 +68,20 @@ export const fileWrite = defineTool({
     return { written_bytes: bytes.byteLength, mode: input.mode };
   },
 });
+
+/** Of a larger file a person is shown only what is written. */
+const MAX_PREVIEW_BYTES = 65_536;
+
+async function fileBefore(path: string, workspace: Workspace): Promise<FileChange["before"]> {
+  try {
+    const { bytes, truncated } = await workspace.read(path, MAX_PREVIEW_BYTES);
+    if (truncated) return { kind: "large" };
+    if (bytes.includes(0) || !isUtf8(bytes)) return { kind: "binary" };
+    return { kind: "text", text: new TextDecoder().decode(bytes) };
+  } catch (error) {
+    return { kind: error instanceof SvcError && error.cause === "ENOENT" ? "missing" : "unreadable" };
+  }
+}
 
 export const fileList = defineTool({
   name: "file_list",

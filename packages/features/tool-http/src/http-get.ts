@@ -29,6 +29,7 @@ export const httpGet = defineTool({
     ),
   }),
   approval: ({ body }) => (body === undefined ? "auto" : "ask"),
+  lasting: Object.freeze({}),
   async run({ url, headers = {}, body, max_bytes: maxBytes }, { fetch, signal }) {
     signal.throwIfAborted();
     const method = body === undefined ? "GET" : "POST";

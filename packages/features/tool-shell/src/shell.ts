@@ -40,6 +40,7 @@ export const shell = defineTool({
   approval: "ask",
   commandLine: ({ command }) => command,
   commandFolder: ({ cwd }) => cwd,
+  lasting: Object.freeze({}),
   async run({ command, cwd, timeout_secs: timeoutSecs }, { exec, signal }) {
     signal.throwIfAborted();
     const result = await exec({

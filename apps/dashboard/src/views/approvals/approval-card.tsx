@@ -1,13 +1,14 @@
 /** One question, and either the buttons or who has answered it. */
 import type { Approval } from "../../api/governed-shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { LongProse } from "../../parts/long-prose.tsx";
+import { LongMarkdown, LongProse } from "../../parts/long-prose.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { Name, Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { plain } from "../../text/words.ts";
 import { AnswerForm } from "./answer-form.tsx";
+import { Call } from "./call-detail.tsx";
 
 const ORIGINS = {
   external: "an outside workflow",
@@ -32,11 +33,17 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
       <header>
         <Badge state={status} />
         <h3>
-          <Name>{title}</Name>
+          <Name>{headingOf(approval)}</Name>
         </h3>
         <span class="hint">#{n}</span>
       </header>
-      {message === "" || message === title ? null : <Message approval={approval} />}
+      {approval.detail === null ? (
+        message === "" || message === title ? null : (
+          <Message approval={approval} />
+        )
+      ) : (
+        <Call detail={approval.detail} title={title} />
+      )}
       <p class="hint">
         {ORIGINS[origin]}, asked by <Name>{by}</Name> <Ago at={at} />
         {status === "waiting" && (
@@ -57,11 +64,18 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
   );
 }
 
+function headingOf({ title, detail }: Approval): string {
+  if (detail === null) return title;
+  if (detail.command !== undefined) return "Run a command?";
+  return detail.change ? "Write a file?" : title;
+}
+
 /**
  * What is asked must be there to be read; what is over may be short. A step of a procedure is Markdown; the command of a tool
  * call is shown to the letter.
  */
 function Message({ approval: { message, title, status, origin } }: { readonly approval: Approval }) {
+  if (status !== "waiting" && origin === "sop") return <LongMarkdown text={message} of={title} />;
   if (status !== "waiting") return <LongProse text={message} of={title} />;
   return (
     <div class="asked" role="group" aria-label={`What is asked: ${title}`} tabIndex={0}>
@@ -91,6 +105,8 @@ function Answered({ approval: { answer } }: { readonly approval: Approval }) {
     <>
       <p class="answer">
         <Name>{answer.by}</Name>, by {plain(answer.via)}, <Ago at={answer.at} />
+        {answer.holds === "conversation" && ", for the conversation"}
+        {answer.holds === "always" && ", for always"}
       </p>
       {answer.feedback === null ? null : <Prose>{answer.feedback}</Prose>}
     </>

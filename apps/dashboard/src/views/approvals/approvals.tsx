@@ -9,6 +9,8 @@ import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { usePaged } from "../../state/use-paged.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+import { NotificationSwitch } from "../../notify/notification-switch.tsx";
+import { AlwaysRules } from "./always-rules.tsx";
 import { WaitingApprovals } from "./waiting-approvals.tsx";
 
 interface Page {
@@ -26,6 +28,10 @@ export function Approvals() {
       <Heading title="Approvals" />
       <Section title="Waiting">
         <WaitingApprovals />
+        <NotificationSwitch />
+      </Section>
+      <Section title="Always allowed">
+        <AlwaysRules />
       </Section>
       <Section title="Settled" aside={<Choice label="Show" options={SETTLED} value={status} onChoose={setStatus} />}>
         <Shown read={page}>{({ approvals }) => <Settled approvals={approvals} />}</Shown>

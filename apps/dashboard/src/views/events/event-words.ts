@@ -20,6 +20,7 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
     case "tool-call":
       return `calls ${p("tool")}`;
     case "tool-result":
+      if (payload["outcome"] === "rejected") return `${p("tool")} was rejected`;
       return `${p("tool")} ${payload["ok"] === true ? "is done" : "failed"}`;
     case "message-received":
       return `${p("message_id")} from ${p("sender")} by ${placeOf(payload)}`;

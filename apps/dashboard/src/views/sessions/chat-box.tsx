@@ -5,6 +5,7 @@ import { useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
 import { useAction } from "../../state/use-action.ts";
+import { SlashList, useSlashMenu } from "./slash-menu.tsx";
 
 interface Props {
   /**
@@ -33,6 +34,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
     show(next);
   };
   const box = useRef<HTMLTextAreaElement>(null);
+  const menu = useSlashMenu(text, setText);
   const id = useId();
   const [answer, setAnswer] = useState<string>();
   const tried = useRef({ text: "", key: "" });
@@ -63,6 +65,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
     send();
   };
   const press = (event: KeyboardEvent): void => {
+    if (menu.press(event)) return event.preventDefault();
     // In the middle of composing a character, Enter is the input method's.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -77,6 +80,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
           {answer}
         </p>
       )}
+      <SlashList menu={menu} />
       <label for={id}>{isReply ? "Reply as the agent" : "Message"}</label>
       <div class="chat-line">
         <textarea
@@ -85,6 +89,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
           rows={1}
           value={text}
           aria-describedby={`${id}-hint`}
+          {...menu.attributes}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onKeyDown={press}
         />

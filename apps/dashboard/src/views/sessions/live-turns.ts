@@ -26,7 +26,13 @@ export type LivePart =
   /** `offset`: characters of the answer before it. */
   | { readonly kind: "text"; readonly text: string; readonly offset: number }
   /** `ok`: undefined while it runs, or waits for a yes. */
-  | { readonly kind: "call"; readonly callId: string; readonly tool: string; readonly ok: boolean | undefined };
+  | {
+      readonly kind: "call";
+      readonly callId: string;
+      readonly tool: string;
+      readonly ok: boolean | undefined;
+      readonly isRejected?: boolean;
+    };
 
 /** What is known after the event. */
 export function grown(
@@ -111,7 +117,10 @@ function changed(
       return [...parts, { kind: "call", callId, tool: String(payload["tool"]), ok: undefined }];
     case "tool-result": {
       const ok = payload["ok"] === true;
-      return parts.map((part) => (part.kind === "call" && part.callId === callId ? { ...part, ok } : part));
+      const rejected = payload["outcome"] === "rejected" && { isRejected: true };
+      return parts.map((part) =>
+        part.kind === "call" && part.callId === callId ? { ...part, ok, ...rejected } : part,
+      );
     }
     default:
       return undefined;

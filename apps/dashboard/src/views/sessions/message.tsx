@@ -73,10 +73,10 @@ function Bubble({ role, writer, turn, aside, children }: BubbleProps) {
   );
 }
 
-function Call({ call: { tool, ok, input, output } }: { readonly call: ToolCall }) {
+function Call({ call: { tool, outcome, input, output } }: { readonly call: ToolCall }) {
   return (
     <div class="call">
-      <Badge state={ok ? "done" : "failed"} /> <code>{tool}</code>
+      <Badge state={outcome} /> <code>{tool}</code>
       <Json label="Input and output" value={{ input, output }} />
     </div>
   );
@@ -100,8 +100,8 @@ export function Answering({
   );
 }
 
-function LiveCall({ call: { tool, ok } }: { readonly call: Extract<LivePart, { kind: "call" }> }) {
-  const state = ok === undefined ? "works" : ok ? "done" : "failed";
+function LiveCall({ call: { tool, ok, isRejected } }: { readonly call: Extract<LivePart, { kind: "call" }> }) {
+  const state = ok === undefined ? "works" : ok ? "done" : isRejected ? "rejected" : "failed";
   return (
     <p class="call">
       <Badge state={state} busy={ok === undefined} /> <code>{tool}</code>

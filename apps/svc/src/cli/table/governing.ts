@@ -9,6 +9,7 @@ export const governing: readonly CommandEntry[] = [
     options: [
       ["--status <status>", "waiting (default), approved, rejected, expired, cancelled or all"],
       ["--feedback <text>", "Said along with the answer"],
+      ["--for <time>", "Approve for: once (default), conversation or always, where the request offers it"],
       ["--limit <count>", "Most requests listed (50)"],
       JSON_OPTION,
       CONFIG_OPTION,
@@ -19,8 +20,10 @@ export const governing: readonly CommandEntry[] = [
       'svc approvals reject 12 --feedback "tests are missing"',
       "svc approvals approve deploy-2026-01-01 sign-off",
       "svc approvals list --status all --json",
+      "svc approvals approve 12 --for always",
+      "svc approvals revoke 5b0c1f2e9a7d4c38",
     ],
-    actions: ["list", "approve <number|run> [step]", "reject <number|run> [step]"],
+    actions: ["list", "approve <number|run> [step]", "reject <number|run> [step]", "rules", "revoke <rule>"],
     load: () => import("../../commands/approvals.ts"),
   },
   {

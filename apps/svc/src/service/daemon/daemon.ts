@@ -63,6 +63,7 @@ async function runOnce(
     const stopped = new AbortController();
     try {
       const reloader = new Reloader(service, gateway, stopped.signal);
+      service.reload = () => reloader.reload();
       await serve({ context, service, gateway, reloader, restart, signals }, firstRun);
     } finally {
       stopped.abort();
@@ -119,6 +120,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     mailbox: messaging.mailbox,
     events: events.hub,
     approvals: governance.approvals,
+    policyRules: governance.rules,
     sops: governance.sops,
     channelEvents: governance.channelEvents,
     pageSessions: service.store.pageSessions,

@@ -20,6 +20,7 @@ import type { Store } from "@svc/store";
 import type { ServiceEvents } from "../events.ts";
 import type { Generation } from "../generation.ts";
 import type { Service } from "../service.ts";
+import { AlwaysRules } from "./always-rules.ts";
 import { type NotifiedChannels, notifiedChannels } from "./notified-channels.ts";
 import { closePrompts, promptSource } from "./prompts.ts";
 import { type Questions, toolQuestions } from "./questions.ts";
@@ -32,6 +33,7 @@ export interface Governance {
   readonly channelEvents: ChannelEvents;
   readonly questions: Questions;
   readonly prompts: ReturnType<typeof promptSource>;
+  readonly rules: AlwaysRules;
 }
 
 export interface GovernanceParts extends Pick<Service, "context" | "lifecycle"> {
@@ -43,6 +45,8 @@ export interface GovernanceParts extends Pick<Service, "context" | "lifecycle"> 
   /** Whom turns of procedures belong to. */
   readonly clientId: ClientId;
   readonly library: SopLibrary;
+  /** Puts a changed config file into force. */
+  readonly reload: () => Promise<unknown>;
 }
 
 export function makeGovernance(parts: GovernanceParts): Governance {
@@ -54,8 +58,16 @@ export function makeGovernance(parts: GovernanceParts): Governance {
   const wake: Messaging["wake"] = (deliveries) => parts.messaging().wake(deliveries);
   const shared = { store, clock: systemClock, log, redact, wake };
   const { publish } = events;
+  const rules = new AlwaysRules({
+    store,
+    audit: () => sops.audit,
+    config: () => generation().config,
+    edit: context.edit,
+    reload: parts.reload,
+  });
   const approvals = createApprovals({
     ...shared,
+    keepRule: (rule, answered) => rules.keep(rule, answered),
     publish,
     settings: channels.answers,
     expireMs: () => core().approvals.expire_secs * 1000,
@@ -94,7 +106,7 @@ export function makeGovernance(parts: GovernanceParts): Governance {
     knownChannels: channels.known,
     channel: channels.channel,
   });
-  return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store) };
+  return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store), rules };
 }
 
 function whose({ agent, store }: GovernanceParts, turnId: string): string {

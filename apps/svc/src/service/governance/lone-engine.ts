@@ -2,7 +2,7 @@
  * Approvals and runs of a database that no service works on. What is answered or ended here is kept: the rest, and what the
  * channels are told, come with the next start.
  */
-import { type Conversation, DEFAULT_MAX_CHARS, type Logger, SvcError } from "@svc/contract";
+import { type Conversation, DEFAULT_MAX_CHARS, type Json, type Logger, SvcError } from "@svc/contract";
 import { systemClock } from "@svc/kernel";
 import {
   type Approvals,
@@ -14,7 +14,7 @@ import {
   type StepWorker,
 } from "@svc/sop";
 import { createCronSchedule } from "@svc/sop/cron-schedule";
-import type { Store } from "@svc/store";
+import type { Approval, Store } from "@svc/store";
 
 export interface LoneEngineParts {
   readonly store: Store;
@@ -22,6 +22,8 @@ export interface LoneEngineParts {
   readonly redact: (text: string) => string;
   readonly library: SopLibrary;
   readonly rules: LoneRules;
+  /** Keeps a rule that a yes for always makes. Default: there is no such yes. */
+  readonly keepRule?: (rule: Json, answered: Approval) => Promise<void>;
 }
 
 /** Of a config. */
@@ -38,7 +40,7 @@ export interface LoneEngine {
   readonly sops: Sops;
 }
 
-export function loneEngine({ store, log, redact, library, rules }: LoneEngineParts): LoneEngine {
+export function loneEngine({ store, log, redact, library, rules, keepRule }: LoneEngineParts): LoneEngine {
   const shared = { store, clock: systemClock, log, redact };
   const approvals = createApprovals({
     ...shared,
@@ -46,6 +48,7 @@ export function loneEngine({ store, log, redact, library, rules }: LoneEnginePar
     publish: () => ({ id: "none-0" }),
     settings: (channel) => ({ approvers: rules.approversOf(channel), maxChars: DEFAULT_MAX_CHARS }),
     expireMs: () => rules.expireMs,
+    ...(keepRule && { keepRule }),
     wake: () => {},
     onRequested: (approval) => sops.onRequested(approval),
     onSettled: (approval) => sops.onSettled(approval),

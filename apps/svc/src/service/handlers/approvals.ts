@@ -2,13 +2,14 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { approvalJson, type Approvals } from "@svc/sop";
-import type { Approval, ApprovalStatus } from "@svc/store";
+import type { PolicyRules } from "@svc/gateway";
+import type { Approval, ApprovalHold, ApprovalStatus } from "@svc/store";
 import { limitOf, text } from "./fields.ts";
 import { AN_OPERATOR } from "./operator.ts";
 
 const STATUSES: readonly string[] = ["waiting", "approved", "rejected", "expired", "cancelled"];
 
-export function approvalHandlers(approvals: Approvals): ControlHandlers {
+export function approvalHandlers(approvals: Approvals, rules: PolicyRules): ControlHandlers {
   return {
     approvals: ({ body }) => {
       const status = statusOf(body["status"]);
@@ -18,8 +19,17 @@ export function approvalHandlers(approvals: Approvals): ControlHandlers {
     "approval-answer": async ({ body }) => {
       const approval = find(approvals, text(body["run"]) ?? "", text(body["step"]));
       const feedback = text(body["feedback"]);
-      const answer = { approved: body["approved"] === true, ...(feedback !== undefined && { feedback }) };
+      const holds = holdsOf(body["holds"]);
+      const answer = { approved: body["approved"] === true, holds, ...(feedback !== undefined && { feedback }) };
       return approvalJson(await approvals.resolve(approval, { ...answer, by: AN_OPERATOR, via: "cli" }));
+    },
+    "approval-rules": () => ({
+      rules: rules.list().map(({ id, agent, tool, pattern }) => ({ id, agent, tool, pattern })),
+    }),
+    "approval-rule-revoke": async ({ body }) => {
+      const id = text(body["id"]) ?? "";
+      if (!(await rules.revoke(id, AN_OPERATOR))) throw new SvcError("RULE_UNKNOWN", undefined, { hint: LIST_RULES });
+      return { id, revoked: true };
     },
   };
 }
@@ -37,6 +47,13 @@ function find(approvals: Approvals, run: string, step: string | undefined): Pick
   if (found) return found;
   const hint = ofRun.length === 0 ? "See: svc approvals list" : "Several of this run wait: say which step.";
   throw new SvcError("APPROVAL_UNKNOWN", undefined, { hint });
+}
+
+const LIST_RULES = "See: svc approvals rules";
+
+function holdsOf(value: Json | undefined): ApprovalHold | undefined {
+  if (value === undefined || value === "once" || value === "conversation" || value === "always") return value;
+  throw new SvcError("USAGE", "--for takes once, conversation or always.");
 }
 
 const EITHER = "This is the number of one request, and the run of another.";

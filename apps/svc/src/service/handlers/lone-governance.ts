@@ -1,7 +1,9 @@
 /** Procedures and approvals of a service that does not run. */
 import type { ControlHandlers } from "@svc/gateway/control";
-import { createLogger, createRedactor, loadConfig, systemClock } from "@svc/kernel";
-import type { Store } from "@svc/store";
+import type { Json } from "@svc/contract";
+import { createLogger, createRedactor, editConfigFile, loadConfig, systemClock } from "@svc/kernel";
+import type { Approval, Store } from "@svc/store";
+import { AlwaysRules } from "../governance/always-rules.ts";
 import { approversOf, targetsOf } from "../governance/channel-section.ts";
 import { checkProcedures, openLibrary } from "../governance/library.ts";
 import { loneEngine } from "../governance/lone-engine.ts";
@@ -19,15 +21,24 @@ export async function loneGovernance(
   const { redact } = createRedactor(config.secrets());
   const log = createLogger({ level: "error", write: () => {}, json: true, clock: systemClock });
   const library = await openLibrary({ home, log }, () => config);
-  const rules = {
+  const rules = new AlwaysRules({
+    store,
+    audit: () => sops.audit,
+    config: () => config,
+    edit: (change) => editConfigFile({ home, ...options }, change),
+    // The next start reads it.
+    reload: async () => {},
+  });
+  const keepRule = (rule: Json, answered: Approval): Promise<void> => rules.keep(rule, answered);
+  const loneRules = {
     approversOf: (channel: string) => approversOf(config, channel),
     places: () => targetsOf(config),
     expireMs: config.core.approvals.expire_secs * 1000,
     maxConcurrentTotal: config.core.sop.max_concurrent_total,
   };
-  const { approvals, sops } = loneEngine({ store, log, redact, library, rules });
+  const { approvals, sops } = loneEngine({ store, log, redact, library, rules: loneRules, keepRule });
   return {
-    ...approvalHandlers(approvals),
+    ...approvalHandlers(approvals, rules),
     // Which tools there are is known only to a service that runs.
     ...sopHandlers({ sops, approvals, events: undefined, check: () => checkProcedures({ home }, config) }),
     ...auditHandlers(sops.audit),

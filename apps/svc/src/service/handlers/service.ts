@@ -23,7 +23,7 @@ import { featureList, toolList } from "../status.ts";
 
 export async function serviceHandlers(service: Service): Promise<ControlHandlers> {
   const local = await localClient(service.store);
-  const { approvals, sops } = service.governance;
+  const { approvals, rules, sops } = service.governance;
   const questions = new TerminalQuestions();
   return {
     ...sessionHandlers({ sessions: service.agent.sessions, devices: () => service.store.devices.all() }),
@@ -37,7 +37,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
     ...channelHandlers(service),
     ...sendHandlers(service),
     ...mailHandlers(service.messaging.mailbox),
-    ...approvalHandlers(approvals),
+    ...approvalHandlers(approvals, rules),
     ...sopHandlers({
       sops,
       approvals,
@@ -58,6 +58,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
         text: text(request.body["text"]) ?? "",
         author: { kind: "terminal" },
         takesCommands: true,
+        sender: "",
         ...(session !== undefined && { session }),
         ...(agent !== undefined && { agent }),
         ...askIn(service, request, questions),

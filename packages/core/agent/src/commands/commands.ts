@@ -10,7 +10,7 @@ import type { Command } from "./command.ts";
 import { BEGUN_ANEW, GREETING, HELP, modelRefused, modelTaken, modelWords, statusWords } from "./words.ts";
 
 export interface CommandParts {
-  readonly store: Pick<Store, "conversations" | "sessions" | "write">;
+  readonly store: Pick<Store, "conversations" | "grants" | "sessions" | "write">;
   readonly clock: Pick<Clock, "now">;
   readonly history: Pick<History, "forget">;
   readonly budget: Pick<Budget, "spentUsd">;
@@ -80,8 +80,10 @@ export class Commands {
 
   /** The old one stays to be looked at, and what was chosen there holds. */
   #beginAnew({ owner, name }: CommandPlace): void {
-    const { conversations, sessions } = this.#parts.store;
+    const { conversations, grants, sessions } = this.#parts.store;
     sessions.putAside(owner, name);
+    // Also those of a conversation of which nothing is kept yet.
+    grants.end(owner, name);
     const chosen = conversations.modelOf(owner, name);
     if (chosen !== undefined) conversations.choose(owner, name, chosen, this.#parts.clock.now());
   }

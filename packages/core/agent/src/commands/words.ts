@@ -3,14 +3,23 @@ import type { SessionUsage } from "@svc/store";
 
 export const BEGUN_ANEW = "A new conversation begins.";
 
-export const HELP = [
-  "/new - begin a new conversation",
-  "/model - which model answers here, and which there are",
-  "/model <name> - another one from now on; /model default goes back",
-  "/status - what answers here, what waits, what was used",
-  "/stop - stop what runs here",
-  "/help - this list",
-].join("\n");
+export interface CommandHelp {
+  /** As it is typed, with what may follow it. */
+  readonly usage: string;
+  readonly summary: string;
+}
+
+/** What a person can type, on every channel and the page. */
+export const COMMAND_HELP: readonly CommandHelp[] = [
+  { usage: "/new", summary: "begin a new conversation" },
+  { usage: "/model", summary: "which model answers here, and which there are" },
+  { usage: "/model <name>", summary: "another one from now on; /model default goes back" },
+  { usage: "/status", summary: "what answers here, what waits, what was used" },
+  { usage: "/stop", summary: "stop what runs here" },
+  { usage: "/help", summary: "this list" },
+];
+
+export const HELP = COMMAND_HELP.map(({ usage, summary }) => `${usage} - ${summary}`).join("\n");
 
 export const GREETING = `Hello. Write a message, and it is answered. There are commands too:\n${HELP}`;
 

@@ -17,12 +17,50 @@ export interface LineRules {
 /** Why a person must be asked before the line runs; undefined when every command in it is listed and understood. */
 export function judgeLine(line: string, rules: LineRules): string | undefined {
   if (rules.allowedCommands.length === 0) return "security.policy.allowed_commands is empty, so every command asks.";
+  const entries = rules.allowedCommands.map((entry) => entry.trim().split(/\s+/));
+  const parsed = judged(line, rules, (command) =>
+    entries.some((entry) => isListed(command, entry))
+      ? undefined
+      : "security.policy.allowed_commands does not list every command of the line.",
+  );
+  return typeof parsed === "string" ? parsed : undefined;
+}
+
+export interface ExactLine {
+  /** Equal for lines that do the same, and for no others. */
+  readonly canonical: string;
+}
+
+/**
+ * The line as a lasting yes covers it, or why no yes to it may last (`string`). It is held to all that a line of listed commands is held
+ * to, but for the list; and what it does may not depend on which files there are.
+ */
+export function exactLine(line: string, rules: Omit<LineRules, "allowedCommands">): ExactLine | string {
+  return judged(line, rules, ({ words, redirects }) => {
+    if ([...words, ...redirects].some(({ glob, tilde }) => glob || tilde)) return VARIES;
+    const program = words[0]?.text ?? "";
+    return program.includes("/") && !isSystemProgram(program) ? OWN_PROGRAM : undefined;
+  });
+}
+
+const VARIES = "The line has a pattern of file names, which means something else when files come or go.";
+const OWN_PROGRAM = "The line names a program by a path that is no system folder, where another program can be put.";
+
+/** Folders that only the system's owner can write to, spelled without a detour. */
+const isSystemProgram = (program: string): boolean =>
+  /^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(program) && !/\/\.{1,2}$/.test(program);
+
+/** `judgeListing`: why a command of the line asks, all else aside. */
+function judged(
+  line: string,
+  rules: Omit<LineRules, "allowedCommands">,
+  judgeListing: (command: SimpleCommand) => string | undefined,
+): ExactLine | string {
   const parsed = parseLine(line);
   if ("unclear" in parsed) return parsed.unclear;
   if (parsed.commands.length === 0) return "The line has no command.";
-  const entries = rules.allowedCommands.map((entry) => entry.trim().split(/\s+/));
   for (const command of parsed.commands) {
-    const reason = judgeCommand(command, entries);
+    const reason = judgeCommand(command, judgeListing);
     if (reason !== undefined) return reason;
   }
   // After a cd, which the parser does not follow, a relative target can be anywhere.
@@ -31,11 +69,14 @@ export function judgeLine(line: string, rules: LineRules): string | undefined {
     if (!staysInside(target, rules, moves))
       return "The line redirects to a place outside the workspace, a forbidden one, or a hidden file.";
   }
-  return judgeGit(parsed.commands, rules);
+  return judgeGit(parsed.commands, rules) ?? { canonical: parsed.canonical };
 }
 
 /** Git starts the programs that a repository's configuration names, so that has to be known before the line runs, and stay. */
-function judgeGit(commands: readonly SimpleCommand[], rules: LineRules): string | undefined {
+function judgeGit(
+  commands: readonly SimpleCommand[],
+  rules: Pick<LineRules, "workspace" | "folder">,
+): string | undefined {
   const programs = commands.map((command) => command.words[0]?.text ?? "");
   if (!programs.some(isGit)) return undefined;
   if (!programs.every((program) => isGit(program) || onlyReads(program))) {
@@ -47,7 +88,10 @@ function judgeGit(commands: readonly SimpleCommand[], rules: LineRules): string 
   return undefined;
 }
 
-function judgeCommand(command: SimpleCommand, entries: readonly (readonly string[])[]): string | undefined {
+function judgeCommand(
+  command: SimpleCommand,
+  judgeListing: (command: SimpleCommand) => string | undefined,
+): string | undefined {
   const [program, ...args] = command.words;
   if (!program) return "The line has a redirection without a command.";
   if (program.glob || program.tilde || program.text.includes("=")) {
@@ -56,9 +100,8 @@ function judgeCommand(command: SimpleCommand, entries: readonly (readonly string
   if (takesCommands(basename(program.text))) {
     return "The line uses a shell word, interpreter or wrapper that runs other commands, which always asks.";
   }
-  if (!entries.some((entry) => isListed(command, entry))) {
-    return "security.policy.allowed_commands does not list every command of the line.";
-  }
+  const unlisted = judgeListing(command);
+  if (unlisted !== undefined) return unlisted;
   if (isRisky(program.text, args)) {
     return "The line gives a listed command options that can make it run other commands, or write or delete files.";
   }

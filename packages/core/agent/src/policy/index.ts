@@ -3,6 +3,7 @@ import { SvcError, type Tool } from "@svc/contract";
 import type { CoreConfig } from "@svc/kernel";
 import type { ActionHistory } from "./action-history.ts";
 import { judgeLine } from "./command-line.ts";
+import { isAlwaysAllowed, type Lasting, type LastingPlace, lastingOf } from "./lasting.ts";
 
 export type Verdict = Allow | Ask | Refuse;
 export interface Allow {
@@ -24,6 +25,8 @@ export interface Refuse {
 }
 
 export interface PolicyOptions {
+  /** Name of the agent. */
+  readonly agent: string;
   readonly policy: CoreConfig["security.policy"];
   /** `[tools] disabled`. */
   readonly disabledTools: readonly string[];
@@ -47,6 +50,8 @@ export interface Policy {
    * thinking: a yes does not lift it.
    */
   recordAction(tool: Tool): void;
+  /** What a person's yes to a call that `judge` says `ask` of could last for. */
+  lasting(tool: Tool, input: unknown): Lasting;
 }
 
 export function createPolicy(options: PolicyOptions): Policy {
@@ -65,6 +70,7 @@ export function createPolicy(options: PolicyOptions): Policy {
       actions.add();
       return tool.commandLine && !options.policy.allowed_commands.includes("*") ? LISTED_LINE : ALLOW;
     },
+    lasting: (tool, input) => lastingIn(options, tool, input),
     recordAction() {
       const refused = usedUp(actions, max);
       if (refused) throw new SvcError("TOOL_REFUSED", refused.reason);
@@ -106,15 +112,50 @@ function acts(tool: Tool, input: unknown): boolean {
   }
 }
 
+/** A line can do whatever the daemon's user can, and the owner has not said that this is intended. */
+const UNCONFINED =
+  'No sandbox confines commands here; security.sandbox.backend = "none" would say that this is intended.';
+
+const isUnconfined = ({ sandbox }: PolicyOptions, tool: Tool): boolean =>
+  tool.commandLine !== undefined && sandbox.effective === "none" && !sandbox.chosenNone;
+
+const placeOf = ({ agent, policy, workspace }: PolicyOptions): LastingPlace => ({
+  agent,
+  workspace,
+  forbiddenPaths: policy.forbidden_paths,
+});
+
+function lastingIn(options: PolicyOptions, tool: Tool, input: unknown): Lasting {
+  if (isUnconfined(options, tool)) return { conversation: undefined, always: undefined, reason: UNCONFINED };
+  try {
+    return lastingOf(tool, input, placeOf(options));
+  } catch {
+    return { conversation: undefined, always: undefined, reason: NOT_UNDERSTOOD };
+  }
+}
+
+const NOT_UNDERSTOOD = "The command line could not be understood.";
+
 /** The sentence that makes the call wait for a person; undefined: it runs. */
 function reasonToAsk(options: PolicyOptions, tool: Tool, input: unknown): string | undefined {
-  const { policy, sandbox } = options;
+  // Before any list, "*" included.
+  if (isUnconfined(options, tool)) return UNCONFINED;
+  const reason = reasonOfLists(options, tool, input);
+  return reason !== undefined && isAlways(options, tool, input) ? undefined : reason;
+}
+
+function isAlways(options: PolicyOptions, tool: Tool, input: unknown): boolean {
+  try {
+    return isAlwaysAllowed(options.policy.always, tool, input, placeOf(options));
+  } catch {
+    return false;
+  }
+}
+
+function reasonOfLists(options: PolicyOptions, tool: Tool, input: unknown): string | undefined {
+  const { policy } = options;
   if (tool.commandLine === undefined) {
     return policy.autonomy === "full" ? undefined : 'security.policy.autonomy is "supervised", and this tool acts.';
-  }
-  // Before the list, "*" included: no sandbox means that a line can do whatever the daemon's user can.
-  if (sandbox.effective === "none" && !sandbox.chosenNone) {
-    return 'No sandbox confines commands here; security.sandbox.backend = "none" would say that this is intended.';
   }
   if (policy.allowed_commands.includes("*")) return undefined;
   try {
@@ -125,6 +166,6 @@ function reasonToAsk(options: PolicyOptions, tool: Tool, input: unknown): string
       folder: tool.commandFolder?.(input) ?? ".",
     });
   } catch {
-    return "The command line could not be understood.";
+    return NOT_UNDERSTOOD;
   }
 }

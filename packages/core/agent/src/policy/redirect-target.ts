@@ -8,7 +8,7 @@ import type { Word } from "./shell-syntax.ts";
  * Whether a redirection opens a file inside the workspace, off the forbidden paths and not hidden, as far as can be told before the
  * line runs: a link made by the line itself is the sandbox's to stop.
  */
-export function staysInside(target: Word, rules: LineRules, moves: boolean): boolean {
+export function staysInside(target: Word, rules: Omit<LineRules, "allowedCommands">, moves: boolean): boolean {
   if (target.text === "/dev/null") return true;
   if (target.glob || target.tilde || target.text === "" || target.text.split("/").includes("..")) return false;
   if (moves && !isAbsolute(target.text)) return false;

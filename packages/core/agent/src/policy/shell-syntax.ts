@@ -17,11 +17,18 @@ export interface SimpleCommand {
   readonly redirects: readonly Word[];
 }
 
-export type ParsedLine = { readonly commands: readonly SimpleCommand[] } | { readonly unclear: string };
+export type ParsedLine =
+  | {
+      readonly commands: readonly SimpleCommand[];
+      /** All of the line, each word in quotes: two lines that have it in common do the same, comments and spacing apart. */
+      readonly canonical: string;
+    }
+  | { readonly unclear: string };
 
 export function parseLine(line: string): ParsedLine {
   try {
-    return { commands: commandsOf(line) };
+    const tokens: string[] = [];
+    return { commands: commandsOf(line, tokens), canonical: tokens.join(" ") };
   } catch (error) {
     if (error instanceof Unclear) return { unclear: error.message };
     throw error;
@@ -35,11 +42,13 @@ const MAX_LINE_CHARS = 16_384;
 interface Cursor {
   readonly line: string;
   at: number;
+  readonly tokens: string[];
 }
 
-function commandsOf(line: string): SimpleCommand[] {
+/** `tokens`: takes words in quotes and operators, in their order. */
+function commandsOf(line: string, tokens: string[]): SimpleCommand[] {
   if (line.length > MAX_LINE_CHARS) throw new Unclear("The line is very long.");
-  const cursor: Cursor = { line, at: 0 };
+  const cursor: Cursor = { line, at: 0, tokens };
   const commands: SimpleCommand[] = [];
   let joined = false; // after | && ||: another command must follow
   for (;;) {
@@ -51,6 +60,8 @@ function commandsOf(line: string): SimpleCommand[] {
     if (!command && (joined || operator !== "")) throw new Unclear("The line has an operator without a command.");
     joined = operator === "|" || operator === "&&" || operator === "||";
     if (operator === "") return commands;
+    // A line break ends a command as a semicolon does.
+    tokens.push(operator === "\n" ? ";" : operator);
   }
 }
 
@@ -90,7 +101,7 @@ function commandAt(cursor: Cursor): SimpleCommand | undefined {
     const here = cursor.line[cursor.at];
     if (here === undefined || "\n;&|".includes(here)) break;
     const redirect = redirectAt(cursor);
-    if (redirect === undefined) words.push(wordAt(cursor));
+    if (redirect === undefined) words.push(noted(cursor, wordAt(cursor)));
     else if (redirect !== "none") redirects.push(redirect);
     skipBlanks(cursor);
   }
@@ -111,11 +122,19 @@ function redirectAt(cursor: Cursor): Word | "none" | undefined {
   if (next === undefined || "\n;&|<>#\\".includes(next)) throw new Unclear("A redirection has no plain target.");
   const start = cursor.at;
   const target = wordAt(cursor);
+  cursor.tokens.push(whole);
+  noted(cursor, target);
   if (!operator.endsWith("&")) return target;
   // `>&file` writes a file in some shells: only digits and - are descriptors everywhere.
   if (!/^(?:[0-9]|-)$/.test(cursor.line.slice(start, cursor.at)))
     throw new Unclear("The line uses a rare redirection.");
   return "none";
+}
+
+/** Patterns are told from words that only look like them. */
+function noted({ tokens }: Cursor, word: Word): Word {
+  tokens.push(`${word.glob ? "*" : ""}${word.tilde ? "~" : ""}${JSON.stringify(word.text)}`);
+  return word;
 }
 
 function wordAt(cursor: Cursor): Word {

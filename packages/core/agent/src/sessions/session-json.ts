@@ -50,7 +50,7 @@ export function messageJson(message: SessionMessage, isOperator: boolean): Json 
     at: new Date(at).toISOString(),
     role,
     text,
-    calls: calls.map(({ callId, tool, input, ok, output }) => ({ call_id: callId, tool, input, ok, output })),
+    calls: calls.map(({ callId, ...call }) => ({ call_id: callId, ...call })),
     state,
     kind,
     author: author ? { kind: author.kind, id: author.id ?? null, name: author.name ?? null } : null,

@@ -59,8 +59,16 @@ function callsOf(
   });
 }
 
-function outcomeOf(output: LanguageModelV4ToolResultPart["output"] | undefined, redact: Redact) {
-  if (output === undefined) return { ok: false, output: null };
+type Outcome = Pick<SessionToolCall, "ok" | "outcome" | "output">;
+
+function outcomeOf(output: LanguageModelV4ToolResultPart["output"] | undefined, redact: Redact): Outcome {
+  if (output === undefined) return { ok: false, outcome: "failed", output: null };
   const value = "value" in output ? (output.value as Json) : (output.reason ?? null);
-  return { ok: output.type === "text" || output.type === "json", output: redactJson(value, redact) };
+  const ok = output.type === "text" || output.type === "json";
+  const outcome = ok ? "done" : isRejection(value) ? "rejected" : "failed";
+  return { ok, outcome, output: redactJson(value, redact) };
 }
+
+/** In the words of `callTool`; the second are those of earlier versions. */
+const isRejection = (value: Json): boolean =>
+  typeof value === "string" && /^(?:TOOL_REJECTED: |TOOL_REFUSED: The person refused this call)/.test(value);

@@ -149,5 +149,7 @@ export interface SessionToolCall {
   readonly tool: string;
   readonly input: Json;
   readonly ok: boolean;
+  /** `rejected`: a person said no, and nothing was done. */
+  readonly outcome: "done" | "failed" | "rejected";
   readonly output: Json;
 }

@@ -20,6 +20,8 @@ export interface CallRequest {
   /** JSON text as the model wrote it. */
   readonly input: string;
   readonly ask?: AskPerson | undefined;
+  /** Where the call is made, and who speaks there. Without it a yes can't hold for the rest of the conversation. */
+  readonly conversation?: { readonly owner: ClientId; readonly name: string; readonly sender: string } | undefined;
   /** Asked where a person would be: whether one has said yes to such a call before. A yes holds once. */
   readonly isGranted?: ((tool: string) => boolean) | undefined;
   readonly signal: AbortSignal;
@@ -37,6 +39,8 @@ export interface CallRequest {
 
 export interface CallOutcome {
   readonly ok: boolean;
+  /** A person said no to it. */
+  readonly isRejected?: boolean;
   /** An acting tool was started. */
   readonly acted: boolean;
   /** The journal holds it. */
@@ -63,7 +67,14 @@ export async function callTool(
     if (signal.aborted) throw signal.reason;
     if (isStoreError(error)) throw error;
     tellRefusal(environment, request, calledAtMs, error);
-    return { ok: false, acted: false, journalled: false, output: told(error, request, environment) };
+    const isRejected = error instanceof SvcError && error.code === "TOOL_REJECTED";
+    return {
+      ok: false,
+      ...(isRejected && { isRejected }),
+      acted: false,
+      journalled: false,
+      output: told(error, request, environment),
+    };
   }
 }
 

@@ -1,7 +1,8 @@
 /** Whether a call may run: what the policy says, and the person whom it sends the call to. */
-import { type Json, SvcError, type Tool } from "@svc/contract";
+import { type FileChange, type Json, SvcError, type Tool } from "@svc/contract";
 import * as v from "valibot";
-import type { AskPerson, PersonAnswer, ToolQuestion } from "../types.ts";
+import type { Lasting } from "../policy/lasting.ts";
+import type { AskPerson, LastingOffers, PersonAnswer, ToolQuestion } from "../types.ts";
 import { recordOf } from "./call-record.ts";
 import type { CallRequest } from "./call-tool.ts";
 import type { CoreTool } from "./core-tool-context.ts";
@@ -37,7 +38,14 @@ export async function whenPermitted<T>(
     asked.environment.policy.recordAction(asked.tool);
     return run(asked);
   }
-  const pinned = await askPerson(asked, request, verdict.reason);
+  const pin = await pinOf(asked, request);
+  // What a yes covers beside the arguments may be something else the next time.
+  const lasting = pin ? undefined : asked.environment.policy.lasting(asked.tool, asked.input);
+  if (lasting && isAllowedHere(asked.environment, request, lasting)) {
+    asked.environment.policy.recordAction(asked.tool);
+    return run({ ...asked, unasked: asked.tool.commandLine !== undefined });
+  }
+  const pinned = await askPerson(asked, request, { reason: verdict.reason, pinned: pin, lasting });
   const call = { ...callIn(current(), request), pinned };
   refuseByTool(call, request);
   const { policy } = call.environment;
@@ -72,29 +80,91 @@ function parseInput(tool: Tool, text: string): unknown {
   throw new SvcError("TOOL_BAD_INPUT", `The input of ${tool.name} does not fit its schema at: ${where}.`);
 }
 
+/** Whether a person has said yes to such calls for the rest of the conversation, and for whoever speaks. */
+function isAllowedHere(
+  { store, agent }: ToolEnvironment,
+  { conversation }: CallRequest,
+  { conversation: pattern }: Lasting,
+): boolean {
+  return (
+    conversation !== undefined && pattern !== undefined && store.grants.has({ ...conversation, agent }, pattern.key)
+  );
+}
+
+/** Throws TOOL_REFUSED where there is nobody to ask, and what the tool throws. */
+async function pinOf(call: PermittedCall, { turnId, callId }: CallRequest): Promise<PermittedCall["pinned"]> {
+  const { agent, workspace } = call.environment;
+  return (call.tool as CoreTool).pin?.(call.input, { turnId, callId, agent, workspace });
+}
+
+interface Asking {
+  readonly reason: string;
+  readonly pinned: PermittedCall["pinned"];
+  readonly lasting: Lasting | undefined;
+}
+
 /** Returns after a yes, with what was pinned for it. */
 async function askPerson(
   call: PermittedCall,
   request: CallRequest,
-  reason: string,
+  { reason, pinned, lasting }: Asking,
 ): Promise<Readonly<Record<string, Json>> | undefined> {
   const { ask, signal, turnId, callId } = request;
+  const { environment, tool } = call;
   if (!ask) {
     throw new SvcError("TOOL_REFUSED", `${reason} Nobody can be asked here, so the call is refused.`, {
       hint: "Use svc chat at a terminal, or change [security.policy].",
     });
   }
   await request.beforeAsk?.(recordOf(call, request));
-  const { agent, workspace } = call.environment;
-  const pinned = await (call.tool as CoreTool).pin?.(call.input, { turnId, callId, agent, workspace });
   const input = { ...(call.input as Record<string, Json>), ...pinned };
-  const question = { turnId, callId, tool: call.tool.name, input: pinned ? input : (call.input as Json), reason };
+  const change = await previewOf(call, signal);
+  const question: ToolQuestion = {
+    turnId,
+    callId,
+    tool: tool.name,
+    input: pinned ? input : (call.input as Json),
+    reason,
+    agent: environment.agent,
+    ...(tool.commandLine && { command: tool.commandLine(call.input), folder: tool.commandFolder?.(call.input) ?? "." }),
+    ...(change && { change }),
+    lasting: offersOf(lasting, environment.agent, request),
+  };
   const wait = (): Promise<PersonAnswer> => askInTime(call.environment, ask, question, signal);
   const answer = await (request.pause ? request.pause(wait) : wait());
-  if (!answer.approved) {
-    throw new SvcError("TOOL_REFUSED", `The person refused this call${answer.feedback ? `: ${answer.feedback}` : "."}`);
-  }
+  if (!answer.approved) throw refusalOf(answer);
   return pinned;
+}
+
+/** Who was not reached has not rejected anything. */
+function refusalOf({ feedback, isRejected = true }: PersonAnswer): SvcError {
+  if (!isRejected)
+    return new SvcError("TOOL_REFUSED", `No person approved this call: ${feedback ?? "nobody answered"}.`);
+  return new SvcError("TOOL_REJECTED", `A person rejected this call${feedback ? `: ${feedback}` : "."}`);
+}
+
+/** What can't be told is left out: the call is asked about all the same. */
+async function previewOf(
+  { tool, input, environment }: PermittedCall,
+  signal: AbortSignal,
+): Promise<FileChange | undefined> {
+  try {
+    return await tool.preview?.(input, { workspace: environment.workspace, signal });
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** `lasting`: undefined where what the call uses beside its arguments counts too. */
+function offersOf(lasting: Lasting | undefined, agent: string, { conversation }: CallRequest): LastingOffers {
+  if (!lasting) return { reason: "The call uses files, whose content may be another one the next time." };
+  const { conversation: pattern, always, reason } = lasting;
+  return {
+    ...(conversation && pattern && { conversation: { ...pattern, place: { ...conversation, agent } } }),
+    ...(always && { always }),
+    ...(reason !== undefined && { reason }),
+  };
 }
 
 /** No answer in time is a refusal, never a yes. */
@@ -115,7 +185,7 @@ async function askInTime(
   try {
     return await Promise.race([ask(question, controller.signal), ended]);
   } catch (error) {
-    if (error === NOBODY) return { approved: false, feedback: "nobody answered in time" };
+    if (error === NOBODY) return { approved: false, isRejected: false, feedback: "nobody answered in time" };
     throw error;
   } finally {
     cancel();

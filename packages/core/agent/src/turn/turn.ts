@@ -106,6 +106,8 @@ async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<voi
     name: call.toolName,
     clientId: request.clientId,
     input: call.input,
+    conversation:
+      request.sender === undefined ? undefined : { owner: turn.owner, name: turn.name, sender: request.sender },
     ask: run.ask,
     isGranted: grants && ((tool) => grants.take(tool, call.toolCallId)),
     signal: limit.signal,
@@ -125,7 +127,8 @@ async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<voi
   const result = toolMessage(call, outcome.ok, outcome.output as Json);
   progress.messages.push(result);
   if (!outcome.journalled) steps?.notStarted(result);
-  emit({ type: "tool-result", ...id, ok: outcome.ok });
+  const outcomeName = outcome.ok ? "done" : outcome.isRejected ? "rejected" : "failed";
+  emit({ type: "tool-result", ...id, ok: outcome.ok, outcome: outcomeName });
 }
 
 /** Whoever takes the turn up finds the call, and asks by the same name: the person has one question, and one answer. */

@@ -6,7 +6,7 @@ export function asFileError(error: unknown): never {
   if (error instanceof SvcError) throw error;
   const code = errnoOf(error) ?? "an unknown error";
   const known = MEANINGS[code];
-  if (known) throw new SvcError(known[0], known[1]);
+  if (known) throw new SvcError(known[0], known[1], { cause: code });
   throw new SvcError("TOOL_FAILED", `The file system reported ${code}.`);
 }
 

@@ -8,6 +8,8 @@ type Spec = Omit<ApiRoute, "handle">;
 
 const STATUSES = ["waiting", "approved", "rejected", "expired", "cancelled"] as const;
 
+const HOLDS = ["once", "conversation", "always"] as const;
+
 export const APPROVAL = v.object({
   n: v.pipe(integer(1), v.description("People call it #12.")),
   run_id: v.string(),
@@ -36,7 +38,47 @@ export const APPROVAL = v.object({
       by: v.pipe(v.string(), v.description("Who answered, or why nobody did.")),
       via: v.picklist(["chat", "api", "page", "cli", "agent", "service"]),
       at: time(),
+      holds: v.pipe(v.nullable(v.picklist(HOLDS)), v.description("Of a yes: for how long.")),
     }),
+  ),
+  detail: v.pipe(
+    v.nullable(
+      v.object({
+        tool: v.string(),
+        agent: v.string(),
+        reason: v.pipe(v.string(), v.description("The rule that asks.")),
+        summary: v.pipe(v.string(), v.description("The call in one line.")),
+        command: v.optional(v.string()),
+        folder: v.optional(v.pipe(v.string(), v.description("Where the command runs, below the workspace."))),
+        change: v.optional(
+          v.object({
+            path: v.string(),
+            mode: v.picklist(["replace", "append"]),
+            before: v.pipe(
+              v.picklist(["text", "binary", "large", "missing", "unreadable"]),
+              v.description("What was there when it was asked."),
+            ),
+            lines: v.pipe(
+              v.array(v.string()),
+              v.description("Each behind +, - or a blank; @ stands for lines that stay and are left out."),
+            ),
+            added: integer(0),
+            removed: integer(0),
+            cut: v.pipe(integer(0), v.description("Lines that are not shown.")),
+          }),
+        ),
+        input: v.optional(v.pipe(v.string(), v.description("The other arguments, as JSON."))),
+      }),
+    ),
+    v.description("Of a tool call: what it would do, without secrets."),
+  ),
+  offers: v.pipe(
+    v.object({
+      conversation: v.nullable(v.string()),
+      always: v.nullable(v.string()),
+      reason: v.pipe(v.nullable(v.string()), v.description("Why one of them is null.")),
+    }),
+    v.description("What `holds` may be beside once, and the pattern of calls that it would cover."),
   ),
 });
 
@@ -54,6 +96,7 @@ export const LIST: Spec = {
 export const ANSWER_BODY = v.object({
   approved: v.boolean(),
   feedback: v.optional(v.pipe(v.string(), v.maxLength(4_096), v.description("For whoever asked."))),
+  holds: v.optional(v.pipe(v.picklist(HOLDS), v.description("Of a yes: for how long. See `offers`."))),
 });
 
 export const ANSWER: Spec = {
@@ -65,7 +108,15 @@ export const ANSWER: Spec = {
   params: { run_id: name("Percent-encoded."), step_id: name("Percent-encoded.") },
   body: ANSWER_BODY,
   answers: { 200: { description: "The approval, with the answer.", body: APPROVAL } },
-  errors: ["APPROVAL_UNKNOWN", "APPROVAL_RESOLVED", "APPROVAL_EXPIRED", "STORE_FULL", "STORE_FAILED"],
+  errors: [
+    "BAD_REQUEST",
+    "APPROVAL_UNKNOWN",
+    "APPROVAL_RESOLVED",
+    "APPROVAL_EXPIRED",
+    "RULE_NOT_SAVED",
+    "STORE_FULL",
+    "STORE_FAILED",
+  ],
 };
 
 export const APPROVAL_SPECS = [LIST, ANSWER];

@@ -1,6 +1,7 @@
 /** What waits for a person's yes. An operator's to see and to answer: they are other people's words. */
 import { type Json, SvcError } from "@svc/contract";
 import { type ApprovalFilter, type ApprovalKey, approvalJson } from "@svc/sop";
+import type * as v from "valibot";
 import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { GatewayApprovals } from "../types.ts";
 import * as spec from "./approval-specs.ts";
@@ -23,11 +24,11 @@ function listed(approvals: GatewayApprovals, query: ApiRequest["query"]): Json {
 async function answered(approvals: GatewayApprovals, request: ApiRequest, limits: BodyLimits): Promise<Reply> {
   const body = await jsonBody(request, spec.ANSWER_BODY, limits);
   if (body instanceof Reply) return body;
-  const { approved, feedback = "" } = body as { readonly approved: boolean; readonly feedback?: string };
+  const { approved, feedback = "", holds } = body as v.InferOutput<typeof spec.ANSWER_BODY>;
   const { device, principal, params } = request;
   const key = { runId: params["run_id"] ?? "", stepId: params["step_id"] ?? "" };
   try {
-    const answer = { approved, ...(feedback.trim() !== "" && { feedback }), by: device.name };
+    const answer = { approved, ...(feedback.trim() !== "" && { feedback }), by: device.name, holds };
     const approval = await approvals.resolve(key, { ...answer, via: principal.signIn ? "page" : "api" });
     return jsonReply(200, approvalJson(approval));
   } catch (error) {

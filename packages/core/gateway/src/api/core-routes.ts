@@ -4,13 +4,15 @@ import type { Logger } from "@svc/contract";
 import type { Devices } from "../auth/devices.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing } from "../pairing/pairing.ts";
-import type { GatewayApprovals, GatewaySops } from "../types.ts";
+import type { GatewayApprovals, GatewaySops, PolicyRules } from "../types.ts";
 import type { ApiRoute } from "./app.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { auditRoutes } from "./audit.ts";
 import type { BodyLimits } from "./body.ts";
+import { commandRoutes } from "./commands.ts";
 import { deviceRoutes } from "./devices.ts";
 import { inboxRoutes } from "./inbox.ts";
+import { policyRuleRoutes } from "./policy-rules.ts";
 import { type PairingCodeDeps, pairingCodeRoutes } from "./pairing-codes.ts";
 import { type Reports, reportRoutes } from "./reports.ts";
 import { type SessionRouteDeps, sessionRoutes } from "./sessions.ts";
@@ -21,6 +23,7 @@ export interface CoreRouteDeps extends Reports, SessionRouteDeps {
   readonly mailbox: Mailbox;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
+  readonly policyRules: PolicyRules;
   readonly sops: GatewaySops;
   readonly bodies: BodyLimits;
   readonly pageSessions: PageSessions;
@@ -34,6 +37,8 @@ export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...inboxRoutes(deps.mailbox),
   ...sessionRoutes(deps),
   ...approvalRoutes(deps.approvals, deps.bodies),
+  ...policyRuleRoutes(deps.policyRules),
+  ...commandRoutes(),
   ...sopRoutes(deps.sops, deps.bodies),
   ...sopRunRoutes(deps.sops, deps.approvals),
   ...auditRoutes(deps.sops.audit),

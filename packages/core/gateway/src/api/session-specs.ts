@@ -47,6 +47,10 @@ const CALL = v.object({
   tool: v.string(),
   input: v.unknown(),
   ok: v.boolean(),
+  outcome: v.pipe(
+    v.picklist(["done", "failed", "rejected"]),
+    v.description("rejected: a person said no, and nothing was done."),
+  ),
   output: v.unknown(),
 });
 

@@ -121,6 +121,8 @@ class SessionTurns {
       ...asked,
       clientId: device.clientId,
       author: authorOf(device),
+      // What a person allows for a conversation must not hold for the program that it belongs to.
+      ...(asked.owner === device.clientId && { sender: "" }),
       takesCommands: true,
       inPieces: true,
       onStored,

@@ -1,7 +1,9 @@
 /** The routes of core as data, those of features apart. */
 import { APPROVAL_SPECS } from "../api/approval-specs.ts";
 import { AUDIT_SPECS } from "../api/audit.ts";
+import { COMMAND_SPECS } from "../api/commands.ts";
 import { DEVICE_SPECS } from "../api/devices.ts";
+import { POLICY_RULE_SPECS } from "../api/policy-rules.ts";
 import { PAIRING_CODE_SPECS } from "../api/pairing-codes.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
@@ -33,6 +35,8 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...SESSION_SPECS,
   ...SESSION_TURN_SPECS,
   ...APPROVAL_SPECS,
+  ...POLICY_RULE_SPECS,
+  ...COMMAND_SPECS,
   ...SOP_SPECS,
   ...SOP_RUN_SPECS,
   ...AUDIT_SPECS,

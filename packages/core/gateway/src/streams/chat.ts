@@ -5,6 +5,7 @@
 import { type Clock, type Json, type Logger, turnFailure, type TurnEvent } from "@svc/contract";
 import type { TurnRunner } from "@svc/agent";
 import type { Device } from "@svc/store";
+import type { Principal } from "../auth/principal.ts";
 import { errorReply, type Reply, replyToError } from "../http/reply.ts";
 import { authorOf } from "../auth/principal.ts";
 import type { SlidingWindow } from "../limits/sliding-window.ts";
@@ -50,13 +51,16 @@ export class Chat {
   readonly #deps: ChatDeps;
   readonly #device: Device;
   readonly #client: Client;
+  /** A person writes; what a program sends is never a command. */
+  readonly #isPage: boolean;
   readonly #begun = new Set<string>();
   #running = 0;
 
-  constructor(deps: ChatDeps, device: Device, client: Client) {
+  constructor(deps: ChatDeps, { device, signIn }: Pick<Principal, "device" | "signIn">, client: Client) {
     this.#deps = deps;
     this.#device = device;
     this.#client = client;
+    this.#isPage = signIn !== undefined;
   }
 
   /** Ids of the turns that run. */
@@ -131,6 +135,8 @@ export class Chat {
       owner: clientId,
       text,
       author: authorOf(this.#device),
+      sender: "",
+      ...(this.#isPage && { takesCommands: true as const }),
       onEvent,
       ...(session !== undefined && { session }),
       ...(agent !== undefined && { agent }),

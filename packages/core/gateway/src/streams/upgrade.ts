@@ -92,7 +92,7 @@ function admit(deps: UpgradeDeps, incoming: IncomingMessage): Admitted | Reply {
   const principal = authenticator.require(upgradeCredentials(headers), client, "connect");
   if (principal instanceof Reply) return principal;
   if (!offersOurs(headers["sec-websocket-protocol"])) return NO_PROTOCOL;
-  const chat = new Chat(deps, principal.device, client);
+  const chat = new Chat(deps, principal, client);
   return chat.forbidden() ?? crowd.refusal(principal.device) ?? { principal, chat };
 }
 

@@ -105,6 +105,7 @@ export class WebhookIngress {
       owner,
       text,
       author: device ? authorOf(device) : ANONYMOUS_AUTHOR,
+      ...(device && { sender: "" }),
       ...(session !== undefined && { session }),
       // From here on the claim is the turn's: it alone knows whether anything acted, so it alone may release it.
       ...(claim && { claim }),

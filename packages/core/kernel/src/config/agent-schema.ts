@@ -82,6 +82,24 @@ export const policy = v.strictObject({
   workspace_only: flag(true, "File tools stay inside the workspace."),
   forbidden_paths: list("Paths no file tool may touch, absolute or relative to the workspace."),
   max_actions_per_hour: count(0, 0, 1_000_000, "Acting calls allowed in an hour; 0 is no limit."),
+  always: v.optional(
+    v.pipe(
+      v.array(
+        v.strictObject({
+          agent: v.pipe(v.string(), v.minLength(1), v.description("The agent whose call it is.")),
+          tool: v.pipe(v.string(), v.minLength(1), v.description("The tool that it calls.")),
+          command: v.optional(text("The command line, of a tool that runs one. It is compared word by word.")),
+          folder: v.optional(text("Where the line runs, relative to the workspace. Default: its root.")),
+          input: v.optional(text("All other arguments of the call, as JSON.")),
+        }),
+      ),
+      v.maxLength(500),
+      v.description(
+        "Calls that run without asking, each exactly as a person approved it with `Always allow`. svc approvals rules lists them, svc approvals revoke ends one.",
+      ),
+    ),
+    [],
+  ),
 });
 
 /** What `[agents.<name>]` may say; whatever it leaves out is as for everybody. See `resolveAgents`. */

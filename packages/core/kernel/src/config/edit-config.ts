@@ -28,6 +28,64 @@ export async function setConfigValues(text: string, changes: readonly ConfigChan
   return edited;
 }
 
+/**
+ * `text` with one item more at the end of a list, which is made when it is missing; the same text where `isSame` finds it there.
+ * Throws as `setConfigValues`.
+ */
+export async function addConfigItem(
+  text: string,
+  list: Path,
+  item: ConfigValue,
+  isSame: (item: unknown) => boolean,
+): Promise<string> {
+  const items = itemsOf(await tableOf(text), list);
+  if (items.some(isSame)) return text;
+  return setConfigValues(text, [{ path: [...list, items.length], value: item }]);
+}
+
+/** `text` without the items of a list that `isMeant` finds; comments stay. Throws as `setConfigValues`. */
+export async function removeConfigItems(
+  text: string,
+  list: Path,
+  isMeant: (item: unknown) => boolean,
+): Promise<string> {
+  const expected = await tableOf(text);
+  const items = itemsOf(expected, list);
+  const { readPlaces } = await import("./toml-places.ts");
+  const places = readPlaces(text);
+  let edited = text;
+  // From the end, so that the places of those before stay right.
+  for (let index = items.length - 1; index >= 0; index -= 1) {
+    if (!isMeant(items[index])) continue;
+    const range = places.rangeOf([...list, index]);
+    if (!range) throw unchangeable(keyText(list));
+    edited = withoutItem(edited, range);
+    items.splice(index, 1);
+  }
+  if (!isDeepStrictEqual(await tableOf(edited).catch(() => undefined), expected)) throw unchangeable(keyText(list));
+  return edited;
+}
+
+/** With the comma behind it, and its line where nothing else is on it. A comma that is left before the end of a list is none too many. */
+function withoutItem(text: string, [start, end]: readonly [number, number]): string {
+  const comma = /^\s*,/.exec(text.slice(end))?.[0].length ?? 0;
+  const before = text.slice(0, start);
+  const after = text.slice(end + comma);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  const lineEnd = /^[ \t]*\r?\n/.exec(after)?.[0];
+  if (lineStart > 0 && before.slice(lineStart).trim() === "" && lineEnd !== undefined) {
+    return before.slice(0, lineStart) + after.slice(lineEnd.length);
+  }
+  return before + after.replace(/^ /, "");
+}
+
+/** The list itself, not a copy. */
+function itemsOf(table: Table, list: Path): unknown[] {
+  const items = valueAt(table, list) ?? [];
+  if (!Array.isArray(items)) throw unchangeable(keyText(list));
+  return items;
+}
+
 /** What a config's text says. Throws CONFIG_INVALID. */
 async function tableOf(text: string): Promise<Table> {
   const parsed = await parseToml(text);

@@ -38,16 +38,28 @@ export async function setConfigKey(options: SetKeyOptions): Promise<KeySet> {
     });
   }
   const value = valueOf(name, node, options.value);
+  const config = await editConfigFile(options, (text) => setConfigValues(text, [{ path, value }]));
+  return { key: name, config };
+}
+
+/**
+ * The config's file changed in place, and what it loads as then. Throws what `edit` throws; ConfigError for a config that would not
+ * load; CONFIG_CHANGED and CONFIG_UNWRITABLE; then nothing is changed.
+ */
+export async function editConfigFile(
+  options: Omit<LoadConfigOptions, "text">,
+  edit: (text: string) => Promise<string>,
+): Promise<LoadedConfig> {
   const file = resolve(options.file ?? options.home.config);
   // What is missing or read-only is told as that, before a lock is looked for.
   readConfigFile(file);
   assertWritable(file);
   return withChangeLock(options.home, async () => {
     const before = readConfigFile(file);
-    const text = await setConfigValues(before.text, [{ path, value }]);
+    const text = await edit(before.text);
     const config = await loadConfig({ ...options, text });
-    writeConfigFile(file, before, text);
-    return { key: name, config };
+    if (text !== before.text) writeConfigFile(file, before, text);
+    return config;
   });
 }
 

@@ -29,7 +29,7 @@ export function insertionOf(text: string, path: Path, value: string): Insertion 
   if (!spots) return undefined;
   const best = spots.reduce((one, other) => (other.covered > one.covered ? other : one));
   const { holder, depth, covered } = best;
-  if (holder.type === "TOMLArray") return path.length === depth + 1 ? intoArray(holder, value) : undefined;
+  if (holder.type === "TOMLArray") return path.length === depth + 1 ? intoArray(text, holder, value) : undefined;
   const names = path.slice(depth);
   if (!isNames(names)) return undefined;
   const pair = `${tomlKey(names)} = ${value}`;
@@ -91,8 +91,11 @@ function sharedLength(one: Path, other: Path): number {
 
 const isNames = (path: Path): path is readonly string[] => path.every((name) => typeof name === "string");
 
-function intoArray(array: AST.TOMLArray, value: string): Insertion {
+function intoArray(text: string, array: AST.TOMLArray, value: string): Insertion {
   const last = array.elements.at(-1);
+  const before = last && text.slice(lineStart(text, last.range[0]), last.range[0]);
+  // Where each item has a line of its own, so has the next one.
+  if (last && before?.trim() === "") return { at: last.range[1], text: `,${lineBreakOf(text)}${before}${value}` };
   return last ? { at: last.range[1], text: `, ${value}` } : { at: array.range[0] + 1, text: value };
 }
 

@@ -102,7 +102,7 @@ function ofTurn(event: Turn): Payload {
     case "tool-call":
       return { call_id: event.callId, tool: event.tool };
     case "tool-result":
-      return { call_id: event.callId, tool: event.tool, ok: event.ok };
+      return { call_id: event.callId, tool: event.tool, ok: event.ok, outcome: event.outcome };
     case "turn-end":
       return {
         agent: event.agent,

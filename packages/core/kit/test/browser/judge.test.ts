@@ -10,7 +10,7 @@ const told = (...hosts: string[]) =>
 
 test("of a page that could not be had the refusal is told that the page asked for, not one of the browser's own wishes", () => {
   expect(told("evil.test", "accounts.google.com")).toBe("evil.test");
-  expect(told("accounts.google.com", "evil.test", "update.googleapis.com")).toBe("evil.test");
+  expect(told("accounts.google.com", "evil.test", "clients2.google.com")).toBe("evil.test");
   expect(told("notgoogle.com", "google.com")).toBe("notgoogle.com");
   expect(told("accounts.google.com")).toBe("accounts.google.com");
 });

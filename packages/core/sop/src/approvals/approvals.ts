@@ -1,6 +1,6 @@
 /** The registry of what waits for a person's yes: durable, answered once, and told to everybody who was asked. */
 import { SvcError } from "@svc/contract";
-import type { Approval } from "@svc/store";
+import type { Approval, ApprovalHold } from "@svc/store";
 import { Announced } from "./announced.ts";
 import { Expiry } from "./expiry.ts";
 import type { ApprovalOptions } from "./options.ts";
@@ -30,12 +30,15 @@ export function createApprovals(options: ApprovalOptions): ApprovalRegistry {
   const find = ({ runId, stepId }: ApprovalKey): Approval | undefined => store.approvals.byKey(runId, stepId);
 
   /** What it returns as an error has changed nothing. */
-  const answerIn = (key: ApprovalKey, { approved, by, via, feedback }: Answer): Pending<Approval> | SvcError => {
+  const answerIn = (key: ApprovalKey, { approved, by, via, feedback, holds }: Answer): Pending<Approval> | SvcError => {
     const approval = find(key);
     if (!approval) return unknown();
     if (approval.status !== "waiting") return refusalOf(approval);
     if (approval.expiresAtMs <= clock.now()) return expired(approval.expiresAtMs);
-    return settler.settleIn(approval.n, { status: approved ? "approved" : "rejected", by, via, feedback })!;
+    const refusal = approved ? refusalToHold(approval, holds, options.keepRule !== undefined) : undefined;
+    if (refusal) return refusal;
+    const end = { by, via, feedback, ...(holds !== undefined && holds !== "once" && { holds }) };
+    return settler.settleIn(approval.n, { status: approved ? "approved" : "rejected", ...end })!;
   };
 
   return {
@@ -44,7 +47,11 @@ export function createApprovals(options: ApprovalOptions): ApprovalRegistry {
       return commit(await store.write(() => requester.requestIn(checked)));
     },
     requestIn: (request) => orThrow(requester.requestIn(requester.check(request))),
-    resolve: async (key, answer) => commit(await store.write(() => answerIn(key, answer))),
+    async resolve(key, answer) {
+      const answered = commit(await store.write(() => answerIn(key, answer)));
+      if (answered.answer?.holds === "always") await options.keepRule?.(answered.offers!.always!.rule, answered);
+      return answered;
+    },
     resolveIn: (key, answer) => orThrow(answerIn(key, answer)),
     cancelIn(key, why) {
       const approval = find(key);
@@ -77,6 +84,19 @@ export function createApprovals(options: ApprovalOptions): ApprovalRegistry {
     start: () => expiry.start(),
     stop: () => expiry.stop(),
   };
+}
+
+/** A yes may hold no longer than it was offered to: the person has seen for what. */
+function refusalToHold(
+  { offers }: Approval,
+  holds: ApprovalHold = "once",
+  canKeepRules: boolean,
+): SvcError | undefined {
+  if (holds === "once" || (offers?.[holds] !== undefined && (holds !== "always" || canKeepRules))) return undefined;
+  const reason = offers?.reason ?? "Only a tool call can be allowed for longer.";
+  return new SvcError("BAD_REQUEST", `This can be allowed once only. ${reason}`, {
+    hint: "Approve it without `holds`.",
+  });
 }
 
 const unknown = (): SvcError => new SvcError("APPROVAL_UNKNOWN", undefined, { hint: "See: svc approvals list" });

@@ -1,9 +1,10 @@
 /** Tool calls that a person has to allow: the agent's question becomes an approval, and its answer the agent's. */
-import { type Conversation, type Json, SvcError } from "@svc/contract";
-import type { Approval, Store } from "@svc/store";
+import { type Conversation, type FileChange, type Json, SvcError } from "@svc/contract";
+import type { Approval, ApprovalOffers, OfferedPattern, Store } from "@svc/store";
 import type { ApprovalRegistry } from "./approvals.ts";
 import { digestOf } from "./new-approval.ts";
 import { shortened } from "./plain-text.ts";
+import { detailOf } from "./tool-call-detail.ts";
 import type { ApprovalKey, ApprovalRequest } from "./types.ts";
 
 /** Structurally the agent's `AskPerson`. */
@@ -15,10 +16,21 @@ export interface ToolQuestion {
   readonly tool: string;
   readonly input: Json;
   readonly reason: string;
+  readonly agent: string;
+  readonly command?: string;
+  readonly folder?: string;
+  readonly change?: FileChange;
+  readonly lasting: LastingOffers;
+}
+
+/** Structurally the agent's. */
+interface LastingOffers extends Pick<ApprovalOffers, "conversation" | "reason"> {
+  readonly always?: OfferedPattern & { readonly rule: object };
 }
 
 export interface ToolAnswer {
   readonly approved: boolean;
+  readonly isRejected?: boolean;
   readonly feedback?: string;
 }
 
@@ -65,6 +77,7 @@ export function askForTool(parts: AskForToolParts): AskForTool {
 /** A yes to one call is none to another, whatever the model calls it. */
 const ANOTHER: ToolAnswer = {
   approved: false,
+  isRejected: false,
   feedback: "another call of this turn was asked for under the same id, or a file that it names was changed since",
 };
 
@@ -77,6 +90,8 @@ function requestOf({ redact, timeoutMs, placeOf }: AskForToolParts, question: To
     title: `May the agent run ${tool}?`,
     message: `${reason}\n\n${shortened(redact(JSON.stringify(input, null, 2)), MAX_INPUT_CHARS)}`,
     subject: { tool, input },
+    detail: detailOf(question, redact),
+    offers: offersOf(question.lasting, redact),
     expireMs: timeoutMs(),
     ...placeOf(question),
   };
@@ -84,8 +99,25 @@ function requestOf({ redact, timeoutMs, placeOf }: AskForToolParts, question: To
 
 const answerOf = ({ status, answer }: Approval): ToolAnswer => {
   const feedback = status === "approved" || status === "rejected" ? answer?.feedback : answer?.by;
-  return { approved: status === "approved", ...(feedback !== undefined && { feedback }) };
+  return {
+    approved: status === "approved",
+    ...(status !== "approved" && status !== "rejected" && { isRejected: false }),
+    ...(feedback !== undefined && { feedback }),
+  };
 };
+
+/** A rule with a secret in it would be shown to many and stand in the config. */
+function offersOf({ conversation, always, reason }: LastingOffers, redact: (text: string) => string): ApprovalOffers {
+  const isOpen = ({ text }: OfferedPattern): boolean => redact(text) === text;
+  if ([conversation, always].some((pattern) => pattern && !isOpen(pattern))) {
+    return { reason: "The call has a secret of the config in it." };
+  }
+  return {
+    ...(conversation && { conversation }),
+    ...(always && { always: { ...always, rule: always.rule as Json } }),
+    ...(reason !== undefined && { reason }),
+  };
+}
 
 async function callOff(
   { approvals, store, isPostponed }: AskForToolParts,

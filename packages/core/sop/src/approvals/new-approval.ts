@@ -1,6 +1,6 @@
 /** A request as it is kept: checked, bounded, without secrets, and with what tells it from another one of the same key. */
 import { createHash } from "node:crypto";
-import { type Conversation, SvcError } from "@svc/contract";
+import { type Conversation, type Json, SvcError } from "@svc/contract";
 import { laneOf } from "@svc/kit";
 import type { NewApproval } from "@svc/store";
 import { checkedKeywords, type Keywords } from "./keywords.ts";
@@ -35,6 +35,8 @@ export function newApproval(
     digest: digestOf(request, keywords),
     createdAtMs: nowMs,
     expiresAtMs: nowMs + (request.expireMs ?? expireMs()),
+    ...(request.detail && { detail: request.detail as unknown as Json }),
+    ...(request.offers && { offers: request.offers }),
   };
 }
 

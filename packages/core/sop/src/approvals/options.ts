@@ -1,10 +1,10 @@
 /** What approvals are made with. */
-import type { ApprovalEvent, Clock, Logger } from "@svc/contract";
-import type { Delivery, Store } from "@svc/store";
+import type { ApprovalEvent, Clock, Json, Logger } from "@svc/contract";
+import type { Approval, Delivery, Store } from "@svc/store";
 import type { OnRequested, OnSettled } from "./types.ts";
 
 export interface ApprovalOptions {
-  readonly store: Pick<Store, "approvals" | "outbox" | "write">;
+  readonly store: Pick<Store, "approvals" | "grants" | "outbox" | "write">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Called after the commit. Returns the event with its id. */
@@ -17,6 +17,8 @@ export interface ApprovalOptions {
   readonly redact: (text: string) => string;
   /** Called after the commit that added these rows to the outbox. */
   readonly wake: (deliveries: readonly Delivery[]) => void;
+  /** Puts a rule into force that outlives the conversation. Called after the commit of the yes. Default: none can be kept. */
+  readonly keepRule?: (rule: Json, answered: Approval) => Promise<void>;
   readonly onRequested?: OnRequested;
   readonly onSettled?: OnSettled;
 }

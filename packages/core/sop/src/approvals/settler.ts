@@ -9,7 +9,7 @@ import { cut, oneLine, wellFormed } from "./plain-text.ts";
 import type { Pending } from "./types.ts";
 import type { Waiters } from "./waiters.ts";
 
-export interface End extends Pick<ApprovalAnswer, "by" | "via"> {
+export interface End extends Pick<ApprovalAnswer, "by" | "via" | "holds"> {
   readonly status: Exclude<ApprovalStatus, "waiting">;
   readonly feedback?: string | undefined;
   /** Where it was answered: whoever is there has the answer to his answer. */
@@ -30,12 +30,18 @@ export class Settler {
   }
 
   /** Inside a transaction. Undefined: it waits no longer. */
-  settleIn(n: number, { status, by, via, feedback, at }: End): Pending<Approval> | undefined {
+  settleIn(n: number, { status, by, via, feedback, at, holds }: End): Pending<Approval> | undefined {
     const { store, clock, redact, onSettled, publish, wake } = this.#options;
     const said = feedback === undefined ? "" : cut(wellFormed(redact(feedback)).trim(), MAX.feedback);
     const answer = { by: cut(oneLine(redact(by)), MAX.by), via, feedback: said || undefined, atMs: clock.now() };
-    if (!store.approvals.settle(n, status, answer)) return undefined;
+    const held = { ...answer, holds: status === "approved" ? holds : undefined };
+    if (!store.approvals.settle(n, status, held)) return undefined;
     const result = store.approvals.read(n)!;
+    const granted = held.holds === "conversation" ? result.offers?.conversation : undefined;
+    if (granted) {
+      const { place, key, text } = granted;
+      store.grants.add({ ...place, key, text, approval: n, atMs: answer.atMs });
+    }
     const deliveries = this.#tellIn(result, at);
     const goOn = onSettled?.(result);
     return {

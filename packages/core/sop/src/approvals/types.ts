@@ -1,6 +1,6 @@
 /** What waits for a person's yes: who may ask, who may answer, and what everybody is told. */
 import type { ApprovalOrigin, Conversation, Inbound, Json } from "@svc/contract";
-import type { Approval, ApprovalAnswer, ApprovalStatus } from "@svc/store";
+import type { Approval, ApprovalAnswer, ApprovalOffers, ApprovalStatus } from "@svc/store";
 
 export interface ApprovalKey {
   readonly runId: string;
@@ -25,9 +25,43 @@ export interface ApprovalRequest extends ApprovalKey {
   readonly conversations: readonly Conversation[];
   /** What it is about, e.g. a tool and its input: tells it from another request of the same key, however both are worded. Not shown. */
   readonly subject?: Json;
+  /** Of a tool call: what it would do, for people. */
+  readonly detail?: ToolCallDetail;
+  /** For how long a yes may hold, and for what. Default: once. */
+  readonly offers?: ApprovalOffers;
 }
 
-export interface Answer extends Pick<ApprovalAnswer, "by" | "via"> {
+/** A tool call as people are shown it: without secrets, and bounded. */
+export interface ToolCallDetail {
+  readonly tool: string;
+  readonly agent: string;
+  /** The rule that asks, as a sentence. */
+  readonly reason: string;
+  /** One line, for lists and the audit log. */
+  readonly summary: string;
+  /** The command line, and where it runs below the workspace. */
+  readonly command?: string;
+  readonly folder?: string;
+  readonly change?: ShownChange;
+  /** All arguments as JSON; of a command or a change only what these do not tell. */
+  readonly input?: string;
+}
+
+/** What a call does to a file. */
+export interface ShownChange {
+  readonly path: string;
+  readonly mode: "replace" | "append";
+  /** What is there now. */
+  readonly before: "text" | "binary" | "large" | "missing" | "unreadable";
+  /** Lines, each behind `+`, `-` or a blank; `@` stands for lines that stay and are left out. */
+  readonly lines: readonly string[];
+  readonly added: number;
+  readonly removed: number;
+  /** Lines that are not shown. */
+  readonly cut: number;
+}
+
+export interface Answer extends Pick<ApprovalAnswer, "by" | "via" | "holds"> {
   readonly approved: boolean;
   readonly feedback?: string;
 }
@@ -49,7 +83,10 @@ export interface Approvals {
   request(request: ApprovalRequest): Promise<Requested>;
   /** The same inside a transaction of the caller. */
   requestIn(request: ApprovalRequest): Pending<Requested>;
-  /** The first answer wins. Throws APPROVAL_UNKNOWN, APPROVAL_RESOLVED (who and when), APPROVAL_EXPIRED, STORE_*. */
+  /**
+   * The first answer wins. Throws APPROVAL_UNKNOWN, APPROVAL_RESOLVED (who and when), APPROVAL_EXPIRED, BAD_REQUEST for a yes that
+   * may not hold that long, STORE_*. A yes for always is in force when it resolves; RULE_NOT_SAVED: it held once.
+   */
   resolve(key: ApprovalKey, answer: Answer): Promise<Approval>;
   resolveIn(key: ApprovalKey, answer: Answer): Pending<Approval>;
   /** Nobody wants to know any more. Inside a transaction; undefined: it waited no longer. */

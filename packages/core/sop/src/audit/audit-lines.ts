@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Json } from "@svc/contract";
 import type { Approval, SopRun, SopRunEnd, SopStepRow } from "@svc/store";
+import type { ToolCallDetail } from "../approvals/types.ts";
 import type { AuditLog } from "../runs/types.ts";
 
 export const auditLines = (audit: Pick<AuditLog, "add">) => ({
@@ -28,9 +29,17 @@ export const auditLines = (audit: Pick<AuditLog, "add">) => ({
       error: orNull(error),
       reason: orNull(reason),
     }),
-  approvalRequest: ({ runId, stepId, origin, title, askedBy, n }: Approval): void =>
-    audit.add("approval-request", { n, run_id: runId, step_id: stepId, origin, title, asked_by: askedBy }),
-  approvalAnswer: ({ runId, stepId, origin, status, answer, n }: Approval): void =>
+  approvalRequest: ({ runId, stepId, origin, title, askedBy, n, detail }: Approval): void =>
+    audit.add("approval-request", {
+      n,
+      run_id: runId,
+      step_id: stepId,
+      origin,
+      title,
+      asked_by: askedBy,
+      ...callOf(detail),
+    }),
+  approvalAnswer: ({ runId, stepId, origin, status, answer, n, detail, offers }: Approval): void =>
     audit.add("approval-answer", {
       n,
       run_id: runId,
@@ -40,9 +49,19 @@ export const auditLines = (audit: Pick<AuditLog, "add">) => ({
       by: orNull(answer?.by),
       via: orNull(answer?.via),
       feedback: orNull(answer?.feedback),
+      ...callOf(detail),
+      ...(answer?.holds === "conversation" && { holds: "conversation", pattern: orNull(offers?.conversation?.text) }),
+      ...(answer?.holds === "always" && { holds: "always", pattern: orNull(offers?.always?.text) }),
     }),
 });
 
 export type AuditLines = ReturnType<typeof auditLines>;
+
+/** What was asked about, without secrets. */
+const callOf = (detail: Json | undefined): { readonly [name: string]: Json } => {
+  if (detail === undefined) return {};
+  const { tool, agent, summary } = detail as unknown as ToolCallDetail;
+  return { tool, agent, call: summary };
+};
 
 const orNull = (value: string | undefined): Json => value ?? null;

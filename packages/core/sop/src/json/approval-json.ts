@@ -31,7 +31,15 @@ export const approvalJson = (approval: Approval): Json => {
           by: answer.by,
           via: answer.via,
           at: instant(answer.atMs),
+          holds: status === "approved" ? (answer.holds ?? "once") : null,
         }
       : null,
+    detail: approval.detail ?? null,
+    // What a yes would be kept under is of no use outside.
+    offers: {
+      conversation: orNull(approval.offers?.conversation?.text),
+      always: orNull(approval.offers?.always?.text),
+      reason: orNull(approval.offers?.reason),
+    },
   };
 };

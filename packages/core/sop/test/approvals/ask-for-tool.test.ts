@@ -32,6 +32,10 @@ const question = (change: Partial<ToolQuestion> = {}): ToolQuestion => ({
   tool: "shell",
   input: { command: "rm -r build" },
   reason: "The command rm is not on the list.",
+  agent: "default",
+  command: "rm -r build",
+  folder: ".",
+  lasting: {},
   ...change,
 });
 
@@ -120,7 +124,7 @@ describe("the same call after a restart", () => {
     restart();
     const { answer: second } = await asking();
     await clock.advance(1);
-    expect(await second).toEqual({ approved: false, feedback: "nobody answered in time" });
+    expect(await second).toEqual({ approved: false, isRejected: false, feedback: "nobody answered in time" });
   });
 });
 
@@ -130,7 +134,7 @@ describe("another call under the same id", () => {
     ["another tool", { tool: "file_write" }],
   ])("with %s is refused, whatever was answered to the first", async (_, change) => {
     await asking();
-    const refused = { approved: false, feedback: expect.stringContaining("under the same id") };
+    const refused = { approved: false, isRejected: false, feedback: expect.stringContaining("under the same id") };
     expect(await askPerson(question(change))).toEqual(refused);
     await answer(true);
     expect(await askPerson(question(change))).toEqual(refused);

@@ -44,6 +44,7 @@ export function channelSendTool(parts: () => ChannelSendParts): CoreTool {
       "sent in the background and tried again when the platform is down; the result tells the message's id.",
     input,
     approval: "ask",
+    lasting: Object.freeze({}),
     run: (message, context) => send(parts(), message, context as CoreToolContext),
   });
   const recall: CoreTool["recall"] = (turnId, callId) => {

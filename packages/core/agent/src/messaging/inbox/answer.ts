@@ -87,6 +87,8 @@ async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, w
     session,
     text,
     author,
+    // Callers without a token share what they ask by HTTP: nothing that one is allowed may hold for the next.
+    ...(sessionIn(message.lane) === undefined && { sender: inbound.sender }),
     turnId,
     // One that failed and is replayed: what is kept of that is not told to the model beside this attempt.
     replaces: { turnId, sinceMs: message.receivedAtMs },

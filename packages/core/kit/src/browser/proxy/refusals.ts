@@ -24,7 +24,7 @@ export function newestOfPage(refusals: readonly Refusal[]): Refusal | undefined 
   return refusals.findLast(({ host }) => !OF_THE_BROWSER.test(host)) ?? refusals.at(-1);
 }
 
-const OF_THE_BROWSER = /(^|\.)(google|googleapis|gvt1)\.com$/;
+const OF_THE_BROWSER = /(^|\.)(google(apis)?|gvt1)\.com$/;
 
 export function refusalList(): Refusals {
   let seen = 0;

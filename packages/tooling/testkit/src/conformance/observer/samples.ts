@@ -35,7 +35,14 @@ export function eventSamples(name: Name): EventSamples {
       attempts: 4,
     },
     "tool-call": { type: "tool-call", ...turn, callId: planted("call"), tool: name("tool") },
-    "tool-result": { type: "tool-result", ...turn, callId: planted("call"), tool: name("tool"), ok: false },
+    "tool-result": {
+      type: "tool-result",
+      ...turn,
+      callId: planted("call"),
+      tool: name("tool"),
+      ok: false,
+      outcome: "rejected",
+    },
     "turn-end": {
       type: "turn-end",
       ...turn,

@@ -1,0 +1,20 @@
+/** The document's title: what is shown, and before it how much waits for a person. */
+import { Cell } from "../state/cell.ts";
+
+export class PageTitle {
+  readonly #document: Pick<Document, "title">;
+  readonly view = new Cell("");
+  readonly waiting = new Cell(0);
+
+  constructor(document: Pick<Document, "title">) {
+    this.#document = document;
+    this.view.follow(() => this.#show());
+    this.waiting.follow(() => this.#show());
+  }
+
+  #show(): void {
+    const name = this.view.value === "" ? "svc" : `${this.view.value} · svc`;
+    const n = this.waiting.value;
+    this.#document.title = n === 0 ? name : `(${n > 99 ? "99+" : n}) ${name}`;
+  }
+}
