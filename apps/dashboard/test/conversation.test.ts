@@ -49,7 +49,7 @@ describe("turns that run", () => {
   const all = (...events: LiveEvent[]): readonly LiveTurn[] =>
     events.reduce<readonly LiveTurn[]>((turns, one) => grown(turns, one), []);
   const running = (more: Partial<Message>): Message => ({ ...message(1), state: "running", ...more });
-  const call = { call_id: "c", tool: "shell", input: {}, ok: false, output: null };
+  const call = { call_id: "c", tool: "shell", input: {}, ok: false, outcome: "failed" as const, output: null };
 
   test("grow piece by piece, words and calls in their order", () => {
     const turns = all(

@@ -19,59 +19,13 @@ import type { SessionService } from "./sessions/types.ts";
 import { ActiveTurn, ActiveTurns, REMOVED } from "./turn/active-turns.ts";
 import { type Conversation, conversationKey, History, newSessionName } from "./turn/history.ts";
 import { followingUp } from "./turn/follow-up.ts";
-import { type ReplyByHand, TurnKeeper } from "./turn/keep-turn.ts";
+import { TurnKeeper } from "./turn/keep-turn.ts";
 import { Lanes } from "./turn/lanes.ts";
 import type { Place } from "./turn/place.ts";
 import { SentMessages } from "./turn/sent-messages.ts";
 import { answerStop, isStopCommand } from "./turn/stop-command.ts";
 import { abandonTurn, endUnstarted, type TurnDeps, wholeTurn } from "./turn/whole-turn.ts";
-import type { AbandonedTurn, CommandRequest, TurnRequest, TurnResult, TurnRunner } from "./types.ts";
-
-export interface Agent extends TurnRunner {
-  /** Name of the default agent's model. */
-  readonly model: string;
-  readonly sessions: SessionService;
-  /**
-   * From here on `agents` are in force. A turn that runs keeps its model and the tools it was offered, but each further
-   * tool call of it is judged and run as the new set says: who locks down is obeyed at once. Never throws.
-   */
-  reconfigure(agents: AgentSet): void;
-  /** Stops what runs and waits in a conversation, for the reason that `by` completes. False: nothing could be stopped. */
-  stop(owner: ClientId, session: string, by: string): boolean;
-  /**
-   * The service stops: turns that wait for a person are called off, and so is any that would begin to. A resumable one asks
-   * again when it is taken up (`isPostponed`).
-   */
-  drain(): void;
-  /**
-   * Ends a resumable turn that does not run. What acted in it stays in the conversation, unless that was removed. Rejects
-   * with STORE_*, and then nothing has changed.
-   */
-  abandon(turn: AbandonedTurn): Promise<void>;
-  /**
-   * Keeps a reply that a person wrote in the place of the model, behind whatever runs in the conversation. Rejects with
-   * TURN_RUNNING, STORE_*, and what `alongside` throws; then nothing has changed.
-   */
-  replyByHand(reply: ReplyByHand & { readonly owner: ClientId; readonly session: string }): Promise<void>;
-  /**
-   * Messages whose turns the last process did not end are kept in their conversations, marked as failed. Before anything is run.
-   * Never rejects: what the disk refuses waits for the next start.
-   */
-  recover(): Promise<void>;
-  /**
-   * Settles a command of a conversation, behind whatever runs there. Resolves with its answer. Rejects with AGENT_UNKNOWN, STORE_*,
-   * and what `alongside` throws; then nothing has changed.
-   */
-  command(request: CommandRequest): Promise<string>;
-  /** Conversations were removed from disk by somebody else (retention): no model must be told of them any more. */
-  reread(): void;
-  /** One tiny model call without tools, for `svc model test`. Throws AGENT_UNKNOWN, TURN_CANCELLED. */
-  test(name: string | undefined, signal: AbortSignal): Promise<ModelTest>;
-  /** Turns that run and that wait. */
-  load(): { running: number; waiting: number };
-  /** Evaluates the model's library, so that the first turn does not wait for it. */
-  warm(): Promise<void>;
-}
+import type { AbandonedTurn, Agent, CommandRequest, TurnRequest, TurnResult } from "./types.ts";
 
 export function createAgent(options: AgentOptions): Agent {
   return new RunningAgent(options);

@@ -1,5 +1,5 @@
 /** `@svc/agent`: models, tools, sessions, the turn. */
-export { type Agent, createAgent } from "./agent.ts";
+export { createAgent } from "./agent.ts";
 export type { AgentOptions } from "./agent-options.ts";
 export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
 export { COMMAND_HELP, type CommandHelp } from "./commands/words.ts";

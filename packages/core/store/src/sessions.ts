@@ -10,6 +10,7 @@ import type {
   NewTurn,
   SessionChanges,
   SessionFilter,
+  SessionName,
   SessionPlace,
   SessionSummary,
   SessionUsage,
@@ -30,10 +31,7 @@ export class SessionStore {
   readonly #turn;
   readonly #lists;
   readonly #search: SearchIndex;
-  readonly #setTitle;
-  readonly #setPinned;
-  readonly #setArchived;
-  readonly #setRead;
+  readonly #set;
   readonly #deleteTurns;
   readonly #rename;
   readonly #used;
@@ -72,12 +70,13 @@ export class SessionStore {
       return { isPinned, all: list(pinned, "?4 IS NULL"), own: list(pinned, "client_id = ?4") };
     });
     this.#search = new SearchIndex(db);
-    this.#setTitle = db.prepare("UPDATE sessions SET title = ?, titled_by = ? WHERE n = ?");
-    this.#setPinned = db.prepare("UPDATE sessions SET pinned_at = ? WHERE n = ?");
-    this.#setArchived = db.prepare("UPDATE sessions SET archived_at = ? WHERE n = ?");
-    this.#setRead = db.prepare(
-      "UPDATE sessions SET turns_read = min(turns, ?1) WHERE id = ?2 AND turns_read < min(turns, ?1)",
-    );
+    const most = "min(turns, ?1)";
+    this.#set = {
+      title: db.prepare("UPDATE sessions SET title = ?, titled_by = ? WHERE n = ?"),
+      pinned: db.prepare("UPDATE sessions SET pinned_at = ? WHERE n = ?"),
+      archived: db.prepare("UPDATE sessions SET archived_at = ? WHERE n = ?"),
+      read: db.prepare(`UPDATE sessions SET turns_read = ${most} WHERE id = ?2 AND turns_read < ${most}`),
+    };
     this.#deleteTurns = db.prepare(`
       WITH RECURSIVE chain (n) AS (
         SELECT last_turn FROM sessions WHERE id = ?
@@ -133,10 +132,10 @@ export class SessionStore {
   change(id: string, { title, pinned, archived }: SessionChanges, nowMs: number): boolean {
     const row = this.#byId.get(id) as unknown as SessionRow | undefined;
     if (row === undefined) return false;
-    if (title === null) this.#setTitle.run(this.#firstWords(row), "words", row.n);
-    else if (title !== undefined) this.#setTitle.run(title, "person", row.n);
-    if (pinned !== undefined) this.#setPinned.run(pinned ? nowMs : null, row.n);
-    if (archived !== undefined) this.#setArchived.run(archived ? nowMs : null, row.n);
+    if (title === null) this.#set.title.run(this.#firstWords(row), "words", row.n);
+    else if (title !== undefined) this.#set.title.run(title, "person", row.n);
+    if (pinned !== undefined) this.#set.pinned.run(pinned ? nowMs : null, row.n);
+    if (archived !== undefined) this.#set.archived.run(archived ? nowMs : null, row.n);
     return true;
   }
 
@@ -149,13 +148,13 @@ export class SessionStore {
   suggestTitle(id: string, title: string): boolean {
     const row = this.#byId.get(id) as unknown as SessionRow | undefined;
     if (row === undefined || row.titled_by === "person") return false;
-    this.#setTitle.run(title, "model", row.n);
+    this.#set.title.run(title, "model", row.n);
     return true;
   }
 
   /** Inside a transaction: an operator has seen so many of its turns. Tells whether that is news. */
   markRead(id: string, turns: number): boolean {
-    return Number(this.#setRead.run(turns, id).changes) > 0;
+    return Number(this.#set.read.run(turns, id).changes) > 0;
   }
 
   byId(id: string): StoredSession | undefined {
@@ -297,10 +296,4 @@ export class SessionStore {
     this.#endGrants.run(id);
     return Number(this.#delete.run(id).changes) > 0;
   }
-}
-
-interface SessionName {
-  readonly id: string;
-  readonly clientId: ClientId;
-  readonly name: string;
 }

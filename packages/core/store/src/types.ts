@@ -246,3 +246,9 @@ export interface Pruned {
   /** Answered, expired or called off. */
   readonly approvals: number;
 }
+
+export interface SessionName {
+  readonly id: string;
+  readonly clientId: ClientId;
+  readonly name: string;
+}

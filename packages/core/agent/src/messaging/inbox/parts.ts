@@ -2,7 +2,7 @@
 import type { Clock, FetchOptions, FetchResult, Logger, MessageEvent, Workspace } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
-import type { Agent } from "../../agent.ts";
+import type { Agent } from "../../types.ts";
 import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { AskPerson } from "../../types.ts";
 import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "../types.ts";
