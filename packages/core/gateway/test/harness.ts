@@ -127,6 +127,8 @@ export class Harness {
   /** As long as it is set, nothing can be removed from the disk. */
   failRemove: Error | undefined;
   failRename: Error | undefined;
+  /** As long as it is set, no conversation can be changed. */
+  failUpdate: Error | undefined;
   /** As long as it is set, a removal waits for it. */
   slowRemove: Promise<void> | undefined;
   health: Health = { degraded: false, units: [], unsigned: [] };
@@ -277,10 +279,12 @@ export class Harness {
         return { results, before: undefined };
       },
       update: async (id, changes) => {
+        if (this.failUpdate) throw this.failUpdate;
         this.updates.push([id, changes]);
         return find(id);
       },
       markRead: async (id, turns) => {
+        if (this.failUpdate) throw this.failUpdate;
         this.updates.push([id, { turns }]);
         return find(id);
       },

@@ -10,7 +10,7 @@ import { FEATURE, route } from "./harness.ts";
 import { type Answer, call, raw } from "./http.ts";
 import { signIn } from "./sign-in.ts";
 import { STREAM_REFUSALS, STREAM_SUCCESSES } from "./stream-provocations.ts";
-import { asked, type Provocation, times, World } from "./world.ts";
+import { asked, type Provocation, SHOWN, times, World } from "./world.ts";
 
 const failing = (code: ErrorCode, retryAfterMs?: number): Provocation =>
   asked(
@@ -138,6 +138,18 @@ const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
     STORE_FULL: notEnded("STORE_FULL"),
     STORE_FAILED: notEnded("STORE_FAILED"),
   },
+  "PATCH /api/sessions/{id}": {
+    AGENT_UNKNOWN: notUpdated("AGENT_UNKNOWN"),
+    STORE_FULL: notUpdated("STORE_FULL"),
+    STORE_FAILED: notUpdated("STORE_FAILED"),
+  },
+  "POST /api/sessions/{id}/read": { STORE_FULL: notUpdated("STORE_FULL"), STORE_FAILED: notUpdated("STORE_FAILED") },
+  "GET /api/sessions/{id}/export": {
+    TOO_LARGE: async (world) => {
+      world.messages.push({ ...SHOWN, turnId: "t", at: 1, role: "user", text: "x".repeat(64 * 1_048_576), calls: [] });
+      return (await world.start()).ask();
+    },
+  },
   "DELETE /api/sessions/{id}": { STORE_FULL: notRemoved("STORE_FULL"), STORE_FAILED: notRemoved("STORE_FAILED") },
   "POST /api/inbox/{id}/replay": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
   "DELETE /api/inbox/{id}": { STORE_FULL: notChanged("STORE_FULL"), STORE_FAILED: notChanged("STORE_FAILED") },
@@ -171,6 +183,13 @@ function notEnded(code: ErrorCode): Provocation {
 function notRenamed(code: ErrorCode): Provocation {
   return async (world) => {
     world.failRename = new SvcError(code);
+    return (await world.start()).ask();
+  };
+}
+
+function notUpdated(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.failUpdate = new SvcError(code);
     return (await world.start()).ask();
   };
 }

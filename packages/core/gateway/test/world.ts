@@ -61,13 +61,14 @@ export class World extends Harness {
       ...(takesCode(this.spec) && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
       ...changed.headers,
     };
-    const sent = body && { body: JSON.stringify({ message: "hi", type: "build", approved: true, name: "desk" }) };
+    const sent = body && { body: JSON.stringify(STRICT[`${method} ${this.spec.path}`] ?? LENIENT) };
     return call(this, { method, path: this.path(), ...sent, ...changed, headers });
   }
 
   path(id?: string): string {
     const { path } = this.spec;
     const known = Object.entries(KNOWN).find(([start]) => path.startsWith(start))?.[1] ?? "mine";
+    if (path === "/api/sessions/search") return `${path}?q=hi`;
     return path
       .replace("{step_id}", "step-1")
       .replace("{session}", "session-1")
@@ -85,6 +86,14 @@ export const SHOWN = {
   replaced: false,
   problem: undefined,
 } as const;
+
+/** Fits every route that takes no notice of what it does not know. */
+const LENIENT = { message: "hi", type: "build", approved: true, name: "desk" };
+/** By route. */
+const STRICT: Readonly<Record<string, object>> = {
+  "PATCH /api/sessions/{id}": { title: "Backup", pinned: true },
+  "POST /api/sessions/{id}/read": { turns: 1 },
+};
 
 /** What there is one of. */
 const KNOWN = {

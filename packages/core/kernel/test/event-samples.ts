@@ -21,7 +21,6 @@ export const SAMPLES: readonly SvcEvent[] = [
   { type: "tool-call", ...turn, callId: "c-1", tool: "shell" },
   { type: "tool-result", ...turn, callId: "c-1", tool: "shell", ok: true, outcome: "done" },
   { type: "turn-end", ...turn, agent: "default", ok: true, model: "m", durationMs: 3, ...used },
-  { type: "session-updated", id: "s-1", sessionId: "s", owner: "client-secret" as ClientId },
   { type: "message-received", messageId: "in-1", conversation, sender: "+49", turnId: "t-1" },
   { type: "message-delivered", messageId: "out-1", conversation, turnId: undefined, attempts: 1 },
   { type: "message-failed", messageId: "out-1", conversation, turnId: "t-1", code: "DELIVERY_REFUSED" },
@@ -52,4 +51,5 @@ export const SAMPLES: readonly SvcEvent[] = [
   { type: "sop-run-end", runId: "r", sop: "deploy", status: "completed", error: undefined, durationMs: 5 },
   { type: "channel-health", channel: "c", feature: "channel-c", state: "failed", reason: undefined },
   { type: "turn-store", ...turn },
+  { type: "session-updated", id: "s-1", sessionId: "s", owner: "client-secret" as ClientId },
 ];
