@@ -150,7 +150,7 @@ describe("a model that fails", () => {
   test.each<[string, ModelStep, string, RegExp]>([
     ["401", { status: 401, message: "wrong key sk-secret" }, "MODEL_REFUSED", /api_key/],
     ["429", { status: 429 }, "MODEL_REFUSED", /limit|credit/],
-    ["500", { status: 500 }, "MODEL_REFUSED", /try later|trouble/],
+    ["500", { status: 500 }, "MODEL_REFUSED", /again in a few minutes/],
     ["a lost connection", { fault: "drop" }, "MODEL_UNREACHABLE", /network/],
   ])(
     "with %s: the message stays with the reason and the fix, and is sent again by any operator",
