@@ -71,7 +71,7 @@ test("nobody answers in time: that is what the terminal says, and it goes on", a
   const { screen } = await atTerminal(running.home, "chat", [
     ["> ", `${COMMAND}\n`],
     ["Nobody answered in time", ""],
-    ["A person rejected", "still there?\n"],
+    ["No person approved", "still there?\n"],
     ["built-in model", "\x04"],
   ]);
   expect(screen).not.toContain("Somebody else");

@@ -115,9 +115,9 @@ export function cutOffCases(scene: () => Scene): void {
       await house.write({ text: "a question that nobody knows", from: "+15550001111" });
       await expect.poll(() => house.platform.sent.some(({ to }) => to.includes("15550001111"))).toBe(true);
       house.refused.clear();
-      await person.go("sessions", "Sessions");
-      await page.getByRole("link", { name: "+15550001111" }).click();
-      await page.getByText("a question that nobody knows").waitFor();
+      await person.go("", "Chats");
+      await page.getByRole("link", { name: "a question that nobody knows" }).click();
+      await page.getByRole("list", { name: "Messages" }).getByText("a question that nobody knows").waitFor();
       await page.getByText("Failed.").waitFor();
       expect(await page.getByRole("button", { name: "Retry" }).count()).toBe(0);
       const box = page.getByRole("textbox", { name: "Reply as the agent" });
