@@ -72,7 +72,8 @@ describe("a backup", () => {
   test("of a damaged database is refused now, and not when it is needed", async () => {
     fillHome(home, "old");
     const db = new DatabaseSync(home.database);
-    db.exec("INSERT INTO sessions VALUES (1, 'a', 'b', 'c', 1, 1, 1, 99)");
+    db.exec(`INSERT INTO sessions (n, id, client_id, name, created_at, updated_at, turns, last_turn)
+      VALUES (1, 'a', 'b', 'c', 1, 1, 1, 99)`);
     db.close();
     await expect(backUp(home, archive())).rejects.toMatchObject({ code: "BACKUP_FAILED" });
     expect(readdirSync(folder.path)).toEqual(["home"]);
