@@ -67,7 +67,7 @@ export function abuseCases(scene: () => Scene): void {
 
         // The sign-in is as it was.
         await page.reload();
-        await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+        await page.getByRole("heading", { name: "Chats" }).first().waitFor();
       } finally {
         server.closeAllConnections();
         server.close();

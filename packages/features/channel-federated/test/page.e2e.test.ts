@@ -67,6 +67,8 @@ async function signedIn(token: string): Promise<Page> {
   await page.getByText("Use a token instead").click();
   await page.getByLabel("Token").fill(token);
   await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Chats" }).first().waitFor();
+  await page.goto(`${fixture.daemon.url}#/overview`);
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   return page;
 }
