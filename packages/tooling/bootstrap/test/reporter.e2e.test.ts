@@ -66,7 +66,15 @@ describe("counting", () => {
       'test("x", async () => { Promise.reject(new Error("nobody caught me")); await new Promise((r) => setImmediate(r)); });',
       /nobody caught me/u,
     ],
-    ["a runner that is killed", 'test("x", () => { process.kill(process.ppid, "SIGKILL"); });', /did not end/u],
+    [
+      "a runner that is killed",
+      `import { existsSync } from "node:fs";
+       test("x", async () => {
+         while (!existsSync(process.env.${reportVariable})) await new Promise((r) => setTimeout(r, 5));
+         process.kill(process.ppid, "SIGKILL");
+       });`,
+      /did not end/u,
+    ],
     ["a process that dies in the middle", 'test("x", () => { process.kill(process.pid, "SIGKILL"); });', /./u],
   ])("%s is a failure", (_name, source, why) => {
     const result = report("odd", source);

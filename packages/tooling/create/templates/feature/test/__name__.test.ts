@@ -8,7 +8,7 @@ import definition from "../src/index.ts";
 
 featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { slow_turn_secs: 10 } });
 
-const TURN = { turnId: "t", sessionId: "s", owner: "c" as never };
+const TURN = { turnId: "t", sessionId: "s", conversationId: "c", owner: "c" as never };
 
 const ended = (ok: boolean, durationMs: number): SvcEvent => ({
   type: "turn-end",
@@ -25,7 +25,7 @@ const ended = (ok: boolean, durationMs: number): SvcEvent => ({
 test("counts how turns ended and tells it at its route", async () => {
   const made = create(fakeFeatureContext({ slow_turn_secs: 10 }));
   for (const event of [ended(true, 9_999), ended(true, 10_000), ended(false, 1)]) made.observer?.record(event);
-  made.observer?.record({ type: "text-delta", ...TURN, text: "x" });
+  made.observer?.record({ type: "text-delta", ...TURN, text: "x", offset: 0 });
 
   const [route] = made.routes ?? [];
   const request = {
