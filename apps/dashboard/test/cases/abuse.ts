@@ -91,6 +91,7 @@ export function abuseCases(scene: () => Scene): void {
       });
       await using person = await signedIn(browser, house);
       const { page } = person;
+      await person.go("overview", "Overview");
       await page.getByText(IMAGE).first().waitFor();
       await person.go("config", "Config");
       await page.getByText(`${IMAGE} </textarea>`).first().waitFor();
@@ -113,7 +114,7 @@ export function abuseCases(scene: () => Scene): void {
       const box = page.getByRole("textbox", { name: "Message" });
       await box.fill("list my workspace");
       await box.press("Enter");
-      await page.getByText("There are three files").waitFor();
+      await page.getByRole("list", { name: "Messages" }).getByText("There are three files").waitFor();
       await page.getByText("Input and output").last().click();
       await page.getByText(".txt").first().waitFor();
       expect(await page.evaluate("window.hacked")).toBe(undefined);
@@ -164,7 +165,7 @@ export function abuseCases(scene: () => Scene): void {
       const box = page.getByRole("textbox", { name: "Message" });
       await box.fill("hello");
       await box.press("Enter");
-      await page.getByText("You said: hello").waitFor();
+      await page.getByRole("list", { name: "Messages" }).getByText("You said: hello").waitFor();
       const huge = "five megabytes ".repeat(Math.ceil((5 * MEBIBYTE) / 15));
       await box.fill(huge);
       await box.press("Enter");

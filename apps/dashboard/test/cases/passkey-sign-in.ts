@@ -62,6 +62,7 @@ export function passkeySignInCases(scene: () => BrowserScene): void {
       const plugged = await Authenticator.plugInto(elsewhere.page, { kind: "usb" });
       for (const credential of await authenticator.stored()) await plugged.hold(credential);
       await signInByPasskey(elsewhere);
+      await elsewhere.go("devices", "Devices");
       expect(await elsewhere.page.getByText("desk, operator").count()).toBe(1);
       await signOut(elsewhere);
       // That was another sign-in: this one goes on.
