@@ -57,7 +57,7 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
         await page.waitForLoadState("networkidle");
         expect([await passkeyButton(page).count(), await page.getByText(/passkey/i).count()]).toEqual([0, 0]);
         await signInByToken(person, house);
-        await page.getByRole("link", { name: "Devices" }).waitFor();
+        await person.go("devices", "Devices");
         await page.waitForLoadState("networkidle");
         expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
         expect(noise).toEqual([]);
@@ -83,7 +83,9 @@ export function passkeyAbsenceCases(scene: () => BrowserScene): void {
     await page.waitForLoadState("networkidle");
     expect(await passkeyButton(page).count()).toBe(0);
     await signInByToken(person, house);
+    await person.go("overview", "Overview");
     await page.getByText("rp_id").waitFor();
+    await person.go("devices", "Devices");
     expect(await page.getByRole("link", { name: "Passkeys" }).count()).toBe(0);
   });
 
