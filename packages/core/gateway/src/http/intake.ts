@@ -16,8 +16,6 @@ const MOST_IN_FLIGHT = 32;
 const MOST_UNREAD_BYTES = 262_144;
 /** Lines of a chunked body in one turn: a chunk has two, and one of a byte costs as much as one of a kilobyte. */
 const CHUNKED_LINES = 128;
-/** A request with its body that is parsed in one piece: few chunks fit into it, however small they are. */
-const SMALL_BYTES = 2_048;
 
 /** What all connections share. */
 export interface IntakeDeps {
@@ -141,9 +139,8 @@ export class Intake {
 
   readonly #onData = (bytes: Buffer): void => {
     if (this.#isOver) return;
-    const headEnd = this.#headOfOnlyRequest(bytes);
-    if (headEnd !== -1 && this.#deps.mayBegin(this.#socket)) {
-      this.#parsePiece(bytes, bytes.length - headEnd);
+    if (this.#isOnlyRequest(bytes) && this.#deps.mayBegin(this.#socket)) {
+      this.#parsePiece(bytes);
       if (!hasParser(this.#socket)) this.#leave(NOTHING);
       return;
     }
@@ -158,16 +155,10 @@ export class Intake {
     else this.#keep(bytes.subarray(at));
   };
 
-  /**
-   * As nearly all come: nothing is before it, and no other one follows in what was read. Returns where its head ends; -1 for
-   * all others. In two pieces, head and body, it would cost the parser twice as much.
-   */
-  #headOfOnlyRequest(bytes: Buffer): number {
+  /** As nearly all are: it is whole, has no body, and nothing is before it. */
+  #isOnlyRequest(bytes: Buffer): boolean {
     const isFree = this.#inFlight === 0 && this.#holding === undefined && this.#bodyLeft === 0 && this.#seen === 0;
-    if (!isFree || isPausedByNode(this.#socket)) return -1;
-    const headEnd = endOfHead(bytes, 0, 0);
-    if (headEnd === bytes.length || headEnd === -1) return headEnd;
-    return bytes.length <= SMALL_BYTES && endOfHead(bytes, headEnd, 0) === -1 ? headEnd : -1;
+    return isFree && endOfHead(bytes, 0, 0) === bytes.length && !isPausedByNode(this.#socket);
   }
 
   /** Whether what came by itself may be parsed at once. */
@@ -228,13 +219,13 @@ export class Intake {
     return hasBegun && headEnd !== -1 ? at : end;
   }
 
-  /** `afterHead`: how much of the piece follows a head in it. */
-  #parsePiece(piece: Buffer, afterHead = 0): void {
+  #parsePiece(piece: Buffer): void {
     const begun = this.#begun;
     this.#seen = seenOfEnd(piece, this.#seen);
     if (this.#bodyLeft > 0) this.#bodyLeft -= piece.length;
     this.#parse(piece);
-    if (this.#begun > begun) this.#bodyLeft = Math.max(0, declaredBytes(this.#newest!) - afterHead);
+    // It ended with the head.
+    if (this.#begun > begun) this.#bodyLeft = declaredBytes(this.#newest!);
   }
 
   /** Back into the socket's buffer, in front of what it has read since. */
