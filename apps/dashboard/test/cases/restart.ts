@@ -72,7 +72,7 @@ export function restartCases(scene: () => Scene): void {
       await page.getByText("this page is of the version before").waitFor();
       // What was being answered died with the service.
       await page.getByText("TURN_INTERRUPTED").waitFor();
-      await page.getByText("never answer this either").waitFor();
+      await page.getByRole("list", { name: "Messages" }).getByText("never answer this either").waitFor();
       expect(await page.getByRole("listitem").getByText("answers").count()).toBe(0);
       await box.fill("are you there?");
       await box.press("Enter");
