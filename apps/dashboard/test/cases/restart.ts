@@ -76,7 +76,7 @@ export function restartCases(scene: () => Scene): void {
       expect(await page.getByRole("listitem").getByText("answers").count()).toBe(0);
       await box.fill("are you there?");
       await box.press("Enter");
-      await page.getByText("You said: are you there?").waitFor();
+      await page.getByRole("list", { name: "Messages" }).getByText("You said: are you there?").waitFor();
       person.expectCalm();
     });
   });
