@@ -26,6 +26,10 @@ describe("half of it", () => {
     ["an empty other secret", ({ cookie }) => ({ cookie: `svc_session=${cookie}`, "x-svc-csrf": "" })],
     ["an empty cookie", ({ csrf }) => ({ cookie: "svc_session=", "x-svc-csrf": csrf })],
     ["the cookie twice", ({ cookie }) => ({ cookie: `svc_session=${cookie}`, "x-svc-csrf": cookie })],
+    [
+      "the other secret with a sign outside ASCII",
+      ({ headers, csrf }) => ({ ...headers, "x-svc-csrf": `${csrf.slice(1)}\u00fb` }),
+    ],
     ["the hash of it", ({ headers, csrf }) => ({ ...headers, "x-svc-csrf": `${csrf}=` })],
     [
       "the cookie by another name",

@@ -4,8 +4,9 @@
  * cookie alone does one thing only: it returns the second secret to our own page (`resume`). The second follows from the
  * cookie by HMAC; only the hash of the cookie is stored.
  */
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { SvcError, type Clock, type Logger } from "@svc/contract";
+import { equalSecrets } from "@svc/kit";
 import type { Device, PageSession } from "@svc/store";
 import type { PageSessionStore } from "../types.ts";
 import { tokenHash } from "./bearer.ts";
@@ -112,7 +113,7 @@ export class PageSessions {
     const idHash = tokenHash(cookie);
     const live = this.#live.get(idHash);
     if (live === undefined) return this.#ended.has(idHash) ? "ended" : "wrong";
-    return isSame(csrf, csrfOf(cookie)) ? this.#used(live) : "wrong";
+    return equalSecrets(csrf, csrfOf(cookie)) ? this.#used(live) : "wrong";
   }
 
   /** The second secret of a cookie. Only for a request that our own page sent: nothing else may learn it. */
@@ -238,7 +239,3 @@ const mintSecret = (): string => randomBytes(32).toString("base64url");
 
 /** The label keeps this apart from any other value derived from a cookie. */
 const csrfOf = (cookie: string): string => createHmac("sha256", cookie).update("svc page csrf").digest("base64url");
-
-/** In constant time: how long it takes tells nothing of how near a guess was. */
-const isSame = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
