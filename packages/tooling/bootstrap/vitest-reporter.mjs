@@ -3,6 +3,7 @@
 // could not be loaded and a skip without a reason are failures.
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 
 /** The environment variable that names the file for the report. */
 export const reportVariable = "SVC_TEST_REPORT";
@@ -26,6 +27,8 @@ export const failureMark = "svc-failed:";
 
 const slowAfterSeconds = 20;
 const mostClosingMs = 60_000;
+/** Characters of what is said of one failure. */
+const mostReason = 4000;
 
 /** The report on disk holds at each moment what is known by then: a run that is killed has not lost what it found. */
 export default class CountingReporter {
@@ -45,7 +48,7 @@ export default class CountingReporter {
   onTestCaseResult(test) {
     const { state, errors } = test.result();
     if (state !== "failed") return;
-    const why = String(errors[0]?.message ?? "").split("\n", 1)[0];
+    const [why] = reasonOf(errors[0]).split("\n", 1);
     process.stdout.write(`${failureMark} ${test.module.relativeModuleId} > ${test.fullName}: ${why}\n`);
   }
 
@@ -114,7 +117,7 @@ export function count(modules, unhandledErrors) {
     for (const test of tests) {
       const result = test.result();
       if (result.state === "passed") report.passed++;
-      else if (result.state === "failed") fail(test.fullName, result.errors[0]?.message ?? "failed");
+      else if (result.state === "failed") fail(test.fullName, reasonOf(result.errors[0]));
       else if (result.state === "pending") fail(test.fullName, "did not finish");
       else {
         const reason = result.note ?? skipReason(test.meta());
@@ -131,6 +134,19 @@ export function count(modules, unhandledErrors) {
     });
   }
   return report;
+}
+
+/**
+ * What went wrong, with what was found in place of what was expected: the message alone says `[ …(4) ]`.
+ * @param {import("vitest").TestError | undefined} error
+ */
+function reasonOf(error) {
+  const parts = [];
+  for (let one = error; one !== undefined && parts.length < 6; one = one.cause) {
+    parts.push(one.message, ...(one.diff ? [stripVTControlCharacters(one.diff)] : []));
+  }
+  const reason = parts.join("\n");
+  return reason.length > mostReason ? `${reason.slice(0, mostReason)} …` : reason || "failed";
 }
 
 /** @param {object} meta */

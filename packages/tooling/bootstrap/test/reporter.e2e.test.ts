@@ -46,6 +46,20 @@ describe("counting", () => {
     expect(result.skipped.map((skip) => skip.reason)).toEqual(["no such device", "not on this system"]);
   });
 
+  test("a failure says what was found, and what caused it", () => {
+    const { failed } = report(
+      "said",
+      `test("lists", () => { expect(["a found line", 2, 3, 4, 5, 6, 7, 8, 9]).toEqual([]); });
+       test("cause", () => { throw new Error("outer", { cause: new Error("inner") }); });
+       test("long", () => { throw new Error("x".repeat(100_000)); });`,
+    );
+    expect(failed.map(({ why }) => why)).toEqual([
+      expect.stringMatching(/^expected .*\n[^]*\+ {3}"a found line",/u),
+      "outer\ninner",
+      expect.stringMatching(/^x{4000} …$/u),
+    ]);
+  });
+
   test.each([
     ["a skip without a reason", 'test.skip("lazy", () => {});', /without a reason/u],
     ["a promise to test later", 'test.todo("later");', /without a reason/u],
