@@ -60,6 +60,8 @@ function escapes(line: string): string[] {
     const run = spawnSync(file, [...flags, "-c", line], {
       cwd: workspace,
       env: { PATH: bin, HOME: workspace, LANG: "C.UTF-8" },
+      // The fourth is closed by the last program of the line, one in the background included: only then is it over.
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
       timeout: 60_000,
     });
     const started = fs
