@@ -1,6 +1,6 @@
 /** Asks before something is done that can't be undone. The browser keeps the focus inside, and Escape closes it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { ApiError } from "../api/api-error.ts";
 import { Button } from "./button.tsx";
 import { Problem } from "./problem.tsx";
@@ -32,7 +32,8 @@ export function Dialog({
 }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Before the next key press can come: it is meant for the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
     return () => {

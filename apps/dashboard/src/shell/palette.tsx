@@ -1,5 +1,5 @@
 /** One field that leads everywhere: places, actions, conversations, and what was said. */
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../api/shapes.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { THEMES } from "../parts/theme.ts";
@@ -31,7 +31,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const id = useId();
   const entries = useEntries(text.trim());
   const chosen = Math.min(at, entries.length - 1);
-  useEffect(() => {
+  // Before the next key press can come: it is meant for the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
     return () => {
