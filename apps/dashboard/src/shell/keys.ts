@@ -1,4 +1,4 @@
-/** Keys that work everywhere. Single letters do nothing while somebody types, and can be switched off. */
+/** Keyboard shortcuts of every view. Single letters are ignored in text fields, and can be switched off. */
 import { hrefOf } from "../route/route.ts";
 import { SEARCH_FIELD } from "../views/chats/chats.tsx";
 

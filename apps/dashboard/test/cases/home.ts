@@ -173,7 +173,7 @@ export function homeCases(scene: () => Scene): void {
       const list = page.getByRole("list", { name: "Conversations" });
       await row(page, "Conversation 0").waitFor();
       expect(await list.getByRole("listitem").count()).toBeLessThan(40);
-      // Only as much is read as somebody may look at next.
+      // The rest is loaded as the list is scrolled.
       expect(asked).toBeLessThan(4);
       await expect
         .poll(
@@ -217,7 +217,7 @@ export function homeCases(scene: () => Scene): void {
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { level: 1, name: "The quick brown fox" }).waitFor();
 
-      // While somebody types, a letter is a letter.
+      // In a text field the key types its letter.
       const box = page.getByRole("textbox", { name: "Message" });
       await box.press("c");
       expect(await box.inputValue()).toBe("c");

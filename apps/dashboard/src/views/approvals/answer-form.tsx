@@ -82,7 +82,7 @@ interface LongerProps {
   readonly onChoose: (holds: Holds) => void;
 }
 
-/** What a longer yes would cover stands above its button: nobody chooses what was not shown. */
+/** What a longer yes would cover stands above its button, so that it is read before it is chosen. */
 function Longer({ approval: { n, title, detail, offers }, busy, onChoose }: LongerProps) {
   const { conversation, always, reason } = offers;
   if (conversation === null && always === null) {
