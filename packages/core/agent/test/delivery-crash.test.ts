@@ -3,6 +3,7 @@
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { platform } from "./delivery-house.ts";
+import { suspectRestMs } from "../src/messaging/suspects.ts";
 import { afterKill, messagingHouse, type MessagingHouse, quiet, saidIn } from "./messaging-house.ts";
 
 let homes: ReturnType<typeof temporaryHome>[];
@@ -35,6 +36,7 @@ describe("a delivery that the process dies of", () => {
     for (let death = 1; death <= 5; death += 1) {
       using again = messagingHouse({ folder, chat: hangingAt(deadly) });
       await quiet();
+      await again.pass(suspectRestMs(death - 1));
       expect(again.chat.asked.map(({ text }) => text)).toEqual(["echo deadly"]);
       folder = dies(again);
     }
@@ -72,16 +74,33 @@ describe("a delivery that the process dies of", () => {
       expect(again.chat.asked).toHaveLength(3);
       folder = dies(again);
     }
-    for (let death = 3; death <= 5; death += 1) {
-      using again = messagingHouse({ folder, chat: hangingAt(deadly) });
-      await quiet();
-      expect(again.chat.asked.map(({ text }) => text)).toEqual(["echo deadly"]);
-      expect(crashesOf(again)).toEqual([death - 1, 2, 2]);
+    using third = messagingHouse({ folder, chat: hangingAt(deadly) });
+    await quiet();
+    await third.pass(suspectRestMs(2));
+    expect(third.chat.asked.map(({ text }) => text)).toEqual(["echo deadly"]);
+    expect(crashesOf(third)).toEqual([2, 2, 2]);
+    using fourth = messagingHouse({ folder: dies(third), chat: hangingAt(deadly) });
+    await quiet();
+    await fourth.pass(suspectRestMs(2));
+    expect([crashesOf(fourth), fourth.chat.taken]).toEqual([[3], ["echo one", "echo two"]]);
+    await quiet();
+    await fourth.pass(suspectRestMs(3) - suspectRestMs(2));
+    expect(fourth.chat.asked.at(-1)!.text).toBe("echo deadly");
+  });
+
+  test("is not tried by starts that end within seconds, and does not use up its tries with them", async () => {
+    using first = messagingHouse({ chat: hangingAt(() => true) });
+    await first.receive(saidIn("a", "hello"));
+    let folder = dies(first);
+    for (let start = 1; start <= 10; start += 1) {
+      using again = messagingHouse({ folder, chat: hangingAt(() => true) });
+      await again.pass(4_000);
+      expect(again.chat.asked).toHaveLength(start <= 2 ? 1 : 0);
       folder = dies(again);
     }
     using last = messagingHouse({ folder });
-    await quiet();
-    expect(last.chat.taken).toEqual(["echo one", "echo two"]);
+    await last.pass(5_000);
+    expect(last.chat.taken).toEqual(["echo hello"]);
   });
 
   test("hands its turn on when it only fails, or is dropped", async () => {
@@ -96,7 +115,7 @@ describe("a delivery that the process dies of", () => {
     }
     using made = messagingHouse({ folder, chat: hangingAt((text) => text !== "echo three") });
     await quiet();
-    await made.pass(60_000);
+    await made.pass(60_000 + suspectRestMs(2));
     expect(made.chat.asked.map(({ text }) => text)).toEqual(["echo one", "echo two"]);
     await made.messaging.mailbox.drop("out-2");
     await quiet();

@@ -4,6 +4,7 @@ import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
 import { until } from "./house.ts";
+import { suspectRestMs } from "../src/messaging/suspects.ts";
 import { afterKill, quiet, said, status } from "./messaging-house.ts";
 import { writingHouse } from "./writing-house.ts";
 
@@ -206,6 +207,7 @@ describe("a turn without an end", () => {
     for (let deaths = 1; deaths < 5; deaths += 1) {
       using made = writingHouse({ folder: home.path, chat }).made;
       await quiet();
+      await made.pass(suspectRestMs(deaths));
       expect(made.row(1).attempts).toBe(deaths);
       afterKill(home.path, before.made.folder);
       afterKill(before.made.folder, home.path);

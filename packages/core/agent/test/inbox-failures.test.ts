@@ -3,6 +3,7 @@ import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
+import { suspectRestMs } from "../src/messaging/suspects.ts";
 import { act, call, hang, text } from "./house.ts";
 import {
   afterKill,
@@ -187,6 +188,7 @@ describe("a message that the process dies of", () => {
     for (let death = 1; death < 5; death += 1) {
       using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
       await quiet();
+      await again.pass(suspectRestMs(death));
       expect(again.model.asked).toHaveLength(1);
       afterKill(again.folder, homes[death]!.path);
     }
@@ -216,6 +218,7 @@ describe("a message that the process dies of", () => {
     for (let death = 1; death < 5; death += 1) {
       using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
       await quiet();
+      await again.pass(suspectRestMs(death));
       afterKill(again.folder, homes[death]!.path);
     }
     let refused = 1;
@@ -227,6 +230,22 @@ describe("a message that the process dies of", () => {
     await quiet();
     await last.pass(1_000);
     expect(last.chat.taken).toEqual([expect.stringContaining("Sorry"), "echo next"]);
+    for (const home of homes) home.remove();
+  });
+
+  test("is not tried by starts that end within seconds, and does not use up its tries with them", async () => {
+    const homes = Array.from({ length: 6 }, () => temporaryHome());
+    using first = messagingHouse({ think: hang });
+    await first.receive(said("deadly"));
+    afterKill(first.folder, homes[0]!.path);
+    for (let death = 1; death < 6; death += 1) {
+      using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
+      await again.pass(4_000);
+      afterKill(again.folder, homes[death]!.path);
+    }
+    using last = messagingHouse({ folder: homes[5]!.path });
+    await last.pass(5_000);
+    expect(last.chat.taken).toEqual(["echo deadly"]);
     for (const home of homes) home.remove();
   });
 

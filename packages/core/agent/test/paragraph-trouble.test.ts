@@ -146,7 +146,7 @@ describe("nothing is lost and nothing doubled", () => {
             afterKill(now.made.folder, target);
             now = house({ ...options, folder: target, chat });
             houses.push(now.made);
-            await quiet();
+            await now.made.pass(20_000);
           } else {
             await now.pen.fail(lost());
             await now.made.pass(20_000);

@@ -5,6 +5,7 @@ export * from "./home-lock.ts";
 export { FIRST_WITH_APPROVALS, SCHEMA_VERSION } from "./migrations.ts";
 export { newestTurnMs } from "./newest-turn.ts";
 export { type Paired, readPaired } from "./paired.ts";
+export { MAX_CRASHES } from "./recovery.ts";
 export * from "./set-aside.ts";
 export * from "./store.ts";
 export type * from "./message-types.ts";

@@ -3,8 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Clock, ErrorCode } from "@svc/contract";
 import { isBusy, isDiskError } from "./sqlite-error.ts";
 
-/** A message whose turns the process did not survive so often is not tried again: it would take the service down for ever. */
-const MAX_CRASHES = 5;
+/** A message or delivery that the process did not survive so often is given up: it would take the service down for ever. */
+export const MAX_CRASHES = 5;
 const LOST: ErrorCode = "TURN_CRASHED";
 
 export class Recovery {

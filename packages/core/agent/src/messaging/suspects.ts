@@ -3,12 +3,20 @@
  * would take down with it, until they are given up as well, those that are worked on at the same moment. One at a time, it
  * dies alone.
  */
-import type { WaitingMessage } from "@svc/store";
+import { MAX_CRASHES, type WaitingMessage } from "@svc/store";
 
 type Suspected = Pick<WaitingMessage, "crashes">;
 
 /** A power cut makes nobody a suspect. */
 const SUSPECT_CRASHES = 2;
+const FIRST_REST_MS = 5_000;
+
+/**
+ * How long a suspect waits after a start before it is tried: a service that ends within seconds for another reason would else use up
+ * all its tries.
+ */
+export const suspectRestMs = (crashes = 0): number =>
+  crashes < SUSPECT_CRASHES || crashes >= MAX_CRASHES ? 0 : FIRST_REST_MS * 2 ** (crashes - SUSPECT_CRASHES);
 
 export class Suspects<Lane> {
   #running = 0;

@@ -10,6 +10,7 @@ import { Lane } from "./lane.ts";
 import { LeftBehind } from "./left-behind.ts";
 import type { DeliverySettings, DispatcherOptions } from "./options.ts";
 import { sendOne } from "./send-one.ts";
+import { suspectRestMs } from "../suspects.ts";
 
 /** Sends of one channel at the same time. */
 const PLACES = 32;
@@ -41,12 +42,12 @@ export class OutboxDispatcher {
     this.#left = new LeftBehind(options.store);
   }
 
-  /** Takes up what waits on disk, at once: how long it was to rest was the last process's business. */
+  /** Takes up what waits on disk. How long it was to rest after a failure was the last process's business. */
   start(): void {
     this.#isRunning = true;
     for (const left of this.#options.store.outbox.waiting()) {
       this.#left.add(left);
-      this.#add(left.n, left.lane, left.channel);
+      this.#add(left.n, left.lane, left.channel, suspectRestMs(left.crashes));
     }
   }
 
@@ -102,9 +103,13 @@ export class OutboxDispatcher {
     cancel();
   }
 
-  #add(n: number, key: string, channel: string): void {
+  /** `firstRestMs`: how long it rests where nothing is before it. */
+  #add(n: number, key: string, channel: string, firstRestMs = 0): void {
     let lane = this.#lanes.get(key);
-    if (!lane) this.#lanes.set(key, (lane = new Lane(key, channel)));
+    if (!lane) {
+      this.#lanes.set(key, (lane = new Lane(key, channel)));
+      if (firstRestMs > 0) this.#rest(lane, firstRestMs);
+    }
     lane.add(n);
     this.#next(lane);
   }

@@ -3,11 +3,8 @@
  * them is noted before it is sent, and what is noted at the next start has killed this one. What was added since needs no note,
  * which would be a commit of its own: when it kills, it is among those that are left.
  */
-import type { Store, WaitingDelivery } from "@svc/store";
+import { MAX_CRASHES, type Store, type WaitingDelivery } from "@svc/store";
 import { Suspects } from "../suspects.ts";
-
-/** Beyond it a delivery is given up: each time everybody on every channel waits for the next start. */
-const MAX_CRASHES = 5;
 
 export class LeftBehind<Lane> {
   readonly #store: Pick<Store, "outbox" | "write">;

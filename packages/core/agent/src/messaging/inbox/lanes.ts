@@ -8,7 +8,7 @@ import { Asides } from "./asides.ts";
 import { HeldLanes } from "./held-lanes.ts";
 import { emptyLane, type Lane, takeOut } from "./lane.ts";
 import type { LaneOptions } from "./lane-options.ts";
-import { Suspects } from "../suspects.ts";
+import { suspectRestMs, Suspects } from "../suspects.ts";
 
 export class InboxLanes {
   readonly #options: LaneOptions;
@@ -60,6 +60,10 @@ export class InboxLanes {
 
   add(message: WaitingMessage): void {
     const lane = this.#laneOf(message);
+    const restMs = suspectRestMs(message.crashes);
+    if (restMs > 0 && lane.messages.size === 0) {
+      lane.cancelRest ??= this.#options.clock.after(restMs, () => this.#endRest(lane));
+    }
     lane.messages.add(message);
     this.#size += 1;
     this.#queue(lane);
