@@ -1,8 +1,8 @@
 // Where firejail does not confine: programs that pretend to be it, pid namespaces, and what it can't hide.
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Confinement, SandboxProbe } from "@svc/contract";
 import { findProgram, SANDBOX_USER } from "@svc/kit/process";
 import { fakeClock } from "@svc/testkit/fake-clock";
@@ -187,11 +187,22 @@ describe("with firejail", () => {
   });
 
   test("nothing is left in /run/firejail", async () => {
-    const before = held();
-    const session = await createJail({ clock: fakeClock() }).open(confine());
-    await session.exec({ command: "true" });
+    const workspace = folder();
+    const session = await createJail({ clock: fakeClock() }).open(confine({ workspace }));
+    const running = session.exec({ command: "until [ -e enough ]; do sleep 0.02; done" });
+    const children = (): string[] =>
+      execFileSync("ps", ["--ppid", String(process.pid), "-o", "pid=,comm="], { encoding: "utf8" })
+        .split("\n")
+        .flatMap((line) => /^\s*(\d+) firejail$/.exec(line)?.[1] ?? []);
+    await expect.poll(children).not.toEqual([]);
+    // Other tests run firejail at the same time, and some kill it.
+    const own = new Set(children());
+    const kept = (): string[] => filesOfJails().filter((file) => own.has(basename(file).split("-")[0]!));
+    await expect.poll(kept).not.toEqual([]);
+    writeFileSync(join(workspace, "enough"), "");
+    await running;
     await session.close();
-    expect(held().filter((file) => !before.includes(file))).toEqual([]);
+    expect(kept()).toEqual([]);
   });
 
   test.skipIf(process.getuid?.() !== 0)(
@@ -216,14 +227,12 @@ describe("with firejail", () => {
   );
 });
 
-/** What firejail keeps of jails that run: files by process id. Others may start theirs meanwhile, so each has to go with its process. */
-const held = (): string[] =>
+/** What firejail keeps of jails: files named by process id. */
+const filesOfJails = (): string[] =>
   ["name", "network", "profile", "sandbox", "x11", "bandwidth"].flatMap((kind) => {
     const path = join("/run/firejail", kind);
     try {
-      return readdirSync(path)
-        .filter((entry) => !existsSync(`/proc/${entry.split("-")[0]}`))
-        .map((entry) => join(path, entry));
+      return readdirSync(path).map((entry) => join(path, entry));
     } catch {
       return [];
     }
