@@ -62,6 +62,10 @@ export interface RoomsWorld extends AsyncDisposable {
   handOverAgain(): void;
   /** What people see. */
   shown(): readonly Shown[];
+  /** The events of the encrypted room, as the homeserver has them. */
+  timeline(): readonly unknown[];
+  /** Of all lives of the daemon. */
+  output(): string;
   faults(): readonly string[];
   facts(): Facts;
 }
@@ -102,7 +106,8 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
     else if (mood !== "takes") counts.failed += 1;
     return mood;
   };
-  matrix.mood = moodOf(({ headers }) => headers["authorization"] === `Bearer ${matrix.token}`);
+  const isBots = ({ headers }: PlatformRequest): boolean => headers["authorization"] === `Bearer ${matrix.token}`;
+  matrix.mood = moodOf(isBots);
   for (const platform of [lark, feishu]) platform.mood = moodOf(() => true);
 
   const ada = stack.use(await startPerson(matrix, encrypted));
@@ -111,6 +116,7 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
   );
   let running: RunningBinary | undefined;
   let lives = 0;
+  let past = "";
   stack.defer(async () => running?.close());
   const kept = stack.move();
 
@@ -131,13 +137,15 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
     daemon: () => running!,
     async begin() {
       lives += 1;
+      past += running?.output() ?? "";
       running = await startBinary({ home: home.path, binary, env: { SVC__GATEWAY__PORT: String(port) } });
     },
     async ready() {
       const isKnown = (): boolean => running!.output().match(/the platform knows this channel/g)?.length === 3;
       const isSynced = (): boolean =>
         matrix.requests.some(
-          ({ path, query }) => path.endsWith("/sync") && query.get("since")?.startsWith("s") === true,
+          (request) =>
+            isBots(request) && request.path.endsWith("/sync") && request.query.get("since")?.startsWith("s") === true,
         );
       if (!(await eventually(() => isKnown() && isSynced() && lark.socket.connections > 0))) {
         throw new Error(`a channel does not get ready:\n${running!.output()}`);
@@ -164,6 +172,8 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
       ...lark.sent.map(({ text }) => ({ place: "long connection" as const, text })),
       ...feishu.sent.map(({ text }) => ({ place: "callback" as const, text })),
     ],
+    timeline: () => matrix.world.rooms.get(encrypted)!.events,
+    output: () => past + (running?.output() ?? ""),
     faults: () => [
       ...lark.socket.faults,
       ...ada.unreadable().map((id) => `${id} can't be decrypted by the other device`),

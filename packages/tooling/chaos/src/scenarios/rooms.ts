@@ -2,12 +2,14 @@
  * People write in a Matrix room, an encrypted one, and chats of Lark and Feishu, while the daemon is killed again and again, answers of
  * the platforms get lost, and all platforms are out of order for a while. All of them take an idempotency key: nothing arrives twice.
  */
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { checkDatabase } from "@svc/store";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { seededRandom } from "@svc/testkit/platforms/seeded-random";
 import { eventually, sleep } from "../house/sleep.ts";
 import { databaseOf } from "../judge/database.ts";
+import { keepEvidence } from "./evidence.ts";
 import { answerTo, openRoomsWorld, PLACES, type Shown, type Written } from "./rooms-world.ts";
 import { type Facts, notRun, type Report, type ScenarioOptions } from "./scenario.ts";
 
@@ -19,7 +21,8 @@ const FAILING = 0.05;
 const PER_LIFE = 4;
 const LONGEST_ANSWER_MS = 180_000;
 
-export async function rooms({ seed, messages = 200, kills, binary, say = () => {} }: ScenarioOptions): Promise<Report> {
+export async function rooms(options: ScenarioOptions): Promise<Report> {
+  const { seed, messages = 200, kills, binary, evidence, say = () => {} } = options;
   const program = binary ?? fullestOrNone();
   if (program === undefined) {
     return notRun("rooms", seed, { name: "the full build", reason: "dist/all/svc is missing; pnpm build all" });
@@ -68,12 +71,13 @@ export async function rooms({ seed, messages = 200, kills, binary, say = () => {
   });
   const judged = judge(written, world.shown());
   const facts: Facts = { kills, outages: outages.size, ...judged.facts, ...world.facts() };
-  return {
-    scenario: "rooms",
-    seed,
-    problems: [...problems, ...judged.problems, ...world.faults(), ...damage.map((one) => `database: ${one}`)],
-    facts,
-  };
+  const wrong = [...problems, ...judged.problems, ...world.faults(), ...damage.map((one) => `database: ${one}`)];
+  if (wrong.length > 0 && evidence !== undefined) {
+    const folder = join(evidence, "rooms");
+    keepEvidence({ home: world.home, lives: world }, folder);
+    writeFileSync(join(folder, "timeline.json"), JSON.stringify(world.timeline(), null, 1));
+  }
+  return { scenario: "rooms", seed, problems: wrong, facts };
 }
 
 function judge(written: readonly Written[], shown: readonly Shown[]): Pick<Report, "problems" | "facts"> {
