@@ -30,11 +30,11 @@ test("a message that kills the process is given up; those that were answered at 
     asked = 0;
     void house.daemon.kill9();
   };
-  // The others are never done when it strikes. Twice all of them run; from then on it should run alone.
+  // Twice all of them run when it strikes; from then on it should run alone.
   const script = (request: ModelRequest): ModelStep => {
-    if (deaths === 5) return { text: "an answer" };
     asked += 1;
     const isPoison = lastWords(request).includes("poison");
+    if (deaths >= 2 && !isPoison) return { text: "an answer" };
     if (deaths < 2 ? asked === people.length + 1 : isPoison) setTimeout(die, 200);
     return { fault: "hang" };
   };

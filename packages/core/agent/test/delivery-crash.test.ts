@@ -94,12 +94,12 @@ describe("a delivery that the process dies of", () => {
     let folder = dies(first);
     for (let start = 1; start <= 10; start += 1) {
       using again = messagingHouse({ folder, chat: hangingAt(() => true) });
-      await again.pass(4_000);
+      await again.pass(1_500);
       expect(again.chat.asked).toHaveLength(start <= 2 ? 1 : 0);
       folder = dies(again);
     }
     using last = messagingHouse({ folder });
-    await last.pass(5_000);
+    await last.pass(2_000);
     expect(last.chat.taken).toEqual(["echo hello"]);
   });
 

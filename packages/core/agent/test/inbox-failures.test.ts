@@ -240,11 +240,11 @@ describe("a message that the process dies of", () => {
     afterKill(first.folder, homes[0]!.path);
     for (let death = 1; death < 6; death += 1) {
       using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
-      await again.pass(4_000);
+      await again.pass(1_500);
       afterKill(again.folder, homes[death]!.path);
     }
     using last = messagingHouse({ folder: homes[5]!.path });
-    await last.pass(5_000);
+    await last.pass(2_000);
     expect(last.chat.taken).toEqual(["echo deadly"]);
     for (const home of homes) home.remove();
   });

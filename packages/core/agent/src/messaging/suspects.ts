@@ -9,7 +9,7 @@ type Suspected = Pick<WaitingMessage, "crashes">;
 
 /** A power cut makes nobody a suspect. */
 const SUSPECT_CRASHES = 2;
-const FIRST_REST_MS = 5_000;
+const FIRST_REST_MS = 2_000;
 
 /**
  * How long a suspect waits after a start before it is tried: a service that ends within seconds for another reason would else use up
