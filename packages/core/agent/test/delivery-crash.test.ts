@@ -2,8 +2,8 @@
 // crash, or a commit more for each message that is sent.
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { platform } from "./delivery-house.ts";
 import { suspectRestMs } from "../src/messaging/suspects.ts";
+import { platform } from "./delivery-house.ts";
 import { afterKill, messagingHouse, type MessagingHouse, quiet, saidIn } from "./messaging-house.ts";
 
 let homes: ReturnType<typeof temporaryHome>[];
@@ -83,7 +83,6 @@ describe("a delivery that the process dies of", () => {
     await quiet();
     await fourth.pass(suspectRestMs(2));
     expect([crashesOf(fourth), fourth.chat.taken]).toEqual([[3], ["echo one", "echo two"]]);
-    await quiet();
     await fourth.pass(suspectRestMs(3) - suspectRestMs(2));
     expect(fourth.chat.asked.at(-1)!.text).toBe("echo deadly");
   });

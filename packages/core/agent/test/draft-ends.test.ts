@@ -3,8 +3,8 @@ import { SvcError } from "@svc/contract";
 import { fakeWorkspace } from "@svc/testkit/fake-workspace";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { describe, expect, test } from "vitest";
-import { until } from "./house.ts";
 import { suspectRestMs } from "../src/messaging/suspects.ts";
+import { until } from "./house.ts";
 import { afterKill, quiet, said, status } from "./messaging-house.ts";
 import { writingHouse } from "./writing-house.ts";
 

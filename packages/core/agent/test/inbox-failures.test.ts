@@ -2,7 +2,7 @@
 import { SvcError } from "@svc/contract";
 import type { Store } from "@svc/store";
 import { temporaryHome } from "@svc/testkit/temporary-home";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { suspectRestMs } from "../src/messaging/suspects.ts";
 import { act, call, hang, text } from "./house.ts";
 import {
@@ -10,6 +10,7 @@ import {
   down,
   echo,
   failing,
+  type MessagingHouse,
   messagingHouse,
   quiet,
   said,
@@ -180,73 +181,63 @@ describe("a shutdown", () => {
 });
 
 describe("a message that the process dies of", () => {
-  test("is over after the fifth time; its sender is told once, whatever dies then", async () => {
-    const homes = Array.from({ length: 7 }, () => temporaryHome());
+  /** The home after processes that died while they answered these, one after each of the rests. */
+  async function homeAfter(
+    messages: Parameters<MessagingHouse["receive"]>,
+    restsMs: readonly number[],
+  ): Promise<string> {
+    const homes = [undefined, ...restsMs].map(() => temporaryHome());
+    onTestFinished(() => homes.forEach((home) => home.remove()));
     using first = messagingHouse({ think: hang });
-    await first.receive(said("deadly"));
+    await first.receive(...messages);
     afterKill(first.folder, homes[0]!.path);
-    for (let death = 1; death < 5; death += 1) {
-      using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
+    for (const [index, restMs] of restsMs.entries()) {
+      using again = messagingHouse({ folder: homes[index]!.path, think: hang });
       await quiet();
-      await again.pass(suspectRestMs(death));
-      expect(again.model.asked).toHaveLength(1);
-      afterKill(again.folder, homes[death]!.path);
+      await again.pass(restMs);
+      afterKill(again.folder, homes[index + 1]!.path);
     }
+    return homes.at(-1)!.path;
+  }
+  const RESTS_MS = [1, 2, 3, 4].map(suspectRestMs);
+
+  test("is over after the fifth time; its sender is told once, whatever dies then", async () => {
+    const homes = [temporaryHome(), temporaryHome()] as const;
     // Dies once more before the word to the sender is on disk.
-    using silent = messagingHouse({ folder: homes[4]!.path, idle: true });
+    using silent = messagingHouse({ folder: await homeAfter([said("deadly")], RESTS_MS), idle: true });
     expect(silent.row(1)).toMatchObject({ state: "failed", error: "TURN_CRASHED", attempts: 5 });
-    afterKill(silent.folder, homes[5]!.path);
-    using last = messagingHouse({ folder: homes[5]!.path });
+    afterKill(silent.folder, homes[0].path);
+    using last = messagingHouse({ folder: homes[0].path });
     await quiet();
     expect(last.model.asked).toHaveLength(0);
     expect(last.chat.taken).toEqual([
       expect.stringContaining("Sorry, this message could not be answered: the process ended"),
     ]);
     expect(last.events).toMatchObject([{ type: "message-failed", messageId: "in-1", code: "TURN_CRASHED" }, {}]);
-    afterKill(last.folder, homes[6]!.path);
-    using after = messagingHouse({ folder: homes[6]!.path });
+    afterKill(last.folder, homes[1].path);
+    using after = messagingHouse({ folder: homes[1].path });
     await quiet();
     expect([after.chat.taken, after.answersTo(1).length]).toEqual([[], 1]);
     for (const home of homes) home.remove();
   });
 
   test("is told to its sender before the next answer, also when the disk takes that later", async () => {
-    const homes = Array.from({ length: 5 }, () => temporaryHome());
-    using first = messagingHouse({ think: hang });
-    await first.receive(said("deadly"), said("next"));
-    afterKill(first.folder, homes[0]!.path);
-    for (let death = 1; death < 5; death += 1) {
-      using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
-      await quiet();
-      await again.pass(suspectRestMs(death));
-      afterKill(again.folder, homes[death]!.path);
-    }
+    const folder = await homeAfter([said("deadly"), said("next")], RESTS_MS);
     let refused = 1;
     const wrap = (store: Store): Store => ({
       ...store,
       write: (change) => (refused-- > 0 ? Promise.reject(new SvcError("STORE_FULL")) : store.write(change)),
     });
-    using last = messagingHouse({ folder: homes[4]!.path, wrap });
+    using last = messagingHouse({ folder, wrap });
     await quiet();
     await last.pass(1_000);
     expect(last.chat.taken).toEqual([expect.stringContaining("Sorry"), "echo next"]);
-    for (const home of homes) home.remove();
   });
 
   test("is not tried by starts that end within seconds, and does not use up its tries with them", async () => {
-    const homes = Array.from({ length: 6 }, () => temporaryHome());
-    using first = messagingHouse({ think: hang });
-    await first.receive(said("deadly"));
-    afterKill(first.folder, homes[0]!.path);
-    for (let death = 1; death < 6; death += 1) {
-      using again = messagingHouse({ folder: homes[death - 1]!.path, think: hang });
-      await again.pass(1_500);
-      afterKill(again.folder, homes[death]!.path);
-    }
-    using last = messagingHouse({ folder: homes[5]!.path });
+    using last = messagingHouse({ folder: await homeAfter([said("deadly")], Array(5).fill(1_500)) });
     await last.pass(2_000);
     expect(last.chat.taken).toEqual(["echo deadly"]);
-    for (const home of homes) home.remove();
   });
 
   test("holds back nobody but its own conversation", async () => {
