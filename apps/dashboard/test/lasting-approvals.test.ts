@@ -48,9 +48,7 @@ const say = async ({ page }: Person, text: string): Promise<void> => {
   await box.press("Enter");
 };
 const answered = (person: Person, text: string, times: number): Promise<void> =>
-  expect
-    .poll(() => person.page.getByRole("list", { name: "Messages" }).getByText(text).count(), { timeout: 15_000 })
-    .toBe(times);
+  expect.poll(() => person.page.getByRole("list", { name: "Messages" }).getByText(text).count()).toBe(times);
 
 test("asked on the desktop, always allowed on the phone, not asked again; revoked on the phone, asked again", async () => {
   await using desktop = await signedIn(browser, house, { name: "desktop" });

@@ -60,7 +60,8 @@ type = "manual"
     await shows("vbscript:window.hacked=1");
     await person.go("", "Chats");
     // Its title and its preview are the sender's words, too.
-    await page.getByRole("link").filter({ hasText: IMAGE }).first().click();
+    const titled = page.locator(".chat-title", { hasText: IMAGE });
+    await page.getByRole("link").filter({ has: titled }).first().click();
     await page.getByRole("heading", { level: 1 }).filter({ hasText: IMAGE }).waitFor();
     await shows(LINK);
     await page.getByLabel("Search all messages").fill("onerror");

@@ -16,7 +16,7 @@ export function otherSiteCases(scene: () => Scene): void {
       const there = `http://${host}:${(server.address() as AddressInfo).port}/`;
       const context = await browser.newContext();
       try {
-        context.setDefaultTimeout(15_000);
+        context.setDefaultTimeout(60_000);
         const page = await context.newPage();
         await page.goto(there);
         await page.getByRole("link", { name: "svc" }).click();

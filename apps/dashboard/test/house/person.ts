@@ -23,7 +23,7 @@ const WATCH_POLICY = `document.addEventListener("securitypolicyviolation", (even
 
 export async function meet(browser: Browser, house: Door, options: BrowserContextOptions = {}): Promise<Person> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(60_000);
   const troubles: string[] = [];
   context.on("request", (request) => {
     const { origin, protocol } = new URL(request.url());

@@ -1,0 +1,11 @@
+// What others write, and what other sites try, in a real browser.
+import { abuseCases } from "./cases/abuse.ts";
+import { hostileCases } from "./cases/hostile.ts";
+import { otherSiteCases } from "./cases/other-sites.ts";
+import { sharedScene } from "./house/scene.ts";
+
+const scene = sharedScene();
+
+hostileCases(scene);
+otherSiteCases(scene);
+abuseCases(scene);
