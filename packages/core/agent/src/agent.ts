@@ -133,15 +133,17 @@ class RunningAgent implements Agent {
     const isNamed = request.session !== undefined;
     const { owner, name } = turn;
     let fresh: Conversation | undefined;
+    let openedAs: string | undefined;
     const open = (): Conversation => {
-      if (isNamed) return this.#history.open(owner, name, turn.storedIn);
+      if (isNamed) return this.#history.open(owner, name, turn.storedIn ?? openedAs);
       return (fresh ??= this.#history.fresh(owner, name));
     };
     let stored: Promise<void> | undefined;
     let isHanded = false;
     const start = async (place: Place): Promise<TurnResult> => {
       turn.place = place;
-      await stored;
+      // What it follows or replaces has to be settled first.
+      if (request.after !== undefined || request.replaces !== undefined) await stored;
       // Its conversation was removed while it waited: it must not begin anew with half of what was said.
       const isGone = request.after !== undefined && this.#store.sessions.find(owner, name) === undefined;
       if (isGone) throw new SvcError("SESSION_UNKNOWN", undefined, { cause: REMOVED });
@@ -164,8 +166,11 @@ class RunningAgent implements Agent {
       const command = request.takesCommands ? commandOf(request.text) : undefined;
       if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
-      if (!request.resumable) stored = this.#messages.keep(turn, open());
-      else if (request.replaces !== undefined) stored = this.#messages.replace(turn, request.replaces);
+      if (!request.resumable) {
+        const conversation = open();
+        openedAs = conversation.id;
+        stored = turn.storing = this.#messages.keep(turn, conversation);
+      } else if (request.replaces !== undefined) stored = this.#messages.replace(turn, request.replaces);
       // Its place in the lane is taken at once: what is said next must not overtake it.
       stored?.catch(() => {});
       return await this.#lanes.run(turn.key, start, turn.limit.signal);

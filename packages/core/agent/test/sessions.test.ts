@@ -27,6 +27,7 @@ describe("the list", () => {
     expect(agent.sessions.list({}, 1).map(({ name }) => name)).toEqual(["c"]);
     const begun = agent.sessions.list({}, 1)[0]!;
     expect(agent.sessions.find(begun.id)).toEqual({ ...begun, turns: 0, running: true });
+    await until(() => agent.sessions.messages(begun.id, { limit: 5 }).messages.length > 0);
     expect(agent.sessions.messages(begun.id, { limit: 5 }).messages).toMatchObject([
       { role: "user", text: "3", state: "running" },
     ]);

@@ -1,4 +1,4 @@
-/** Messages whose turns have not ended. Each is on disk before its turn begins; whatever ends the turn removes it. */
+/** Messages whose turns have not ended. Each is on disk before anything of its turn is told or done; whatever ends the turn removes it. */
 import type { DatabaseSync } from "node:sqlite";
 import { openTurnOf, type OpenTurnRow } from "./session-rows.ts";
 import type { OpenTurn, PartialAnswer } from "./types.ts";

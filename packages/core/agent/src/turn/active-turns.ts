@@ -1,5 +1,5 @@
 /** The turns that run or wait: whoever stops one need not know where it came from. */
-import { type ClientId, type Clock, postponed, SvcError } from "@svc/contract";
+import { type ClientId, type Clock, postponed, SvcError, type TurnEvent } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
 import type { PartialAnswer } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
@@ -28,6 +28,12 @@ export class ActiveTurn {
   readonly sentAt: number;
   /** Id of its conversation, once the message is on disk by itself. */
   storedIn: string | undefined;
+  /**
+   * Resolves when its message is on disk, rejects with STORE_*. Until then no tool runs and no event is told, but the model may be
+   * asked: a turn that ends at once is then one commit instead of two. undefined: the message is on disk by other means.
+   */
+  storing: Promise<void> | undefined;
+  #held: TurnEvent[] | undefined;
   /** What it has done so far; undefined while it waits. */
   progress: TurnProgress | undefined;
   /** Characters of its answer that were told. */
@@ -59,6 +65,24 @@ export class ActiveTurn {
   /** What was told of an answer that is not whole. */
   get partial(): PartialAnswer | undefined {
     return this.progress?.partial;
+  }
+
+  /** Holds events back until `release`. */
+  hold(): void {
+    this.#held = [];
+  }
+
+  /** Whether the event is held back. */
+  holds(event: TurnEvent): boolean {
+    this.#held?.push(event);
+    return this.#held !== undefined;
+  }
+
+  /** From here on nothing is held back. Returns what was, in order. */
+  release(): readonly TurnEvent[] {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    return held;
   }
 
   /** Tells whether it can still be stopped; if so, it will end with TURN_CANCELLED, for this `cause`. */

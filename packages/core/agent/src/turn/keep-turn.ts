@@ -83,7 +83,7 @@ export class TurnKeeper {
     const shown = forModel({ state, messages, ...(meta && { meta }) });
     const tokens = tokensOf(shown);
     const spent = spending.toRecord(profile, meter);
-    const place = await store.write(() => {
+    const write = store.write(() => {
       const kept = store.sessions.append(conversation, conversation.place, {
         id: progress.id,
         at: clock.now(),
@@ -104,6 +104,8 @@ export class TurnKeeper {
       alongside?.();
       return kept;
     });
+    progress.ending = write;
+    const place = await write;
     spent?.settle();
     if (claim) store.idempotency.release(claim);
     history.append(conversation, place, shown, tokens);
@@ -135,11 +137,12 @@ export class TurnKeeper {
   async #forget({ progress, profile, steps }: EndedTurn): Promise<void> {
     const { store, spending } = this.#options;
     const spent = spending.toRecord(profile, progress.meter);
-    await store.write(() => {
+    progress.ending = store.write(() => {
       store.openTurns.remove(progress.id);
       steps?.drop();
       spent?.write();
     });
+    await progress.ending;
     spent?.settle();
   }
 

@@ -1,9 +1,13 @@
-/** Messages on disk before their turns begin: a kill loses none, and what a killed process has left is found again. */
+/**
+ * Messages on disk before anything of their turns is told or done: a kill loses none that was taken, and what a killed process has
+ * left is found again.
+ */
+import type { SvcError } from "@svc/contract";
 import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
 import type { ActiveTurn, ActiveTurns } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
-import { recoverTurn, type TurnDeps } from "./whole-turn.ts";
+import { recoverTurn, tellTurn, type TurnDeps } from "./whole-turn.ts";
 
 export interface SentMessagesDeps {
   readonly turns: TurnDeps;
@@ -21,9 +25,29 @@ export class SentMessages {
     this.#deps = deps;
   }
 
-  /** From here on the message is not lost. Rejects with STORE_*, and then nothing is kept. */
+  /** Resolves when the message is on disk. Rejects with STORE_*, and then nothing is kept and the turn is stopped. */
   async keep(turn: ActiveTurn, conversation: Conversation): Promise<void> {
-    const { turns, active, history } = this.#deps;
+    const { turns, active } = this.#deps;
+    const { id: turnId, owner, name, request } = turn;
+    const { id: sessionId } = conversation;
+    turn.hold();
+    try {
+      // A turn that has come to its end meanwhile keeps its message with it.
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      await (turn.progress?.ending ?? this.#write(turn, conversation));
+    } catch (error) {
+      turn.limit.stop(error as SvcError);
+      throw error;
+    }
+    turn.storedIn = sessionId;
+    const waits = active.count(turn.key) > 1;
+    if (waits) turns.publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
+    request.onStored?.({ turnId, conversationId: sessionId, sessionId: name, waits });
+    for (const event of turn.release()) tellTurn(turns, turn, event);
+  }
+
+  async #write(turn: ActiveTurn, conversation: Conversation): Promise<void> {
+    const { turns, history } = this.#deps;
     const { store } = turns;
     const { id: turnId, owner, name, agent, request, sentAt: at } = turn;
     const { author, kind, replaces } = request;
@@ -35,10 +59,6 @@ export class SentMessages {
       store.openTurns.add({ turnId, owner, name, sessionId, agent, at, text: request.text, meta });
     });
     if (replaced !== undefined) history.forget(conversation);
-    turn.storedIn = sessionId;
-    const waits = active.count(turn.key) > 1;
-    if (waits) turns.publish?.({ type: "turn-store", turnId, sessionId: name, conversationId: sessionId, owner });
-    request.onStored?.({ turnId, conversationId: sessionId, sessionId: name, waits });
   }
 
   /** What an earlier attempt of the same turn has left in its conversation is told to no model beside this one. */

@@ -29,6 +29,8 @@ export interface TurnProgress {
   acted: boolean;
   /** What was told of an answer that is not in `messages` yet. */
   partial: PartialAnswer | undefined;
+  /** The write that ends it, from when it was asked for. */
+  ending?: Promise<unknown>;
 }
 
 /** Whose turn it is, is added to each. */
@@ -98,6 +100,7 @@ async function takeUp(run: TurnRun): Promise<number> {
 async function runCall(run: TurnRun, call: LanguageModelV4ToolCall): Promise<void> {
   const { progress, turn, steps, store, redaction, grants, emit } = run;
   const { request, limit } = turn;
+  await turn.storing;
   const id = { callId: call.toolCallId, tool: call.toolName };
   emit({ type: "tool-call", ...id });
   const outcome = await callTool(run.environment, {

@@ -75,8 +75,7 @@ async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Pro
   const of = { turnId, sessionId, conversationId: conversation.id, owner: turn.owner };
   const emit: EmitTurnEvent = (told) => {
     const event = { ...told, ...of } as TurnEvent;
-    request.onEvent?.(event);
-    deps.publish?.(event);
+    if (!turn.holds(event)) tellTurn(deps, turn, event);
   };
   const startedAt = clock.monotonic();
   turn.conversation = conversation;
@@ -88,7 +87,7 @@ async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Pro
   let ok = false;
   try {
     const onPartial = (): void => {
-      if (turn.storedIn !== undefined) checkpoints.changed();
+      if (turn.storing !== undefined) checkpoints.changed();
     };
     const response = await answerOf(deps, ended, { turn, emit, onPartial });
     await request.beforeEnd?.({ response });
@@ -104,6 +103,8 @@ async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Pro
   } finally {
     checkpoints.end();
     const durationMs = clock.monotonic() - startedAt;
+    // It is told that the message is on disk before it is told that the turn has ended.
+    await turn.storing?.catch(() => {});
     emit({ type: "turn-end", agent, ok, model, durationMs, ...usedOf(meter) });
   }
 }
@@ -117,6 +118,12 @@ export async function endUnstarted(
   const { request, id } = turn;
   const progress = begun(id, [userMessage(request.text)], new Meter(profile.model, () => {}));
   await deps.keeper.keepFailed({ request, conversation, progress, profile, steps: undefined }, error);
+}
+
+/** To the one who asked, and to all who read along. */
+export function tellTurn({ publish }: Pick<TurnDeps, "publish">, { request }: ActiveTurn, event: TurnEvent): void {
+  request.onEvent?.(event);
+  publish?.(event);
 }
 
 export interface AbandonedParts extends Pick<AbandonedTurn, "turnId" | "alongside" | "message"> {

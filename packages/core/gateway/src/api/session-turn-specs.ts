@@ -53,7 +53,7 @@ export const BEGIN: Spec = {
   access: "operate",
   summary: "Begins a conversation, or goes on with one of this device's by its name.",
   details:
-    "The message is stored before its turn begins. Stopped and failed turns keep it, and what came of the answer.",
+    "The message is on disk before this is answered. Stopped and failed turns keep it, and what came of the answer.",
   headers,
   body: BEGIN_BODY,
   answers,
