@@ -162,15 +162,15 @@ export function signInCases(scene: () => Scene): void {
       const { browser, house } = scene();
       await using person = await signedIn(browser, house, { name: "wall display", scope: "read" });
       const { page } = person;
-      const offered = async (place: string): Promise<string[]> =>
-        (await page.getByRole("navigation", { name: place }).getByRole("link").allInnerTexts()).map((text) =>
-          text.trim(),
-        );
-      expect(await offered("Places")).toEqual(["Chats", "Procedures", "Activity", "Settings"]);
+      const offers = async (place: string, names: readonly string[]): Promise<void> => {
+        const links = page.getByRole("navigation", { name: place }).getByRole("link");
+        await expect.poll(async () => (await links.allInnerTexts()).map((text) => text.trim())).toEqual(names);
+      };
+      await offers("Places", ["Chats", "Procedures", "Activity", "Settings"]);
       await page.getByRole("link", { name: "Activity" }).click();
-      expect(await offered("Activity")).toEqual(["Overview", "Live events"]);
+      await offers("Activity", ["Overview", "Live events"]);
       await page.getByRole("link", { name: "Settings" }).click();
-      expect(await offered("Settings")).toEqual(["Features", "Shortcuts"]);
+      await offers("Settings", ["Features", "Shortcuts"]);
       for (const [view, heading] of [
         ["", "Chats"],
         ["procedures", "Procedures"],
