@@ -7,6 +7,7 @@ import { type FeatureContext, type Json, SvcError } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, parseJson, pathPart, wordOf } from "@svc/kit";
 import type { OlmMachine } from "@matrix-org/matrix-sdk-crypto-wasm";
 import { isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
+import { type Askers, createAskers } from "./askers.ts";
 import { type RoomEncryption, roomPath } from "./rooms.ts";
 
 export type Wasm = typeof import("@matrix-org/matrix-sdk-crypto-wasm");
@@ -23,6 +24,8 @@ export interface CryptoDeps {
   readonly userId: string;
   readonly deviceId: string;
   readonly openStore: (identity: { readonly userId: string; readonly deviceId: string }) => Promise<KeyStore>;
+  /** Who may ask for a verification beside the account's own devices, by user id. */
+  readonly people: readonly string[];
   readonly log: FeatureContext["log"];
 }
 
@@ -38,22 +41,20 @@ export interface CryptoChanges {
 
 export type Decrypted =
   | { readonly state: "decrypted"; readonly event: Fields }
-  /** Its key has not come yet. */
-  | { readonly state: "waiting"; readonly sessionId: string | undefined }
+  /** Its key has not come yet. `isMissing`: nor has one of a later message of its session. */
+  | { readonly state: "waiting"; readonly sessionId: string | undefined; readonly isMissing: boolean }
   /** No key can ever open it, or its sender is not who it says. */
   | { readonly state: "unreadable" };
 
 export interface Crypto {
   readonly machine: OlmMachine;
   readonly wasm: Wasm;
-  receive(changes: CryptoChanges): Promise<void>;
+  /** Throws as `MatrixApi.call`. */
+  receive(changes: CryptoChanges, signal: AbortSignal): Promise<void>;
   decrypt(roomId: string, event: Fields): Promise<Decrypted>;
   /** Content of an `m.room.encrypted` event that the devices of these people can read. Throws as `MatrixApi.call`. */
   encrypt(message: OutgoingEvent, signal: AbortSignal): Promise<Fields>;
-  /** Hands the machine an event of a verification in a room; see `isVerification` of `verification.ts`. Throws as `MatrixApi.call`. */
-  heard(roomId: string, event: Fields, signal: AbortSignal): Promise<void>;
-  /** People who have asked for a verification in a room. */
-  readonly askers: ReadonlySet<string>;
+  readonly askers: Askers;
   /** Sends what the machine wants to be sent. Throws as `MatrixApi.call`, and FEATURE_FAILED for a conflict of keys. */
   flush(signal: AbortSignal): Promise<void>;
   /** Sends one request of the machine's and hands it the answer. Throws as `MatrixApi.call`. */
@@ -93,7 +94,7 @@ export class DeviceLost extends SvcError {
 const MOST_ROUNDS = 10;
 
 /** Takes about 0.3 s and 60 MB. Throws STORE_* and FEATURE_FAILED. */
-export async function openCrypto({ api, userId, deviceId, openStore, log }: CryptoDeps): Promise<Crypto> {
+export async function openCrypto({ api, userId, deviceId, openStore, people, log }: CryptoDeps): Promise<Crypto> {
   const wasm = await loadWasm();
   const store = await openStore({ userId, deviceId });
   let installed: Disposable | undefined;
@@ -114,7 +115,6 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
   const oneAfterTheOther = queue();
   /** Rooms that this process has a session of its own for. */
   const begun = new Set<string>();
-  const askers = new Set<string>();
 
   const answerTo = async (request: MachineRequest, signal: AbortSignal): Promise<Fields> => {
     const { type, body: jsonText, event_type: eventType = "", txn_id: txnId = "" } = request;
@@ -157,12 +157,15 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
     }
   };
 
+  const askers = createAskers({ machine, wasm, post, people: [userId, ...people], log });
+
   return {
     machine,
     wasm,
     post,
     flush: (signal) => oneAfterTheOther(() => flush(signal)),
-    async receive({ toDevice, changed, left, keyCounts, unusedFallbackKeys }) {
+    async receive({ toDevice, changed, left, keyCounts, unusedFallbackKeys }, signal) {
+      await oneAfterTheOther(() => askers.expect(toDevice, signal));
       const usersOf = (ids: readonly string[]) => ids.flatMap((id) => userIdIn(wasm, id) ?? []);
       const counts = new Map(
         Object.entries(keyCounts).filter((entry): entry is [string, number] => typeof entry[1] === "number"),
@@ -188,27 +191,11 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
           error.code === wasm.DecryptionErrorCode.UnknownSenderDevice;
         log.debug("a message can't be decrypted", { channel: "federated", code: wasm.DecryptionErrorCode[error.code] });
         if (!isWaiting) return { state: "unreadable" };
-        return { state: "waiting", sessionId: wordOf(fieldsOf(event["content"])["session_id"]) };
+        const sessionId = wordOf(fieldsOf(event["content"])["session_id"]);
+        return { state: "waiting", sessionId, isMissing: error.code === wasm.DecryptionErrorCode.MissingRoomKey };
       }
     },
     askers,
-    async heard(roomId, event, signal) {
-      const sender = String(event["sender"]);
-      const user = userIdIn(wasm, sender);
-      if (user === undefined) return;
-      if (event["type"] === "m.room.message") {
-        if (askers.size < MOST_ASKERS) askers.add(sender);
-        // A request of a device that the machine does not know is dropped.
-        await machine.updateTrackedUsers([user]);
-        await post(machine.queryKeysForUsers([new wasm.UserId(sender)]) as MachineRequest, signal);
-      }
-      try {
-        // It throws before there is a promise where an event lacks a field.
-        await machine.receiveVerificationEvent(JSON.stringify(event), new wasm.RoomId(roomId));
-      } catch {
-        log.debug("an event of a verification can't be read", { channel: "federated" });
-      }
-    },
     encrypt: ({ roomId, userIds, encryption, type, content }, signal) =>
       oneAfterTheOther(async () => {
         signal.throwIfAborted();
@@ -241,7 +228,6 @@ export async function openCrypto({ api, userId, deviceId, openStore, log }: Cryp
 }
 
 const MAX_KEYS_BYTES = 33_554_432;
-const MOST_ASKERS = 100;
 
 /** Read and compiled once in a process. */
 async function loadWasm(): Promise<Wasm> {
@@ -251,7 +237,7 @@ async function loadWasm(): Promise<Wasm> {
 }
 
 /** Undefined for what is no user id. */
-function userIdIn(wasm: Wasm, id: string) {
+export function userIdIn(wasm: Wasm, id: string) {
   try {
     return new wasm.UserId(id);
   } catch {

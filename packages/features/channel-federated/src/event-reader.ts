@@ -3,7 +3,7 @@ import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, senderGate, wordOf } from "@svc/kit";
 import { CHANNEL, type Config } from "./config.ts";
 import type { Crypto } from "./crypto.ts";
-import { eventIdOf, inboundOf, repliedTo } from "./inbound.ts";
+import { eventIdOf, inboundOf, lockedOf, repliedTo } from "./inbound.ts";
 import { ANSWERS, type OwnMessages } from "./outbound.ts";
 import type { Replays } from "./replays.ts";
 import type { Rooms } from "./rooms.ts";
@@ -141,11 +141,11 @@ export function eventReader({ rooms, ownMessages, userId, crypto, replays, conte
         const plain = await plainOf({ roomId, event }, signal);
         if (plain === "waiting") {
           waiting.push({ roomId, event });
-          const notice = waitingNotice(roomId, event);
-          if (notice) inbound.push(notice);
+          const locked = lockedOf(event, { roomId, receivedAtMs: clock.now() });
+          if (locked) inbound.push(locked);
         } else if (plain !== undefined) {
           if (isVerification(plain)) {
-            await crypto?.heard(roomId, plain, signal);
+            await crypto?.askers.heard(roomId, plain, signal);
             continue;
           }
           const message = await inboundIn(roomId, plain, signal);
@@ -184,16 +184,3 @@ const READ: ReadonlySet<string> = new Set([
   "m.reaction",
   "m.room.redaction",
 ]);
-
-/** Recorded in the inbox, without a turn: the message itself follows under its own id. */
-function waitingNotice(roomId: string, event: Fields): Inbound | undefined {
-  const [id, sender] = [eventIdOf(event["event_id"]), wordOf(event["sender"])];
-  if (id === undefined || sender === undefined) return undefined;
-  return {
-    kind: "reaction",
-    id: `waiting:${id}`,
-    conversation: { channel: CHANNEL, id: roomId },
-    sender,
-    text: "[An encrypted message whose key has not arrived yet]",
-  };
-}

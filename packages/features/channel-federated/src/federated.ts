@@ -14,7 +14,8 @@ import { presenceOf } from "./presence.ts";
 import { createRooms } from "./rooms.ts";
 import { runSync } from "./sync.ts";
 import { createTrust, type Trust } from "./trust.ts";
-import { createVerification, verificationRoutes } from "./verification.ts";
+import { createVerification } from "./verification.ts";
+import { verificationRoutes } from "./verification-routes.ts";
 
 export interface Options {
   /** Default: the durable one, below `$SVC_HOME`. */
@@ -42,7 +43,7 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
   const post = eventPoster(outbound);
   const drafts = draftsOf(outbound, post);
 
-  const people = config.allowed_users;
+  const people = config.allowed_users.filter((person) => person !== "*");
   const verification = createVerification({ crypto: outbound.crypto, userId, people, log: context.log });
 
   const channel: Channel = {
@@ -100,7 +101,7 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
         const { userId: user, deviceId } = await account.identity(signal);
         if (deviceId !== undefined) {
           // The library is loaded with the first connection: the service listens by then.
-          const crypto = await openCrypto({ api, userId: user, deviceId, openStore, log: context.log });
+          const crypto = await openCrypto({ api, userId: user, deviceId, openStore, people, log: context.log });
           connection.opened(crypto);
           await crypto.flush(signal);
           trust = createTrust({ api, crypto, userId: user, deviceId, context });

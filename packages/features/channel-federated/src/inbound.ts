@@ -54,6 +54,14 @@ export function inboundOf(event: Fields, reading: EventReading): Inbound | undef
   };
 }
 
+/** An encrypted event whose key has not come: what is outside of the encryption. */
+export function lockedOf(event: Fields, reading: Pick<EventReading, "roomId" | "receivedAtMs">): Inbound | undefined {
+  const place = placeOf(event, reading);
+  if (place === undefined) return undefined;
+  const { eventId: id, ...rest } = place;
+  return { kind: "locked", id, ...rest, text: "[encrypted message]" };
+}
+
 /** What it replies to, chosen by its sender: in a thread, clients name the last message for those that know no threads. */
 export function repliedTo(content: Fields): string | undefined {
   const relation = fieldsOf(content["m.relates_to"]);
@@ -71,7 +79,10 @@ interface Place {
   readonly sentAtMs: number;
 }
 
-function placeOf(event: Fields, { roomId, receivedAtMs }: EventReading): Place | undefined {
+function placeOf(
+  event: Fields,
+  { roomId, receivedAtMs }: Pick<EventReading, "roomId" | "receivedAtMs">,
+): Place | undefined {
   const eventId = eventIdOf(event["event_id"]);
   const sender = wordOf(event["sender"]);
   if (eventId === undefined || sender === undefined || event["state_key"] !== undefined) return undefined;

@@ -13,7 +13,7 @@ import { eventReader, type ReaderDeps, type RoomEvent } from "./event-reader.ts"
 import { createJoins, INVITED, type Joins } from "./joins.ts";
 import { createReplays } from "./replays.ts";
 import { roomPath } from "./rooms.ts";
-import { WAITING, type WaitingDeps, waitingEvents } from "./waiting.ts";
+import { type Opened, WAITING, type WaitingDeps, waitingEvents } from "./waiting.ts";
 
 export interface SyncDeps extends Omit<ReaderDeps, "replays">, WaitingDeps {
   readonly api: MatrixApi;
@@ -75,7 +75,7 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
   const replays = createReplays(state);
   const events = eventReader({ ...deps, replays });
   let position = await storedPosition(context, userId);
-  const waiting = await waitingEvents(state);
+  const waiting = await waitingEvents(state, deps);
 
   // All that has come since is in the first answer, replies of our own included, which tell after a restore what was answered. Synapse
   // hands out the same answers again, one by one, for two minutes where the same is asked: hence another `timeout` than later.
@@ -99,7 +99,7 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
     const fromMs = isLost && position ? position.atMs : undefined;
 
     if (crypto) {
-      await crypto.receive(cryptoChangesIn(fresh));
+      await crypto.receive(cryptoChangesIn(fresh), signal);
       await crypto.flush(signal);
     }
     joins.add(await events.invitations(fieldsOf(fieldsOf(fresh["rooms"])["invite"]), signal));
@@ -117,25 +117,35 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
     }
     const brought = cryptoChangesIn(fresh).toDevice.length > 0;
     const isUnchanged = since === position?.since;
-    const opened = crypto ? await waiting.open(deps, brought, signal) : [];
-    const read = await events.read([...opened, ...arrived], signal);
+    const opened = await waiting.open(brought, signal);
+    const read = await events.read([...opened.events, ...arrived], signal);
+    const change = waiting.after(opened, read);
     const next: Position = { userId, since, atMs: clock.now() };
-    if (!isUnchanged || read.inbound.length > 0 || opened.length > 0) {
-      const left = waiting.after(opened, read, context);
+    if (!isUnchanged || read.inbound.length > 0 || change.text !== undefined) {
       const stored = {
         [POSITION]: JSON.stringify(next),
-        [WAITING]: JSON.stringify(left),
+        ...(change.text !== undefined && { [WAITING]: change.text }),
         [INVITED]: JSON.stringify(joins.left()),
         ...replays.unstored(),
       };
-      await keep(context, read.inbound, { state: stored, withdrawn: [...read.redacted] }, signal);
-      waiting.replace(left);
+      const more = { state: stored, withdrawn: [...read.redacted], ended: change.ended };
+      await keep(context, unlocked(read.inbound, opened), more, signal);
+      waiting.replace(change);
       replays.stored();
     }
     position = next;
+    // Keys that are missing are asked for now, not with the next answer.
+    if (read.waiting.length > 0) await crypto?.flush(signal);
     await deps.caughtUp(signal);
     if (isUnchanged && hasWaited && clock.monotonic() - askedAtMs < LEAST_MS) await clock.sleep(LEAST_MS, signal);
   }
+}
+
+/** Those that the inbox has as `locked` take the places of these. */
+function unlocked(inbound: readonly Inbound[], { events }: Opened): readonly Inbound[] {
+  const ids = new Set(events.map(({ event }) => event["event_id"]));
+  if (ids.size === 0) return inbound;
+  return inbound.map((one) => (one.kind !== "locked" && ids.has(one.id ?? "") ? { ...one, unlocks: true } : one));
 }
 
 function ask(api: MatrixApi, since: string | undefined, waitMs: number, signal: AbortSignal): Promise<Fields> {

@@ -2,10 +2,9 @@
  * Verification of this device, with another device of the account or a person who may write: the other side scans a QR code, or
  * both compare emoji. https://spec.matrix.org/v1.16/client-server-api/#device-verification
  */
-import { type FeatureContext, type Route, SvcError, type Verification, type VerificationState } from "@svc/contract";
+import { type FeatureContext, SvcError, type Verification, type VerificationState } from "@svc/contract";
 import { type Fields, fieldsOf } from "@svc/kit";
 import type { Qr, Sas, VerificationRequest } from "@matrix-org/matrix-sdk-crypto-wasm";
-import * as v from "valibot";
 import { CHANNEL } from "./config.ts";
 import type { Crypto, MachineRequest } from "./crypto.ts";
 
@@ -13,7 +12,7 @@ export interface VerificationDeps {
   /** The open machine. Throws CHANNEL_DOWN. */
   readonly crypto: (signal: AbortSignal) => Promise<Crypto>;
   readonly userId: (signal: AbortSignal) => Promise<string>;
-  /** Who may ask, beside the account's own devices and those who ask in a room. */
+  /** Who may ask, by user id, beside the account's own devices and those who ask in a room. */
   readonly people: readonly string[];
   readonly log: FeatureContext["log"];
 }
@@ -25,8 +24,11 @@ export interface DeviceVerification extends Verification {
 
 const MOST_ANNOUNCED = 1_000;
 
+/** Older clients begin to compare symbols at once, without a request before it. */
+type Flow = VerificationRequest | Sas;
+
 export function createVerification({ crypto, userId, people, log }: VerificationDeps): DeviceVerification {
-  let current: VerificationRequest | undefined;
+  let current: Flow | undefined;
   /** The code of `current`: each that is made has a secret of its own. null: the other side scans none. */
   let code: Qr | null | undefined;
   /** The other one, once it has answered. */
@@ -39,21 +41,30 @@ export function createVerification({ crypto, userId, people, log }: Verification
     method.ReciprocateV1,
   ];
 
-  const sasOf = ({ wasm }: Crypto, request: VerificationRequest): Sas | undefined => {
-    const found = request.getVerification();
+  const sasOf = ({ wasm }: Crypto, flow: Flow): Sas | undefined => {
+    const found = flow instanceof wasm.Sas ? flow : flow.getVerification();
     return found instanceof wasm.Sas ? found : undefined;
   };
 
-  const isOver = (request: VerificationRequest): boolean =>
-    request.isDone() || request.isCancelled() || request.timedOut();
+  const isOver = (flow: Flow): boolean => flow.isDone() || flow.isCancelled() || flow.timedOut();
 
-  const openRequests = (opened: Crypto, own: string): VerificationRequest[] =>
-    [...new Set([own, ...people.filter((person) => person.startsWith("@")), ...opened.askers])]
-      .flatMap((person) => opened.machine.getVerificationRequests(new opened.wasm.UserId(person)))
-      .filter((request) => !isOver(request));
+  const openFlows = (opened: Crypto, own: string): Flow[] => {
+    const { machine, wasm, askers } = opened;
+    const known = new Set([own, ...people, ...askers.inRooms]);
+    const requests = [...known].flatMap((person) => machine.getVerificationRequests(new wasm.UserId(person)));
+    const asked = new Set(requests.map(({ flowId }) => flowId));
+    const direct = [...askers.starts]
+      .filter(([flowId, person]) => known.has(person) && !asked.has(flowId))
+      .flatMap(([flowId, person]) => machine.getVerification(new wasm.UserId(person), flowId) ?? [])
+      .filter((found) => found instanceof wasm.Sas);
+    return [...requests, ...direct].filter((flow) => !isOver(flow));
+  };
 
-  const isUnanswered = ({ wasm }: Crypto, request: VerificationRequest): boolean =>
-    !request.weStarted() && !request.isPassive() && request.phase() === wasm.VerificationRequestPhase.Requested;
+  /** It was asked for over there, and this device does not take part yet. */
+  const isUnanswered = ({ wasm }: Crypto, flow: Flow): boolean =>
+    flow instanceof wasm.Sas
+      ? !flow.weStarted() && !flow.hasBeenAccepted()
+      : !flow.weStarted() && !flow.isPassive() && flow.phase() === wasm.VerificationRequestPhase.Requested;
 
   const startSymbols = async (opened: Crypto, request: VerificationRequest, signal: AbortSignal): Promise<boolean> => {
     const [, started] = (await request.startSas()) ?? [];
@@ -62,8 +73,13 @@ export function createVerification({ crypto, userId, people, log }: Verification
   };
 
   /** Does what is ours to do. */
-  const goOn = async (opened: Crypto, request: VerificationRequest, signal: AbortSignal): Promise<void> => {
+  const goOn = async (opened: Crypto, request: Flow, signal: AbortSignal): Promise<void> => {
     const { wasm } = opened;
+    if (request instanceof wasm.Sas) {
+      const accepted = isUnanswered(opened, request) ? request.accept() : undefined;
+      if (accepted) await opened.post(accepted as MachineRequest, signal);
+      return await opened.flush(signal);
+    }
     const phase = request.phase();
     const shown = request.getVerification();
     // Taken up once more, by another terminal or page: the code that is on show stays good.
@@ -83,18 +99,19 @@ export function createVerification({ crypto, userId, people, log }: Verification
     await opened.flush(signal);
   };
 
-  const peerOf = (opened: Crypto, request: VerificationRequest): string => {
+  const peerOf = (opened: Crypto, request: Flow): string => {
     const id = (sasOf(opened, request)?.otherDeviceId ?? request.otherDeviceId)?.toString();
     if (request === current) device = id ?? device;
     const shown = request === current ? device : id;
     return request.otherUserId.toString() + (shown === undefined ? "" : `, device ${shown}`);
   };
 
-  const stateOf = (opened: Crypto, request: VerificationRequest): VerificationState => {
+  const stateOf = (opened: Crypto, request: Flow): VerificationState => {
     const peer = peerOf(opened, request);
     if (request.isDone()) return { stage: "done", peer };
     if (isOver(request)) {
-      const reason = request.cancelInfo?.cancelCode() ?? "timed out";
+      const info = request instanceof opened.wasm.Sas ? request.cancelInfo() : request.cancelInfo;
+      const reason = info?.cancelCode() ?? "timed out";
       return { stage: "cancelled", peer, reason: /^[\w. -]{1,60}$/.test(reason) ? reason : "unknown" };
     }
     const sas = sasOf(opened, request);
@@ -105,14 +122,14 @@ export function createVerification({ crypto, userId, people, log }: Verification
     return { stage: "compare", peer, symbols: emoji.map(({ symbol, description }) => ({ symbol, name: description })) };
   };
 
-  const demandCurrent = (): VerificationRequest => {
+  const demandCurrent = (): Flow => {
     if (current === undefined) throw new SvcError("CHANNEL_CANNOT", "No verification is under way.");
     return current;
   };
 
   return {
     announce(opened, own) {
-      for (const request of openRequests(opened, own).filter((one) => isUnanswered(opened, one))) {
+      for (const request of openFlows(opened, own).filter((one) => isUnanswered(opened, one))) {
         if (announced.has(request.flowId) || announced.size >= MOST_ANNOUNCED) continue;
         announced.add(request.flowId);
         const hint = "svc channels verify federated, or Channels in the dashboard";
@@ -122,17 +139,17 @@ export function createVerification({ crypto, userId, people, log }: Verification
     async requests(signal) {
       signal.throwIfAborted();
       const opened = await crypto(signal);
-      const waiting = openRequests(opened, await userId(signal)).filter((one) => isUnanswered(opened, one));
+      const waiting = openFlows(opened, await userId(signal)).filter((one) => isUnanswered(opened, one));
       return waiting.map((request) => peerOf(opened, request));
     },
     async begin(signal) {
       signal.throwIfAborted();
       const opened = await crypto(signal);
       const own = await userId(signal);
-      const waiting = openRequests(opened, own);
+      const waiting = openFlows(opened, own);
       [device, code] = [undefined, undefined];
       // One that was asked for over there goes first.
-      current = waiting.findLast((request) => !request.weStarted() && !request.isPassive());
+      current = waiting.findLast((flow) => !flow.weStarted() && (flow instanceof opened.wasm.Sas || !flow.isPassive()));
       if (current === undefined) {
         // One of ours may have been asked of devices that are gone, and before another one came.
         for (const request of waiting) {
@@ -162,7 +179,10 @@ export function createVerification({ crypto, userId, people, log }: Verification
     async compare(signal) {
       const request = demandCurrent();
       const opened = await crypto(signal);
-      const isStarted = sasOf(opened, request) !== undefined || (await startSymbols(opened, request, signal));
+      const isStarted =
+        request instanceof opened.wasm.Sas ||
+        sasOf(opened, request) !== undefined ||
+        (await startSymbols(opened, request, signal));
       if (!isStarted) throw new SvcError("CHANNEL_CANNOT", "The other device is not ready to compare symbols.");
       code = null;
       await opened.flush(signal);
@@ -204,66 +224,3 @@ export const isVerification = ({ type, content }: Fields): boolean =>
   typeof type === "string" &&
   (type.startsWith("m.key.verification.") ||
     (type === "m.room.message" && fieldsOf(content)["msgtype"] === "m.key.verification.request"));
-
-/** The same for the dashboard. */
-const VERIFICATION_PATH = "/api/federated/verification";
-
-const PEER = { peer: v.string() };
-const STATE = v.variant("stage", [
-  v.object({ stage: v.picklist(["waiting", "scanned", "confirmed", "done"]), ...PEER }),
-  v.object({ stage: v.literal("scan"), ...PEER, qr: v.array(v.string()) }),
-  v.object({
-    stage: v.literal("compare"),
-    ...PEER,
-    symbols: v.array(v.object({ symbol: v.string(), name: v.string() })),
-  }),
-  v.object({ stage: v.literal("cancelled"), ...PEER, reason: v.string() }),
-]);
-const STEP = v.variant("step", [
-  v.strictObject({ step: v.picklist(["begin", "state", "compare"]) }),
-  v.strictObject({ step: v.literal("answer"), matches: v.boolean() }),
-]);
-const ERRORS = Object.freeze(["CHANNEL_DOWN", "CHANNEL_CANNOT", "CHANNEL_UNAUTHORIZED", "REMOTE_UNREACHABLE"] as const);
-
-export const verificationRoutes = (verification: Verification): Route[] => [
-  {
-    method: "GET",
-    path: VERIFICATION_PATH,
-    access: "operate",
-    doc: {
-      summary: "Lists who asks to verify the Matrix device of this service.",
-      answers: {
-        200: {
-          description: "User and device of each request that has no answer yet.",
-          body: v.object({ requests: v.array(v.string()) }),
-        },
-      },
-      errors: ERRORS,
-    },
-    handle: async ({ signal }) => ({ status: 200, body: { requests: await verification.requests(signal) } }),
-  },
-  {
-    method: "POST",
-    path: VERIFICATION_PATH,
-    access: "operate",
-    doc: {
-      summary: "Takes one step of verifying the Matrix device of this service.",
-      body: STEP,
-      answers: {
-        200: {
-          description: "How the verification stands. Ask for `state` until it is `done` or `cancelled`.",
-          body: STATE,
-        },
-      },
-      errors: ERRORS,
-    },
-    async handle({ body, signal }) {
-      const asked = body as v.InferOutput<typeof STEP>;
-      const state =
-        asked.step === "answer"
-          ? await verification.answer(asked.matches, signal)
-          : await verification[asked.step](signal);
-      return { status: 200, body: { ...state } };
-    },
-  },
-];

@@ -1,6 +1,9 @@
-/** Messages whose keys have not come yet: decrypted as soon as that can be, for a day. */
-import type { FeatureContext } from "@svc/contract";
-import { type Fields, listOf, parseJson } from "@svc/kit";
+/**
+ * Messages whose keys have not come yet: decrypted as soon as that can be, for a day. They are on disk with the position of the sync,
+ * and each has a `locked` message in the inbox.
+ */
+import type { EndedLocked, FeatureContext } from "@svc/contract";
+import { fieldsOf, listOf, parseJson, wordOf } from "@svc/kit";
 import { CHANNEL } from "./config.ts";
 import type { Crypto } from "./crypto.ts";
 import type { ReadEvents, RoomEvent } from "./event-reader.ts";
@@ -10,69 +13,158 @@ export const WAITING = "undecrypted";
 
 /** One whose key has not come by then is given up. */
 const WAITING_LASTS_MS = 86_400_000;
-const MOST_WAITING = 500;
-/** The key backup is asked again after so long. */
+/** Of all of them as JSON. */
+const MOST_BYTES = 4_194_304;
+/** The key backup is asked again for a session after so long, then after twice as long. */
 const BACKUP_REST_MS = 60_000;
+const LONGEST_BACKUP_REST_MS = 3_600_000;
+/** Each is a request that the sync waits for. */
+const MOST_BACKUP_ASKS = 10;
 
-interface WaitingEvent {
-  readonly roomId: string;
-  readonly event: Fields;
+interface WaitingEvent extends RoomEvent {
   readonly sinceMs: number;
+}
+
+interface Held extends WaitingEvent {
+  readonly bytes: number;
+  /** The same as `sinceMs` on a clock that is not set. */
+  readonly sinceMonotonicMs: number;
 }
 
 export interface WaitingDeps {
   readonly crypto: Crypto | undefined;
   /** Looks for the key of a message among the backed-up ones; whether it is in the machine now. */
   readonly findKey: (roomId: string, sessionId: string, signal: AbortSignal) => Promise<boolean>;
-  readonly context: Pick<FeatureContext, "clock">;
+  readonly context: Pick<FeatureContext, "clock" | "log">;
+}
+
+export interface Opened {
+  /** They can be decrypted now. */
+  readonly events: readonly RoomEvent[];
+  /** Ids of those that no key can open. */
+  readonly unreadable: readonly string[];
+}
+
+/** What goes on waiting, and what it means for the inbox. */
+export interface WaitingChange {
+  readonly held: readonly Held[];
+  readonly ended: readonly EndedLocked[];
+  /** The text of the feature's state; undefined: it is on disk already. */
+  readonly text: string | undefined;
 }
 
 /** As the last process left them. */
-export async function waitingEvents(state: FeatureContext["state"]) {
+export async function waitingEvents(
+  state: FeatureContext["state"],
+  { crypto, findKey, context: { clock, log } }: WaitingDeps,
+) {
   const text = await state.get(WAITING);
-  let all = listOf(text === undefined ? undefined : parseJson(Buffer.from(text))) as unknown as readonly WaitingEvent[];
-  const askedBackupMs = new Map<string, number>();
-  const idOf = ({ event }: RoomEvent): string => String(event["event_id"]);
+  let all = listOf(text === undefined ? undefined : parseJson(Buffer.from(text))).map((one) =>
+    hold(one as unknown as WaitingEvent),
+  );
+  const backupAsks = new Map<string, { readonly atMs: number; readonly restMs: number }>();
+
+  function hold({ roomId, event, sinceMs }: WaitingEvent): Held {
+    const sinceMonotonicMs = clock.monotonic() - Math.max(0, clock.now() - sinceMs);
+    const bytes = Buffer.byteLength(JSON.stringify({ roomId, event, sinceMs }));
+    return { roomId, event, sinceMs, bytes, sinceMonotonicMs };
+  }
+
+  const dueAtMs = (session: string): number => {
+    const { atMs, restMs } = backupAsks.get(session) ?? { atMs: -Infinity, restMs: 0 };
+    return atMs + restMs;
+  };
+  const noteAsk = (session: string, atMs: number): void => {
+    const before = backupAsks.get(session)?.restMs ?? BACKUP_REST_MS / 2;
+    backupAsks.set(session, { atMs, restMs: Math.min(LONGEST_BACKUP_REST_MS, before * 2) });
+  };
+
   return {
-    /** Those that can be decrypted now. `brought`: keys may have come. */
-    async open(
-      { crypto, findKey, context: { clock } }: WaitingDeps,
-      brought: boolean,
-      signal: AbortSignal,
-    ): Promise<RoomEvent[]> {
-      const opened: RoomEvent[] = [];
-      for (const one of all) {
+    /** `brought`: keys may have come. */
+    async open(brought: boolean, signal: AbortSignal): Promise<Opened> {
+      const events: RoomEvent[] = [];
+      const unreadable: string[] = [];
+      /** Sessions without any key: none of their messages need be tried. */
+      const missing = new Set<string>();
+      let asks = 0;
+      for (const { roomId, event } of all) {
+        const session = sessionOf({ roomId, event });
+        if (missing.has(session)) continue;
         const nowMs = clock.monotonic();
-        const isDue = nowMs - (askedBackupMs.get(idOf(one)) ?? -Infinity) >= BACKUP_REST_MS;
+        const isDue = nowMs >= dueAtMs(session) && asks < MOST_BACKUP_ASKS;
         if (!brought && !isDue) continue;
-        const result = await crypto?.decrypt(one.roomId, one.event);
+        const result = await crypto?.decrypt(roomId, event);
         if (result?.state === "waiting" && isDue && result.sessionId !== undefined) {
-          askedBackupMs.set(idOf(one), nowMs);
-          if (await findKey(one.roomId, result.sessionId, signal)) opened.push(one);
-        } else if (result !== undefined && result.state !== "waiting") opened.push(one);
+          asks += 1;
+          noteAsk(session, nowMs);
+          if (await findKey(roomId, result.sessionId, signal)) events.push({ roomId, event });
+          else if (result.isMissing) missing.add(session);
+        } else if (result?.state === "waiting") {
+          if (result.isMissing) missing.add(session);
+        } else if (result?.state === "unreadable") unreadable.push(idOf({ event }));
+        else if (result !== undefined) events.push({ roomId, event });
       }
-      return opened;
+      return { events, unreadable };
     },
-    /** What goes on waiting. */
-    after(
-      opened: readonly RoomEvent[],
-      { waiting, redacted }: ReadEvents,
-      { clock, log }: Pick<FeatureContext, "clock" | "log">,
-    ): readonly WaitingEvent[] {
-      const gone = new Set([...opened.map(idOf), ...redacted]);
-      const nowMs = clock.now();
-      const old = all.filter((one) => !gone.has(idOf(one)));
-      const fresh = old.filter(({ sinceMs }) => nowMs - sinceMs < WAITING_LASTS_MS);
-      const count = old.length - fresh.length;
-      if (count > 0) {
-        log.warn("the keys of messages did not come within a day; they are not answered", { channel: CHANNEL, count });
+    /** After the opened ones were read with what has come. */
+    after({ events, unreadable }: Opened, { inbound, waiting, redacted }: ReadEvents): WaitingChange {
+      const lockedAgain = new Set(waiting.map(idOf));
+      const opened = new Set(events.map(idOf).filter((id) => !lockedAgain.has(id)));
+      const gone = new Set([...opened, ...unreadable, ...redacted]);
+      const nowMs = clock.monotonic();
+      const left = all.filter((one) => !gone.has(idOf(one)));
+      const known = new Set(left.map(idOf));
+      const added = waiting
+        .filter((one) => !known.has(idOf(one)) && !redacted.has(idOf(one)))
+        .map((one) => hold({ ...one, sinceMs: clock.now() }));
+      const fresh = left.filter(({ sinceMonotonicMs }) => nowMs - sinceMonotonicMs < WAITING_LASTS_MS);
+      const held = newest([...fresh, ...added]);
+      const late = left.length - fresh.length;
+      if (late > 0) {
+        const what = "the keys of messages did not come within a day; they are not answered";
+        log.warn(what, { channel: CHANNEL, count: late });
       }
-      const known = new Set(fresh.map(idOf));
-      const more = waiting.filter((one) => !known.has(idOf(one))).map((one) => ({ ...one, sinceMs: nowMs }));
-      return [...fresh, ...more].slice(-MOST_WAITING);
+      const beyond = fresh.length + added.length - held.length;
+      if (beyond > 0) {
+        const what = "too many messages wait for their keys; the oldest are given up";
+        log.warn(what, { channel: CHANNEL, count: beyond, maxBytes: MOST_BYTES });
+      }
+      const heldIds = new Set(held.map(idOf));
+      const read = new Set(inbound.map(({ id }) => id));
+      const ended: EndedLocked[] = [
+        ...[...left, ...added]
+          .map(idOf)
+          .filter((id) => !heldIds.has(id))
+          .map(asFailed),
+        ...unreadable.map(asFailed),
+        ...[...opened].filter((id) => !read.has(id) && !redacted.has(id)).map((id) => ({ id, as: "done" }) as const),
+      ];
+      const isChanged = held.length !== all.length || added.length > 0;
+      return { held, ended, text: isChanged ? textOf(held) : undefined };
     },
-    replace(next: readonly WaitingEvent[]): void {
-      all = next;
+    /** It is on disk. */
+    replace({ held }: WaitingChange): void {
+      all = [...held];
+      const sessions = new Set(all.map(sessionOf));
+      for (const session of backupAsks.keys()) if (!sessions.has(session)) backupAsks.delete(session);
     },
   };
+}
+
+const idOf = ({ event }: Pick<RoomEvent, "event">): string => String(event["event_id"]);
+
+const sessionOf = ({ roomId, event }: RoomEvent): string =>
+  `${roomId} ${wordOf(fieldsOf(event["content"])["session_id"]) ?? ""}`;
+
+const asFailed = (id: string): EndedLocked => ({ id, as: "failed" });
+
+const textOf = (held: readonly Held[]): string =>
+  JSON.stringify(held.map(({ roomId, event, sinceMs }) => ({ roomId, event, sinceMs })));
+
+/** As many as there is room for. */
+function newest(held: readonly Held[]): readonly Held[] {
+  let bytes = 0;
+  let first = held.length;
+  while (first > 0 && bytes + held[first - 1]!.bytes <= MOST_BYTES) bytes += held[(first -= 1)]!.bytes;
+  return first === 0 ? held : held.slice(first);
 }

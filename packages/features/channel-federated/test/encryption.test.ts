@@ -79,12 +79,8 @@ test("the next process has the same identity, and reads what was written while t
   expect(JSON.stringify(platform.world.accounts.get(BOT)!.devices.get(platform.deviceId)!.keys)).toBe(keys);
 });
 
-test("a message without its key is recorded, not answered, and read once the key is in the backup", async () => {
-  const kept = { state: memorySecrets(), secrets: memorySecrets() };
-  const ada = await sdk(PERSON, "ADAPHONE");
-  await using svc = await connect(sectionFor(platform), kept);
-  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
-  // The key goes nowhere.
+/** Keys for the bot go nowhere until they are delivered. */
+function withholdKeys(): { deliver(): void } {
   const { world } = platform;
   const send = world.sendToDevice.bind(world);
   const withheld: (() => void)[] = [];
@@ -92,17 +88,77 @@ test("a message without its key is recorded, not answered, and read once the key
     if (device.userId === BOT && event["type"] === "m.room.encrypted") withheld.push(() => send(device, event));
     else send(device, event);
   };
+  return {
+    deliver() {
+      world.sendToDevice = send;
+      for (const deliver of withheld) deliver();
+    },
+  };
+}
+
+const saidInRoom = () =>
+  platform.world.rooms
+    .get(platform.room)!
+    .events.filter(({ sender, type }) => sender === BOT && type.startsWith("m.room.mess"));
+
+test("a message without its key is kept locked, not answered, and read once when the key comes", async () => {
+  const ada = await sdk(PERSON, "ADAPHONE");
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const keys = withholdKeys();
   await ada.client.sendTextMessage(platform.room, "Can you read me?");
   await eventually(() => svc.received.length === 1);
-  expect(svc.received[0]).toMatchObject({ kind: "reaction", text: expect.stringContaining("encrypted") });
-  expect(
-    platform.world.rooms
-      .get(platform.room)!
-      .events.filter(({ sender, type }) => sender === BOT && type.startsWith("m.room.mess")),
-  ).toEqual([]);
-  for (const deliver of withheld) deliver();
+  const { id } = svc.received[0]!;
+  expect(svc.received[0]).toMatchObject({ kind: "locked", sender: PERSON, conversation: { id: platform.room } });
+  expect(saidInRoom()).toEqual([]);
+  keys.deliver();
   await eventually(() => svc.received.length === 2);
-  expect(svc.received[1]).toMatchObject({ text: "Can you read me?" });
+  expect(svc.received[1]).toMatchObject({ id, text: "Can you read me?" });
+  await ada.client.sendTextMessage(platform.room, "And me?");
+  await eventually(() => svc.received.length === 3);
+  expect(svc.received[2]).toMatchObject({ text: "And me?" });
+});
+
+test("a key that came just before the process ended opens the message in the next one", async () => {
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  const store = memoryStore();
+  const ada = await sdk(PERSON, "ADAPHONE");
+  const keys = withholdKeys();
+  {
+    await using svc = await connect(sectionFor(platform), kept, store);
+    await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+    await ada.client.sendTextMessage(platform.room, "Can you read me?");
+    await eventually(() => svc.received.length === 1);
+  }
+  const before = await kept.state.get("undecrypted");
+  const position = await kept.state.get("sync");
+  keys.deliver();
+  {
+    await using svc = await connect(sectionFor(platform), kept, store);
+    await eventually(() => svc.received.length > 0);
+  }
+  // The key is in the store; what followed from it was cut off before it was on disk.
+  await kept.state.set("undecrypted", before!);
+  await kept.state.set("sync", position!);
+  await using svc = await connect(sectionFor(platform), kept, store);
+  await eventually(() => svc.received.length === 1);
+  expect(svc.received).toMatchObject([{ text: "Can you read me?" }]);
+  await eventually(async () => (await kept.state.get("undecrypted")) === "[]");
+});
+
+test("a message that is deleted before its key comes is not answered", async () => {
+  const ada = await sdk(PERSON, "ADAPHONE");
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const keys = withholdKeys();
+  const { event_id: id } = await ada.client.sendTextMessage(platform.room, "Forget this");
+  await eventually(() => svc.received.length === 1);
+  await ada.client.redactEvent(platform.room, id);
+  await eventually(() => svc.context.withdrawn.includes(id));
+  keys.deliver();
+  await ada.client.sendTextMessage(platform.room, "Hello");
+  await eventually(() => svc.received.length === 2);
+  expect(svc.received[1]).toMatchObject({ text: "Hello" });
 });
 
 test("files are encrypted for another client, and what it encrypts is read", async () => {

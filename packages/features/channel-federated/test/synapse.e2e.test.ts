@@ -10,29 +10,24 @@ import { CryptoEvent, VerificationPhase, type VerificationRequest } from "matrix
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connect, never } from "./house.ts";
 import { compared, scanned, startPhone, symbolsOf, until } from "./phone.ts";
-import { demandSynapse, eventually, type Heard, type Person, startSynapse, type Synapse } from "./real/synapse.ts";
+import {
+  demandSynapse,
+  eventually,
+  missingSynapse,
+  type Heard,
+  type Person,
+  startSynapse,
+  type Synapse,
+} from "./real/synapse.ts";
 
 const ALL = process.env["SVC_CASES"] === "all";
 const MESSAGES = ALL ? 200 : 30;
 const KILLS = ALL ? 10 : 3;
 
-const isReal = (): boolean => {
-  try {
-    demandSynapse({
-      skip: () => {
-        throw new Error("skipped");
-      },
-    });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 let synapse: Synapse;
 let ada: Person;
 beforeAll(async () => {
-  if (!isReal()) return;
+  if (missingSynapse()) return;
   synapse = await startSynapse();
   ada = await synapse.person("ada");
 }, 120_000);
@@ -82,6 +77,13 @@ async function logIn(daemon: RunningBinary): Promise<void> {
   if (done.code !== 0) throw new Error(`setup: ${done.stdout}${done.stderr}`);
 }
 
+/** Of the account, as ada's app has learnt them. */
+const devicesOf = async (userId: string): Promise<readonly unknown[]> =>
+  (await ada.does("devices", { user: userId }))["devices"] as readonly unknown[];
+
+/** Curve25519, base64 without padding. */
+const IDENTITY_KEY = expect.stringMatching(/^[A-Za-z0-9+/]{43}$/) as unknown;
+
 const from =
   (userId: string, room: string) =>
   (heard: Heard): boolean =>
@@ -119,6 +121,12 @@ test("answers in an encrypted room, over kills of the daemon and a restart of th
     expect(bodies.toSorted()).toEqual(expected.toSorted());
     expect(answers().every(({ encrypted }) => encrypted === true)).toBe(true);
     expect(ada.heard.filter(({ event }) => event === "undecryptable")).toEqual([]);
+    // One device, from the first answer to the last, and nothing that it could not read.
+    expect([...new Set(answers().map((answer) => answer["sender_key"]))]).toEqual([IDENTITY_KEY]);
+    expect(await devicesOf(userId)).toHaveLength(1);
+    const list = await command(home.path, "inbox", "list", "--box", "in", "--limit", "200", "--json");
+    const { messages } = JSON.parse(list.stdout) as { messages: { state: string }[] };
+    expect(new Set(messages.map(({ state }) => state))).toEqual(new Set(["done"]));
   } catch (error) {
     console.error(daemon.output().slice(-4_000));
     throw error;
@@ -153,44 +161,75 @@ test("a room may be encrypted later, and an encrypted file is read", async () =>
   expect(answers()[1]).toMatchObject({ encrypted: true, body: "a picture came" });
 }, 180_000);
 
-test("goes on after a restore of a backup, as the same device", async () => {
+test.each(["its own", "a new"])(
+  "goes on after a restore of a backup into %s home, as the same device",
+  async (where) => {
+    await using fake = await model();
+    const { home, userId } = await account(`svcrestored${where.length}`, fake);
+    using _ = home;
+    using other = temporaryHome();
+    let daemon = await start(home.path);
+    try {
+      await logIn(daemon);
+      const room = String((await ada.does("create", { invite: [userId], encrypted: true }))["room"]);
+      await eventually(() => daemon.output().includes("joined a room"));
+      const answers = () => ada.heard.filter(from(userId, room));
+      const bodies = (): string[] => answers().map(({ body }) => String(body));
+      const ask = async (first: number, last: number): Promise<void> => {
+        for (let number = first; number <= last; number += 1)
+          await ada.does("send", { room, text: `question ${number}` });
+        await eventually(() => bodies().some((body) => body.endsWith(`question ${last}`)));
+      };
+      await eventually(async () => ((await ada.does("members", { room }))["members"] as string[]).includes(userId));
+      await ask(1, 5);
+      const file = join(home.path, "workspace", "backup.tar.gz");
+      const backup = await command(home.path, "backup", file);
+      if (backup.code !== 0) throw new Error(backup.stdout + backup.stderr);
+      await ask(6, 10);
+      await daemon.stop();
+      const target = where === "a new" ? other.path : home.path;
+      const restored = await command(target, "restore", file, "--yes");
+      if (restored.code !== 0) throw new Error(restored.stdout + restored.stderr);
+      daemon = await start(target);
+      await ask(11, 15);
+      await daemon.stop();
+      daemon = await start(target);
+      await ask(16, 18);
+      const expected = Array.from({ length: 18 }, (_, at) => `**answer** to question ${at + 1}`);
+      // What was answered since the backup is known by its answers, and not answered again.
+      expect(bodies().toSorted()).toEqual(expected.toSorted());
+      expect(ada.heard.filter(({ event, room: where }) => event === "undecryptable" && where === room)).toEqual([]);
+      expect([...new Set(answers().map((answer) => answer["sender_key"]))]).toEqual([IDENTITY_KEY]);
+      expect(await devicesOf(userId)).toHaveLength(1);
+    } catch (error) {
+      console.error(daemon.output().slice(-6_000));
+      throw error;
+    } finally {
+      await daemon.close();
+    }
+  },
+  300_000,
+);
+
+test("answers in a room that was encrypted, and spoken in, before it came", async () => {
   await using fake = await model();
-  const { home, userId } = await account("svcrestored", fake);
+  const { home, userId } = await account("svclate", fake);
   using _ = home;
-  let daemon = await start(home.path);
-  try {
-    await logIn(daemon);
-    const room = String((await ada.does("create", { invite: [userId], encrypted: true }))["room"]);
-    await eventually(() => daemon.output().includes("joined a room"));
-    const answers = () => ada.heard.filter(from(userId, room)).map(({ body }) => String(body));
-    const ask = async (first: number, last: number): Promise<void> => {
-      for (let number = first; number <= last; number += 1)
-        await ada.does("send", { room, text: `question ${number}` });
-      await eventually(() => answers().length >= last);
-    };
-    await eventually(async () => ((await ada.does("members", { room }))["members"] as string[]).includes(userId));
-    await ask(1, 5);
-    const file = join(home.path, "workspace", "backup.tar.gz");
-    const backup = await command(home.path, "backup", file);
-    if (backup.code !== 0) throw new Error(backup.stdout + backup.stderr);
-    await ask(6, 10);
-    await daemon.stop();
-    const restored = await command(home.path, "restore", file, "--yes");
-    if (restored.code !== 0) throw new Error(restored.stdout + restored.stderr);
-    daemon = await start(home.path);
-    await ask(11, 15);
-    await eventually(() => answers().some((body) => body.endsWith("question 15")));
-    const expected = Array.from({ length: 15 }, (_, at) => `**answer** to question ${at + 1}`);
-    // What was answered since the backup is known by its answers, and not answered again.
-    expect(answers().toSorted()).toEqual(expected.toSorted());
-    expect(ada.heard.filter(({ event, room: where }) => event === "undecryptable" && where === room)).toEqual([]);
-  } catch (error) {
-    console.error(daemon.output().slice(-6_000));
-    throw error;
-  } finally {
-    await daemon.close();
-  }
-}, 300_000);
+  await using daemon = await start(home.path);
+  await logIn(daemon);
+  const room = String((await ada.does("create", { invite: [], encrypted: true }))["room"]);
+  for (const number of [1, 2]) await ada.does("send", { room, text: `question ${number}` });
+  await ada.does("invite", { room, user: userId });
+  await eventually(async () => ((await ada.does("members", { room }))["members"] as string[]).includes(userId));
+  await eventually(() => daemon.output().includes("joined a room"));
+  await eventually(async () => (await devicesOf(userId)).length === 1);
+  await ada.does("send", { room, text: "question 3" });
+  const answers = () => ada.heard.filter(from(userId, room));
+  await eventually(() => answers().length > 0);
+  expect(answers()).toMatchObject([{ body: "**answer** to question 3", encrypted: true }]);
+  const list = await command(home.path, "inbox", "list", "--box", "in", "--json");
+  expect(JSON.parse(list.stdout)).toMatchObject({ messages: [{ state: "done", text: "question 3" }] });
+}, 120_000);
 
 async function loggedIn(
   { userId, password }: { readonly userId: string; readonly password: string },
@@ -215,6 +254,8 @@ test("is verified by emoji from another device of the account", async () => {
     const asked = new Promise<VerificationRequest>((resolve) =>
       client.on(CryptoEvent.VerificationRequestReceived, resolve),
     );
+    // It drops what an unknown device asks for.
+    await client.getCrypto()!.getUserDeviceInfo([userId], true);
     await svc.channel.verification!.begin(never);
     const request = await asked;
     await request.accept();
@@ -232,6 +273,79 @@ test("is verified by emoji from another device of the account", async () => {
     client.stopClient();
   }
 }, 120_000);
+
+/** The channel in a room with ada, who knows its device. */
+async function beside(name: string) {
+  const bot = await loggedIn(await synapse.register(name), "SVC");
+  const section = {
+    homeserver: synapse.url,
+    access_token: bot.token,
+    user_id: bot.userId,
+    allowed_users: [ada.userId],
+  };
+  const svc = await connect(section);
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const room = String((await ada.does("create", { invite: [bot.userId], encrypted: true }))["room"]);
+  await eventually(async () => {
+    const devices = (await ada.does("devices", { user: bot.userId }))["devices"] as string[];
+    return devices.includes("SVC");
+  });
+  return { svc, room, bot };
+}
+
+const symbolsOfAda = (transaction: unknown): unknown =>
+  ada.heard.find(({ event, transaction: which }) => event === "symbols" && which === transaction)?.["symbols"];
+
+test("is verified by emoji from matrix-nio, which compares them without a request before", async () => {
+  const { svc, bot, room } = await beside("svcnio");
+  await using _ = svc;
+  const at = { user: bot.userId, device: "SVC" };
+  // Nothing was said so far: the channel does not know the device that begins.
+  const { transaction } = await ada.does("verify", at);
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length === 1);
+  expect(await svc.channel.verification!.requests(never)).toEqual([`${ada.userId}, device ${ada.deviceId}`]);
+  expect(symbolsOfAda(transaction)).toBeUndefined();
+  await svc.channel.verification!.begin(never);
+  expect(await svc.channel.verification!.requests(never)).toEqual([]);
+  const state = await until(svc, "compare");
+  await eventually(() => symbolsOfAda(transaction) !== undefined);
+  expect(symbolsOf(state)).toEqual(symbolsOfAda(transaction));
+  expect(symbolsOf(state)).toHaveLength(7);
+  await ada.does("match", { transaction });
+  await svc.channel.verification!.answer(true, never);
+  expect(await until(svc, "done")).toMatchObject({ peer: `${ada.userId}, device ${ada.deviceId}` });
+  await eventually(async () => (await ada.does("verified", at))["verified"] === true);
+  // Encrypted both ways, with the device that is verified now.
+  await ada.does("send", { room, text: "Can you hear me?" });
+  await eventually(() => svc.received.length === 1);
+  expect(svc.received[0]).toMatchObject({ text: "Can you hear me?", sender: ada.userId });
+  await svc.channel.send({ conversation: svc.received[0]!.conversation, text: "Yes", deliveryId: "d" }, never);
+  await eventually(() => ada.heard.some(from(bot.userId, room)));
+  expect(ada.heard.find(from(bot.userId, room))).toMatchObject({ body: "Yes", encrypted: true });
+}, 120_000);
+
+test.each(["here", "there"])(
+  "symbols that differ %s end the comparison, and verify nothing",
+  async (where) => {
+    const { svc, bot } = await beside(`svcdiffers${where}`);
+    await using _ = svc;
+    const at = { user: bot.userId, device: "SVC" };
+    const { transaction } = await ada.does("verify", at);
+    await eventually(async () => (await svc.channel.verification!.requests(never)).length === 1);
+    await svc.channel.verification!.begin(never);
+    await until(svc, "compare");
+    await eventually(() => symbolsOfAda(transaction) !== undefined);
+    if (where === "there") await ada.does("differ", { transaction });
+    else await svc.channel.verification!.answer(false, never);
+    expect(await until(svc, "cancelled")).toMatchObject({ reason: "m.mismatched_sas" });
+    await eventually(async () => (await ada.does("verified", at))["verified"] === false);
+    // The other side is told.
+    const isTold = ({ event, transaction: which, code }: Heard): boolean =>
+      event === "cancelled" && which === transaction && code === "m.mismatched_sas";
+    await eventually(() => where === "there" || ada.heard.some(isTold));
+  },
+  120_000,
+);
 
 test("is verified in an encrypted room by a person who scans its QR code", async () => {
   const bot = await loggedIn(await synapse.register("svcscanned"), "SVC");

@@ -1,5 +1,5 @@
 // Verification with matrix-js-sdk: by emoji and by QR code, between devices and in a room, asked for by either side, and refused.
-import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/platforms/matrix/server";
+import { BOT, type MatrixPlatform, PERSON, startMatrix, STRANGER } from "@svc/testkit/platforms/matrix/server";
 import type { MatrixClient } from "matrix-js-sdk";
 import type { Json, RouteRequest } from "@svc/contract";
 import { CryptoEvent, VerificationPhase, type VerificationRequest } from "matrix-js-sdk/lib/crypto-api/index.js";
@@ -30,6 +30,8 @@ test("asks the account's other device, and both are verified once both say that 
   const asked = new Promise<VerificationRequest>((resolve) =>
     client.on(CryptoEvent.VerificationRequestReceived, resolve),
   );
+  // It drops what an unknown device asks for.
+  await client.getCrypto()!.getUserDeviceInfo([BOT], true);
   expect(await svc.channel.verification!.begin(never)).toMatchObject({ stage: "waiting" });
   const request = await asked;
   await request.accept();
@@ -137,6 +139,42 @@ test("takes up a request that a person makes in the room, in clear text as its a
   await eventually(async () => (await ada.getCrypto()!.getUserVerificationStatus(BOT)).isCrossSigningVerified());
   // None of it reaches the agent.
   expect(svc.received).toEqual([]);
+});
+
+test("a comparison that is begun without a request is offered for allowed people's devices alone", async () => {
+  await using svc = await connect(sectionFor(platform));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const ada = await startPhone(platform.url, platform.world.addDevice(PERSON, "ADAPHONE"));
+  const eve = await startPhone(platform.url, platform.world.addDevice(STRANGER, "EVEPHONE"));
+  clients.push(ada, eve);
+  const bot = platform.world.accounts.get(BOT)!.devices.get(platform.deviceId)!;
+  const start = (sender: string, from: string, id: string, more: object = {}) =>
+    platform.world.sendToDevice(bot, {
+      type: "m.key.verification.start",
+      sender,
+      content: {
+        from_device: from,
+        transaction_id: id,
+        method: "m.sas.v1",
+        key_agreement_protocols: ["curve25519-hkdf-sha256"],
+        hashes: ["sha256"],
+        message_authentication_codes: ["hkdf-hmac-sha256.v2"],
+        short_authentication_string: ["emoji", "decimal"],
+        ...more,
+      },
+    });
+  start(STRANGER, "EVEPHONE", "1");
+  start(PERSON, "NOSUCHDEVICE", "2");
+  start(PERSON, "ADAPHONE", "3", { transaction_id: 7 });
+  start(PERSON, "ADAPHONE", "4", { method: "m.unknown" });
+  start(PERSON, "ADAPHONE", "5", { hashes: "sha256" });
+  for (let at = 0; at < 300; at += 1) start(PERSON, "NOSUCHDEVICE", `crowd${at}`);
+  start(PERSON, "ADAPHONE", "good");
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length > 0);
+  expect(await svc.channel.verification!.requests(never)).toEqual([`${PERSON}, device ADAPHONE`]);
+  await svc.channel.verification!.begin(never);
+  expect(await svc.channel.verification!.requests(never)).toEqual([]);
+  expect(await svc.channel.verification!.state(never)).toMatchObject({ stage: "waiting" });
 });
 
 test("the dashboard's route takes the same steps, for operators alone", async () => {

@@ -8,4 +8,5 @@ test("60 messages in rooms and workplace chats, 5 kills and 2 outages: each is a
   if (report.missing) requireReal(context, report.missing);
   expect(report.problems).toEqual([]);
   expect(report.facts).toMatchObject({ "messages written": 60, "answers shown": 60, kills: 5, outages: 2 });
+  expect(report.facts["keys that came late"]).toBeGreaterThan(0);
 });

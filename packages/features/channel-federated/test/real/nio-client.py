@@ -8,6 +8,9 @@ from nio import (
     AsyncClient,
     AsyncClientConfig,
     EnableEncryptionBuilder,
+    KeyVerificationCancel,
+    KeyVerificationEvent,
+    KeyVerificationKey,
     LoginResponse,
     MegolmEvent,
     RoomEncryptedMedia,
@@ -41,6 +44,7 @@ async def main():
             body=new.get("body", getattr(event, "body", "")),
             replaces=content.get("m.relates_to", {}).get("event_id") if new else None,
             encrypted=getattr(event, "decrypted", False),
+            sender_key=getattr(event, "sender_key", None),
             msgtype=content.get("msgtype"),
             relation=content.get("m.relates_to"),
         )
@@ -54,6 +58,14 @@ async def main():
         plain = decrypt_attachment(download.body, file["key"]["k"], file["hashes"]["sha256"], file["iv"])
         say(event="file", room=room.room_id, sender=event.sender, body=event.body, hex=plain.hex())
 
+    async def verification(event):
+        if isinstance(event, KeyVerificationKey):
+            sas = client.key_verifications[event.transaction_id]
+            say(event="symbols", transaction=event.transaction_id, symbols=[symbol for symbol, _ in sas.get_emoji()])
+        elif isinstance(event, KeyVerificationCancel):
+            say(event="cancelled", transaction=event.transaction_id, code=event.code)
+
+    client.add_to_device_callback(verification, (KeyVerificationEvent,))
     client.add_event_callback(heard, RoomMessageText)
     client.add_event_callback(undecryptable, MegolmEvent)
     client.add_event_callback(media, RoomEncryptedMedia)
@@ -75,6 +87,9 @@ async def main():
             state = [EnableEncryptionBuilder().as_dict()] if command.get("encrypted") else []
             made = await client.room_create(invite=command["invite"], initial_state=state)
             return {"room": made.room_id}
+        if kind == "invite":
+            await client.room_invite(command["room"], command["user"])
+            return {}
         if kind == "encrypt":
             await client.room_put_state(command["room"], "m.room.encryption", EnableEncryptionBuilder().as_dict()["content"])
             return {}
@@ -90,6 +105,23 @@ async def main():
             content = {"msgtype": "m.image", "body": "a.png", "info": {"mimetype": "image/png"}, "file": {**keys, "url": up.content_uri}}
             sent = await client.room_send(command["room"], "m.room.message", content, ignore_unverified_devices=True)
             return {"event_id": sent.event_id}
+        if kind == "devices":
+            return {"devices": [device.id for device in client.device_store.active_user_devices(command["user"])]}
+        if kind == "verify":
+            device = client.device_store[command["user"]][command["device"]]
+            started = await client.start_key_verification(device)
+            if not hasattr(started, "to_device_message"):
+                raise ValueError(str(started))
+            return {"transaction": started.to_device_message.content["transaction_id"]}
+        if kind == "match":
+            await client.confirm_short_auth_string(command["transaction"])
+            return {}
+        if kind == "differ":
+            await client.cancel_key_verification(command["transaction"], reject=True)
+            return {}
+        if kind == "verified":
+            device = client.device_store[command["user"]][command["device"]]
+            return {"verified": client.olm.is_device_verified(device)}
         if kind == "redact":
             await client.room_redact(command["room"], command["event"])
             return {}

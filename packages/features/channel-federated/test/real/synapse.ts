@@ -1,32 +1,52 @@
-/** A Synapse of the test's own, and people with matrix-nio. Where one is missing, the test is skipped and says so. */
-import { requireReal } from "@svc/testkit/require-real";
+/**
+ * A Synapse of the test's own, and people with matrix-nio. Debian has Synapse in sid alone: both run in a system of their own, in a mount
+ * namespace that leaves nothing behind. Where it is missing, the test is skipped and says so.
+ */
+import { type MissingPart, requireReal } from "@svc/testkit/require-real";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { TestContext } from "vitest";
 
-/** Debian has Synapse in sid alone: the tree that `mmdebstrap --include=matrix-synapse sid <folder>` makes. */
+/** `.ci/run` makes it. */
 const TREE = process.env["SVC_SYNAPSE_TREE"] ?? "/srv/sid";
-/** A Python with `matrix-nio[e2e]`. */
-const PYTHON = process.env["SVC_NIO_PYTHON"] ?? "/srv/nio/bin/python";
+const PROGRAMS = ["usr/bin/synapse_register_new_matrix_user", "usr/lib/python3/dist-packages/nio"];
 const LONGEST_START_MS = 60_000;
 const POLL_MS = 50;
 
 const run = promisify(execFile);
 
+/** Why there is none; undefined: it can be started. */
+export function missingSynapse(): MissingPart | undefined {
+  const name = "Matrix Synapse";
+  if (process.getuid?.() !== 0) return { name, reason: "its system is entered as root only", tier: "B" };
+  if (PROGRAMS.every((path) => existsSync(join(TREE, path)))) return undefined;
+  const make = `mmdebstrap --variant=apt --include=matrix-synapse,python3-matrix-nio sid ${TREE}`;
+  return { name, reason: `no Synapse and matrix-nio in ${TREE}; as root: apt-get install mmdebstrap, ${make}` };
+}
+
 export function demandSynapse(context: Pick<TestContext, "skip">): void {
-  if (process.getuid?.() !== 0 || !existsSync(join(TREE, "usr/bin/synapse_register_new_matrix_user"))) {
-    const reason = `no Synapse in ${TREE}; as root: mmdebstrap --variant=apt --include=matrix-synapse sid ${TREE}`;
-    requireReal(context, { name: "Matrix Synapse", reason, tier: "B" });
-  }
-  if (!existsSync(PYTHON)) {
-    const reason = `no matrix-nio at ${PYTHON}; python3 -m venv <folder>, pip install 'matrix-nio[e2e]'`;
-    requireReal(context, { name: "matrix-nio", reason, tier: "B" });
-  }
+  const missing = missingSynapse();
+  if (missing) requireReal(context, missing);
+}
+
+/** What it starts takes its place, so that signals reach that. */
+function inTree(command: string): [program: string, args: string[]] {
+  const script = 'mount -t proc proc "$0/proc" && exec chroot "$0" sh -c "$1"';
+  return ["unshare", ["--mount", "sh", "-c", script, TREE, command]];
 }
 
 export interface Synapse extends AsyncDisposable {
@@ -50,21 +70,11 @@ export async function startSynapse(): Promise<Synapse> {
   mkdirSync(join(TREE, "tmp"), { recursive: true });
   const folder = mkdtempSync(join(TREE, "tmp/synapse-"));
   const inside = folder.slice(TREE.length);
-  const mounted: string[] = [];
-  for (const [kind, place, sign] of [
-    ["proc", "proc", "self"],
-    ["devtmpfs", "dev", "null"],
-  ] as const) {
-    const at = join(TREE, place);
-    if (existsSync(join(at, sign))) continue;
-    await run("mount", ["-t", kind, kind, at]);
-    mounted.push(at);
-  }
   const port = await freePort();
   const config = `${inside}/homeserver.yaml`;
   const app = (args: string): string => `cd ${inside} && exec python3 -m synapse.app.homeserver ${args}`;
   const generate = `--server-name=hs.test --config-path=${config} --generate-config --report-stats=no`;
-  await run("chroot", [TREE, "sh", "-c", app(generate)]);
+  await run(...inTree(app(generate)));
   const file = join(folder, "homeserver.yaml");
   writeFileSync(
     file,
@@ -78,7 +88,7 @@ export async function startSynapse(): Promise<Synapse> {
   const url = `http://127.0.0.1:${port}`;
   let server: ChildProcess;
   const start = async (): Promise<void> => {
-    server = spawn("chroot", [TREE, "sh", "-c", app(`-c ${config}`)], { stdio: "ignore" });
+    server = spawn(...inTree(app(`-c ${config}`)), { stdio: "ignore" });
     await eventually(async () => (await fetch(`${url}/_matrix/client/versions`)).ok, LONGEST_START_MS);
   };
   const stop = async (): Promise<void> => {
@@ -107,9 +117,11 @@ export async function startSynapse(): Promise<Synapse> {
     },
     async person(name) {
       const { userId, password } = await register(name);
-      const store = join(folder, `nio-${name}`);
-      mkdirSync(store);
-      const person = await startPerson([url, userId, password, store]);
+      const store = `nio-${name}`;
+      mkdirSync(join(folder, store));
+      copyFileSync(join(import.meta.dirname, CLIENT), join(folder, CLIENT));
+      const words = [url, userId, password, `${inside}/${store}`].map((word) => `'${word}'`);
+      const person = await startPerson(userId, `exec python3 ${inside}/${CLIENT} ${words.join(" ")}`);
       people.push(person);
       return person;
     },
@@ -117,7 +129,6 @@ export async function startSynapse(): Promise<Synapse> {
       for (const person of people) await person[Symbol.asyncDispose]();
       await stop();
       rmSync(folder, { recursive: true, force: true });
-      for (const at of mounted) await run("umount", [at]);
     },
   };
 }
@@ -126,15 +137,16 @@ export type Heard = Readonly<Record<string, unknown>> & { readonly event: string
 
 export interface Person extends AsyncDisposable {
   readonly userId: string;
+  readonly deviceId: string;
   readonly heard: readonly Heard[];
   /** Throws what the client says went wrong. */
   does(what: string, more?: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
 }
 
-async function startPerson(args: readonly string[]): Promise<Person> {
-  const child = spawn(PYTHON, [join(import.meta.dirname, "nio-client.py"), ...args], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+const CLIENT = "nio-client.py";
+
+async function startPerson(userId: string, command: string): Promise<Person> {
+  const child = spawn(...inTree(command), { stdio: ["pipe", "pipe", "inherit"] });
   const heard: Heard[] = [];
   const answers = new Map<number, (answer: Readonly<Record<string, unknown>>) => void>();
   let asked = 0;
@@ -145,7 +157,10 @@ async function startPerson(args: readonly string[]): Promise<Person> {
   });
   await eventually(() => heard.some(({ event }) => event === "ready"), LONGEST_START_MS);
   return {
-    userId: args[1] ?? "",
+    userId,
+    get deviceId() {
+      return String(heard.find(({ event }) => event === "ready")?.["device"]);
+    },
     heard,
     async does(what, more = {}) {
       const id = (asked += 1);

@@ -29,6 +29,12 @@ const FAILURES: readonly PlatformMood[] = [
   "loses answers",
   "loses answers",
 ];
+/** So that keys come often. */
+const MESSAGES_OF_A_KEY = 3;
+/** Share of the keys that come after what they open. */
+const LATE_KEYS = 0.5;
+const LATEST_KEY_MS = 3_000;
+
 export const PLACES = ["room", "encrypted room", "long connection", "callback"] as const;
 type Place = (typeof PLACES)[number];
 
@@ -82,7 +88,9 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
     }),
   );
   const matrix = stack.use(await startMatrix());
-  const encrypted = matrix.world.addRoom([PERSON, BOT], { encrypted: true });
+  const encrypted = matrix.world.addRoom([PERSON, BOT]);
+  const content = { algorithm: "m.megolm.v1.aes-sha2", rotation_period_msgs: MESSAGES_OF_A_KEY };
+  matrix.world.append({ roomId: encrypted, sender: PERSON, type: "m.room.encryption", content, stateKey: "" });
   const lark = stack.use(await startWorkchat({ appSecret: SECRETS.lark, people: [CALLER] }));
   const feishu = stack.use(await startWorkchat({ appId: OTHER_APP, appSecret: SECRETS.feishu, people: [CALLER] }));
   const port = await freePort();
@@ -91,7 +99,7 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
   });
 
   const moods: Moods = { failing: 0, isDown: false };
-  const counts = { failed: 0, lost: 0, requests: 0, repeated: 0 };
+  const counts = { failed: 0, lost: 0, requests: 0, repeated: 0, lateKeys: 0 };
   const random = seededRandom(seed + 1);
   const moodOf = (isOurs: (request: PlatformRequest) => boolean) => (request: PlatformRequest) => {
     if (!isOurs(request)) return "takes";
@@ -108,6 +116,13 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
   };
   const isBots = ({ headers }: PlatformRequest): boolean => headers["authorization"] === `Bearer ${matrix.token}`;
   matrix.mood = moodOf(isBots);
+  const send = matrix.world.sendToDevice.bind(matrix.world);
+  matrix.world.sendToDevice = (device, event) => {
+    const isLate = device.userId === BOT && event["type"] === "m.room.encrypted" && random() < LATE_KEYS;
+    if (!isLate) return send(device, event);
+    counts.lateKeys += 1;
+    void sleep(random() * LATEST_KEY_MS).then(() => send(device, event));
+  };
   for (const platform of [lark, feishu]) platform.mood = moodOf(() => true);
 
   const ada = stack.use(await startPerson(matrix, encrypted));
@@ -185,6 +200,7 @@ export async function openRoomsWorld(seed: number, binary: string): Promise<Room
       "failed by them": counts.failed,
       "done by them, and the answer lost": counts.lost,
       "events handed over again": counts.repeated,
+      "keys that came late": counts.lateKeys,
     }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -1,6 +1,6 @@
 /**
  * People write in a Matrix room, an encrypted one, and chats of Lark and Feishu, while the daemon is killed again and again, answers of
- * the platforms get lost, and all platforms are out of order for a while. All of them take an idempotency key: nothing arrives twice.
+ * the platforms get lost, keys come after what they open, and all platforms are out of order for a while. All of them take an idempotency key: nothing arrives twice.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
