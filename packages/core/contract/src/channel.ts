@@ -140,8 +140,13 @@ export interface FetchedMedia {
 
 /** A message as it came in, whichever way. It is kept as JSON before anybody acts on it. */
 export interface Inbound {
-  /** `reaction`: recorded, no turn. */
-  readonly kind?: "message" | "reaction";
+  /**
+   * `reaction`: recorded, no turn. `locked`: encrypted, and its keys have not come. It waits in the inbox until it comes again with
+   * `unlocks`, or until `ReceivedWith.ended` names it.
+   */
+  readonly kind?: "message" | "reaction" | "locked";
+  /** A `locked` one of this id, which can be read now. It is a message like any other if none waits and the id is new. */
+  readonly unlocks?: true;
   /**
    * The platform's own id of it; one that was seen before is dropped. Without one nothing can be told apart, and every
    * delivery is a message.

@@ -1,6 +1,8 @@
 /** What a feature adds to the command line. Its line in the help is core's; here is what it does. */
 import type { Clock } from "./clock.ts";
 import type { FeatureContext } from "./feature.ts";
+import type { Json } from "./json.ts";
+import type { Route } from "./route.ts";
 import type { FetchOptions, FetchResult } from "./tool.ts";
 
 export interface FeatureCommand<Config = unknown> {
@@ -37,8 +39,25 @@ export interface FeatureCommandContext<Config = unknown> {
   readonly clock: Clock;
   /** Turns the feature on in the config file, for the next start or `reload`. Throws CONFIG_*. */
   enable(): Promise<void>;
+  /**
+   * Asks a route of a feature with an operator's rights: of the running daemon, else of a service that is opened for this command alone.
+   * Throws what the route throws; NOT_CONFIGURED, FEATURE_DOWN.
+   */
+  ask(question: FeatureQuestion): Promise<Json>;
+  /** Changes the text of the config file; the result is checked before it is written. Throws CONFIG_*; then nothing is changed. */
+  editConfig(change: (text: string) => string): Promise<void>;
   /** Tells the running daemon that what the feature is made of has changed. Resolves with a sentence about what came of it. */
   reload(): Promise<string>;
+}
+
+export interface FeatureQuestion {
+  readonly method: Route["method"];
+  /** As the feature writes it, with its `{name}` segments. */
+  readonly path: string;
+  /** By `{name}`. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Json;
 }
 
 /** Options as typed: a text stays a text, whatever it looks like. */

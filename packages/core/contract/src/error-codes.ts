@@ -113,8 +113,12 @@ export const ERRORS = {
     "The process ended while this message was being sent, again and again; it is not tried again.",
   ),
   MEDIA_REFUSED: entry(502, EXIT.unavailable, "The file can't be fetched."),
+  TRANSCRIPTION_OFF: entry(409, EXIT.config, "Transcription is off; set transcription.enabled = true in config.toml."),
   TRANSCRIPTION_FAILED: entry(502, EXIT.unavailable, "The recording could not be transcribed."),
   SPEECH_FAILED: entry(502, EXIT.unavailable, "The text could not be spoken."),
+  KEYS_MISSING: entry(502, EXIT.unavailable, "The keys of this encrypted message have not come."),
+  FILE_UNKNOWN: entry(404, EXIT.usage, "There is no such file, or it has expired; upload it again."),
+  FILE_LIMIT: entry(409, EXIT.usage, "Too many uploaded files were not sent; send or remove some first."),
   MESSAGE_UNKNOWN: entry(404, EXIT.usage, "There is no such message in the inbox or outbox."),
   MESSAGE_STATE: entry(409, EXIT.usage, "The message's state does not allow this."),
 
@@ -145,6 +149,11 @@ export const ERRORS = {
   ),
   PASSKEY_LIMIT: entry(409, EXIT.usage, "There are as many passkeys as there may be; remove one first."),
 
+  // Push messages
+  PUSH_UNSUBSCRIBED: entry(404, EXIT.usage, "This page has no push subscription."),
+  PUSH_LIMIT: entry(409, EXIT.usage, "There are as many push subscriptions as there may be; end one first."),
+  PUSH_FAILED: entry(502, EXIT.unavailable, "The push service did not take the message."),
+
   // Set-up
   USAGE: entry(400, EXIT.usage, "The command's arguments are wrong."),
   CANCELLED: entry(409, EXIT.failure, "It was called off at the terminal; nothing was changed."),
@@ -153,7 +162,14 @@ export const ERRORS = {
   CONFIG_UNSET: entry(404, EXIT.noInput, "This key is not set and has no default."),
   CONFIG_EXISTS: entry(409, EXIT.cantCreate, "A configuration file exists already."),
   CONFIG_CHANGED: entry(409, EXIT.tempFail, "The configuration file was changed by somebody else meanwhile."),
-  CONFIG_UNWRITABLE: entry(500, EXIT.cantCreate, "The configuration file can't be written."),
+  SETTINGS_INVALID: entry(
+    422,
+    EXIT.config,
+    "The change would make a config that can't be loaded; nothing was written.",
+  ),
+  SETTINGS_REFUSED: entry(409, EXIT.config, "The daemon could not put the change into force; the file is as it was."),
+  VERSION_UNKNOWN: entry(404, EXIT.usage, "There is no such version of the config."),
+  CONFIG_UNWRITABLE: entry(409, EXIT.cantCreate, "The configuration file can't be written."),
   HOME_UNWRITABLE: entry(500, EXIT.cantCreate, "The home directory can't be written."),
   FEATURE_ABSENT: entry(500, EXIT.config, "The configuration needs a feature that is not in this build."),
   FEATURE_CONFLICT: entry(500, EXIT.config, "Two parts of this build claim the same name."),

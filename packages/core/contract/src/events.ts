@@ -181,6 +181,16 @@ export interface ChannelHealthEvent {
   readonly reason: string | undefined;
 }
 
+/** Boards were connected or disconnected. */
+export interface HardwareChangedEvent {
+  readonly type: "hardware-changed";
+  /** Aliases, e.g. `pico0`. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Boards that are connected now. */
+  readonly connected: number;
+}
+
 export type SvcEvent =
   | TurnEvent
   | SessionEvent
@@ -188,4 +198,5 @@ export type SvcEvent =
   | ChannelEvent
   | ApprovalEvent
   | SopEvent
-  | ChannelHealthEvent;
+  | ChannelHealthEvent
+  | HardwareChangedEvent;

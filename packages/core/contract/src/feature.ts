@@ -8,9 +8,11 @@
  *   Shutdown       `shutdown()`: reverse order, idempotent, safe when register never ran
  */
 import type { GenericSchema, InferOutput } from "valibot";
+import type { FindCapabilities, Provided } from "./capability.ts";
 import type { Channel, Inbound } from "./channel.ts";
 import type { Clock } from "./clock.ts";
 import type { FeatureCommand } from "./command.ts";
+import type { HardwareChangedEvent } from "./events.ts";
 import type { Json } from "./json.ts";
 import type { Logger } from "./log.ts";
 import type { Build } from "./manifest.ts";
@@ -23,6 +25,7 @@ import type { Ingress } from "./ingress.ts";
 import type { SecretStore, StateStore } from "./kept.ts";
 import type { PerClient, PerClientOptions, SharedHandle } from "./shared.ts";
 import type { Speech } from "./speech.ts";
+import type { Triggered, TriggeredWith, TriggerEvent } from "./trigger.ts";
 
 export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema> {
   /** Folder name = package suffix = line in a profile; of a further part `<folder name>-<part>`. */
@@ -45,7 +48,10 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
    */
   when?(section: Readonly<Record<string, unknown>>): boolean;
   readonly load: () => Promise<FeatureModule<InferOutput<Schema>>>;
-  /** What its commands do, by their word: those that its manifest lists. */
+  /**
+   * What its commands do, as its manifest lists them: by their word (`plugin`), or by a word and an action where the actions of one
+   * word belong to several features (`hardware discover`).
+   */
   readonly commands?: Readonly<Record<string, () => Promise<FeatureCommand<InferOutput<Schema>>>>>;
   /** Keys of its valid section that do nothing without another feature: an error where the build is without that one. */
   needs?(config: InferOutput<Schema>): readonly FeatureNeed[];
@@ -134,6 +140,23 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
    * STORE_*, BUSY: then none of them is kept.
    */
   receive(messages: readonly Inbound[], more?: ReceivedWith): Promise<readonly Kept[]>;
+  /**
+   * Starts the procedures with a trigger that the event fits. Resolves once their runs are on disk; only then may the source be told
+   * that the event was taken. Not before the Execution phase. Rejects with STORE_*: then nothing was started.
+   */
+  trigger(event: TriggerEvent, more?: TriggeredWith): Promise<Triggered>;
+  /**
+   * What features in service provide under a key; none while features are constructed. Ask again before each use: a reload replaces
+   * providers.
+   */
+  readonly capabilities: FindCapabilities;
+  /** Tells subscribers and observers. Not before the Execution phase. */
+  publish(event: HardwareChangedEvent): void;
+  /**
+   * Asks `survey` again, soon: where its answer differs, the feature is made anew in a new generation of the registry, with the tools
+   * it has then. Calls in progress end with the old one. Does nothing outside a daemon.
+   */
+  refresh(): void;
 }
 
 /** What is on disk in the same transaction as received messages, or not at all. */
@@ -142,6 +165,15 @@ export interface ReceivedWith {
   readonly state?: Readonly<Record<string, string>>;
   /** `Inbound.id` of messages that were taken back: those that are not answered yet are dropped. */
   readonly withdrawn?: readonly string[];
+  /** `locked` messages that never come to be read, or that need no answer. */
+  readonly ended?: readonly EndedLocked[];
+}
+
+export interface EndedLocked {
+  /** `Inbound.id`. */
+  readonly id: string;
+  /** `failed`: with KEYS_MISSING. Its sender is not told. */
+  readonly as: "done" | "failed";
 }
 
 /** `duplicate`: its id was seen before, and it was dropped. */
@@ -158,10 +190,20 @@ export interface Contributions {
   readonly sandbox?: SandboxBackend;
   readonly observer?: Observer;
   readonly routes?: readonly Route[];
+  /** For other features, each under its key. */
+  readonly provides?: readonly Provided[];
+  /**
+   * Added to the system prompt of every agent; asked once for each turn, so it must be quick and read nothing. Blank: nothing. Text
+   * beyond `MAX_PROMPT_CONTEXT` characters is cut; a throw leaves it out and is logged.
+   */
+  promptContext?(): string;
   register?(signal: AbortSignal): Promise<void>;
   run?(signal: AbortSignal): Promise<void>;
   shutdown?(): Promise<void>;
 }
+
+/** Characters of `Contributions.promptContext` that reach the model. */
+export const MAX_PROMPT_CONTEXT = 4000;
 
 /** What a package exports by default. */
 export type FeatureExport = FeatureDefinition | readonly FeatureDefinition[];

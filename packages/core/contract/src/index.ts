@@ -1,4 +1,6 @@
 /** `@svc/contract`: what every part of the house agrees on. Types and pure values only. */
+export * from "./build-command.ts";
+export * from "./capability.ts";
 export * from "./channel.ts";
 export * from "./clock.ts";
 export * from "./command.ts";
@@ -24,5 +26,6 @@ export * from "./schema.ts";
 export * from "./shared.ts";
 export * from "./speech.ts";
 export * from "./tool.ts";
+export * from "./trigger.ts";
 export * from "./trim.ts";
 export * from "./work.ts";

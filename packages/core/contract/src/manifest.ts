@@ -5,6 +5,10 @@ export interface FeatureManifest {
   readonly flag: string;
   readonly kind: FeatureKind;
   readonly summary: string;
+  /** What its user calls it, where that is not its id. */
+  readonly title?: string;
+  /** Other names of its sections, as a person may write them: name → section. Each is answered with the right one. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** Config sections it owns or extends. */
   readonly sections: readonly string[];
   readonly tools: readonly string[];
@@ -14,7 +18,7 @@ export interface FeatureManifest {
   readonly routes: readonly string[];
   /** Those of them that may be open: served without a bearer. */
   readonly open: readonly string[];
-  /** Words of the command line that it answers to. */
+  /** Words of the command line that it answers to, or a word and one action of it: `hardware discover`. */
   readonly commands: readonly string[];
   /** Processes of its own that it starts, by name: `svc __<name>` runs the package's `./children/<name>` export. */
   readonly children: readonly string[];
@@ -51,13 +55,17 @@ export interface CatalogueEntry extends FeatureManifest {
   readonly planned: boolean;
   /** Profiles that have it. */
   readonly profiles: readonly string[];
+  /** The command that makes this build with it: `buildCommand`. */
+  readonly build: string;
 }
 
 /** Which build it is. */
 export interface Build {
   readonly version: string;
   readonly commit: string;
+  /** `custom`: with features more or less than a profile has. */
   readonly profile: string;
+  readonly recipe: import("./build-command.ts").Recipe;
 }
 
 /** What one build consists of; written by the composer. */

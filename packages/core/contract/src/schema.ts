@@ -10,6 +10,8 @@ export interface Marks {
   readonly generate?: true;
   /** Not demanded, but `svc init` asks for it: without it the feature works less well, or not in every mode. */
   readonly ask?: true;
+  /** Only compared: its hash takes its place once the config is read, and the text is kept nowhere. */
+  readonly hashed?: true;
   /** Environment variable that supplies the value. */
   readonly env?: string;
   /** `override`: the variable beats the file. `fallback`: it counts only when the file is silent. */
@@ -20,7 +22,7 @@ export interface Marks {
 
 /** A secret string. A blank one counts as unset and is refused where the key is required. */
 export const secret = (
-  options: { env?: string; envMode?: "override" | "fallback"; generate?: true; ask?: true } = {},
+  options: { env?: string; envMode?: "override" | "fallback"; generate?: true; ask?: true; hashed?: true } = {},
 ) =>
   v.pipe(
     v.string(),
@@ -28,6 +30,7 @@ export const secret = (
       secret: true,
       ...(options.generate && { generate: true }),
       ...(options.ask && { ask: true }),
+      ...(options.hashed && { hashed: true }),
       ...(options.env && { env: options.env, envMode: options.envMode ?? "override" }),
     } satisfies Marks),
   );
