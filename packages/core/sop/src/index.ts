@@ -4,6 +4,7 @@ export type * from "./channel-events/types.ts";
 export type * from "./library/types.ts";
 export type * from "./runs/types.ts";
 export { type ApprovalRegistry, createApprovals } from "./approvals/approvals.ts";
+export { addApproverCommand } from "./approvals/add-approver.ts";
 export { askForTool, type AskForToolParts } from "./approvals/ask-for-tool.ts";
 export type { ChannelAnswers } from "./approvals/options.ts";
 export { outcomeText } from "./approvals/outcome.ts";

@@ -21,7 +21,7 @@ import {
 registryForEachTest();
 
 const up = (id: string): NotifiedChannel => ({
-  isRunning: true,
+  isConfigured: true,
   target: { channel: id, id: "ops" },
   backlog: 0,
   maxChars: 100,
@@ -84,7 +84,7 @@ const approval = (change: Partial<PostedEvent> = {}): PostedEvent =>
 
 describe("channels", () => {
   test("that can't be told are named, in their order; the dashboard always is", async () => {
-    notified.set("mail", { ...up("mail"), isRunning: false });
+    notified.set("mail", { ...up("mail"), isConfigured: false });
     notified.set("pager", { ...up("pager"), target: undefined });
     // A program that runs wild: nobody reads so much, and the disk must not fill with it.
     notified.set("board", { ...up("board"), backlog: 1_000 });

@@ -63,6 +63,14 @@ describe("a good one", () => {
       type = "channel_event"
       event = "build_done"
       [[triggers]]
+      type = "mqtt"
+      topic = "home/+/door/#"
+      condition = '$.open == true'
+      [[triggers]]
+      type = "peripheral"
+      board = "pico0"
+      signal = "pin_3"
+      [[triggers]]
       type = "manual"
       [[steps]]
       title = "Fetch"
@@ -84,6 +92,8 @@ describe("a good one", () => {
         { type: "webhook", path: "/sop/deploy", condition: '$.ref == "main"' },
         { type: "cron", expression: "0 9 * * 1-5", timezone: "Europe/Berlin", condition: undefined },
         { type: "channel_event", event: "build_done" },
+        { type: "mqtt", topic: "home/+/door/#", condition: "$.open == true" },
+        { type: "peripheral", board: "pico0", signal: "pin_3" },
         { type: "manual" },
       ],
       steps: [
@@ -161,6 +171,14 @@ describe("a wrong one", () => {
     ],
     ['[sop]\n[[triggers]]\ntype = "webhook"\npath = "/a"\ntimezone = "UTC"', /timezone: a webhook trigger takes none/],
     ['[sop]\n[[triggers]]\npath = "/a"', /type: is required/],
+    ['[sop]\n[[triggers]]\ntype = "mqtt"', /SOP\.toml:2 {2}triggers\[0\]\.topic: is required for an mqtt trigger/],
+    ['[sop]\n[[triggers]]\ntype = "mqtt"\ntopic = "a/#/b"', /SOP\.toml:4 {2}triggers\[0\]\.topic: may have # only/],
+    ['[sop]\n[[triggers]]\ntype = "mqtt"\ntopic = "a#"', /topic: may have # only as its last level/],
+    ['[sop]\n[[triggers]]\ntype = "mqtt"\ntopic = "a/b+/c"', /topic: may have \+ only as a whole level/],
+    ['[sop]\n[[triggers]]\ntype = "mqtt"\ntopic = "$share/g/a"', /topic: must be a topic filter without \$share/],
+    ['[sop]\n[[triggers]]\ntype = "mqtt"\ntopic = "a"\nboard = "b"', /board: an mqtt trigger takes none/],
+    ['[sop]\n[[triggers]]\ntype = "peripheral"\nboard = "pico0"', /signal: is required for a peripheral trigger/],
+    ['[sop]\n[[triggers]]\ntype = "peripheral"\nboard = "a/b"\nsignal = "s"', /board: must be a name of letters/],
     ['[sop]\n[[triggers]]\ntype = "cron"\nexpression = "2026-05-01T00:00:00Z"', /five fields/],
     ['[sop]\n[[triggers]]\ntype = "cron"\nexpression = "@reboot"', /five fields/],
     ['[sop]\n[[steps]]\ntitle = "a"', /SOP\.toml:2 {2}steps: the steps stand in SOP\.md too/],

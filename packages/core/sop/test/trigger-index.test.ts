@@ -47,6 +47,26 @@ describe("an event", () => {
   });
 });
 
+describe("a message of MQTT", () => {
+  const index = indexTriggers([
+    sop("a", { type: "mqtt", topic: "home/#" }),
+    sop("b", { type: "mqtt", topic: "home/+/door" }, { type: "mqtt", topic: "home/hall/door", condition: "> 1" }),
+    sop("c", { type: "mqtt", topic: "home/hall/door" }),
+    sop("d", { type: "mqtt", topic: "#" }, { type: "webhook", path: "home" }),
+  ]);
+  const starts = (topic: string, payload: string | null = null, source: "mqtt" | "webhook" = "mqtt") =>
+    names(index.matching({ source, topic, payload }));
+
+  test("starts each procedure with a filter that matches, once, in order", () => {
+    expect(starts("home/hall/door", "2")).toEqual(["a", "b", "c", "d"]);
+    expect(starts("home/hall")).toEqual(["a", "d"]);
+    expect(starts("home")).toEqual(["a", "d"]);
+    expect(starts("Home")).toEqual(["d"]);
+    expect(starts("$SYS/uptime")).toEqual([]);
+    expect(starts("home", null, "webhook")).toEqual(["d"]);
+  });
+});
+
 test("the work for an event does not grow with the procedures that do not wait for it", () => {
   let looked = 0;
   const counted = (index: number): SopDefinition => {

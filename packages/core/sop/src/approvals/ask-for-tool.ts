@@ -46,6 +46,7 @@ export interface AskForToolParts {
   /** Whose turn it is, and where it is asked; the page and the command line ask always. */
   readonly placeOf: (question: ToolQuestion) => {
     readonly askedBy: string;
+    readonly asker?: string;
     readonly conversations: readonly Conversation[];
   };
   /** Called once it waits: from here on it can be answered. */

@@ -7,6 +7,8 @@ import { cut, oneLine, quoted } from "./plain-text.ts";
 export interface PromptFrame {
   /** Somebody may answer there. */
   readonly hasApprovers: boolean;
+  /** The command that changes it, where nobody may. */
+  readonly addApprover?: string;
   /** Longest text of one message there. */
   readonly maxChars: number;
 }
@@ -19,9 +21,9 @@ type Asked = Pick<
 /** What was handed in stands behind `>`, as much of it as leaves room for how to answer. */
 export function promptText(approval: Asked, frame: PromptFrame): string {
   const { n, expiresAtMs } = approval;
-  const { hasApprovers, maxChars } = frame;
+  const { hasApprovers, maxChars, addApprover } = frame;
   const head = `${needed(n)}. ${askedFor(approval)}`;
-  const how = hasApprovers ? howToAnswer(approval) : `Nobody may answer in this chat. ${byOperator(n)}`;
+  const how = hasApprovers ? howToAnswer(approval) : noApprovers(n, addApprover);
   const tail = `${how}\nWithout an answer it expires at ${utc(expiresAtMs)}.`;
   const room = maxChars - head.length - tail.length - 2;
   if (room < LEAST_BODY) return shortText(approval, frame);
@@ -65,6 +67,12 @@ const MAX_NAME = 80;
 const MAX_WORDS = 4;
 const LEAST_BODY = 100;
 const CUT = "\n> [cut: all of it is on the page]";
+
+const noApprovers = (n: number, command: string | undefined): string =>
+  [
+    `No account may answer in this chat. ${byOperator(n)}`,
+    ...(command === undefined ? [] : [`To have one answer here, an operator runs: ${command}`]),
+  ].join("\n");
 
 function howToAnswer({ n, approveKeywords, rejectKeywords }: Asked): string {
   if (approveKeywords.length + rejectKeywords.length === 0) return `No word answers it here. ${byOperator(n)}`;

@@ -2,6 +2,7 @@
 import type { Conversation } from "@svc/contract";
 import { SvcError } from "@svc/contract";
 import { laneOf } from "@svc/kit";
+import { addApproverCommand } from "./add-approver.ts";
 import type { Approval, Delivery, NewApproval } from "@svc/store";
 import type { Announced } from "./announced.ts";
 import { distinct, newApproval } from "./new-approval.ts";
@@ -16,6 +17,8 @@ export const MAX_WAITING = 10_000;
 export interface Checked {
   readonly approval: NewApproval;
   readonly conversations: readonly Conversation[];
+  /** Account whose message caused it. */
+  readonly asker: string | undefined;
 }
 
 const exists = (): SvcError =>
@@ -27,6 +30,8 @@ export class Requester {
   readonly #options: ApprovalOptions;
   readonly #announced: Announced;
   readonly #onAdded: () => void;
+  /** Channels without approvers of which the log was told. */
+  readonly #warned = new Set<string>();
 
   /** `onAdded` is called after the commit of each new one. */
   constructor(options: ApprovalOptions, announced: Announced, onAdded: () => void) {
@@ -37,11 +42,12 @@ export class Requester {
 
   /** Throws BAD_REQUEST. */
   check(request: ApprovalRequest): Checked {
-    return { approval: newApproval(request, this.#options), conversations: distinct(request.conversations) };
+    const { asker, conversations } = request;
+    return { approval: newApproval(request, this.#options), conversations: distinct(conversations), asker };
   }
 
   /** Inside a transaction. What it returns as an error has changed nothing: whoever shares the transaction is not undone. */
-  requestIn({ approval, conversations }: Checked): Pending<Requested> | SvcError {
+  requestIn({ approval, conversations, asker }: Checked): Pending<Requested> | SvcError {
     const { store } = this.#options;
     const { runId, stepId, digest } = approval;
     const existing = store.approvals.byKey(runId, stepId);
@@ -55,13 +61,13 @@ export class Requester {
     if (store.approvals.countWaiting() >= MAX_WAITING) {
       return new SvcError("BUSY", "Too many approval requests are waiting.", { hint: "See: svc approvals list" });
     }
-    return this.#addIn(approval, conversations);
+    return this.#addIn(approval, conversations, asker);
   }
 
-  #addIn(approval: NewApproval, conversations: readonly Conversation[]): Pending<Requested> {
+  #addIn(approval: NewApproval, conversations: readonly Conversation[], asker: string | undefined): Pending<Requested> {
     const { store, onRequested, wake } = this.#options;
     const n = store.approvals.add(approval);
-    const deliveries = conversations.map((conversation) => this.#askIn({ ...approval, n }, conversation));
+    const deliveries = conversations.map((conversation) => this.#askIn({ ...approval, n }, conversation, asker));
     const added = store.approvals.read(n)!;
     onRequested?.(added);
     return {
@@ -70,16 +76,28 @@ export class Requester {
         this.#announced.tell(added);
         this.#onAdded();
         wake(deliveries);
+        for (const { channel } of conversations) this.#warn(channel, asker);
       },
     };
   }
 
-  #askIn(approval: NewApproval & Pick<Approval, "n">, conversation: Conversation): Delivery {
+  /** Once for each channel: from a chat without approvers no answer can come. */
+  #warn(channel: string, asker: string | undefined): void {
+    const { log, settings } = this.#options;
+    if (this.#warned.has(channel) || settings(channel).approvers.length > 0) return;
+    this.#warned.add(channel);
+    const fix = addApproverCommand(channel, asker);
+    log.warn("no account may answer approval requests in this channel", { channel, fix });
+  }
+
+  #askIn(approval: NewApproval & Pick<Approval, "n">, conversation: Conversation, asker: string | undefined): Delivery {
     const { store, clock, settings } = this.#options;
     const { n } = approval;
     const lane = laneOf(conversation);
     const { approvers, maxChars } = settings(conversation.channel);
-    const text = promptText(approval, { hasApprovers: approvers.length > 0, maxChars });
+    const hasApprovers = approvers.length > 0;
+    const addApprover = addApproverCommand(conversation.channel, asker);
+    const text = promptText(approval, { hasApprovers, maxChars, ...(!hasApprovers && { addApprover }) });
     const row = { conversation, lane, text, files: [], key: `approval:${n}:${lane}`, approval: n };
     const delivery = store.outbox.add([row], clock.now())[0]!;
     store.approvals.addPrompt(n, conversation, delivery.n);

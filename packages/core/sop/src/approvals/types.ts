@@ -19,6 +19,8 @@ export interface ApprovalRequest extends ApprovalKey {
   readonly channels?: readonly string[];
   /** For a person: who wants it. */
   readonly askedBy: string;
+  /** Account, as in `approvers`, of the person whose message caused it. */
+  readonly asker?: string;
   /** Default: `approvals.expire_secs`. */
   readonly expireMs?: number;
   /** Where the prompt is posted. */

@@ -53,16 +53,16 @@ interface Target {
 function targetsOf(parts: ChannelEventParts, names: readonly string[]): { targets: Target[]; skipped: string[] } {
   const known = new Set([...parts.knownChannels(), DASHBOARD]);
   if (!names.every((name) => known.has(name))) {
-    throw new SvcError("BAD_REQUEST", "channels names one that there is not.", {
-      hint: `Known here: ${[...known].join(", ")}.`,
+    throw new SvcError("BAD_REQUEST", "`channels` lists an unknown channel.", {
+      hint: `Known channels: ${[...known].join(", ")}.`,
     });
   }
   const targets: Target[] = [];
   const skipped: string[] = [];
   for (const name of new Set(names)) {
     if (name === DASHBOARD) continue;
-    const { isRunning, target, backlog, maxChars } = parts.channel(name) ?? NOWHERE;
-    if (isRunning && target && backlog < MOST_WAITING) targets.push({ conversation: target, maxChars });
+    const { isConfigured, target, backlog, maxChars } = parts.channel(name) ?? NOWHERE;
+    if (isConfigured && target && backlog < MOST_WAITING) targets.push({ conversation: target, maxChars });
     else skipped.push(name);
   }
   return { targets, skipped };
@@ -70,7 +70,7 @@ function targetsOf(parts: ChannelEventParts, names: readonly string[]): { target
 
 /** Nobody reads so many; a program that runs wild must not fill the disk with what its chat will never be sent. */
 const MOST_WAITING = 1_000;
-const NOWHERE: NotifiedChannel = { isRunning: false, target: undefined, backlog: 0, maxChars: 0 };
+const NOWHERE: NotifiedChannel = { isConfigured: false, target: undefined, backlog: 0, maxChars: 0 };
 
 /** Inside a transaction. The result is called after it. */
 function askIn(parts: ChannelEventParts, event: PostedEvent, targets: readonly Target[]): Pending<() => string> {

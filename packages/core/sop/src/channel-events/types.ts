@@ -17,7 +17,7 @@ export interface PostedEvent {
 
 export interface PostedAnswer {
   readonly eventId: string;
-  /** Channels of the event that are known, and not running, without a `notification_target`, or far behind already. */
+  /** Known channels that are not configured, have no `notification_target`, or have a full backlog. */
   readonly skipped: readonly string[];
 }
 
@@ -28,8 +28,8 @@ export interface ChannelEvents {
 
 /** What is known of a channel that somebody names. */
 export interface NotifiedChannel {
-  /** It is in service. */
-  readonly isRunning: boolean;
+  /** In the config and in this build. It need not be connected: what it can't send yet waits in the outbox. */
+  readonly isConfigured: boolean;
   /** `notification_target` of its section. */
   readonly target: Conversation | undefined;
   /** Messages that wait to be sent there. */

@@ -29,6 +29,8 @@ function triggerJson(trigger: SopTrigger, next: () => number | undefined): Json 
   const rest = { type, condition: orNull(condition) };
   if (trigger.type === "webhook") return { ...rest, path: trigger.path };
   if (trigger.type === "channel_event") return { ...rest, event: trigger.event };
+  if (trigger.type === "mqtt") return { ...rest, topic: trigger.topic };
+  if (trigger.type === "peripheral") return { ...rest, board: trigger.board, signal: trigger.signal };
   if (trigger.type === "manual") return rest;
   const { expression, timezone } = trigger;
   return { ...rest, expression, timezone: orNull(timezone), next_at: instantOrNull(next()) };

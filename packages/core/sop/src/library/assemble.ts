@@ -25,7 +25,18 @@ export function definitionOf(
 }
 
 /** The rules have seen to it that each has what its type needs. */
-function triggerOf({ type, path = "", expression = "", timezone, event = "", condition }: TriggerEntry): SopTrigger {
+function triggerOf(entry: TriggerEntry): SopTrigger {
+  const {
+    type,
+    path = "",
+    expression = "",
+    timezone,
+    event = "",
+    topic = "",
+    board = "",
+    signal = "",
+    condition,
+  } = entry;
   switch (type) {
     case "webhook":
       return { type, path, condition };
@@ -33,6 +44,10 @@ function triggerOf({ type, path = "", expression = "", timezone, event = "", con
       return { type, expression, timezone, condition };
     case "channel_event":
       return { type, event, condition };
+    case "mqtt":
+      return { type, topic, condition };
+    case "peripheral":
+      return { type, board, signal, condition };
     case "manual":
       return { type, condition };
   }

@@ -2,6 +2,7 @@
 import { badKey, badValue, type Finding, isTable, type Path, type Table } from "@svc/kernel";
 import { readCondition } from "../triggers/condition.ts";
 import { cronTimes, isTimeZone } from "../triggers/cron-time.ts";
+import { topicFilterFault } from "../triggers/topic-filter.ts";
 import { pathFault, type ReservedPaths } from "./path-rules.ts";
 import { TRIGGER_TYPES, type TriggerEntry } from "./schema.ts";
 
@@ -32,11 +33,15 @@ function nameRules(sop: unknown, { name }: RuleContext): Finding[] {
 type TriggerType = (typeof TRIGGER_TYPES)[number];
 type TriggerKey = Exclude<keyof TriggerEntry, "type" | "condition">;
 
-const KEYS: Readonly<Record<TriggerType, { readonly needs?: TriggerKey; readonly takes?: TriggerKey }>> = {
-  webhook: { needs: "path" },
-  cron: { needs: "expression", takes: "timezone" },
-  channel_event: { needs: "event" },
-  manual: {},
+const ALL_KEYS = ["path", "expression", "timezone", "event", "topic", "board", "signal"] as const;
+
+const KEYS: Readonly<Record<TriggerType, { readonly needs: readonly TriggerKey[]; readonly takes?: TriggerKey }>> = {
+  webhook: { needs: ["path"] },
+  cron: { needs: ["expression"], takes: "timezone" },
+  channel_event: { needs: ["event"] },
+  mqtt: { needs: ["topic"] },
+  peripheral: { needs: ["board", "signal"] },
+  manual: { needs: [] },
 };
 
 function triggerRules(trigger: Table, index: number, reserved: ReservedPaths): Finding[] {
@@ -45,17 +50,27 @@ function triggerRules(trigger: Table, index: number, reserved: ReservedPaths): F
   const kind = TRIGGER_TYPES.find((one) => one === type);
   if (!kind) return [];
   const { needs, takes } = KEYS[kind];
-  const others = (["path", "expression", "timezone", "event"] as const).filter((key) => key !== needs && key !== takes);
+  const others = ALL_KEYS.filter((key) => !needs.includes(key) && key !== takes);
   return [
-    ...(needs !== undefined && trigger[needs] === undefined
-      ? [badKey(at(needs), `is required for a ${kind} trigger`)]
-      : []),
-    ...others.filter((key) => trigger[key] !== undefined).map((key) => badKey(at(key), `a ${kind} trigger takes none`)),
+    ...needs
+      .filter((key) => trigger[key] === undefined)
+      .map((key) => badKey(at(key), `is required for ${withArticle(kind)} trigger`)),
+    ...others
+      .filter((key) => trigger[key] !== undefined)
+      .map((key) => badKey(at(key), `${withArticle(kind)} trigger takes none`)),
     ...(kind === "webhook" ? fault(at("path"), trigger["path"], (path) => pathFault(path, reserved)) : []),
     ...(kind === "cron" ? cronRules(trigger, at) : []),
+    ...(kind === "mqtt" ? fault(at("topic"), trigger["topic"], topicFilterFault) : []),
+    ...(kind === "peripheral" ? ["board", "signal"].flatMap((key) => fault(at(key), trigger[key], nameFault)) : []),
     ...fault(at("condition"), trigger["condition"], conditionFault),
   ];
 }
+
+const withArticle = (kind: TriggerType): string => (kind === "mqtt" ? `an ${kind}` : `a ${kind}`);
+
+/** An event's topic is `board/signal`. */
+const nameFault = (name: string): string | undefined =>
+  /^[A-Za-z0-9_.-]+$/.test(name) ? undefined : "must be a name of letters, digits, _ . and -";
 
 function cronRules({ expression, timezone }: Table, at: (key: string) => Path): Finding[] {
   return [

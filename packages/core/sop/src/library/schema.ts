@@ -9,7 +9,7 @@ const MOST_TRIGGERS = 100;
 const LONGEST_COOLDOWN_SECS = 3_153_600_000;
 
 const EXECUTION_MODES = ["auto", "supervised", "step_by_step", "priority_based", "deterministic"] as const;
-export const TRIGGER_TYPES = ["webhook", "cron", "channel_event", "manual"] as const;
+export const TRIGGER_TYPES = ["webhook", "cron", "channel_event", "mqtt", "peripheral", "manual"] as const;
 export const STEP_KINDS = ["execute", "checkpoint"] as const;
 
 export const LONGEST_TITLE = 200;
@@ -31,6 +31,9 @@ const trigger = v.strictObject({
   expression: v.optional(line(256)),
   timezone: v.optional(line(64)),
   event: v.optional(line(128)),
+  topic: v.optional(line(2048)),
+  board: v.optional(line(64)),
+  signal: v.optional(line(128)),
   condition: v.optional(v.pipe(v.string(), v.maxLength(4096))),
 });
 

@@ -25,6 +25,10 @@ export type SopTrigger = (
   | { readonly type: "webhook"; readonly path: string }
   | { readonly type: "cron"; readonly expression: string; readonly timezone: string | undefined }
   | { readonly type: "channel_event"; readonly event: string }
+  /** `topic`: a filter, with `+` and `#`. */
+  | { readonly type: "mqtt"; readonly topic: string }
+  /** `board`: its alias. */
+  | { readonly type: "peripheral"; readonly board: string; readonly signal: string }
   | { readonly type: "manual" }
 ) & { readonly condition: string | undefined };
 
@@ -46,8 +50,8 @@ export interface SopStep {
 
 /** Something that happened and may start procedures. */
 export interface SopTriggerEvent {
-  readonly source: "webhook" | "channel_event" | "cron" | "manual";
-  /** The path, the event's type, the cron expression; of `manual` the procedure's name. */
+  readonly source: "webhook" | "channel_event" | "cron" | "mqtt" | "peripheral" | "manual";
+  /** The path, the event's type, the cron expression, the topic, `board/signal`; of `manual` the procedure's name. */
   readonly topic: string;
   /** JSON text; null: none. */
   readonly payload: string | null;

@@ -45,6 +45,7 @@ export function createSops(options: SopsOptions): SopEngine {
   return {
     audit,
     hasPath: (path) => library.hasPath(path),
+    fits: (event) => library.matching(event).length > 0,
     dispatch,
     dispatchIn: (event, starter) => dispatchIn(parts, event, starter),
     run: (name, payload, starter) => runByName(parts, name, payload, starter),

@@ -22,6 +22,8 @@ export interface Starter {
 export interface Sops {
   /** Whether some procedure is started by requests to exactly this path. */
   hasPath(path: string): boolean;
+  /** Whether some procedure has a trigger that the event fits, condition included. */
+  fits(event: SopTriggerEvent): boolean;
   /** Starts what the event fits. Resolves once the runs are on disk. Rejects with STORE_*. */
   dispatch(event: SopTriggerEvent, starter: Starter): Promise<Dispatched>;
   /** The same inside a transaction of the caller. */

@@ -21,12 +21,17 @@ export function readCondition(text: string): ReadCondition {
   if (at === text.length) return { condition: "always" };
   const path = readPath(text, at);
   if (text[at] === "$" && !path) return { fault: 'the path is wrong; it is like $.name, $.list[0] or $["a b"]' };
+  if (path?.value.length === 0 && endsPath(text[path.end]))
+    return { fault: "$ alone is no path; for a payload that is one value leave it out: > 5" };
   at = afterSpace(text, path?.end ?? at);
   const operator = OPERATORS.find((candidate) => text.startsWith(candidate, at));
   if (!operator) return { fault: operatorFault(text, at, path !== undefined) };
   at = afterSpace(text, at + operator.length);
   const literal = readLiteral(text, at);
-  if (!literal) return { fault: "after the operator belongs text in quotes, a number, true, false or null" };
+  if (!literal)
+    return {
+      fault: "after the operator belongs text, a number, true, false or null; quote text that is no plain word",
+    };
   if (afterSpace(text, literal.end) < text.length)
     return { fault: "nothing may follow the value; one comparison is all" };
   return { condition: { path: path?.value, operator, literal: literal.value } };
@@ -43,6 +48,9 @@ export function holds({ path, operator, literal }: Condition, payload: PayloadRe
 
 /** The longer ones first: `>` begins `>=`. */
 const OPERATORS: readonly Operator[] = [">=", "<=", "!=", "==", ">", "<"];
+
+const endsPath = (character: string | undefined): boolean =>
+  character === undefined || isSpace(character) || "<>=!".includes(character);
 
 function operatorFault(text: string, at: number, hasPath: boolean): string {
   if (text[at] === "=") return "equality is written ==";
@@ -62,9 +70,16 @@ function readLiteral(text: string, start: number): Read<Literal> | undefined {
   while (end < text.length && !isSpace(text[end])) end += 1;
   const written = text.slice(start, end);
   const word = WORDS.find(([name]) => name === written);
-  const value = word ? word[1] : readNumber(written);
+  const value = word ? word[1] : (readNumber(written) ?? readWord(written));
   return value === undefined ? undefined : { value, end };
 }
+
+/** Text without quotes begins with a letter, so that a mistyped number or operator stays a fault. */
+function readWord(written: string): string | undefined {
+  return written.length <= LONGEST_WORD && /^\p{L}[\p{L}\p{M}\p{N}_.:/@+-]*$/u.test(written) ? written : undefined;
+}
+
+const LONGEST_WORD = 256;
 
 function afterSpace(text: string, start: number): number {
   let at = start;

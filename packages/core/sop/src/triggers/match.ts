@@ -2,8 +2,9 @@
 import type { SopTrigger, SopTriggerEvent } from "../library/types.ts";
 import { type Condition, holds, readCondition } from "./condition.ts";
 import { type PayloadReader, payloadReader } from "./payload.ts";
+import { topicMatches } from "./topic-filter.ts";
 
-/** Exactly and by case. `sop`: the procedure it belongs to. */
+/** Exactly and by case; of `mqtt` a filter. `sop`: the procedure it belongs to. */
 export const topicOf = (trigger: SopTrigger, sop: string): string => {
   switch (trigger.type) {
     case "webhook":
@@ -12,6 +13,10 @@ export const topicOf = (trigger: SopTrigger, sop: string): string => {
       return trigger.expression;
     case "channel_event":
       return trigger.event;
+    case "mqtt":
+      return trigger.topic;
+    case "peripheral":
+      return `${trigger.board}/${trigger.signal}`;
     case "manual":
       return sop;
   }
@@ -19,7 +24,9 @@ export const topicOf = (trigger: SopTrigger, sop: string): string => {
 
 /** Condition included. A condition that can't be read is never met. */
 export function triggerFits(trigger: SopTrigger, sop: string, event: SopTriggerEvent): boolean {
-  if (trigger.type !== event.source || topicOf(trigger, sop) !== event.topic) return false;
+  if (trigger.type !== event.source) return false;
+  const topic = topicOf(trigger, sop);
+  if (trigger.type === "mqtt" ? !topicMatches(topic, event.topic) : topic !== event.topic) return false;
   return conditionHolds(trigger.condition, event.payload);
 }
 

@@ -2,6 +2,7 @@
 import type { SopDefinition, SopLibrary, SopTriggerEvent } from "../library/types.ts";
 import { type CompiledCondition, compileCondition, isMet, topicOf } from "./match.ts";
 import { payloadReader } from "./payload.ts";
+import { TopicTree } from "./topic-filter.ts";
 
 export type TriggerIndex = Pick<SopLibrary, "matching" | "hasPath" | "crons">;
 
@@ -13,11 +14,18 @@ interface Waiting {
 /** `definitions` in the order in which they are answered. */
 export function indexTriggers(definitions: readonly SopDefinition[]): TriggerIndex {
   const waiting = new Map<string, Waiting[]>();
+  const byFilter = new TopicTree<Waiting>();
+  const place = new Map(definitions.map((definition, index) => [definition, index]));
   const crons: ReturnType<SopLibrary["crons"]>[number][] = [];
   for (const definition of definitions) {
     for (const trigger of definition.triggers) {
-      const key = keyOf(trigger.type, topicOf(trigger, definition.name));
+      const topic = topicOf(trigger, definition.name);
       const entry = { definition, condition: compileCondition(trigger.condition) };
+      if (trigger.type === "mqtt") {
+        byFilter.add(topic, entry);
+        continue;
+      }
+      const key = keyOf(trigger.type, topic);
       const others = waiting.get(key);
       if (others) others.push(entry);
       else waiting.set(key, [entry]);
@@ -26,7 +34,10 @@ export function indexTriggers(definitions: readonly SopDefinition[]): TriggerInd
     }
   }
   return {
-    matching: (event) => matching(waiting.get(keyOf(event.source, event.topic)) ?? [], event),
+    matching: (event) =>
+      event.source === "mqtt"
+        ? matching(byFilter.matching(event.topic), event).toSorted((one, other) => place.get(one)! - place.get(other)!)
+        : matching(waiting.get(keyOf(event.source, event.topic)) ?? [], event),
     hasPath: (path) => waiting.has(keyOf("webhook", path)),
     crons: () => crons,
   };

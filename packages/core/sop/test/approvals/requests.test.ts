@@ -1,6 +1,7 @@
 // A question that is asked twice, lost, or taken for another one; one too many.
 import { SvcError } from "@svc/contract";
 import { describe, expect, test } from "vitest";
+import { addApproverCommand } from "../../src/approvals/add-approver.ts";
 import { newApproval } from "../../src/approvals/new-approval.ts";
 import { MAX_WAITING } from "../../src/approvals/requester.ts";
 import {
@@ -139,7 +140,17 @@ describe("a channel without approvers", () => {
   test("is asked all the same, and told who can answer", async () => {
     channels.set("chat", { approvers: [], maxChars: 4000 });
     await ask("r-1");
-    expect(posted()[0]).toContain("Nobody may answer in this chat.");
+    expect(posted()[0]).toContain("No account may answer in this chat.");
     expect(posted()[0]).toContain("svc approvals approve 1");
+    expect(posted()[0]).toContain(`svc config set channels_config.chat.approvers '["<account>"]'`);
+  });
+
+  test("offers the asker's own account, and only in a form that a shell reads as one word", () => {
+    expect(addApproverCommand("chat", "+15551234567")).toBe(
+      `svc config set channels_config.chat.approvers '["+15551234567"]'`,
+    );
+    for (const account of [`'; rm -rf / #`, `"]' x`, "a b", "$(id)", "a\u000ab", "", "x".repeat(129), "‮1"]) {
+      expect(addApproverCommand("chat", account)).toContain('["<account>"]');
+    }
   });
 });
