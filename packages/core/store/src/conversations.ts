@@ -2,11 +2,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 
+/** Conversations whose choices are remembered. Each turn asks, and a read outside a transaction takes locks. */
+const REMEMBERED = 1_000;
+
 export class ConversationStore {
   readonly #find;
   readonly #choose;
   readonly #forget;
+  readonly #forgetIn;
   readonly #dropOld;
+  readonly #remembered = new Map<string, Choice>();
 
   constructor(db: DatabaseSync) {
     this.#find = db.prepare("SELECT model, agent FROM conversations WHERE owner = ? AND name = ?");
@@ -16,6 +21,9 @@ export class ConversationStore {
          SET model = excluded.model, agent = excluded.agent, chosen_at = excluded.chosen_at`,
     );
     this.#forget = db.prepare("DELETE FROM conversations WHERE owner = ? AND name = ?");
+    this.#forgetIn = db.prepare(
+      "DELETE FROM conversations WHERE (owner, name) IN (SELECT client_id, name FROM sessions WHERE id = ?)",
+    );
     this.#dropOld = db.prepare(
       `DELETE FROM conversations WHERE (owner, name) IN
          (SELECT owner, c.name FROM conversations AS c WHERE chosen_at < ?
@@ -30,8 +38,19 @@ export class ConversationStore {
 
   /** What was chosen there. */
   choiceOf(owner: ClientId, name: string): Choice {
+    const key = `${owner}\n${name}`;
+    const known = this.#remembered.get(key);
+    if (known !== undefined) return known;
     const row = this.#find.get(owner, name) as { model: string; agent: string | null } | undefined;
-    return { model: row?.model || undefined, agent: row?.agent ?? undefined };
+    const choice = { model: row?.model || undefined, agent: row?.agent ?? undefined };
+    if (this.#remembered.size >= REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(key, choice);
+    return choice;
+  }
+
+  /** A transaction was undone. */
+  onRollback(): void {
+    this.#remembered.clear();
   }
 
   /** Inside a transaction. Undefined: whatever the config says. The agent stays. */
@@ -46,16 +65,27 @@ export class ConversationStore {
 
   #write(owner: ClientId, name: string, { model, agent }: Choice, nowMs: number): void {
     if (model === undefined && agent === undefined) this.forget(owner, name);
-    else this.#choose.run(owner, name, model ?? "", agent ?? null, nowMs);
+    else {
+      this.#remembered.clear();
+      this.#choose.run(owner, name, model ?? "", agent ?? null, nowMs);
+    }
   }
 
   /** Inside a transaction. */
   forget(owner: ClientId, name: string): void {
+    this.#remembered.clear();
     this.#forget.run(owner, name);
+  }
+
+  /** Inside a transaction: what was chosen in a conversation, by its id. */
+  forgetIn(id: string): void {
+    this.#remembered.clear();
+    this.#forgetIn.run(id);
   }
 
   /** Inside a transaction: forgets some choices from before `beforeMs` where no conversation is kept; tells how many. */
   dropOld(beforeMs: number, limit: number): number {
+    this.#remembered.clear();
     return Number(this.#dropOld.run(beforeMs, limit).changes);
   }
 }

@@ -72,6 +72,11 @@ export class GroupCommit {
     });
   }
 
+  /** Runs `change` in a transaction of its own before it returns. For what a reader has to find. Throws what failed. */
+  runNow(change: () => void): void {
+    this.#transaction([{ change, traceparent: undefined, resolve: () => {}, reject: () => {} }]);
+  }
+
   /** Commits what is queued now. For shutdown. */
   flushNow(): void {
     while (this.#queue.length > 0) this.#commit(this.#queue.splice(0, MAX_BATCH));

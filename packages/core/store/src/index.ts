@@ -33,5 +33,6 @@ export { shortened, type Word, wordsOf } from "./turn-text.ts";
 export type { SessionStore } from "./sessions.ts";
 export type { StateTexts } from "./state.ts";
 export type { JournalledCall, ToolCallStore, ToolCallRecord } from "./tool-calls.ts";
+export type { Upload, UploadStore, UploadTarget } from "./uploads.ts";
 export type { UsageStore } from "./usage.ts";
 export { ownerOfClient, type SealedText, type VaultStore } from "./vault.ts";

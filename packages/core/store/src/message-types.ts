@@ -11,8 +11,10 @@ export interface Arrival {
 }
 
 export interface NewMessage {
-  /** `reaction`: kept as done at once. */
-  readonly kind: "message" | "reaction" | "notice";
+  /** `reaction`: kept as done at once. `locked`: waits until a message `unlocks` it, and is not attempted. */
+  readonly kind: "message" | "reaction" | "notice" | "locked";
+  /** Takes the place of the locked message that has its key. */
+  readonly unlocks?: true;
   /** One after the other within it; of a message its conversation. */
   readonly lane: string;
   /** `Inbound`, or the notice's body. */

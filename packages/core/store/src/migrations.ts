@@ -11,6 +11,7 @@ import { LONG_PAGE_SESSIONS_STEP, PAGE_SESSIONS_STEP } from "./page-sessions-sch
 import { SESSION_LIST_STEP } from "./session-list-schema.ts";
 import { SOP_STEP } from "./sop-schema.ts";
 import { TRACES_STEP } from "./traces-schema.ts";
+import { UPLOADS_STEP } from "./uploads-schema.ts";
 import { indexedWords, previewOf, titleOf } from "./turn-text.ts";
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
@@ -124,6 +125,7 @@ export const STEPS: readonly string[] = [
   OPEN_TURNS_STEP,
   SESSION_LIST_STEP,
   LASTING_APPROVALS_STEP,
+  UPLOADS_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

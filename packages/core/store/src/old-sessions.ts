@@ -2,7 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
 import type { ConversationStore } from "./conversations.ts";
-import { SearchIndex } from "./search-index.ts";
+import { SessionFiles } from "./session-files.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /** Most of one step. */
 const STEP = { sessions: 200, turns: 200, turnBytes: 1_048_576 } as const;
@@ -27,20 +28,22 @@ export class OldSessions {
   readonly #byActivity;
   readonly #dropSession;
   readonly #endGrants;
+  readonly #files: SessionFiles;
   readonly #insertChain;
   readonly #nextChain;
   readonly #deleteChain;
   readonly #deleteTurn;
 
-  constructor(db: DatabaseSync, conversations: ConversationStore) {
+  constructor(db: DatabaseSync, conversations: ConversationStore, search: SearchIndex) {
     this.#conversations = conversations;
-    this.#search = new SearchIndex(db);
+    this.#search = search;
     this.#byActivity = db.prepare(
       `SELECT n, client_id AS owner, name, last_turn AS lastTurn, updated_at AS updatedAt FROM sessions
-       WHERE last_turn < ? ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
+       WHERE last_turn < ? AND pinned_at IS NULL ORDER BY last_turn DESC LIMIT ${STEP.sessions}`,
     );
     this.#dropSession = db.prepare("DELETE FROM sessions WHERE n = ?");
     this.#endGrants = db.prepare("DELETE FROM grants WHERE owner = ? AND name = ?");
+    this.#files = new SessionFiles(db);
     this.#insertChain = db.prepare("INSERT INTO dropped_chains VALUES (?)");
     this.#nextChain = db.prepare("SELECT last_turn AS lastTurn FROM dropped_chains LIMIT 1");
     this.#deleteChain = db.prepare("DELETE FROM dropped_chains WHERE last_turn = ?");
@@ -48,7 +51,7 @@ export class OldSessions {
   }
 
   /**
-   * Inside a transaction. A dropped session is gone at once, with what was chosen and allowed in it; its turns are left to the sweep,
+   * Inside a transaction. Those that a person pinned stay, and take no room of the others. A dropped session is gone at once, with what was chosen and allowed in it; its turns are left to the sweep,
    * which survives a restart.
    */
   dropPage(below: Below): SessionPage {
@@ -62,6 +65,7 @@ export class OldSessions {
         this.#dropSession.run(n);
         this.#conversations.forget(owner, name);
         this.#endGrants.run(owner, name);
+        this.#files.disown(owner, name);
       }
     }
     return {

@@ -1,12 +1,17 @@
 /**
- * The index of all that was said, by the words of `turn-text.ts`. It is changed by hand in the transaction that changes the
- * turns: the schema has no triggers.
+ * The full-text index of all turns, by the words of `turn-text.ts`. A turn is added with others some time after it was stored,
+ * and before the next search: FTS5 writes several pages in each transaction it has a part in, whatever the number of rows.
  */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId, Json } from "@svc/contract";
 import { sessionOf, type SessionRow, turnOf, type TurnRow } from "./session-rows.ts";
 import { indexedWords, wordsOf } from "./turn-text.ts";
 import type { FoundTurn } from "./types.ts";
+
+/** Turns that are added in one transaction; as many wait for it at most. */
+const BATCH = 512;
+/** Stored messages that are read for it, in characters. A longer turn is alone in its batch. */
+const BATCH_CHARS = 2_000_000;
 
 /** Words of one search. */
 const MAX_PHRASES = 32;
@@ -34,6 +39,9 @@ export function phrasesOf(query: string): SoughtPhrase[] {
 }
 
 export class SearchIndex {
+  readonly #commitNow: (change: () => void) => void;
+  readonly #newest;
+  readonly #waiting;
   readonly #add;
   readonly #remove;
   readonly #removeSession;
@@ -42,8 +50,15 @@ export class SearchIndex {
   readonly #hasSession;
   readonly #turn;
   readonly #session;
+  /** Turns that were stored since the last batch, or whose transaction was undone. */
+  #stored = 0;
 
-  constructor(db: DatabaseSync) {
+  /** `commitNow` runs a change in a transaction and throws when that fails. */
+  constructor(db: DatabaseSync, commitNow: (change: () => void) => void) {
+    this.#commitNow = commitNow;
+    // Turns are added in the order of their numbers, and each has a row, so that what is newer than the newest row waits.
+    this.#newest = db.prepare("SELECT coalesce(max(id), 0) AS n FROM turn_words_docsize");
+    this.#waiting = db.prepare("SELECT n, messages FROM turns WHERE n > ? ORDER BY n LIMIT ?");
     this.#add = db.prepare("INSERT INTO turn_words (rowid, words) VALUES (?, ?)");
     this.#remove = db.prepare("DELETE FROM turn_words WHERE rowid = ?");
     this.#removeSession = db.prepare(`
@@ -64,10 +79,38 @@ export class SearchIndex {
     this.#session = db.prepare("SELECT * FROM sessions WHERE n = ?");
   }
 
-  /** Inside a transaction. */
-  add(n: number, messages: Json): void {
-    const words = indexedWords(messages);
-    if (words !== "") this.#add.run(n, words);
+  /** Inside the transaction that stores a turn. */
+  stored(): void {
+    this.#stored += 1;
+  }
+
+  /** Inside a transaction, after its other changes. */
+  beforeCommit(): void {
+    if (this.#stored >= BATCH) this.#addBatch();
+  }
+
+  /** Adds all turns that wait. When the disk refuses that, the newest are not found. */
+  catchUp(): void {
+    try {
+      while (this.#waiting.get(this.#newestAdded(), 1) !== undefined) this.#commitNow(() => this.#addBatch());
+    } catch {
+      // They wait until it can be written.
+    }
+  }
+
+  #addBatch(): void {
+    let chars = 0;
+    this.#stored = 0;
+    for (const row of this.#waiting.iterate(this.#newestAdded(), BATCH)) {
+      const { n, messages } = row as unknown as { n: number; messages: string };
+      chars += messages.length;
+      if (chars > BATCH_CHARS && chars > messages.length) return;
+      this.#add.run(n, wordsOfStored(messages));
+    }
+  }
+
+  #newestAdded(): number {
+    return (this.#newest.get() as { n: number }).n;
   }
 
   /** Inside a transaction. */
@@ -90,11 +133,21 @@ export class SearchIndex {
     if (phrases.length === 0) return [];
     // Of a client without a conversation, all that others said would be looked through.
     if (clientId !== undefined && this.#hasSession.get(clientId) === undefined) return [];
+    this.catchUp();
     const match = phrases.map(({ words, isOpen }) => `"${words.join(" ")}"${isOpen ? "*" : ""}`).join(" ");
     const rows = (clientId === undefined ? this.#findAll : this.#findOwn).all(match, before, limit, clientId ?? null);
     return (rows as unknown as { n: number }[]).map(({ n }) => {
       const turn = this.#turn.get(n) as unknown as TurnRow;
       return { n, turn: turnOf(turn), session: sessionOf(this.#session.get(turn.session) as unknown as SessionRow) };
     });
+  }
+}
+
+/** Damaged messages are found by no word. */
+function wordsOfStored(messages: string): string {
+  try {
+    return indexedWords(JSON.parse(messages) as Json);
+  } catch {
+    return "";
   }
 }

@@ -1,7 +1,9 @@
 /** Conversations and the turns in them. A turn is one row: the messages it added, in the model's own form. */
 import type { DatabaseSync } from "node:sqlite";
 import type { ClientId } from "@svc/contract";
-import { SearchIndex, type SoughtPhrase } from "./search-index.ts";
+import type { ConversationStore } from "./conversations.ts";
+import { SessionFiles } from "./session-files.ts";
+import type { SearchIndex, SoughtPhrase } from "./search-index.ts";
 import { sessionOf, type SessionRow, turnOf, type TurnRow, type UsageRow } from "./session-rows.ts";
 import { previewOf, titleOf } from "./turn-text.ts";
 import type {
@@ -35,12 +37,14 @@ export class SessionStore {
   readonly #deleteTurns;
   readonly #rename;
   readonly #used;
-  readonly #forgetChoice;
+  readonly #conversations: ConversationStore;
   readonly #endGrants;
+  readonly #files: SessionFiles;
   readonly #delete;
   readonly #replace;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, search: SearchIndex, conversations: ConversationStore) {
+    this.#conversations = conversations;
     this.#find = db.prepare(
       "SELECT n AS session, last_turn AS lastTurn FROM sessions WHERE client_id = ? AND name = ?",
     );
@@ -69,7 +73,7 @@ export class SessionStore {
       const pinned = isPinned ? "IS NOT NULL" : "IS NULL";
       return { isPinned, all: list(pinned, "?4 IS NULL"), own: list(pinned, "client_id = ?4") };
     });
-    this.#search = new SearchIndex(db);
+    this.#search = search;
     const most = "min(turns, ?1)";
     this.#set = {
       title: db.prepare("UPDATE sessions SET title = ?, titled_by = ? WHERE n = ?"),
@@ -96,9 +100,7 @@ export class SessionStore {
     this.#endGrants = db.prepare(
       "DELETE FROM grants WHERE (owner, name) IN (SELECT client_id, name FROM sessions WHERE id = ?)",
     );
-    this.#forgetChoice = db.prepare(
-      "DELETE FROM conversations WHERE (owner, name) IN (SELECT client_id, name FROM sessions WHERE id = ?)",
-    );
+    this.#files = new SessionFiles(db);
   }
 
   find(clientId: ClientId, name: string): SessionPlace | undefined {
@@ -230,16 +232,8 @@ export class SessionStore {
       return { session: begun, lastTurn: this.#insert(begun, null, turn) };
     }
     const lastTurn = this.#insert(place.session, place.lastTurn, turn);
-    const { changes } = this.#moveSession.run(
-      at,
-      lastTurn,
-      preview,
-      title,
-      place.session,
-      place.lastTurn,
-      clientId,
-      name,
-    );
+    const move = [at, lastTurn, preview, title, place.session, place.lastTurn, clientId, name] as const;
+    const { changes } = this.#moveSession.run(...move);
     if (Number(changes) > 0) return { session: place.session, lastTurn };
     // The session was removed, or made anew, while its writer remembered the old place.
     this.#deleteTurn.run(lastTurn);
@@ -262,9 +256,8 @@ export class SessionStore {
       turn.state ?? "done",
       turn.meta ? JSON.stringify(turn.meta) : null,
     );
-    const n = Number(lastInsertRowid);
-    this.#search.add(n, turn.messages);
-    return n;
+    this.#search.stored();
+    return Number(lastInsertRowid);
   }
 
   /** What its newest turns have used, at most `limit` of them. */
@@ -285,14 +278,16 @@ export class SessionStore {
     let free = `${name}.${place.session}`;
     while (this.find(clientId, free)) free += `.${place.session}`;
     this.#rename.run(free, place.session);
+    this.#files.rename(clientId, name, free);
     return true;
   }
 
   /** Inside a transaction: the session and all its turns, and what was chosen and allowed in it. Tells whether there was one. */
   remove(id: string): boolean {
+    this.#files.disownAll(id);
     this.#search.removeSession(id);
     this.#deleteTurns.run(id);
-    this.#forgetChoice.run(id);
+    this.#conversations.forgetIn(id);
     this.#endGrants.run(id);
     return Number(this.#delete.run(id).changes) > 0;
   }

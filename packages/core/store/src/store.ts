@@ -22,12 +22,14 @@ import { PageSessionStore } from "./page-sessions.ts";
 import { Recovery } from "./recovery.ts";
 import { type RemoveFiles, Retention } from "./retention.ts";
 import { SessionStore } from "./sessions.ts";
+import { SearchIndex } from "./search-index.ts";
 import { SopRunStore } from "./sop-runs.ts";
 import { Space } from "./space.ts";
 import { storeError } from "./sqlite-error.ts";
 import { StateTexts } from "./state.ts";
 import { ToolCallStore } from "./tool-calls.ts";
 import type { Pruned, RetentionLimits } from "./types.ts";
+import { UploadStore } from "./uploads.ts";
 import { UsageStore } from "./usage.ts";
 import { VaultStore } from "./vault.ts";
 
@@ -53,6 +55,7 @@ export interface Store {
   readonly conversations: ConversationStore;
   readonly knownLanes: KnownLanes;
   readonly toolCalls: ToolCallStore;
+  readonly uploads: UploadStore;
   readonly usage: UsageStore;
   readonly vault: VaultStore;
   readonly state: StateTexts;
@@ -99,25 +102,28 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
   const usage = new UsageStore(db);
   const partOf = (): string | undefined => commits.traceparent;
   const messages = new MessageStores(db, clock, partOf);
+  const conversations = new ConversationStore(db);
   const commits: GroupCommit = new GroupCommit(db, {
     refused,
     traceparent,
     beforeBegin: () => recovery.ensure(),
     beforeCommit: () => {
       usage.flush();
+      search.beforeCommit();
       messages.hooks.beforeCommit();
     },
     afterCommit: messages.hooks.afterCommit,
     onRollback: () => {
       keys.recount();
       usage.discard();
+      conversations.onRollback();
       messages.hooks.onRollback();
     },
   });
+  const search: SearchIndex = new SearchIndex(db, (change) => commits.runNow(change));
   const pageSessions = new PageSessionStore(db, commits);
   const approvals = new ApprovalStore(db);
   const grants = new GrantStore(db);
-  const conversations = new ConversationStore(db);
   const space = new Space(db, file);
   const retention = new Retention(db, commits, {
     sopRuns: new OldSopRuns(db),
@@ -127,6 +133,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     approvals,
     grants,
     conversations,
+    search,
     pageSessions,
   });
   const probe = new DiskProbe(db, commits, clock);
@@ -135,11 +142,12 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     devices: new DeviceStore(db, commits),
     pageSessions,
     idempotency: keys,
-    sessions: new SessionStore(db),
+    sessions: new SessionStore(db, search, conversations),
     openTurns: new OpenTurnStore(db),
     conversations,
     knownLanes: new KnownLanes(db),
     toolCalls: new ToolCallStore(db, clock),
+    uploads: new UploadStore(db),
     usage,
     vault: new VaultStore(db, commits),
     state: new StateTexts(db, commits),
@@ -158,6 +166,8 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
     close: () => {
       retention.stop();
       commits.flushNow();
+      // A version from before the batches would not add them.
+      search.catchUp();
       db.close();
     },
   };

@@ -23,10 +23,14 @@ const WORD_CHARS = 64;
 /** As stored. Longer than what is shown: a secret is taken out before that is cut, and must not be cut before it is known. */
 const STORED_CHARS = 400;
 
+// oxlint-disable-next-line no-control-regex
+const ASCII = /^[\0-\x7f]*$/;
+/** One more than `WORD_CHARS`. */
+const LONG_WORD = /[0-9A-Za-z]{65}/;
+
 /** The words of a text in their order. */
 export function wordsOf(text: string): Word[] {
-  // oxlint-disable-next-line no-control-regex
-  const isAscii = /^[\0-\x7f]*$/.test(text);
+  const isAscii = ASCII.test(text);
   const words: Word[] = [];
   for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     let start = index;
@@ -84,12 +88,14 @@ function spokenTexts(messages: Json): SpokenText[] {
   });
 }
 
-/** What the index holds of a turn: its words, with one space between them. */
+/** What the index is told of a turn: its words, with a space or other ASCII characters between them. */
 export function indexedWords(messages: Json): string {
   const all = spokenTexts(messages)
     .map(({ text }) => text)
     .join("\n")
     .slice(0, INDEXED_CHARS);
+  // The index's own tokenizer makes the same words of it.
+  if (ASCII.test(all) && !LONG_WORD.test(all)) return all.toLowerCase();
   return wordsOf(all)
     .map(({ word }) => word)
     .join(" ");
@@ -98,7 +104,14 @@ export function indexedWords(messages: Json): string {
 /** The first words of what a person said first; empty: they said nothing in words. */
 export function titleOf(messages: Json): string {
   const said = spokenTexts(messages).find(({ role }) => role === "user");
-  return said === undefined ? "" : shortened(said.text, STORED_CHARS);
+  return said === undefined ? "" : shortened(withoutFiles(said.text), STORED_CHARS);
+}
+
+/** Without what stands for files: where they were put is no word of a person's. With nothing else, by their names. */
+function withoutFiles(text: string): string {
+  const marker = /\[(?:IMAGE|AUDIO|VIDEO|DOCUMENT|STICKER):media\/[\d-]+\/[\da-f.]+-([^[\]/]+)\]/g;
+  const words = text.replaceAll(marker, "");
+  return words.trim() === "" ? text.replaceAll(marker, "$1") : words;
 }
 
 /** The beginning of what was said last. */

@@ -103,6 +103,20 @@ export interface TurnProblem {
   readonly said?: string;
 }
 
+/** A file that came with a message. */
+export interface SentFile {
+  readonly id: string;
+  /** For a person. */
+  readonly name: string;
+  /** As its bytes say. */
+  readonly type: string;
+  readonly size: number;
+  /** Whose workspace it is in. */
+  readonly agent: string;
+  /** Below that workspace. */
+  readonly path: string;
+}
+
 /** What people are told about a turn, beside its messages. */
 export interface TurnMeta {
   readonly author?: Author;
@@ -113,6 +127,8 @@ export interface TurnMeta {
   readonly kind?: "continue" | "by_hand";
   /** Of `by_hand`: who is answered, as the platform knows them. */
   readonly sender?: string;
+  /** What its message came with: the last text of the message names them for the model. */
+  readonly files?: readonly SentFile[];
   /** Of the agent that answered, where it is not the default one. */
   readonly agent?: string;
   /** An acting tool was started in a turn that did not end well. */

@@ -53,6 +53,19 @@ describe("conversations", () => {
     expect(names()).not.toContain("s0");
   });
 
+  test("those that a person pinned stay, however old, and take no room of the others", async () => {
+    for (const name of ["old", "pinned", "a", "b", "c"]) await speak(store, name, 2, { at: 0 });
+    const { id } = store.sessions.list({}, 10).find(({ name }) => name === "pinned")!;
+    await store.write(() => store.sessions.change(id, { pinned: true }, 0));
+    await store.prune({ ...KEEP_ALL, maxSessions: 2 }, 0);
+    expect(names().toSorted()).toEqual(["b", "c", "pinned"]);
+    await store.prune({ ...KEEP_ALL, sessionDays: 7, maxSessions: 1 }, 100 * DAY);
+    expect(names()).toEqual(["pinned"]);
+    expect(rows("turns")).toBe(2);
+    await store.write(() => store.sessions.change(id, { pinned: false }, 0));
+    expect(await store.prune({ ...KEEP_ALL, sessionDays: 7 }, 100 * DAY)).toMatchObject({ sessions: 1, turns: 2 });
+  });
+
   test("0 keeps all, however old and many", async () => {
     await speak(store, "a", 1, { at: 0 });
     expect(await store.prune(KEEP_ALL, 1e15)).toEqual(NONE);

@@ -182,6 +182,32 @@ describe("the search", () => {
     expect(await checkDatabase(home.file, { quick: false, clock: home.clock })).toMatchObject({ problems: [] });
   });
 
+  test("finds turns that no batch has taken, after a kill, too, and adds each once", async () => {
+    const long = "word ".repeat(180_000);
+    for (let n = 0; n < 600; n += 1) await say("a", [`apple ${n}`]);
+    await say("a", ["no letters: …"]);
+    await say("b", [long, "apple long"]);
+    await say("b", [long, "apple long too"]);
+    await say("b", [long, "apple longer"]);
+    const rows = (): number => {
+      const db = new DatabaseSync(home.file, { readOnly: true });
+      const { n } = db.prepare("SELECT count(*) AS n FROM turn_words").get() as { n: number };
+      db.close();
+      return n;
+    };
+    expect(rows()).toBe(512);
+    store = home.crash(store);
+    expect(store.sessions.search(phrasesOf("apple"), {}, 1000)).toHaveLength(603);
+    expect(find("longer").map(({ turn: { id } }) => id)).toEqual([`t${turns}-b`]);
+    expect(find("apple 599")).toHaveLength(1);
+    expect(rows()).toBe(604);
+    // The number of a turn that is removed is given to the next one.
+    await store.write(() => store.sessions.remove("id-c-b"));
+    await say("c", ["pear"]);
+    expect(namesOf(find("pear"))).toEqual(["c"]);
+    expect(find("longer")).toEqual([]);
+  });
+
   test("does not show turns of a dropped conversation as another's that has its row number", async () => {
     await say("a", ["hidden treasure"], "alice");
     const db = new DatabaseSync(home.file);

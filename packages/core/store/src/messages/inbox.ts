@@ -23,6 +23,7 @@ import type { Dedupe } from "./dedupe.ts";
 import { endedPage } from "./ended-page.ts";
 import { INBOX, type InboxRow, messageOf } from "./inbox-row.ts";
 import { listMessages } from "./list-messages.ts";
+import { LockedMessages } from "./locked-messages.ts";
 import { type OldPage, OldMessageSweep } from "./old-messages.ts";
 import { LostMessages } from "./lost-messages.ts";
 import type { OutboxStore } from "./outbox.ts";
@@ -47,6 +48,7 @@ export class InboxStore {
   readonly #oldest;
   readonly #attempts: Attempts;
   readonly #lost: LostMessages;
+  readonly #locked: LockedMessages;
   readonly #sweep: OldMessageSweep;
   readonly #dropSteps;
   readonly #files;
@@ -64,15 +66,18 @@ export class InboxStore {
       "INSERT INTO inbox (turn_id, channel, kind, lane, received_at, body, traceparent) VALUES (?, ?, ?, ?, ?, ?, ?)",
     );
     this.#waiting = db.prepare(
-      "SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) ORDER BY n",
+      "SELECT n, channel, kind, lane, crashes FROM inbox_open JOIN inbox USING (n) WHERE kind <> 'locked' ORDER BY n",
     );
     this.#waitingIn = db.prepare(
       "SELECT n FROM inbox_open JOIN inbox USING (n) WHERE kind = 'message' AND lane = ? ORDER BY n",
     );
     this.#newestIn = db.prepare("SELECT n FROM inbox WHERE kind = 'message' AND lane = ? ORDER BY n DESC LIMIT 1");
-    this.#oldest = db.prepare("SELECT received_at AS at FROM inbox WHERE n = (SELECT min(n) FROM inbox_open)");
+    this.#oldest = db.prepare(
+      "SELECT received_at AS at FROM inbox_open JOIN inbox USING (n) WHERE kind <> 'locked' ORDER BY n LIMIT 1",
+    );
     this.#attempts = new Attempts(db);
     this.#lost = new LostMessages(db);
+    this.#locked = new LockedMessages(db);
     this.#sweep = new OldMessageSweep(db, INBOX, tally);
     this.#files = db.prepare(
       `SELECT received_at AS receivedAtMs, json_extract(body, '$.media') AS media FROM inbox
@@ -88,9 +93,34 @@ export class InboxStore {
     return {
       state: "kept",
       messages: messages.map((message) =>
-        this.#dedupe.isNew(channel, message, nowMs) ? this.#keep(channel, message, nowMs) : "duplicate",
+        this.#dedupe.isNew(channel, message, nowMs)
+          ? this.#keep(channel, message, nowMs)
+          : (this.#unlock(channel, message, nowMs) ?? "duplicate"),
       ),
     };
+  }
+
+  /** It keeps its number and its turn. Undefined: no such message is locked. */
+  #unlock(channel: string, message: NewMessage, nowMs: number): KeptMessage | undefined {
+    const kept = message.unlocks && this.#locked.unlock(channel, message);
+    if (kept && message.kind === "reaction") this.#box.end(kept.n, { state: "done", atMs: nowMs });
+    return kept;
+  }
+
+  /** Inside a transaction: ends the locked message of this key. Tells whether there was one. */
+  endLocked(channel: string, key: string, state: Exclude<InboxState, "waiting">): boolean {
+    const n = this.#locked.find(channel, key)?.n;
+    return n !== undefined && this.#endLocked(n, state);
+  }
+
+  /** Inside a transaction: those whose channel no longer looks after them have failed. Tells how many. */
+  endForgotten(beforeMs: number): number {
+    return this.#locked.before(beforeMs).filter((n) => this.#endLocked(n, "failed")).length;
+  }
+
+  #endLocked(n: number, state: Exclude<InboxState, "waiting">): boolean {
+    const error = state === "failed" ? ("KEYS_MISSING" as const) : undefined;
+    return this.#box.end(n, { state, atMs: this.#clock.now(), error });
   }
 
   #keep(channel: string, { kind, lane, body }: NewMessage, nowMs: number): KeptMessage {
@@ -102,7 +132,7 @@ export class InboxStore {
     return { n, turnId };
   }
 
-  /** In order of arrival. */
+  /** In order of arrival, without those that are locked. */
   waiting(): WaitingMessage[] {
     return this.#waiting.all() as unknown as WaitingMessage[];
   }
@@ -130,7 +160,8 @@ export class InboxStore {
 
   /** Some of those that failed or were dropped, to take them up again. */
   ended(filter: EndedFilter): EndedPage<WaitingMessage> {
-    return endedPage(this.#db, INBOX, "kind, lane", filter);
+    const page: EndedPage<WaitingMessage> = endedPage(this.#db, INBOX, "kind, lane", filter);
+    return { ...page, messages: page.messages.filter(({ kind }) => kind !== "locked") };
   }
 
   /**
@@ -162,8 +193,9 @@ export class InboxStore {
     return this.#box.end(n, { state, atMs: this.#clock.now(), error: code, failedAttempts });
   }
 
-  /** Inside a transaction: a failed or dropped one waits again, with all its attempts before it. Tells whether it was one. */
+  /** Inside a transaction: a failed or dropped one waits again, with all its attempts before it. Tells whether it was one that can be read. */
   reopen(n: number): boolean {
+    if (this.#box.read(n)?.kind === "locked") return false;
     this.#lost.told(n);
     return this.#box.reopen(n);
   }
