@@ -9,6 +9,8 @@ export interface Home {
   readonly secretKey: string;
   readonly stateDir: string;
   readonly database: string;
+  /** Files that no message was sent with yet. */
+  readonly uploadsDir: string;
   readonly runDir: string;
   readonly lock: string;
   readonly controlSocket: string;
@@ -27,6 +29,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     secretKey: join(root, ".secret_key"),
     stateDir,
     database: join(stateDir, "svc.db"),
+    uploadsDir: join(stateDir, "uploads"),
     runDir,
     lock: join(runDir, "lock"),
     controlSocket: join(runDir, "control.sock"),

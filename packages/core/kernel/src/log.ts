@@ -6,7 +6,7 @@
 import type { Clock, LogFields, Logger } from "@svc/contract";
 import { LOG_LEVELS, type LogEntry, type LogLevel, type LogPair } from "./log-line.ts";
 import { type LineSink, LogOutput, type LogOutputOptions } from "./log-output.ts";
-import { createRedactor } from "./redact.ts";
+import { createRedactor, type KnownSecret } from "./redact.ts";
 import { currentScope } from "./scope.ts";
 
 export interface LoggerOptions extends LogOutputOptions {
@@ -14,14 +14,14 @@ export interface LoggerOptions extends LogOutputOptions {
   readonly level: LogLevel;
   readonly clock: Clock;
   /** Secrets known at start; `setSecrets` replaces them. */
-  readonly redact?: () => readonly string[];
+  readonly redact?: () => readonly KnownSecret[];
 }
 
 export interface KernelLogger extends Logger {
   /** The same sink with `fields` on every line. */
   child(fields: LogFields): KernelLogger;
   /** Secrets of the configuration in force. Holds for every child too. */
-  setSecrets(secrets: readonly string[]): void;
+  setSecrets(secrets: readonly KnownSecret[]): void;
   /** Least severe level from now on. Holds for every child too. */
   setLevel(level: LogLevel): void;
   /** The file written from now on; `undefined`: none. Holds for every child too, and closes nothing. */

@@ -1,20 +1,16 @@
 /** Takes secrets out of text that leaves the process: log lines, reasons of failed features. */
+import { formsOf } from "./secret-forms.ts";
+import { SecretPrint } from "./secret-print.ts";
 
 /** Stands for a secret. Of one length, so that it doesn't tell the secret's. */
 export const DOTS = "••••••";
 
-/**
- * A shorter secret stands in every other word: to take it out everywhere would leave no line that says anything, and with
- * each gap show where a letter of it stood.
- */
-const LEAST_CHARS = 4;
-
-/** Whether a secret, which is not blank, is taken out of no text. */
-export const isTooShort = (secret: string): boolean => secret.trim().length < LEAST_CHARS;
+/** A secret of the config: as text, or as what recognises it where the text is not kept. */
+export type KnownSecret = string | SecretPrint;
 
 export interface Redactor {
   /** Replaces the list; every later line is judged by it. Blank and too short entries are ignored. */
-  setSecrets(secrets: readonly string[]): void;
+  setSecrets(secrets: readonly KnownSecret[]): void;
   /** `text` without any configured secret of four characters or more, pairing token or bearer credential. */
   redact(text: string): string;
   /**
@@ -29,17 +25,44 @@ const PAIRING_TOKEN = /svc_[0-9a-f]{64}/gi;
 /** RFC 6750 credentials. The words "bearer token" of our own sentences are no credential. */
 const BEARER = /\b(bearer)\s+(?!tokens?(?![\w.~+/=-]))[^\s"',;]+/gi;
 
-export function createRedactor(secrets: readonly string[] = []): Redactor {
-  let forms = formsOf(secrets);
+export function createRedactor(secrets: readonly KnownSecret[] = []): Redactor {
+  let forms = textForms(secrets);
   let pattern = patternOf(forms);
+  let prints = secrets.filter((secret) => secret instanceof SecretPrint);
   return {
-    setSecrets: (list) => {
-      forms = formsOf(list);
+    setSecrets(list) {
+      forms = textForms(list);
       pattern = patternOf(forms);
+      prints = list.filter((secret) => secret instanceof SecretPrint);
     },
-    redact: (text) => redactPatterns(pattern === undefined ? text : text.replace(pattern, DOTS)),
-    partial: (text) => Math.max(partialToken(text), ...forms.map((form) => overlap(text, form))),
+    redact(text) {
+      const found = prints.flatMap((print) => print.find(text));
+      if (found.length > 0) return redactPatterns(masked(text, [...found, ...matchesOf(text, pattern)]));
+      return redactPatterns(pattern === undefined ? text : text.replace(pattern, DOTS));
+    },
+    partial: (text) =>
+      Math.max(
+        partialToken(text),
+        ...forms.map((form) => overlap(text, form)),
+        ...prints.map((print) => print.partial(text)),
+      ),
   };
+}
+
+const matchesOf = (text: string, pattern: RegExp | undefined): [number, number][] =>
+  pattern === undefined
+    ? []
+    : Array.from(text.matchAll(pattern), ({ index, 0: { length } }) => [index, index + length]);
+
+/** Places that overlap go as one: of two secrets that share characters no rest stays. */
+function masked(text: string, places: readonly (readonly [number, number])[]): string {
+  let said = "";
+  let at = 0;
+  for (const [start, end] of places.toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
+    if (start >= at) said += `${text.slice(at, start)}${DOTS}`;
+    at = Math.max(at, end);
+  }
+  return said + text.slice(at);
 }
 
 /** Length of the longest end of `text` that `form` begins with, the whole form excepted. */
@@ -66,17 +89,7 @@ function patternOf(forms: readonly string[]): RegExp | undefined {
   return forms.length === 0 ? undefined : new RegExp(forms.map((form) => RegExp.escape(form)).join("|"), "g");
 }
 
-/** Beside the secret itself the forms in which it turns up inside a longer text: quoted in JSON, in a URL. */
-function formsOf(secrets: readonly string[]): string[] {
-  const forms = new Set<string>();
-  for (const secret of secrets) {
-    if (isTooShort(secret)) continue;
-    for (const form of [secret, secret.trim()]) {
-      forms.add(form);
-      forms.add(JSON.stringify(form).slice(1, -1));
-      forms.add(encodeURIComponent(form.toWellFormed()));
-      forms.add(new URLSearchParams([["", form]]).toString().slice(1));
-    }
-  }
+function textForms(secrets: readonly KnownSecret[]): string[] {
+  const forms = new Set(secrets.flatMap((secret) => (typeof secret === "string" ? formsOf(secret) : [])));
   return [...forms].sort((a, b) => b.length - a.length);
 }

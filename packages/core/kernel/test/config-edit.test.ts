@@ -118,6 +118,15 @@ describe("what can't be done is refused", () => {
   });
 });
 
+test("the only line breaks of a text are kept when they go with a value", async () => {
+  const text = "c = [\r\n  'x', # c\r\n]";
+  const changes = [
+    { path: ["c"], value: "" },
+    { path: ["a"], value: [] },
+  ];
+  expect(await setConfigValues(text, changes)).toBe('c = ""\r\na = []');
+});
+
 describe("properties", () => {
   const name = fc.constantFrom("a", "b", "c", "d e", "gpt-5.2", "é", "__proto__", "toString", "");
   const scalar = fc.oneof(

@@ -2,7 +2,7 @@
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { formatProblems, variableName, walkSchema } from "../src/index.ts";
+import { formatProblems, hashedSecret, variableName, walkSchema } from "../src/index.ts";
 import { FEATURES, mailpush, makeFixture, PROVIDER_A, providerA } from "./config-fixtures.ts";
 
 const fixture = makeFixture();
@@ -84,7 +84,7 @@ describe("SVC__ overrides", () => {
     expect(config.core.tools.disabled).toEqual([]);
     expect(config.core["security.policy"].autonomy).toBe("full");
     expect(config.core.model.price).toEqual({ input_per_million: 0.1, output_per_million: 2.5 });
-    expect(config.core["channels_config.webhook"].secret).toBe("true");
+    expect(config.core["channels_config.webhook"].secret).toEqual(hashedSecret("true"));
   });
 
   test("records keep the file's spelling, lists take tables as JSON, unions take what fits", async () => {

@@ -1,4 +1,5 @@
 // behaviour, Defaults: a section that is there turns its feature on, unless it says no; an absent feature is explained.
+import { hashedSecret } from "../src/index.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import {
   alwaysOn,
@@ -20,7 +21,7 @@ describe("features outside this build", () => {
     expect(problems).toMatchObject([{ code: "FEATURE_ABSENT", line: 3, key: "channels_config.federated" }]);
     expect(problems[0]?.message).toBe(
       "this section needs the feature channel-federated, not in this build; profiles that have it: standard, full; " +
-        "build it in with: pnpm build minimal --with channel-federated",
+        "build it in with: npx pnpm build home --with channel-federated",
     );
   });
 
@@ -75,11 +76,11 @@ describe("what turns a feature on", () => {
     const without = await fixture.load({}, "[channels_config.webhook]\nsecret = 's'");
     expect(without.enabled(webhookOut)).toBe(false);
     expect(without.configOf(webhookOut)).toBeUndefined();
-    expect(without.section("channels_config.webhook")).toEqual({ secret: "s" });
+    expect(without.section("channels_config.webhook")).toEqual({ secret: hashedSecret("s") });
     const on = await fixture.load({}, "[channels_config.webhook]\nsecret = 's'\nurl = 'http://h/'");
     expect(on.configOf(webhookOut)).toEqual({ url: "http://h/", retries: 3 });
-    expect(on.section("channels_config.webhook")).toEqual({ secret: "s", url: "http://h/", retries: 3 });
-    expect(on.core["channels_config.webhook"].secret).toBe("s");
+    expect(on.section("channels_config.webhook")).toEqual({ secret: hashedSecret("s"), url: "http://h/", retries: 3 });
+    expect(on.core["channels_config.webhook"].secret).toEqual(hashedSecret("s"));
     expect(await fixture.lines("[channels_config.webhook]\nretries = 1")).toEqual([
       "config.toml:1  channels_config.webhook.url: is required",
     ]);

@@ -12,6 +12,7 @@ import {
   loadConfig,
   type LoadedConfig,
   type Problem,
+  createRedactor,
 } from "../src/index.ts";
 
 const load = () => Promise.reject(new Error("the config never loads a feature"));
@@ -119,6 +120,7 @@ const entry = (id: string, sections: string[], rest: Partial<CatalogueEntry> = {
   included: false,
   planned: false,
   profiles: [],
+  build: `npx pnpm build home --with ${rest.flag ?? id}`,
   ...rest,
 });
 
@@ -175,3 +177,10 @@ access_token = "token-of-a"
 phone_number_id = "1"
 verify_token = "verify-of-a"
 `;
+
+/** Of `texts` those that the config does not know as its secrets, neither as text nor by a hash. */
+export function unknownIn(config: LoadedConfig, texts: readonly string[]): string[] {
+  const known = config.secrets();
+  const { redact } = createRedactor(known);
+  return texts.filter((text) => !known.includes(text) && redact(text) === text);
+}

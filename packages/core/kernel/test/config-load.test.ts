@@ -121,7 +121,7 @@ bord = "x"
     ["[gateway]\nhost = nan", "gateway.host: must be text"],
     [
       "[gateway]\npublic_url = 'https://user:pass@h/'",
-      "gateway.public_url: must be an http:// or https:// URL without a user name or password",
+      "gateway.public_url: must be an http:// or https:// URL without a user name, password, query or fragment, in ASCII; a name of other letters begins with xn--",
     ],
     ["[tools]\ndisabled = 'x'", "tools.disabled: must be a list, each item text"],
   ])("%j", async (toml, told) => {

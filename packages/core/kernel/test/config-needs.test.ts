@@ -21,6 +21,7 @@ const entry = (rest: Partial<CatalogueEntry>): CatalogueEntry => ({
   ...any,
   id: "other-way",
   included: false,
+  build: `npx pnpm build home --with ${rest.flag ?? "other-way"}`,
   ...rest,
 });
 
@@ -44,7 +45,7 @@ test("the key is told with the flag, the profiles and the build that has the fea
   expect(problem).toMatchObject({ code: "FEATURE_ABSENT", line: 3, key: "two_ways.there" });
   expect(problem?.message).toBe(
     "this key needs the feature the-flag, not in this build; profiles that have it: full; " +
-      "build it in with: pnpm build minimal --with the-flag",
+      "build it in with: npx pnpm build home --with the-flag",
   );
 });
 

@@ -33,10 +33,23 @@ describe("construction", () => {
   test("told which build it is in, where anybody knows", async () => {
     const builds: FeatureContext["build"][] = [];
     const definitions = ["one", "two"].map((id) => feature(id, ({ build }) => (builds.push(build), {})));
-    const build = { version: "1.2.3", commit: "0123abc", profile: "full" };
+    const build = {
+      version: "1.2.3",
+      commit: "0123abc",
+      profile: "full",
+      recipe: { profile: "full", with: [], without: [] },
+    };
     const enabled = definitions.map((definition, index) => ({ definition, config: 0, ...(index === 0 && { build }) }));
     await lifecycleOf(definitions, { enabled }).lifecycle.construct();
-    expect(builds).toEqual([build, { version: "unknown", commit: "unknown", profile: "unknown" }]);
+    expect(builds).toEqual([
+      build,
+      {
+        version: "unknown",
+        commit: "unknown",
+        profile: "unknown",
+        recipe: { profile: "minimal", with: [], without: [] },
+      },
+    ]);
   });
 
   test("with the outgoing client made for it, or one that refuses", async () => {
@@ -78,7 +91,11 @@ describe("construction", () => {
       { ingress: [WAY_IN] },
       "an ingress needs a channel whose messages come in by it",
     ],
-    ["has a run that is no function", { run: 5 } as never, "register, run and shutdown must be functions"],
+    [
+      "has a run that is no function",
+      { run: 5 } as never,
+      "register, run, shutdown and promptContext must be functions",
+    ],
   ])("a feature whose create %s is disabled; the others stay", async (_, contributions, reason) => {
     const { lifecycle, lines } = lifecycleOf([feature("bad", contributions), feature("good", { tools: [tool("b")] })]);
     await lifecycle.construct();

@@ -112,6 +112,7 @@ describe("the backend in force", () => {
     sections: ["observability"],
     included: false,
     profiles: ["full"],
+    build: `npx pnpm build home --with ${id}`,
     ...rest,
   });
   async function loaded(backend: string | undefined, features = FEATURES, catalogue: readonly CatalogueEntry[] = []) {
@@ -152,7 +153,7 @@ describe("the backend in force", () => {
       expect(config.backend).toBe("log");
       expect(config.warnings).toEqual([
         `observability.backend: this key needs the feature ${id}, not in this build; profiles that have it: full; ` +
-          `build it in with: pnpm build minimal --with ${id}; until then turns and deliveries are told in the log (backend "log")`,
+          `build it in with: npx pnpm build home --with ${id}; until then turns and deliveries are told in the log (backend "log")`,
       ]);
     },
   );

@@ -3,7 +3,9 @@ import { httpUrl, integer, type Marks, secret, trimEndOf } from "@svc/contract";
 import * as v from "valibot";
 import { agent, agentName, model, namedAgent, policy, price } from "./agent-schema.ts";
 import { browser } from "./browser-schema.ts";
+import { hashedSecret } from "./hashed-secret.ts";
 import { observability } from "./observability-schema.ts";
+import { publicUrl } from "./public-url.ts";
 import { sandbox } from "./sandbox-schema.ts";
 import { count, flag, list, text } from "./schema-pieces.ts";
 
@@ -19,6 +21,8 @@ const gateway = v.strictObject({
       v.string(),
       v.description("Address to listen on. Anything but loopback needs allow_public_bind."),
       v.metadata(AFTER_RESTART),
+      // As in a URL: [::1] is the address ::1.
+      v.transform((host) => /^\[([0-9a-f:.]+)\]$/i.exec(host)?.[1] ?? host),
     ),
     "127.0.0.1",
   ),
@@ -27,7 +31,7 @@ const gateway = v.strictObject({
     42617,
   ),
   allow_public_bind: flag(false, "Allow listening on an address that other machines can reach."),
-  public_url: v.optional(v.pipe(httpUrl(), v.description("The HTTPS URL that providers call."))),
+  public_url: v.optional(v.pipe(publicUrl(), v.description("The HTTPS URL that providers call."))),
   allowed_hosts: list("Host names served besides IP literals, localhost and the host of public_url."),
   require_pairing: flag(true, "POST /webhook needs a pairing bearer token."),
   require_signatures: flag(false, "A webhook whose secret is not configured is refused instead of trusted."),
@@ -163,7 +167,11 @@ export const coreSections = {
   }),
   "channels_config.webhook": v.strictObject({
     secret: v.optional(
-      v.pipe(secret({ generate: true }), v.description("Value callers of POST /webhook send as X-Webhook-Secret.")),
+      v.pipe(
+        secret({ generate: true, hashed: true }),
+        v.description("Value callers of POST /webhook send as X-Webhook-Secret."),
+        v.transform(hashedSecret),
+      ),
     ),
     signing_secret: v.optional(
       v.pipe(secret(), v.description("Key of the Standard Webhooks signature demanded on POST /webhook.")),

@@ -50,7 +50,7 @@ export async function checkDocument<Schema extends GenericSchema>(
     );
   const section = sectionOfDocument(schema);
   const { table } = parsed;
-  const structure = checkStructure(table, { section, children: new Map(), absent: [] });
+  const structure = checkStructure(table, { section, children: new Map(), absent: [], aliases: new Map() });
   const { value, findings } = validateSection(section, table, false);
   const problems = withoutVague([...structure, ...findings, ...rules(table)]);
   if (problems.length > 0) {

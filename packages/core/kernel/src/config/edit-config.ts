@@ -24,9 +24,16 @@ export async function setConfigValues(text: string, changes: readonly ConfigChan
     assign(expected, change);
     edited = await changed(edited, change);
   }
+  edited = withLineBreaksOf(text, edited);
   if (!isDeepStrictEqual(await tableOf(edited).catch(() => undefined), expected)) throw unchangeable();
   return edited;
 }
+
+/** The only line breaks of `text` may have gone with a value that was replaced, so that what came after it has others. */
+export const withLineBreaksOf = (text: string, edited: string): string =>
+  text.includes("\r\n") && !BARE_LINE_FEED.test(text) ? edited.replaceAll(/\r?\n/g, "\r\n") : edited;
+
+const BARE_LINE_FEED = /(?<!\r)\n/;
 
 /**
  * `text` with one item more at the end of a list, which is made when it is missing; the same text where `isSame` finds it there.
@@ -87,7 +94,7 @@ function itemsOf(table: Table, list: Path): unknown[] {
 }
 
 /** What a config's text says. Throws CONFIG_INVALID. */
-async function tableOf(text: string): Promise<Table> {
+export async function tableOf(text: string): Promise<Table> {
   const parsed = await parseToml(text);
   if ("table" in parsed) return parsed.table;
   const { line, column, message } = parsed.fault;
@@ -114,8 +121,9 @@ async function changed(text: string, { path, value }: ConfigChange): Promise<str
   const [{ readPlaces }, { insertionOf }] = await Promise.all([import("./toml-places.ts"), import("./toml-insert.ts")]);
   try {
     const range = readPlaces(text).rangeOf(path);
-    if (range) return text.slice(0, range[0]) + tomlValue(value) + text.slice(range[1]);
-    const insertion = insertionOf(text, path, tomlValue(value));
+    const written = text.includes("\r\n") ? tomlValue(value).replaceAll("\n", "\r\n") : tomlValue(value);
+    if (range) return text.slice(0, range[0]) + written + text.slice(range[1]);
+    const insertion = insertionOf(text, path, written);
     if (insertion) return text.slice(0, insertion.at) + insertion.text + text.slice(insertion.at);
   } catch (cause) {
     // The two parsers differ at the edges of TOML.

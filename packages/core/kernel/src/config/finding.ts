@@ -1,5 +1,5 @@
 /** A problem as the checks find it; `report.ts` finds its place and its "did you mean". */
-import type { CatalogueEntry, ErrorCode } from "@svc/contract";
+import { buildCommand, type CatalogueEntry, type ErrorCode } from "@svc/contract";
 import { keyText, type Path } from "./table.ts";
 
 export interface Finding {
@@ -41,7 +41,15 @@ export const wrongItems = (
 ): Finding[] => items.flatMap((item, index) => (isRight(item) ? [] : [badValue([...path, index], message)]));
 
 /** What the catalogue says of a feature outside this build. */
-export type Absent = Pick<CatalogueEntry, "flag" | "planned" | "profiles">;
+export type Absent = Pick<CatalogueEntry, "flag" | "planned" | "profiles" | "build">;
+
+/** A feature that the catalogue does not list: one of a package from elsewhere. */
+export const absentOf = (id: string): Absent => ({
+  flag: id,
+  planned: false,
+  profiles: [],
+  build: buildCommand({ profile: "<profile>", with: [], without: [] }, id),
+});
 
 /** `entries`: the features outside this build that claim the section. */
 export const absentFeature = (path: Path, entries: readonly Absent[], rest: Partial<Finding> = {}): Finding =>
@@ -63,9 +71,8 @@ export function needsFeature(
   }
   const profiles = [...new Set(written.flatMap((entry) => entry.profiles))];
   const has = profiles.length === 0 ? "no profile has it" : `profiles that have it: ${profiles.join(", ")}`;
-  const message =
-    `this ${what} needs ${feature}, not in this build; ${has}; ` +
-    `build it in with: pnpm build minimal --with ${flags[0]}`;
+  const { build } = written[0]!;
+  const message = `this ${what} needs ${feature}, not in this build; ${has}; build it in with: ${build}`;
   return { code: "FEATURE_ABSENT", path, at: "key", message, ...rest };
 }
 

@@ -11,6 +11,7 @@ import type { Home } from "../home.ts";
 import { backendInForce, backendWarnings } from "../observe/backend.ts";
 import { openKeyRing } from "../secrets/key-ring.ts";
 import { type ParsedConfig, parseConfig, readConfigFile } from "./config-file.ts";
+import { absentBrowser, browserWarnings } from "./browser-backend.ts";
 import { channelAgentRules } from "./agent-rules.ts";
 import { coreRules } from "./core-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
@@ -21,7 +22,16 @@ import { LoadedConfig, type LoadedSection } from "./loaded-config.ts";
 import { neededFeatures } from "./needed-features.ts";
 import { ConfigError } from "./problem.ts";
 import { report } from "./report.ts";
-import { hasPlainSecret, secretTexts, settleSecrets, shortSecrets } from "./secret-values.ts";
+import {
+  guessableSecrets,
+  hashSecrets,
+  hasPlainSecret,
+  knownSecrets,
+  secretPlaces,
+  settleSecrets,
+  shortSecrets,
+  textsOf,
+} from "./secret-values.ts";
 import { type Section, sectionsOf, sectionTables } from "./sections.ts";
 import { checkStructure } from "./structure.ts";
 import { emptyTable, isTable, keyText, type Table, valueAt } from "./table.ts";
@@ -65,7 +75,7 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
   const sections = sectionsOf(features);
   const tables = sectionTables(sections, catalogue);
   const all = [...sections.values()];
-  const secretsOfFile = secretTexts(table, all);
+  const placesInFile = secretPlaces(table, all);
   const plainInFile = hasPlainSecret(table, all);
 
   const { findings, origins } = overlayEnvironment(table, env, sections, tables);
@@ -81,20 +91,35 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
   const core = coreValues(values);
   findings.push(...coreRules(core), ...channelAgentRules(core, values.values()));
   const headers = headerSecrets(valueAt(table, ["observability", "otel_headers"]));
-  const secrets = [...new Set([...secretsOfFile, ...secretTexts(table, all), ...headers])];
   const told = withUnread(withoutVague(findings), unread);
-  if (told.length > 0) throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
+  if (told.length > 0) {
+    const secrets = textsOf([...placesInFile, ...secretPlaces(table, all)], headers);
+    throw new ConfigError(file, await report(told, { file, text, origins, secrets }));
+  }
+  const secrets = knownSecrets([...placesInFile, ...secretPlaces(table, all)], headers);
 
-  const { observability } = core as CoreConfig;
+  const { browser, observability } = core as CoreConfig;
   const backend = backendInForce(observability, features);
   const short = shortSecrets(table, all);
+  const guessable = guessableSecrets(table, all);
+  for (const { section, input } of values.values()) hashSecrets(input, section);
   const warnings = [
     ...fileWarnings(file, mode, plainInFile, home),
     ...variableWarnings(env, all),
     ...shortSecretWarnings(short),
     ...backendWarnings(observability, backend, catalogue),
+    ...browserWarnings(absentBrowser(browser, features, catalogue)),
   ];
-  return new LoadedConfig({ file, sections: values, secrets, shortSecrets: short, origins, warnings, backend });
+  return new LoadedConfig({
+    file,
+    sections: values,
+    secrets,
+    shortSecrets: short,
+    guessableSecrets: guessable,
+    origins,
+    warnings,
+    backend,
+  });
 }
 
 /** Of core's sections those that are valid. */

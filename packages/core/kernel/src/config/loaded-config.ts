@@ -5,12 +5,13 @@ import type { CoreConfig } from "./core-schema.ts";
 import { redactedTable, withDefaults } from "./redacted.ts";
 import { isImplicit, type Section, type SectionPart } from "./sections.ts";
 import { nodeCrypto } from "../node-crypto.ts";
+import type { KnownSecret } from "../redact.ts";
 import { isTable, type Table } from "./table.ts";
 import { isUnset, keysOf } from "./validate.ts";
 
 export interface LoadedSection {
   readonly section: Section;
-  /** Its keys as set by file and environment, secrets in plain text. */
+  /** Its keys as set by file and environment, secrets in plain text but for those that are kept as a hash. */
   readonly input: Table;
   readonly present: boolean;
   readonly on: boolean;
@@ -21,8 +22,9 @@ export interface LoadedSection {
 interface Content {
   readonly file: string;
   readonly sections: ReadonlyMap<string, LoadedSection>;
-  readonly secrets: readonly string[];
+  readonly secrets: readonly KnownSecret[];
   readonly shortSecrets: readonly string[];
+  readonly guessableSecrets: readonly string[];
   readonly origins: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
   readonly backend: Backend;
@@ -91,14 +93,19 @@ export class LoadedConfig {
     return !part || part.entries.size === 0 || !isUnset(keysOf(part, loaded.section, loaded.input));
   }
 
-  /** Every secret value configured, for the redactor of the log; of the file also those that the environment beats. */
-  secrets(): string[] {
+  /** Every secret configured, for the redactor of the log; of the file also those that the environment beats. */
+  secrets(): KnownSecret[] {
     return [...this.#content.secrets];
   }
 
   /** Keys of the secrets that the redactor passes over, because they are too short. */
   shortSecrets(): readonly string[] {
     return this.#content.shortSecrets;
+  }
+
+  /** Keys of the secrets that are the operator's to choose, and have fewer than `LEAST_CHOSEN_CHARS` characters. */
+  guessableSecrets(): readonly string[] {
+    return this.#content.guessableSecrets;
   }
 
   /** The variable that set a key, `undefined` when the file or a default did. */

@@ -1,6 +1,6 @@
 /** Keys that are set and do nothing in this build, because the feature that makes something of them is not in it. */
 import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
-import { type Absent, type Finding, needsFeature } from "./finding.ts";
+import { type Absent, absentOf, type Finding, needsFeature } from "./finding.ts";
 import type { LoadedSection } from "./loaded-config.ts";
 
 export function neededFeatures(
@@ -22,4 +22,4 @@ export function neededFeatures(
 
 /** A catalogue without it is one of a test, or of a feature from elsewhere: then its id is all that is known. */
 const entryOf = (id: string, catalogue: readonly CatalogueEntry[]): Absent =>
-  catalogue.find((entry) => entry.id === id) ?? { flag: id, planned: false, profiles: [] };
+  catalogue.find((entry) => entry.id === id) ?? absentOf(id);

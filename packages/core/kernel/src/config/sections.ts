@@ -34,6 +34,8 @@ export interface SectionTable {
   section?: Section;
   readonly children: Map<string, SectionTable>;
   readonly absent: CatalogueEntry[];
+  /** Other names of tables in it, as a person may write them: name → section. */
+  readonly aliases: Map<string, string>;
 }
 
 /** A section that a feature owns can always be turned off without being removed. */
@@ -79,10 +81,13 @@ export function sectionTables(
   sections: ReadonlyMap<string, Section>,
   catalogue: readonly CatalogueEntry[],
 ): SectionTable {
-  const root: SectionTable = { children: new Map(), absent: [] };
+  const root: SectionTable = { children: new Map(), absent: [], aliases: new Map() };
   for (const section of sections.values()) tableAt(root, section.path).section = section;
   for (const entry of catalogue) {
     if (!entry.included) for (const name of entry.sections) tableAt(root, name.split(".")).absent.push(entry);
+    for (const [alias, section] of Object.entries(entry.aliases ?? {})) {
+      tableAt(root, section.split(".").slice(0, -1)).aliases.set(alias, section);
+    }
   }
   return root;
 }
@@ -90,7 +95,7 @@ export function sectionTables(
 function tableAt(root: SectionTable, path: readonly string[]): SectionTable {
   let table = root;
   for (const name of path) {
-    const next: SectionTable = table.children.get(name) ?? { children: new Map(), absent: [] };
+    const next: SectionTable = table.children.get(name) ?? { children: new Map(), absent: [], aliases: new Map() };
     table.children.set(name, next);
     table = next;
   }

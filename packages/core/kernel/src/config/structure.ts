@@ -18,7 +18,10 @@ export function checkStructure(table: Table, tables: SectionTable, path: Path = 
     const node = tables.section?.entries.get(name);
     if (node) return checkKeys(value, node, here);
     const item = tables.section?.item;
-    return item ? checkNamed(value, item, here) : [unknownKey(here, namesIn(tables), tables.absent)];
+    if (item) return checkNamed(value, item, here);
+    const meant = tables.aliases.get(name);
+    if (meant !== undefined) return [badKey(here, `this section is called [${meant}]`)];
+    return [unknownKey(here, namesIn(tables), tables.absent)];
   });
 }
 

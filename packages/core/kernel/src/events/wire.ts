@@ -82,6 +82,8 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
       };
     case "channel-health":
       return { channel: event.channel, feature: event.feature, state: event.state, reason: event.reason ?? null };
+    case "hardware-changed":
+      return { added: event.added, removed: event.removed, connected: event.connected };
   }
 }
 

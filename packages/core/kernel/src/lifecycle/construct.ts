@@ -36,6 +36,14 @@ export interface EnabledFeature {
   readonly state?: FeatureContext["state"];
   /** Where its messages go. Default: they are refused. */
   readonly receive?: FeatureContext["receive"];
+  /** What starts procedures. Default: it is refused. */
+  readonly trigger?: FeatureContext["trigger"];
+  /** What other features provide. Default: nothing. */
+  readonly capabilities?: FeatureContext["capabilities"];
+  /** Default: told to nobody. */
+  readonly publish?: FeatureContext["publish"];
+  /** Default: never made anew. */
+  readonly refresh?: (() => void) | undefined;
 }
 
 /** What the feature is made of beside its section, as it is now. */
@@ -70,6 +78,10 @@ export async function construct(
     secretsOf = () => NO_STORE,
     state = NO_STORE,
     receive = refuseMessages,
+    trigger = refuseEvents,
+    capabilities = () => [],
+    publish = () => {},
+    refresh = () => {},
   } = feature;
   const module = await definition.load();
   return () => {
@@ -94,6 +106,10 @@ export async function construct(
         secretsOf,
         state,
         receive,
+        trigger,
+        capabilities,
+        publish,
+        refresh,
         ...surroundings,
       }),
     );
@@ -123,7 +139,12 @@ const noChild: FeatureContext["child"] = () => {
 const refuse = (): Promise<never> =>
   Promise.reject(new SvcError("ADDRESS_REFUSED", "This process gives features no outgoing client."));
 
-const NO_BUILD: FeatureContext["build"] = Object.freeze({ version: "unknown", commit: "unknown", profile: "unknown" });
+const NO_BUILD: FeatureContext["build"] = Object.freeze({
+  version: "unknown",
+  commit: "unknown",
+  profile: "unknown",
+  recipe: { profile: "minimal", with: [], without: [] },
+});
 
 const noSpeech = (): Promise<never> => Promise.reject(new SvcError("CHANNEL_CANNOT", "This process has no speech."));
 const NO_SPEECH: FeatureContext["speech"] = Object.freeze({
@@ -139,6 +160,9 @@ const noReadings = (): never => {
 
 const refuseMessages: FeatureContext["receive"] = () =>
   Promise.reject(new SvcError("CHANNEL_DOWN", "This process takes no messages."));
+
+const refuseEvents: FeatureContext["trigger"] = () =>
+  Promise.reject(new SvcError("CHANNEL_DOWN", "This process starts no procedures."));
 
 const noStore = (): Promise<never> =>
   Promise.reject(new SvcError("STORE_FAILED", "This process keeps nothing for features."));

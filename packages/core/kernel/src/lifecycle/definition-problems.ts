@@ -19,6 +19,15 @@ export function definitionProblems(
   const keys = new Map<string, Map<string, string>>();
   for (const [section, schema] of Object.entries(coreSections)) keys.set(section, claimed(keysOf(schema), "core"));
 
+  const commands = new Map<string, string>();
+  for (const definition of definitions) {
+    for (const command of Object.keys(definition.commands ?? {})) {
+      const other = commands.get(command);
+      if (other === undefined) commands.set(command, definition.id);
+      else problems.push(`command "${command}" is offered by both feature "${other}" and feature "${definition.id}"`);
+    }
+  }
+
   const features = new Set(definitions.filter(({ partOf }) => partOf === undefined).map(({ id }) => id));
   for (const { id, partOf, section, extends: extended, config } of definitions) {
     const who = `feature ${JSON.stringify(id)}`;

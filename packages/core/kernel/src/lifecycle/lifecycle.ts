@@ -10,7 +10,7 @@
  *
  *   prepare()     a reload: features whose config changed are made anew beside the old ones; `commit` swaps them in
  */
-import { type ClientId, SvcError, type SvcEvent } from "@svc/contract";
+import { type ClientId, type FindCapabilities, findProvided, SvcError, type SvcEvent } from "@svc/contract";
 import { coreSections } from "../config/core-schema.ts";
 import { buildRegistry, type Registry, type RegistryPart } from "../registry/registry.ts";
 import { conflict, contributionProblems } from "./contribution-problems.ts";
@@ -161,7 +161,16 @@ export class Lifecycle {
   }
 
   readonly #make = (feature: EnabledFeature): FeatureLife =>
-    new FeatureLife(feature, this.#options, this.#limits, (life) => this.#tellState(life));
+    new FeatureLife({ ...feature, capabilities: this.#capabilities }, this.#options, this.#limits, (life) =>
+      this.#tellState(life),
+    );
+
+  /** Of features in force that did not fail; one that is made for a reload counts from its commit on. */
+  readonly #capabilities: FindCapabilities = (capability) =>
+    findProvided(
+      this.#lives.flatMap(({ part, health }) => (health.state === "failed" ? [] : (part?.provides ?? []))),
+      capability,
+    );
 
   #tellState(life: FeatureLife): void {
     const inForce = this.#livesById.get(life.definition.id);

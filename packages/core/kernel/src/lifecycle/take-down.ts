@@ -32,6 +32,7 @@ export function takeDown(
 ): ConstructedFeature {
   const { register, run, shutdown } = made;
   const [tools, readers, routes] = [all(made.tools), all(made.readers), all(made.routes)];
+  const { provides = [], promptContext } = made;
   const ingress = all(made.ingress);
   const [channels, sandboxes, observers] = [one(made.channel), one(made.sandbox), one(made.observer)];
   for (const tool of tools) demand(isTool(tool), "a tool needs name, description, input, approval and run()");
@@ -42,8 +43,13 @@ export function takeDown(
   for (const channel of channels) demand(typeof channel.send === "function", "a channel needs send()");
   for (const sandbox of sandboxes) demand(isSandbox(sandbox), "a sandbox backend needs id, probe() and open()");
   for (const observer of observers) demand(typeof observer.record === "function", "an observer needs record()");
-  for (const step of [register, run, shutdown]) {
-    demand(step === undefined || typeof step === "function", "register, run and shutdown must be functions");
+  for (const { capability } of provides)
+    demand(CAPABILITY_ID.test(capability.id), "a capability needs an id: a-z 0-9 -");
+  for (const step of [register, run, shutdown, promptContext]) {
+    demand(
+      step === undefined || typeof step === "function",
+      "register, run, shutdown and promptContext must be functions",
+    );
   }
   const channelId = channelIdOf(definition);
   return Object.freeze({
@@ -57,6 +63,8 @@ export function takeDown(
       ingress: Object.freeze(ingress.map((way) => Object.freeze([channelId, way] as const))),
       observers,
       routes,
+      provides: Object.freeze([...provides]),
+      promptContext: promptContext?.bind(made),
     }),
     register: register?.bind(made),
     run: run?.bind(made),
@@ -82,6 +90,8 @@ const one = <T extends object>(made: T | undefined): readonly T[] =>
 function demand(held: boolean, message: string): void {
   if (!held) throw new TypeError(message);
 }
+
+const CAPABILITY_ID = /^[a-z][a-z0-9-]{0,63}$/;
 
 const isTool = (tool: Tool): boolean =>
   typeof tool.name === "string" &&

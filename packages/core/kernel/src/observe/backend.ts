@@ -1,7 +1,7 @@
 /** Who watches: `[observability] backend` as it is in force, which may not be what the file says. */
 import type { CatalogueEntry, FeatureDefinition } from "@svc/contract";
 import type { CoreConfig } from "../config/core-schema.ts";
-import { needsFeature } from "../config/finding.ts";
+import { absentOf, needsFeature } from "../config/finding.ts";
 
 type Section = CoreConfig["observability"];
 export type Backend = Section["backend"];
@@ -23,7 +23,7 @@ export function backendWarnings(
 ): readonly string[] {
   if (backend === inForce) return [];
   const id = `observability-${backend}`;
-  const entry = catalogue.find((each) => each.id === id) ?? { flag: id, planned: false, profiles: [] };
+  const entry = catalogue.find((each) => each.id === id) ?? absentOf(id);
   const { message } = needsFeature("key", ["observability", "backend"], [entry]);
   return [`observability.backend: ${message}; until then turns and deliveries are told in the log (backend "log")`];
 }

@@ -1,5 +1,16 @@
 /** What this process can do, fixed once start-up is over. A reload builds a new one and swaps the reference. */
-import type { Channel, DocumentReader, Ingress, Observer, Route, SandboxBackend, Tool } from "@svc/contract";
+import {
+  type Channel,
+  type DocumentReader,
+  type FindCapabilities,
+  findProvided,
+  type Ingress,
+  type Observer,
+  type Provided,
+  type Route,
+  type SandboxBackend,
+  type Tool,
+} from "@svc/contract";
 import { FrozenMap } from "./frozen-map.ts";
 
 export interface Registry {
@@ -16,6 +27,14 @@ export interface Registry {
   readonly ingress: readonly RegisteredIngress[];
   readonly observers: readonly RegisteredObserver[];
   readonly routes: readonly RegisteredRoute[];
+  /** What features provide to others, by key. */
+  readonly capabilities: FindCapabilities;
+  readonly promptContexts: readonly RegisteredPromptContext[];
+}
+
+export interface RegisteredPromptContext {
+  readonly feature: string;
+  readonly text: () => string;
 }
 
 export interface RegisteredRoute {
@@ -46,10 +65,13 @@ export interface RegistryPart {
   readonly ingress: readonly (readonly [channel: string, ingress: Ingress])[];
   readonly observers: readonly Observer[];
   readonly routes: readonly Route[];
+  readonly provides?: readonly Provided[];
+  readonly promptContext?: (() => string) | undefined;
 }
 
 /** Throws on a name that comes twice, which the conflict check has to have found before. */
 export function buildRegistry(parts: readonly RegistryPart[]): Registry {
+  const provided = parts.flatMap(({ provides = [] }) => provides);
   return Object.freeze({
     tools: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, tool] as const))),
     toolOwners: new FrozenMap(parts.flatMap((part) => part.tools.map((tool) => [tool.name, part.feature] as const))),
@@ -67,6 +89,10 @@ export function buildRegistry(parts: readonly RegistryPart[]): Registry {
     ),
     routes: Object.freeze(
       parts.flatMap(({ feature, routes }) => routes.map((route) => Object.freeze({ feature, route }))),
+    ),
+    capabilities: <T>(capability: Parameters<typeof findProvided<T>>[1]) => findProvided(provided, capability),
+    promptContexts: Object.freeze(
+      parts.flatMap(({ feature, promptContext: text }) => (text ? [Object.freeze({ feature, text })] : [])),
     ),
   });
 }
