@@ -3,6 +3,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Clock, Logger, SessionEvent, TurnEvent } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
+import type { Attachments } from "./attachments/attachments.ts";
 import type { ModelOpener } from "./models/agent-models.ts";
 import type { AgentSet } from "./profiles.ts";
 import type { Redaction } from "./turn/redacted-stream.ts";
@@ -25,6 +26,8 @@ export interface AgentOptions {
   readonly isListened?: () => boolean;
   /** Asks a person in turns whose caller brings nobody. Without it their acting calls that must be asked for are refused. */
   readonly ask?: AskPerson;
+  /** Files that come with messages. Default: none can. */
+  readonly attachments?: Attachments;
   /** In place of the models that the config names; for tests. */
   readonly model?: LanguageModelV4 | ModelOpener;
 }

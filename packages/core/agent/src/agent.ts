@@ -47,7 +47,7 @@ class RunningAgent implements Agent {
   readonly #titles: Titles;
   #agents: AgentSet;
 
-  constructor({ agents, store, clock, log, publish, isListened, ask, model, ...options }: AgentOptions) {
+  constructor({ agents, store, clock, log, publish, isListened, ask, model, attachments, ...options }: AgentOptions) {
     const redaction = redactionOf(options);
     const budget = new Budget(store.usage, clock);
     const { instruments = NO_INSTRUMENTS } = options;
@@ -65,8 +65,24 @@ class RunningAgent implements Agent {
     const { redact } = redaction;
     const keeper = new TurnKeeper({ store, clock, log, history: this.#history, spending, redact });
     const telling = { log, instruments, redaction, publish, isListened };
-    this.#turns = { store, clock, models: this.#models, budget, spending, keeper, ...telling, ask, profileOf };
-    this.#messages = new SentMessages({ turns: this.#turns, active: this.#active, history: this.#history });
+    this.#turns = {
+      store,
+      clock,
+      models: this.#models,
+      budget,
+      spending,
+      keeper,
+      ...telling,
+      ask,
+      attachments,
+      profileOf,
+    };
+    this.#messages = new SentMessages({
+      turns: this.#turns,
+      active: this.#active,
+      history: this.#history,
+      attachments,
+    });
     const sessions = new Sessions({
       store,
       clock,
@@ -142,8 +158,8 @@ class RunningAgent implements Agent {
     let isHanded = false;
     const start = async (place: Place): Promise<TurnResult> => {
       turn.place = place;
-      // What it follows or replaces has to be settled first.
-      if (request.after !== undefined || request.replaces !== undefined) await stored;
+      // What it follows or replaces has to be settled first, and its files have to be there.
+      if (request.after !== undefined || request.replaces !== undefined || turn.hasFiles) await stored;
       // Its conversation was removed while it waited: it must not begin anew with half of what was said.
       const isGone = request.after !== undefined && this.#store.sessions.find(owner, name) === undefined;
       if (isGone) throw new SvcError("SESSION_UNKNOWN", undefined, { cause: REMOVED });
@@ -160,10 +176,10 @@ class RunningAgent implements Agent {
     };
     try {
       const profile = this.#profileOf(turn.agent);
-      if (isStopCommand(request.text)) {
+      if (!turn.hasFiles && isStopCommand(request.text)) {
         return await answerStop(this.#store, turn, profile, this.#active.stop(turn.key, "/stop"));
       }
-      const command = request.takesCommands ? commandOf(request.text) : undefined;
+      const command = request.takesCommands && !turn.hasFiles ? commandOf(request.text) : undefined;
       if (command) return await this.#lanes.run(turn.key, () => this.#answer(turn, command), turn.limit.signal);
       this.#active.add(turn);
       if (!request.resumable) {

@@ -1,6 +1,15 @@
 /** `@svc/agent`: models, tools, sessions, the turn. */
 export { createAgent } from "./agent.ts";
 export type { AgentOptions } from "./agent-options.ts";
+export {
+  Attachments,
+  MAX_FILE_BYTES,
+  MAX_FILES,
+  MAX_UNSENT,
+  type OpenedFile,
+  type UploadBody,
+} from "./attachments/attachments.ts";
+export { isRasterImage, RASTER_TYPES, sniffType } from "./attachments/sniff.ts";
 export { createPolicy, type Policy, type PolicyOptions } from "./policy/index.ts";
 export { COMMAND_HELP, type CommandHelp } from "./commands/words.ts";
 export {
@@ -15,6 +24,7 @@ export {
 export { ActionHistories, type ActionHistory, type ActionJournal } from "./policy/action-history.ts";
 export { chooseSandbox, type SandboxChoice } from "./sandbox/choose-sandbox.ts";
 export { type CommandUser, commandUser } from "./sandbox/command-user.ts";
+export { listModels } from "./models/list-models.ts";
 export { confinementOf, LIMIT_KEYS } from "./sandbox/confinement.ts";
 export { movablePath } from "./sandbox/movable-path.ts";
 export { noneBackend } from "./sandbox/none-backend.ts";

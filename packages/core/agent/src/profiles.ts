@@ -19,4 +19,6 @@ export interface AgentProfile extends Pick<
 > {
   readonly turn: { readonly timeoutMs: number; readonly maxSteps: number };
   readonly environment: ToolEnvironment;
+  /** What features add to the system prompt now. Never throws. Default: nothing. */
+  readonly promptContext?: () => string;
 }

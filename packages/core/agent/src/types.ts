@@ -1,6 +1,6 @@
 /** What the agent offers to whoever brings messages. */
 import type { ClientId, FileChange, Json, SvcError, TurnEvent } from "@svc/contract";
-import type { Author, GrantPlace, IdempotencyClaim, TurnMeta } from "@svc/store";
+import type { Author, GrantPlace, IdempotencyClaim, SentFile, TurnMeta } from "@svc/store";
 import type { Command } from "./commands/command.ts";
 import type { ModelTest } from "./models/test-model.ts";
 import type { AlwaysRule, CallPattern } from "./policy/lasting.ts";
@@ -17,6 +17,10 @@ export interface TurnRequest {
   /** Name of the session, scoped to the owner. Without one the turn opens a session of its own. */
   readonly session?: string;
   readonly text: string;
+  /** Uploaded files of `clientId` that come with it, by their ids. */
+  readonly files?: readonly string[];
+  /** Files that came with the turn that it follows, and come with it again. */
+  readonly filesAgain?: readonly SentFile[];
   /** Who wrote it, for people who read the conversation. */
   readonly author?: Author;
   /** Default: a message. */
@@ -134,7 +138,7 @@ export interface TurnResult {
 }
 
 export interface TurnRunner {
-  /** Throws `SvcError` (TURN_*, SESSION_UNKNOWN, MODEL_*, AGENT_UNKNOWN, COST_LIMIT, BUSY, STORE_*). */
+  /** Throws `SvcError` (TURN_*, SESSION_UNKNOWN, FILE_UNKNOWN, MODEL_*, AGENT_UNKNOWN, COST_LIMIT, BUSY, STORE_*). */
   run(request: TurnRequest): Promise<TurnResult>;
 }
 

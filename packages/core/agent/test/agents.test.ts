@@ -27,6 +27,21 @@ describe("several agents", () => {
     expect(named).toEqual(["turn-start default", "turn-end default", "turn-start clerk", "turn-end clerk"]);
   });
 
+  test("adds what features say now to the system prompt, asked once a turn", async () => {
+    const models = { clerk: scripted([call("act")], [text("done")], [text("again")]) };
+    let asked = 0;
+    const promptContext = (): string => `Connected devices: ${(asked += 1)}`;
+    const { agent } = house({
+      model: byName(models),
+      agents: { clerk: { model: { name: "clerk" }, instructions: "You are the clerk.", tools: [act], promptContext } },
+    });
+    await ask(agent, "go", { agent: "clerk" });
+    await ask(agent, "go", { agent: "clerk" });
+    const systems = models.clerk.asked.map(({ prompt }) => (prompt[0] as { content: string }).content);
+    const said = (turn: number): string => `You are the clerk.\n\nConnected devices: ${turn}`;
+    expect(systems).toEqual([said(1), said(1), said(2)]);
+  });
+
   test("a tool that only another agent has is unknown", async () => {
     const models = { clerk: scripted([call("read")], [text("sorry")]) };
     const { agent } = house({

@@ -122,11 +122,12 @@ export interface AgentWords {
   readonly exec?: ToolEnvironment["exec"];
   /** Names of other models that people may choose; priced like its own. */
   readonly choices?: readonly string[];
+  readonly promptContext?: () => string;
 }
 
 export interface HouseOptions extends Pick<
   AgentOptions,
-  "model" | "redact" | "partialSecret" | "isListened" | "ask" | "instruments"
+  "model" | "redact" | "partialSecret" | "isListened" | "ask" | "attachments" | "instruments"
 > {
   readonly tools?: readonly Tool[];
   /** What the policy says of acting tools. */
@@ -176,6 +177,7 @@ export function house(options: HouseOptions): House {
     ...(redact && { redact }),
     ...(partialSecret && { partialSecret }),
     ...(options.ask && { ask: options.ask }),
+    ...(options.attachments && { attachments: options.attachments }),
     ...(instruments && { instruments }),
     ...(isListened && { isListened }),
   });
@@ -209,6 +211,7 @@ function setOf({ config = {}, agents = {}, ...own }: HouseOptions, around: Surro
       maxCostPerDay: words.maxCostPerDay,
       turn,
       environment: environmentOf(name, words, around),
+      ...(words.promptContext && { promptContext: words.promptContext }),
     };
   };
   const profiles = Object.entries({ [DEFAULT_AGENT]: main, ...agents }).map(

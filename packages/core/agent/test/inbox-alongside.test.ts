@@ -58,9 +58,9 @@ describe("messages that were taken back", () => {
     await made.messaging.receive("chat", three);
     const other = { ...said("elsewhere", { id: "a" }), conversation: { channel: "other", id: "1" } };
     await made.messaging.receive("other", [other]);
-    expect(await made.messaging.receive("chat", [said("d", { id: "d" })], undefined, ["a", "c", "unknown"])).toEqual([
-      "kept",
-    ]);
+    expect(
+      await made.messaging.receive("chat", [said("d", { id: "d" })], undefined, { withdrawn: ["a", "c", "unknown"] }),
+    ).toEqual(["kept"]);
     expect(statesOf(made)).toEqual([
       ["d", "waiting"],
       ["elsewhere", "waiting"],
@@ -76,7 +76,9 @@ describe("messages that were taken back", () => {
     const refuse: Alongside = () => {
       throw new SvcError("STORE_FULL");
     };
-    await expect(made.messaging.receive("chat", [], refuse, ["a"])).rejects.toMatchObject({ code: "STORE_FULL" });
+    await expect(made.messaging.receive("chat", [], refuse, { withdrawn: ["a"] })).rejects.toMatchObject({
+      code: "STORE_FULL",
+    });
     expect(statesOf(made)).toEqual([["a", "waiting"]]);
   });
 });

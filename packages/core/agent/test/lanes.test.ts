@@ -13,6 +13,8 @@ const job = fc.record({
   isAlone: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
   /** Lends its place for so many ticks. */
   lends: fc.option(fc.nat(6), { nil: undefined }),
+  /** Gives its place up, and ends so many ticks later. */
+  stores: fc.option(fc.nat(6), { nil: undefined }),
   /** Given up after so many ticks, if it still waits then. */
   patience: fc.option(fc.nat(12), { nil: undefined }),
 });
@@ -39,7 +41,7 @@ describe("lanes", () => {
           }
           let places = 0;
           const results = await Promise.allSettled(
-            jobs.map(({ lane, steps, fails, isAlone, lends, patience }, index) => {
+            jobs.map(({ lane, steps, fails, isAlone, lends, stores, patience }, index) => {
               const leave = new AbortController();
               const goOn = (): void => {
                 places += isAlone ? 0 : 1;
@@ -61,9 +63,15 @@ describe("lanes", () => {
                   goOn();
                 }
                 await ticks(steps);
+                const storing = place && stores;
+                if (storing !== undefined) {
+                  places -= 1;
+                  place!.giveUp();
+                  await ticks(storing);
+                }
                 (order[lane] ??= []).push(index);
                 running.delete(lane);
-                places -= isAlone ? 0 : 1;
+                places -= isAlone || storing !== undefined ? 0 : 1;
                 if (fails) throw new Error("job failed");
                 return index;
               };
@@ -115,6 +123,26 @@ describe("lanes", () => {
     await ticks(9);
     ends.get("d")!();
     await Promise.all(all);
+  });
+
+  test("those that only wait for the disk hold up no others", async () => {
+    const lanes = new Lanes(1);
+    const stored: (() => void)[] = [];
+    const add = (name: string) =>
+      lanes.run(name, async (place) => {
+        place.giveUp();
+        await new Promise<void>((resolve) => stored.push(resolve));
+      });
+    const all = ["a", "b", "a", "c"].map(add);
+    await ticks(9);
+    // The second job of a lane waits for the first, whatever that waits for.
+    expect([stored.length, lanes.running, lanes.waiting]).toEqual([3, 0, 1]);
+    while (stored.length > 0) {
+      for (const resolve of stored.splice(0)) resolve();
+      await ticks(9);
+    }
+    await Promise.all(all);
+    expect([lanes.running, lanes.waiting]).toEqual([0, 0]);
   });
 
   test("who goes alone waits for its lane and not for a place", async () => {

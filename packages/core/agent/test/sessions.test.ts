@@ -71,6 +71,7 @@ describe("messages", () => {
       state: "done",
       kind: "message",
       replaced: false,
+      files: [],
       problem: undefined,
       author: undefined,
     };

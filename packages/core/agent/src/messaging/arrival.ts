@@ -4,11 +4,13 @@ import { laneOf } from "@svc/kit";
 import type { NewMessage } from "@svc/store";
 
 export function newMessageOf(inbound: Inbound): NewMessage {
-  const { kind = "message", id, dedupeMs = DEDUPE_MS, sequence, conversation } = inbound;
+  const { unlocks, ...body } = inbound;
+  const { kind = "message", id, dedupeMs = DEDUPE_MS, sequence, conversation } = body;
   return {
     kind,
     lane: laneOf(conversation),
-    body: inbound as unknown as Json,
+    body: body as unknown as Json,
+    ...(unlocks && { unlocks }),
     ...(id !== undefined && { dedupe: { key: id, forMs: dedupeMs, ...(sequence !== undefined && { sequence }) } }),
   };
 }

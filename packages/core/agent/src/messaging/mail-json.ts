@@ -7,6 +7,7 @@ type Fields = { readonly [name: string]: Json };
 export const mailJson = (mail: Mail): Fields => ({
   id: mail.id,
   state: mail.state,
+  waits_for: mail.waitsFor ?? null,
   channel: mail.channel,
   conversation: mail.conversation ? { id: mail.conversation.id, thread: mail.conversation.thread ?? null } : null,
   sender: mail.sender ?? null,

@@ -52,10 +52,11 @@ export function createMessaging(options: MessagingOptions): Messaging {
   });
   return {
     accept: (arrival, alongside) => inbox.accept(arrival, alongside),
-    async receive(channel, messages, alongside, withdrawn = []) {
+    async receive(channel, messages, alongside, { withdrawn = [], ended = [] } = {}) {
       const both: Alongside = (arrival, arrived) => {
         const committed = alongside?.(arrival, arrived);
         const dropped = withdrawn.length === 0 ? [] : dropWithdrawn(store, channel, withdrawn);
+        for (const { id, as } of ended) store.inbox.endLocked(channel, id, as);
         return () => {
           committed?.();
           for (const turnId of dropped) inbox.stopTurn(turnId);
@@ -102,6 +103,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
 
 /** Ids of the turns of messages that were taken back before they were answered. Inside a transaction. */
 function dropWithdrawn({ inbox }: Store, channel: string, ids: readonly string[]): string[] {
+  for (const id of ids) inbox.endLocked(channel, id, "dropped");
   return inbox
     .waiting()
     .filter((waiting) => waiting.channel === channel && waiting.kind === "message")

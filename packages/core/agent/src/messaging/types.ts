@@ -13,6 +13,7 @@ import type {
   PostedPrompt,
   Prompt,
   Receipt,
+  ReceivedWith,
   Speech,
 } from "@svc/contract";
 import type { Arrival, Arrived, Delivery, InboxMessage, MessageCounts, MessageFilter } from "@svc/store";
@@ -33,7 +34,7 @@ export interface Messaging {
     channel: string,
     messages: readonly Inbound[],
     alongside?: Alongside,
-    withdrawn?: readonly string[],
+    more?: Pick<ReceivedWith, "withdrawn" | "ended">,
   ): Promise<readonly Kept[]>;
   /** Takes up what the last process left, then runs. */
   start(): void;
@@ -176,6 +177,8 @@ export interface Replayed {
 export interface Mail {
   readonly id: string;
   readonly state: InboxMessage["state"] | Delivery["state"];
+  /** What it waits for before its turn can come: it is encrypted, and its keys have not come. */
+  readonly waitsFor: "keys" | undefined;
   readonly channel: string;
   readonly conversation: Conversation | undefined;
   /** Of an incoming one. */

@@ -118,6 +118,30 @@ export async function offeredModels(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   if (baseUrl === undefined) return [];
+  try {
+    const names = (await modelNames({ config, baseUrl }, clock, signal)).filter((name) => redact(name) === name);
+    return closest(names, config.name ?? "").slice(0, MAX_NAMES);
+  } catch {
+    return [];
+  }
+}
+
+/** The status of a provider that lists no models. */
+export class NotListed extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`status ${status}`);
+    this.status = status;
+  }
+}
+
+/** All that the provider lists, in its order. Throws NotListed, and what `fetch` throws. */
+export async function modelNames(
+  { config, baseUrl }: Pick<ModelContext, "config"> & { readonly baseUrl: string },
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
   const limit = new AbortController();
   const endTimer = clock.after(LIST_LIMIT_MS, () => limit.abort());
   try {
@@ -134,12 +158,9 @@ export async function offeredModels(
     });
     if (!response.ok) {
       await response.body?.cancel();
-      return [];
+      throw new NotListed(response.status);
     }
-    const names = namesIn(JSON.parse(await textOf(response))).filter((name) => redact(name) === name);
-    return closest(names, config.name ?? "").slice(0, MAX_NAMES);
-  } catch {
-    return [];
+    return namesIn(JSON.parse(await textOf(response)));
   } finally {
     endTimer();
   }

@@ -41,6 +41,8 @@ export interface SandboxChoice {
   readonly obstacle?: string | undefined;
   /** What the config asks for: `auto`, a backend, or `off` where it switches sandboxes off. */
   readonly wanted: string;
+  /** Keys that switch sandboxes off, as they have to be set for one: `security.sandbox.enabled = true`. */
+  readonly inTheWay: readonly string[];
   /** What an operator should know, with the reason. */
   readonly warning?: string;
 }
@@ -71,7 +73,7 @@ async function choose(options: SandboxChoiceOptions): Promise<SandboxChoice> {
     if (probed.available) {
       const { unenforced, notes = [] } = probed;
       const reasons = [...told(tried), ...notes];
-      return { backend, effective: id, chosenNone: false, wanted, unenforced, reasons, tried };
+      return { backend, effective: id, chosenNone: false, wanted, inTheWay: [], unenforced, reasons, tried };
     }
     tried.set(id, probed.reason);
   }
@@ -100,7 +102,11 @@ function without(
   }: Partial<Pick<SandboxChoice, "chosenNone" | "obstacle" | "tried">> = {},
 ): SandboxChoice {
   const { enabled, backend } = options.config;
-  const why = { tried, obstacle, wanted: enabled ? backend : "off" };
+  const inTheWay = [
+    ...(enabled ? [] : ["security.sandbox.enabled = true"]),
+    ...(backend === "none" ? ['security.sandbox.backend = "auto"'] : []),
+  ];
+  const why = { tried, obstacle, inTheWay, wanted: enabled ? backend : "off" };
   if (options.config.required) {
     const refusal = warning.split(": commands run without", 1)[0]!;
     return {

@@ -51,10 +51,11 @@ export async function exportSession(
 
 const jsonText = (message: SessionMessage): string => JSON.stringify(messageJson(message, false));
 
-function markdownText({ at, role, text, calls }: SessionMessage): string {
+function markdownText({ at, role, text, files, calls }: SessionMessage): string {
   const head = `## ${role === "user" ? "Person" : "Agent"}, ${new Date(at).toISOString()}`;
   const tools = calls.map(({ tool, input, ok }) => `Tool ${ok ? "done" : "failed"}:\n\n${fenced({ tool, input })}\n`);
-  return [head, "", ...tools, ...(text === "" ? [] : [text, ""])].join("\n");
+  const names = files.map(({ name, type, size }) => `File: ${lineOf(name)} (${type}, ${size} bytes)\n`);
+  return [head, "", ...names, ...tools, ...(text === "" ? [] : [text, ""])].join("\n");
 }
 
 /** JSON has no line of backticks alone. */

@@ -44,12 +44,13 @@ export function pageJson({ messages, before, followUps }: SessionPage, isOperato
 }
 
 export function messageJson(message: SessionMessage, isOperator: boolean): Json {
-  const { turnId, at, role, text, calls, state, kind, author, replaced, problem } = message;
+  const { turnId, at, role, text, files, calls, state, kind, author, replaced, problem } = message;
   return {
     turn_id: turnId,
     at: new Date(at).toISOString(),
     role,
     text,
+    files: files.map(({ id, name, type, size }) => ({ id, name, type, size })),
     calls: calls.map(({ callId, ...call }) => ({ call_id: callId, ...call })),
     state,
     kind,

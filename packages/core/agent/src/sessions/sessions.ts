@@ -9,6 +9,7 @@ import { type ActiveTurn, type ActiveTurns, REMOVED } from "../turn/active-turns
 import { followUpsOf } from "../turn/follow-up.ts";
 import { conversationKey, type History } from "../turn/history.ts";
 import type { Lanes } from "../turn/lanes.ts";
+import { questionWith } from "../attachments/question.ts";
 import { cutOff, userMessage } from "../turn/messages.ts";
 import { messagePage } from "./message-page.ts";
 import { searchMessages } from "./search.ts";
@@ -252,16 +253,16 @@ function begunInfo(id: string, { owner: clientId, name, sentAt }: ActiveTurn): S
 }
 
 function ofActive(turn: ActiveTurn) {
-  const { id, sentAt: at, request, progress } = turn;
+  const { id, sentAt: at, request, files, progress } = turn;
   const { author, kind } = request;
-  const meta = { ...(author && { author }), ...(kind && { kind }) };
+  const meta = { ...(author && { author }), ...(kind && { kind }), files };
   const state = progress ? ("running" as const) : ("waiting" as const);
   return { id, at, state, meta, replaced: false, messages: messagesOf(turn) };
 }
 
 /** So far. */
-function messagesOf({ request, progress }: ActiveTurn): ReturnType<typeof cutOff> {
-  if (!progress) return [userMessage(request.text)];
+function messagesOf({ request, files, progress }: ActiveTurn): ReturnType<typeof cutOff> {
+  if (!progress) return [questionWith(request.text, files)];
   const { partial } = progress;
   const said = partial
     ? [{ role: "assistant" as const, content: [{ type: "text" as const, text: partial.text }] }]

@@ -2,6 +2,7 @@
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 import type { Json } from "@svc/contract";
 import type { Author, StoredTurn, TurnMeta } from "@svc/store";
+import { wordsIn } from "../attachments/question.ts";
 import { redactJson } from "../tools/redact-json.ts";
 import type { SessionMessage, SessionToolCall } from "./types.ts";
 
@@ -21,11 +22,12 @@ export function shownMessages(turn: ShownTurn, redact: Redact): SessionMessage[]
   const results = resultsOf(messages);
   return messages.flatMap((message) => {
     if (message.role !== "user" && message.role !== "assistant") return [];
-    const text = redact(message.content.map((part) => (part.type === "text" ? part.text : "")).join(""));
+    const files = message.role === "user" ? (meta?.files ?? []) : [];
+    const text = redact(wordsIn(message, files));
     const calls = message.role === "assistant" ? callsOf(message, results, redact) : [];
     if (message.role === "assistant" && text === "" && calls.length === 0) return [];
     const about = { state, kind, replaced, problem, author: authorOf(message.role, meta) };
-    return [{ turnId, at, role: message.role, text, calls, ...about }];
+    return [{ turnId, at, role: message.role, text, files, calls, ...about }];
   });
 }
 

@@ -2,6 +2,7 @@
 import type { ClientId, Conversation, Json } from "@svc/contract";
 import type {
   Author,
+  SentFile,
   SessionChanges,
   SessionFilter,
   SessionSummary,
@@ -130,7 +131,10 @@ export interface SessionMessage {
   /** When its turn ended, or the message came of one that has not; milliseconds since the epoch. */
   readonly at: number;
   readonly role: "user" | "assistant";
+  /** Without the files. */
   readonly text: string;
+  /** What it came with. */
+  readonly files: readonly SentFile[];
   /** What the assistant had done along with it, in order. */
   readonly calls: readonly SessionToolCall[];
   /** Of its turn. */

@@ -1,7 +1,7 @@
 /** The turns that run or wait: whoever stops one need not know where it came from. */
 import { type ClientId, type Clock, postponed, SvcError, type TurnEvent } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import type { PartialAnswer } from "@svc/store";
+import type { PartialAnswer, SentFile } from "@svc/store";
 import { newTurnId } from "@svc/store/turn-id";
 import type { TurnRequest } from "../types.ts";
 import { type Conversation, conversationKey } from "./history.ts";
@@ -38,6 +38,8 @@ export class ActiveTurn {
   progress: TurnProgress | undefined;
   /** Characters of its answer that were told. */
   toldChars = 0;
+  /** What its message came with, once it is in the workspace. */
+  files: readonly SentFile[] = [];
   /** Wall clock; 0 while it waits. */
   startedAt = 0;
   /** Among those that run; undefined while it waits. */
@@ -60,6 +62,12 @@ export class ActiveTurn {
     this.key = conversationKey(owner, name);
     this.limit = new TimeLimit(clock, signal);
     this.sentAt = clock.now();
+  }
+
+  /** Its message came with files. */
+  get hasFiles(): boolean {
+    const { files = [], filesAgain = [] } = this.request;
+    return files.length + filesAgain.length > 0;
   }
 
   /** What was told of an answer that is not whole. */

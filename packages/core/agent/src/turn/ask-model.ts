@@ -97,9 +97,9 @@ const timeoutError = (waited: ModelWait | undefined): SvcError =>
 
 const UNTOLD: ToldTokens = { inputTokens: undefined, outputTokens: undefined };
 
-function optionsOf({ settings, history, progress, turn }: TurnRun): LanguageModelV4CallOptions {
+function optionsOf({ settings, history, progress, turn, promptContext }: TurnRun): LanguageModelV4CallOptions {
   const { maxOutputTokens, functionTools } = settings;
-  const instructions = [settings.instructions, turn.request.instructions].filter(Boolean).join("\n\n");
+  const instructions = [settings.instructions, turn.request.instructions, promptContext].filter(Boolean).join("\n\n");
   const system: LanguageModelV4Message[] = instructions ? [{ role: "system", content: instructions }] : [];
   return {
     prompt: system.concat(history, progress.messages),

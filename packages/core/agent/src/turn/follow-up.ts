@@ -3,6 +3,7 @@ import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { SvcError } from "@svc/contract";
 import type { SessionPlace, SessionStore, StoredTurn } from "@svc/store";
 import type { FollowUp, TurnRequest } from "../types.ts";
+import { wordsIn } from "../attachments/question.ts";
 import { CONTINUE } from "./messages.ts";
 
 /** Turns that are looked through for one that is not the newest. */
@@ -37,11 +38,15 @@ export function followingUp(
     throw new SvcError("TURN_STATE", WHY[how], { hint: "Send a new message instead." });
   // The model has to know what was done: such a turn stays before the new one.
   const replaces = how === "continue" || newest.meta?.acted ? undefined : { turnId };
-  const { kind, author, agent } = newest.meta ?? {};
+  const { kind, author, agent, files: sent = [] } = newest.meta ?? {};
   const base = { ...request, ...(agent !== undefined && { agent }), replaces };
-  if (how === "edit") return base;
+  if (how === "edit") {
+    const { files = [] } = request;
+    const filesAgain = sent.filter(({ id }) => files.includes(id));
+    return { ...base, filesAgain, files: files.filter((id) => !sent.some((file) => file.id === id)) };
+  }
   if (how === "continue") return { ...base, text: CONTINUE, kind: "continue" };
-  return { ...base, text: questionOf(newest), ...(kind && { kind }), ...(author && { author }) };
+  return { ...base, text: questionOf(newest), filesAgain: sent, ...(kind && { kind }), ...(author && { author }) };
 }
 
 const WHY: Readonly<Record<FollowUp, string>> = {
@@ -50,8 +55,8 @@ const WHY: Readonly<Record<FollowUp, string>> = {
   continue: "There is no answer that broke off.",
 };
 
-function questionOf({ messages }: StoredTurn): string {
+function questionOf({ messages, meta }: StoredTurn): string {
   const [first] = messages as unknown as readonly LanguageModelV4Message[];
   if (first?.role !== "user") throw new SvcError("TURN_STATE");
-  return first.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return wordsIn(first, meta?.files);
 }

@@ -5,7 +5,7 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { type Clock, type Json, type Logger, type SvcError, turnFailure } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import type { Author, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
+import type { Author, SentFile, Store, TurnMeta, TurnProblem, TurnState } from "@svc/store";
 import { isRefusedContent } from "../models/model-error.ts";
 import { modelName } from "../models/open-model.ts";
 import { estimateTokens } from "../models/tokens.ts";
@@ -15,6 +15,7 @@ import type { TurnRequest } from "../types.ts";
 import { REMOVED } from "./active-turns.ts";
 import type { Conversation, History } from "./history.ts";
 import type { KeptSteps } from "./kept-steps.ts";
+import { questionWith } from "../attachments/question.ts";
 import { cutOff, forModel, redactInputs, userMessage } from "./messages.ts";
 import type { TurnProgress } from "./turn.ts";
 
@@ -31,6 +32,8 @@ export interface TurnKeeperOptions {
 /** What there is to keep. */
 export interface EndedTurn {
   readonly request: Pick<TurnRequest, "author" | "claim" | "kind" | "resumable">;
+  /** What its message came with. */
+  readonly files: readonly SentFile[];
   readonly conversation: Conversation;
   readonly progress: TurnProgress;
   /** The agent as it was when the turn began. */
@@ -161,7 +164,7 @@ export class TurnKeeper {
       const result = steps.resultOf(call);
       if (result) progress.messages.push(result);
     }
-    if (progress.messages.length === 0 && text !== undefined) progress.messages = [userMessage(text)];
+    if (progress.messages.length === 0 && text !== undefined) progress.messages = [questionWith(text, turn.files)];
     if (end && (progress.acted || text !== undefined)) {
       const { partial } = progress;
       progress.messages = cutOff(progress.messages, partial && partial.step >= done ? partial.text : "");
@@ -213,10 +216,11 @@ export class TurnKeeper {
   }
 }
 
-function metaOf({ request, progress, profile }: EndedTurn, end: BadEnd | undefined): TurnMeta | undefined {
+function metaOf({ request, files, progress, profile }: EndedTurn, end: BadEnd | undefined): TurnMeta | undefined {
   const meta: TurnMeta = {
     ...(request.author && { author: request.author }),
     ...(request.kind && { kind: request.kind }),
+    ...(files.length > 0 && { files }),
     ...(profile.name !== DEFAULT_AGENT && { agent: profile.name }),
     ...(end && progress.acted && { acted: true }),
     ...(end && { problem: end.problem }),

@@ -5,7 +5,7 @@ import { Place, type Places } from "./place.ts";
 
 /** Jobs waiting beyond this are refused with BUSY: memory must not grow with the callers' impatience. */
 const MAX_WAITING = 10_000;
-/** Jobs that have lent their places: each holds its conversation in memory. */
+/** Jobs that have lent their places or given them up: each holds its conversation in memory. */
 const MAX_LENT = 1_000;
 
 export class Lanes {
@@ -45,6 +45,7 @@ export class Lanes {
     } finally {
       this.#next(lane);
       if (place.isHeld) this.#running -= 1;
+      else if (place.isOver) this.#lent -= 1;
       this.#fill();
     }
   }

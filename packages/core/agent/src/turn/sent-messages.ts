@@ -2,7 +2,9 @@
  * Messages on disk before anything of their turns is told or done: a kill loses none that was taken, and what a killed process has
  * left is found again.
  */
-import type { SvcError } from "@svc/contract";
+import { SvcError } from "@svc/contract";
+import type { SentFile } from "@svc/store";
+import type { Attachments } from "../attachments/attachments.ts";
 import type { AgentProfile } from "../profiles.ts";
 import type { TurnRequest } from "../types.ts";
 import type { ActiveTurn, ActiveTurns } from "./active-turns.ts";
@@ -13,6 +15,7 @@ export interface SentMessagesDeps {
   readonly turns: TurnDeps;
   readonly active: Pick<ActiveTurns, "count">;
   readonly history: History;
+  readonly attachments: Attachments | undefined;
 }
 
 /** Turns of a conversation since a message failed that is replayed. */
@@ -32,9 +35,11 @@ export class SentMessages {
     const { id: sessionId } = conversation;
     turn.hold();
     try {
+      const placed = turn.hasFiles ? await this.#place(turn) : [];
       // A turn that has come to its end meanwhile keeps its message with it.
       await new Promise<void>((resolve) => void setImmediate(resolve));
-      await (turn.progress?.ending ?? this.#write(turn, conversation));
+      await (turn.progress?.ending ?? this.#write(turn, conversation, placed));
+      if (placed.length > 0) void this.#deps.attachments?.sent(placed);
     } catch (error) {
       turn.limit.stop(error as SvcError);
       throw error;
@@ -46,16 +51,31 @@ export class SentMessages {
     for (const event of turn.release()) tellTurn(turns, turn, event);
   }
 
-  async #write(turn: ActiveTurn, conversation: Conversation): Promise<void> {
-    const { turns, history } = this.#deps;
+  /** Its files are in the workspace, and on disk, before its message is. Resolves with those that are new. */
+  async #place(turn: ActiveTurn): Promise<SentFile[]> {
+    const { files = [], filesAgain = [], clientId } = turn.request;
+    const { attachments } = this.#deps;
+    if (files.length > 0 && !attachments) throw new SvcError("FILE_UNKNOWN");
+    const placed = (await attachments?.place(clientId, files, turn.agent)) ?? [];
+    turn.files = [...filesAgain, ...placed];
+    return placed;
+  }
+
+  async #write(turn: ActiveTurn, conversation: Conversation, placed: readonly SentFile[]): Promise<void> {
+    const { turns, history, attachments } = this.#deps;
     const { store } = turns;
     const { id: turnId, owner, name, agent, request, sentAt: at } = turn;
     const { author, kind, replaces } = request;
     const { id: sessionId, place } = conversation;
-    const meta = (author ?? kind) ? { ...(author && { author }), ...(kind && { kind }) } : undefined;
+    const files = turn.files.length > 0 ? turn.files : undefined;
+    const meta =
+      (author ?? kind ?? files)
+        ? { ...(author && { author }), ...(kind && { kind }), ...(files && { files }) }
+        : undefined;
     const replaced = place && replaces !== undefined ? store.sessions.replaceable(place, replaces.turnId) : undefined;
     await store.write(() => {
       if (replaced !== undefined) store.sessions.replace(replaced);
+      attachments?.send(placed, { owner, name, turnId });
       store.openTurns.add({ turnId, owner, name, sessionId, agent, at, text: request.text, meta });
     });
     if (replaced !== undefined) history.forget(conversation);

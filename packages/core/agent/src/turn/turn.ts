@@ -47,6 +47,8 @@ export interface TurnRun {
   readonly environment: () => ToolEnvironment;
   readonly ask: AskPerson | undefined;
   readonly grants: Grants | undefined;
+  /** What features add to the system prompt, as it was when the turn began. */
+  readonly promptContext: string;
   /** Messages of earlier turns. */
   readonly history: readonly LanguageModelV4Message[];
   readonly progress: TurnProgress;

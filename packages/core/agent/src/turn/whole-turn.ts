@@ -1,7 +1,9 @@
 /** One turn, from the moment its lane is free to its end on disk: model and tools, events, time limit, and what is kept. */
 import { type Clock, type Logger, SvcError, type TurnEvent } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
-import type { OpenTurn, PartialAnswer, Store } from "@svc/store";
+import type { OpenTurn, PartialAnswer, SentFile, Store } from "@svc/store";
+import type { Attachments } from "../attachments/attachments.ts";
+import { questionWith } from "../attachments/question.ts";
 import type { AgentModels } from "../models/agent-models.ts";
 import { modelName } from "../models/open-model.ts";
 import type { Budget } from "../money/budget.ts";
@@ -16,7 +18,6 @@ import type { BadEnd, EndedTurn, TurnKeeper } from "./keep-turn.ts";
 import { AnswerCheckpoints } from "./answer-checkpoints.ts";
 import { Grants } from "./grants.ts";
 import { KeptSteps } from "./kept-steps.ts";
-import { userMessage } from "./messages.ts";
 import { noteMissing, offered, onlyOffered } from "./offered-tools.ts";
 import type { Redaction } from "./redacted-stream.ts";
 import { type EmitTurnEvent, runTurn, type TurnProgress } from "./turn.ts";
@@ -32,6 +33,7 @@ export interface TurnDeps {
   readonly spending: Spending;
   readonly keeper: TurnKeeper;
   readonly redaction: Redaction;
+  readonly attachments: Attachments | undefined;
   /** Told every event of every turn. */
   readonly publish: ((event: TurnEvent) => void) | undefined;
   /** Whether somebody reads what is published now. */
@@ -66,10 +68,11 @@ async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Pro
   const { store, clock, keeper } = deps;
   const { profile, conversation, model, meter } = parts;
   const { request, limit, id: turnId, agent } = turn;
-  const progress = begun(turnId, [userMessage(request.text)], meter);
+  const { files } = turn;
+  const progress = begun(turnId, [questionWith(request.text, files)], meter);
   const spent = () => deps.spending.toRecordPart(profile, meter);
   const steps = new KeptSteps({ store, turnId, spent, toolOf: toolsOf(profile) });
-  const ended = { request, conversation, progress, profile, steps };
+  const ended = { request, files, conversation, progress, profile, steps };
   const checkpoints = new AnswerCheckpoints({ store, clock, turnId, partial: () => progress.partial });
   const sessionId = conversation.name;
   const of = { turnId, sessionId, conversationId: conversation.id, owner: turn.owner };
@@ -89,9 +92,11 @@ async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Pro
     const onPartial = (): void => {
       if (turn.storing !== undefined) checkpoints.changed();
     };
+    if (files.length > 0) await hear(deps, turn, progress);
     const response = await answerOf(deps, ended, { turn, emit, onPartial });
     await request.beforeEnd?.({ response });
     turn.close();
+    turn.place?.giveUp();
     await keeper.keep(ended, request.alongside && (() => request.alongside?.({ response })));
     ok = true;
     return { turnId, agent, response, model, sessionId, ...usedOf(meter) };
@@ -109,15 +114,24 @@ async function toItsEnd(deps: TurnDeps, turn: ActiveTurn, parts: TurnParts): Pro
   }
 }
 
+/** The model is told what is said in recordings that the message came with. A slow service holds up no other turn. */
+async function hear({ attachments }: TurnDeps, turn: ActiveTurn, progress: TurnProgress): Promise<void> {
+  const { request, files, limit, place } = turn;
+  if (!attachments?.hears(files)) return;
+  const listen = () => attachments.transcripts(files, limit.signal);
+  const transcripts = await (place ? place.lend(listen, limit.signal) : listen());
+  progress.messages = [questionWith(request.text, files, transcripts)];
+}
+
 /** The message is on disk by itself, and its turn has not begun: it was stopped while it waited, or could not begin. */
 export async function endUnstarted(
   deps: TurnDeps,
   turn: ActiveTurn,
   { profile, conversation, error }: Pick<AbandonedParts, "profile" | "conversation"> & { readonly error: SvcError },
 ): Promise<void> {
-  const { request, id } = turn;
-  const progress = begun(id, [userMessage(request.text)], new Meter(profile.model, () => {}));
-  await deps.keeper.keepFailed({ request, conversation, progress, profile, steps: undefined }, error);
+  const { request, files, id } = turn;
+  const progress = begun(id, [questionWith(request.text, files)], new Meter(profile.model, () => {}));
+  await deps.keeper.keepFailed({ request, files, conversation, progress, profile, steps: undefined }, error);
 }
 
 /** To the one who asked, and to all who read along. */
@@ -153,7 +167,7 @@ export async function recoverTurn(
 ): Promise<void> {
   const { turnId, text, meta, partial } = open;
   const request = { ...(meta?.author && { author: meta.author }), ...(meta?.kind && { kind: meta.kind }) };
-  const turn = onDisk(deps, parts, { turnId, request, partial });
+  const turn = onDisk(deps, parts, { turnId, request, partial, files: meta?.files ?? [] });
   const end: BadEnd = deps.keeper.endOf(new SvcError("TURN_INTERRUPTED"));
   await deps.keeper.abandon(turn, { text, end, alongside: () => {} });
 }
@@ -162,18 +176,19 @@ interface LeftTurn {
   readonly turnId: string;
   readonly request: Pick<TurnRequest, "author" | "kind" | "resumable">;
   readonly partial?: PartialAnswer | undefined;
+  readonly files?: readonly SentFile[];
 }
 
 function onDisk(
   { store }: TurnDeps,
   { profile, conversation }: Pick<AbandonedParts, "profile" | "conversation">,
-  { turnId, request, partial }: LeftTurn,
+  { turnId, request, partial, files = [] }: LeftTurn,
 ): EndedTurn & { readonly steps: KeptSteps } {
   // What it cost is recorded already.
   const progress = begun(turnId, [], new Meter(profile.model, () => {}));
   progress.partial = partial;
   const steps = new KeptSteps({ store, turnId, spent: () => undefined, toolOf: toolsOf(profile) });
-  return { request, conversation, progress, profile, steps };
+  return { request, files, conversation, progress, profile, steps };
 }
 
 const begun = (id: string, messages: TurnProgress["messages"], meter: Meter): TurnProgress => ({
@@ -207,6 +222,7 @@ async function answerOf(
     environment: () => onlyOffered(profileOf(name)?.environment ?? toolless(), tools),
     ask,
     grants: granted.length > 0 ? new Grants(granted, store.toolCalls.of(progress.id)) : undefined,
+    promptContext: (profileOf(name) ?? profile).promptContext?.() ?? "",
     history: conversation.messages,
     progress,
     steps,

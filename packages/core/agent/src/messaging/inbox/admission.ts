@@ -62,6 +62,7 @@ export class Admission {
   /** What does not wait in the lane; above all what empties it, and what the turn waits for that fills it. */
   #isExempt({ kind, body }: NewMessage): boolean {
     const inbound = body as unknown as Inbound;
-    return kind === "reaction" || (kind === "message" && (isStopCommand(inbound.text) || this.#isReply(inbound)));
+    if (kind === "reaction" || kind === "locked") return true;
+    return kind === "message" && (isStopCommand(inbound.text) || this.#isReply(inbound));
   }
 }

@@ -24,6 +24,8 @@ const PARALLEL_NOTICES = 8;
 const REFUSED_REST_MS = 1_000;
 /** What can't even be read is a matter for a person. */
 const BROKEN_REST_MS = 60_000;
+/** Channels give up locked messages themselves, and sooner; this is for those of a channel that is gone. */
+const LOCKED_LASTS_MS = 2 * 86_400_000;
 /** After a shutdown's patience is over: what was called off gets so long to note it. */
 const LAST_WORDS_MS = 2_000;
 
@@ -82,15 +84,15 @@ export class Inbox {
     }
   }
 
-  #arrived(channel: string, { kind, lane, body }: NewMessage, { n, turnId }: KeptMessage): void {
-    if (kind === "reaction") return;
+  #arrived(channel: string, { kind, lane, body, unlocks }: NewMessage, { n, turnId }: KeptMessage): void {
+    if (kind === "reaction" || kind === "locked") return;
     const inbound = body as unknown as Inbound;
     if (kind === "message") {
       const { conversation, sender } = inbound;
       this.#parts.publish({ type: "message-received", messageId: incomingId(n), conversation, sender, turnId });
     }
-    // A start that comes after the commit finds it on disk.
-    if (this.#known === undefined || n <= this.#known) return;
+    // A start that comes after the commit finds it on disk; one that was locked then it has passed over.
+    if (this.#known === undefined || (n <= this.#known && !unlocks)) return;
     const waiting = { n, channel, kind, lane };
     if (kind === "message") this.#overtaking.arrived(waiting, inbound);
     else this.#notices.add(waiting);
@@ -106,6 +108,9 @@ export class Inbox {
       this.#background(() => inScope(scopeOf(message), () => tellLost(this.#parts, this.#turns, message)));
     }
     this.#background(() => this.#overtaking.find());
+    this.#background(async () => {
+      await store.write(() => store.inbox.endForgotten(this.#parts.clock.now() - LOCKED_LASTS_MS));
+    });
     this.#turns.start();
     this.#notices.start();
   }

@@ -12,11 +12,12 @@ export type Redact = (text: string) => string;
 const SHOWN_CHARS = 200;
 
 export function mailOfMessage(message: InboxMessage, redact: Redact): Mail {
-  const { n, state, channel, attempts, receivedAtMs, endedAtMs, error, turnId } = message;
+  const { n, kind, state, channel, attempts, receivedAtMs, endedAtMs, error, turnId } = message;
   const inbound = inboundOf(message);
   return {
     id: `in-${n}`,
     state,
+    waitsFor: kind === "locked" && state === "waiting" ? "keys" : undefined,
     channel,
     conversation: inbound?.conversation,
     sender: inbound?.sender,
@@ -49,6 +50,7 @@ export function mailOfDelivery(delivery: Delivery, redact: Redact): Mail {
   return {
     id: mailIdOf(delivery),
     state,
+    waitsFor: undefined,
     channel: conversation.channel,
     conversation,
     sender: undefined,

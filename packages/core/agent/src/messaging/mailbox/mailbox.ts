@@ -64,7 +64,7 @@ function found({ store }: MailboxOptions, id: string): Found {
 
 // Every change looks at the state inside of its transaction: what was read before may have gone on meanwhile.
 
-async function replayMessage(options: MailboxOptions, { n, turnId, state }: InboxMessage): Promise<Mail> {
+async function replayMessage(options: MailboxOptions, { n, turnId, state, kind }: InboxMessage): Promise<Mail> {
   const { store, redact, dispatcher, wakeInbox } = options;
   const { message, deliveries } = await store.write(() => {
     const isReopened = store.inbox.reopen(n);
@@ -75,7 +75,9 @@ async function replayMessage(options: MailboxOptions, { n, turnId, state }: Inbo
   });
   if (message) wakeInbox(message);
   else if (deliveries.length === 0)
-    throw stateError(state === "waiting" ? PENDING : "It is over, and nothing of it is dead.");
+    throw stateError(
+      state === "waiting" ? PENDING : kind === "locked" ? LOCKED : "It is over, and nothing of it is dead.",
+    );
   dispatcher.wake(deliveries);
   return mailOfMessage(message ?? store.inbox.read(n)!, redact);
 }
@@ -109,6 +111,7 @@ async function dropDelivery({ store, redact, dispatcher }: MailboxOptions, { n }
 }
 
 const PENDING = "It waits, or is being worked on.";
+const LOCKED = "It is encrypted, and its keys have not come: ask its sender to send it again.";
 const ENDED = "Nothing is tried for it any more.";
 
 const stateError = (message: string): SvcError => new SvcError("MESSAGE_STATE", message);

@@ -15,11 +15,16 @@ export async function mediaPath(
   place: number,
   receivedAtMs: number,
 ): Promise<string> {
-  const number = place === 0 ? String(messageNumber) : `${messageNumber}.${place + 1}`;
-  return `${MEDIA_FOLDER}/${utcDay(receivedAtMs)}/${number}-${await safeName(media)}`;
+  return mediaPathOf(media, place === 0 ? String(messageNumber) : `${messageNumber}.${place + 1}`, receivedAtMs);
 }
 
-async function safeName({ kind, fileName = "", mimeType }: InboundMedia): Promise<string> {
+/** `number`: tells the files of a day apart. */
+export const mediaPathOf = async (media: NamedMedia, number: string, atMs: number): Promise<string> =>
+  `${MEDIA_FOLDER}/${utcDay(atMs)}/${number}-${await safeName(media)}`;
+
+type NamedMedia = Pick<InboundMedia, "kind" | "fileName" | "mimeType">;
+
+async function safeName({ kind, fileName = "", mimeType }: NamedMedia): Promise<string> {
   const last = fileName.normalize("NFC").split(/[\\/]/).at(-1)!;
   // Letters of every language, with their marks; of the rest what means nothing to a shell, a URL, or the reader of a path.
   const clean = trimOf(last.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, "-"), ".-_");

@@ -4,7 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { Aside } from "../inbox/asides.ts";
 import { mediaTypeOf } from "../media-type.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
-import { tooLarge, transcribe } from "../speech/transcribe.ts";
+import { NOT_TRANSCRIBED, tooLarge, transcribe, transcriptText } from "../speech/transcribe.ts";
 import type { TranscriptionSettings } from "../types.ts";
 import { fetchFile } from "./fetch-file.ts";
 import { mediaPath } from "./file-name.ts";
@@ -97,12 +97,11 @@ async function heard(parts: Files, settings: TranscriptionSettings, file: Inboun
     return transcribe({ fetch, clock, signal: until }, settings, { name, mimeType, bytes });
   };
   try {
-    const text = await aside(() => transcriber.whenFree(transcribed, until));
-    return text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
+    return transcriptText(await aside(() => transcriber.whenFree(transcribed, until)));
   } catch (error) {
     signal.throwIfAborted();
     note(parts, "a recording could not be transcribed", error);
-    return "(This recording could not be transcribed.)";
+    return NOT_TRANSCRIBED;
   }
 }
 

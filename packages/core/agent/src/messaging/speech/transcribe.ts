@@ -23,6 +23,11 @@ export async function transcribe(
   return askService(parts, SERVICE, question, textOf);
 }
 
+/** What the model is told of a recording. */
+export const transcriptText = (text: string): string =>
+  text === "" ? "(Nothing is said in this recording.)" : `Transcript of this recording: ${text}`;
+export const NOT_TRANSCRIBED = "(This recording could not be transcribed.)";
+
 export const tooLarge = (): SvcError =>
   new SvcError("TRANSCRIPTION_FAILED", "The recording is larger than transcription.max_bytes.");
 
