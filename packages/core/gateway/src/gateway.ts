@@ -31,7 +31,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
     }
   };
   const lasting = makeLasting(deps, { settings: () => inForce, isDraining: () => draining, serve });
-  const { crowd, devices, forwarding, pageSessions, pairing, running, requests, send, sopLimit, webhookLimit } =
+  const { crowd, devices, forwarding, pageSessions, pairing, push, running, requests, send, sopLimit, webhookLimit } =
     lasting;
   /** Never throws: from the first line on, the next request meets the new settings. */
   const adopt = (next: Front, before?: Front): void => {
@@ -59,6 +59,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
   server.on("upgrade", (incoming, socket, head) => front.upgrade(incoming, socket as Socket, head));
   const { connections, close } = closer(server, running, clock, () => crowd.end());
   const port = await listen(server, config.host, config.port);
+  push.start();
   outliveAcceptErrors(server, clock, log);
   keepRoom(server, clock, log);
   // The Origin rule needs the port that was really taken.
@@ -100,6 +101,7 @@ export async function startGateway(deps: GatewayDeps): Promise<Gateway> {
       crowd.drain();
       devices.stop();
       pageSessions.stop();
+      push.stop();
       return close(graceMs);
     },
   };

@@ -2,6 +2,7 @@
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
 import { ApiLibrary } from "./api/library.ts";
+import { type SettingsLimits, settingsLimits } from "./api/settings-limits.ts";
 import { OpenDoor, openLimit } from "./api/open-door.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { Devices } from "./auth/devices.ts";
@@ -16,6 +17,7 @@ import { Requests } from "./observe/requests.ts";
 import { pageHandles } from "./page/files.ts";
 import { Pairing } from "./pairing/pairing.ts";
 import { pairingLimit } from "./pairing/route.ts";
+import { WebPush } from "./push/web-push.ts";
 import { RareLines } from "./rare-lines.ts";
 import { RunningTurns } from "./running-turns.ts";
 import { Crowd } from "./streams/crowd.ts";
@@ -34,6 +36,7 @@ export interface Lasting {
   readonly openDoor: OpenDoor;
   readonly devices: Devices;
   readonly pageSessions: PageSessions;
+  readonly push: WebPush;
   readonly streams: Streams;
   /** Who is told events. */
   readonly crowd: Crowd;
@@ -45,6 +48,7 @@ export interface Lasting {
   /** Of the paths of procedures. */
   readonly sopLimit: SlidingWindow;
   readonly pairLimit: SlidingWindow;
+  readonly settingsLimits: SettingsLimits;
   readonly seenIds: SeenIds;
   readonly forwarding: ForwardingWatch;
   /** For the bodies of deliveries, and of clients without credentials. */
@@ -86,13 +90,25 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
       deps.onClientGone(clientId);
     },
   });
+  // Before the sign-ins: those that ended meanwhile are told of at once.
+  const push = new WebPush({
+    ...deps.push,
+    events: deps.events,
+    isSignedIn: (id) => pageSessions.has(id),
+    publicUrl: () => settings().config.public_url,
+    clock,
+    log,
+  });
   const pageSessions = new PageSessions({
     store: deps.pageSessions,
     devices,
     clock,
     log,
     idleMs: () => settings().config.page_session_days * DAY_MS,
-    onEnd: (signIn) => streams.closeOf(signIn),
+    onEnd(signIn) {
+      streams.closeOf(signIn);
+      push.forget(signIn.id);
+    },
   });
   const send = sender(clock, isDraining);
   const authenticator = new Authenticator(devices, pageSessions, clock, log);
@@ -106,6 +122,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     devices,
     page: pageHandles(deps.page),
     pageSessions,
+    push,
     streams,
     crowd: new Crowd(deps.events, clock, deps.crowdLimits),
     socketLibrary: new SocketLibrary(),
@@ -114,6 +131,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     webhookLimit: new SlidingWindow(webhookLimitOf(deps)),
     sopLimit: new SlidingWindow(webhookLimitOf(deps)),
     pairLimit: pairingLimit(),
+    settingsLimits: settingsLimits(),
     seenIds: new SeenIds(REMEMBER_MS),
     forwarding: new ForwardingWatch(log),
     bodyRoom: new MemoryRoom(),

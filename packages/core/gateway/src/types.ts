@@ -1,14 +1,25 @@
 /** What the gateway is given, and what it gives back. */
-import type { ClientId, Clock, Exposition, Logger } from "@svc/contract";
-import type { Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
+import type { ClientId, Clock, Exposition, Logger, Speech } from "@svc/contract";
+import type { Attachments, Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
 import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
 import type { FeaturePath } from "./api/feature-paths.ts";
 import type { Reports } from "./api/reports.ts";
+import type {
+  ChangeBody,
+  SendBody,
+  SettingsDiff,
+  SettingsPreviewed,
+  SettingsSaved,
+  SettingsState,
+  SettingsVersion,
+  TryBody,
+} from "./api/settings-specs.ts";
 import type { IngressPath } from "./ingress/ingress-paths.ts";
 import type { CrowdLimits } from "./streams/crowd.ts";
 import type { PairingLinks } from "./pairing/link.ts";
+import type { PushDeps } from "./push/web-push.ts";
 import type { Pairing } from "./pairing/pairing.ts";
 
 /** The part of the durable state the gateway touches. */
@@ -95,6 +106,18 @@ export interface PolicyRules {
   revoke(id: string, by: string): Promise<boolean>;
 }
 
+/** The config file as the page edits it. Rejects with SETTINGS_*, CONFIG_*, VERSION_UNKNOWN. */
+export interface SettingsAdmin {
+  read(): Promise<SettingsState>;
+  preview(change: ChangeBody): Promise<SettingsPreviewed>;
+  save(change: ChangeBody, revision: string, by: string): Promise<SettingsSaved>;
+  versions(): Promise<readonly SettingsVersion[]>;
+  changeOf(version: number): Promise<SettingsDiff>;
+  models(request: TryBody, signal: AbortSignal): Promise<unknown>;
+  testModel(request: TryBody, signal: AbortSignal): Promise<unknown>;
+  testChannel(request: SendBody, signal: AbortSignal): Promise<unknown>;
+}
+
 /** What the gateway asks of procedures. */
 export type GatewaySops = Pick<
   Sops,
@@ -108,14 +131,19 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   /** Where the deliveries of channels are kept. */
   readonly inbox: Pick<Messaging, "accept" | "replyByHand" | "shutOut">;
   readonly mailbox: Mailbox;
+  readonly attachments: Pick<Attachments, "receive" | "discard" | "read" | "sweep">;
+  readonly speech: Pick<Speech, "canTranscribe" | "transcribe">;
   readonly events: EventHub;
   /** How many may be told of them at once. Default: 5 000, 2 000 of one device. */
   readonly crowdLimits?: CrowdLimits;
   readonly approvals: GatewayApprovals;
   readonly policyRules: PolicyRules;
+  readonly settingsAdmin: SettingsAdmin;
   readonly sops: GatewaySops;
   readonly channelEvents: ChannelEvents;
   readonly pageSessions: PageSessionStore;
+  /** What push messages need of the outside. */
+  readonly push: PushDeps;
   /** By path, `/` included. */
   readonly page: ReadonlyMap<string, PageFile>;
   /** Nobody is this client any more: its device was revoked, or the connection that it was is closed. Must not throw. */

@@ -38,9 +38,11 @@ export class Promises {
   }
 
   #brokenBody(said: string, promised: Node, { headers, text }: Answered): string | undefined {
-    const [[type, content] = []] = Object.entries<Node>(promised["content"] ?? {});
+    const contents = promised["content"] ?? {};
+    const [[type, content] = []] = Object.entries<Node>(contents);
     if (type === undefined) return text === "" ? undefined : `${said} with a body`;
-    if (type !== "application/json") return headers["content-type"] === type ? undefined : `${said} with another type`;
+    if (type !== "application/json")
+      return String(headers["content-type"]) in contents ? undefined : `${said} with another type`;
     const schema = content!["schema"] as Node;
     const validate = this.#validator(schema);
     if (validate(JSON.parse(text))) return undefined;

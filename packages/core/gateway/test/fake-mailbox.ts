@@ -7,6 +7,7 @@ const conversation = { channel: "provider_a", id: "+4911", thread: "t" };
 const ANSWER: Mail = {
   id: "out-7",
   state: "dead",
+  waitsFor: undefined,
   channel: "provider_a",
   conversation,
   sender: undefined,
@@ -41,7 +42,7 @@ const NOTICE: Mail = {
 };
 
 export class FakeMailbox implements Mailbox {
-  readonly mails: readonly Mail[] = [NOTICE, ANSWER, MESSAGE];
+  mails: readonly Mail[] = [NOTICE, ANSWER, MESSAGE];
   readonly replayed: string[] = [];
   readonly dropped: string[] = [];
   /** How `list` was asked. */

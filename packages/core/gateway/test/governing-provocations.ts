@@ -1,16 +1,28 @@
 /** How the routes of channel events, approvals and procedures come to answer what the document says. */
 import { type ErrorCode, SvcError } from "@svc/contract";
-import { asked, type Provocation } from "./world.ts";
+import { makeBrowserKeys, subscriptionOf } from "@svc/testkit/web-push";
+import { asked, type Provocation, times } from "./world.ts";
 
 const at =
   (id: string): Provocation =>
   async (world) =>
     (await world.start()).ask({ path: world.path(id) });
 
+const LIMITED_CHANGES = { RATE_LIMITED: tooOften(241) };
+
+const NOT_SAVED: Partial<Record<ErrorCode, Provocation>> = {
+  ...LIMITED_CHANGES,
+  SETTINGS_INVALID: notSaved("SETTINGS_INVALID"),
+  SETTINGS_REFUSED: notSaved("SETTINGS_REFUSED"),
+  CONFIG_CHANGED: notSaved("CONFIG_CHANGED"),
+  CONFIG_UNWRITABLE: notSaved("CONFIG_UNWRITABLE"),
+};
+
 export const GOVERNING_EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
   APPROVAL_UNKNOWN: at("nobody"),
   APPROVAL_EXPIRED: at("run-1"),
   RULE_UNKNOWN: at("nobody"),
+  VERSION_UNKNOWN: at("99"),
   APPROVAL_RESOLVED: at("run-2"),
   SOP_UNKNOWN: at("nobody"),
   SOP_NOT_MANUAL: at("by-webhook"),
@@ -42,10 +54,74 @@ export const GOVERNING_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCod
     STORE_FULL: notRevoked("STORE_FULL"),
     STORE_FAILED: notRevoked("STORE_FAILED"),
   },
+  "POST /api/settings/preview": {
+    ...LIMITED_CHANGES,
+    VERSION_UNKNOWN: notSaved("VERSION_UNKNOWN"),
+  },
+  "PATCH /api/settings": NOT_SAVED,
+  "POST /api/settings/versions/{id}/undo": { ...NOT_SAVED, VERSION_UNKNOWN: notSaved("VERSION_UNKNOWN") },
+  "POST /api/settings/models": { RATE_LIMITED: tooOften(21), SETTINGS_INVALID: notSaved("SETTINGS_INVALID") },
+  "POST /api/settings/model-test": {
+    RATE_LIMITED: tooOften(21),
+    SETTINGS_INVALID: notSaved("SETTINGS_INVALID"),
+    AGENT_UNKNOWN: notSaved("AGENT_UNKNOWN"),
+  },
+  "POST /api/settings/channel-test": {
+    RATE_LIMITED: tooOften(21),
+    CHANNEL_UNKNOWN: notSaved("CHANNEL_UNKNOWN"),
+    CHANNEL_DOWN: notSaved("CHANNEL_DOWN"),
+    CHANNEL_CANNOT: notSaved("CHANNEL_CANNOT"),
+    STORE_FULL: notSaved("STORE_FULL"),
+    STORE_FAILED: notSaved("STORE_FAILED"),
+  },
   "POST /api/sops/{name}/runs": {
     SOP_BUSY: notStarted("SOP_BUSY"),
     STORE_FULL: notStarted("STORE_FULL"),
     STORE_FAILED: notStarted("STORE_FAILED"),
+  },
+  "GET /api/push": {
+    STORE_FULL: notSealed("STORE_FULL"),
+    STORE_FAILED: notSealed("STORE_FAILED"),
+    SECRET_UNREADABLE: notSealed("SECRET_UNREADABLE"),
+  },
+  "PUT /api/push": {
+    ADDRESS_REFUSED: notResolved("ADDRESS_REFUSED"),
+    REMOTE_UNREACHABLE: notResolved("REMOTE_UNREACHABLE"),
+    PUSH_LIMIT: async (world) => {
+      for (let n = 0; n < 50; n += 1) {
+        const id = `s-${n}`;
+        world.pageSessions.rows.push({ ...world.pageSessions.rows[0]!, id, idHash: id });
+        const kept = {
+          ...subscriptionOf(makeBrowserKeys(), `https://push.example/${n}`),
+          details: false,
+          createdAtMs: 0,
+        };
+        await world.pushSecrets.set(`subscription/${id}`, JSON.stringify(kept));
+      }
+      return (await world.start()).ask();
+    },
+    STORE_FULL: notSealed("STORE_FULL"),
+    STORE_FAILED: notSealed("STORE_FAILED"),
+    SECRET_UNREADABLE: notSealed("SECRET_UNREADABLE"),
+  },
+  "DELETE /api/push": {
+    STORE_FULL: notSealed("STORE_FULL"),
+    STORE_FAILED: notSealed("STORE_FAILED"),
+    SECRET_UNREADABLE: notSealed("SECRET_UNREADABLE"),
+  },
+  "POST /api/push/test": {
+    PUSH_UNSUBSCRIBED: async (world) => {
+      await world.start();
+      await world.ask({ method: "DELETE", path: "/api/push" });
+      return world.ask();
+    },
+    PUSH_FAILED: async (world) => {
+      world.pushService.answers = [500];
+      return (await world.start()).ask();
+    },
+    STORE_FULL: notSealed("STORE_FULL"),
+    STORE_FAILED: notSealed("STORE_FAILED"),
+    SECRET_UNREADABLE: notSealed("SECRET_UNREADABLE"),
   },
   "POST /api/sop-runs/{id}/cancel": { STORE_FULL: notStarted("STORE_FULL"), STORE_FAILED: notStarted("STORE_FAILED") },
 };
@@ -91,6 +167,35 @@ function notRevoked(code: ErrorCode): Provocation {
   return async (world) => {
     world.policyRules.fails = code;
     return (await world.start()).ask();
+  };
+}
+
+function notSaved(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.settingsAdmin.fails = code;
+    return (await world.start()).ask();
+  };
+}
+
+function notSealed(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.pushSecrets.fails = new SvcError(code);
+    return (await world.start()).ask();
+  };
+}
+
+function notResolved(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.pushService.unresolved = new SvcError(code);
+    return (await world.start()).ask();
+  };
+}
+
+/** Each device has its own allowance. */
+function tooOften(count: number): Provocation {
+  return async (world) => {
+    await world.start();
+    return times(count, () => world.ask());
   };
 }
 

@@ -18,13 +18,17 @@ import {
   type RegisteredRoute,
 } from "@svc/kernel";
 import type { Arrival, Arrived, Delivery, Device, IdempotencyClaim, Scope } from "@svc/store";
+import { hashedSecret } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";
+import { FakeSettings } from "./fake-settings.ts";
 import { FakeApprovals, FakePolicyRules } from "./fake-approvals.ts";
+import { FakeAttachments, FakeSpeech } from "./fake-attachments.ts";
 import { FakeChannelEvents } from "./fake-channel-events.ts";
 import { FakeMailbox } from "./fake-mailbox.ts";
 import { FakePageSessions } from "./fake-page-sessions.ts";
+import { FakePushSecrets, FakePushService } from "./fake-push-service.ts";
 import { FakeSops } from "./fake-sops.ts";
 import { REPORTS } from "./reports.ts";
 import {
@@ -61,7 +65,8 @@ export const FEATURE = "a-feature";
 
 export interface HarnessOptions {
   readonly config?: Partial<GatewayDeps["config"]>;
-  readonly webhook?: Partial<GatewayDeps["webhook"]>;
+  /** `secret` as the operator writes it. */
+  readonly webhook?: Omit<Partial<GatewayDeps["webhook"]>, "secret"> & { readonly secret?: string | undefined };
   /** In place of the echoing agent. */
   readonly run?: (request: TurnRequest) => Promise<Partial<TurnResult>>;
   /** Of the feature `FEATURE`, unless it says of which. */
@@ -96,12 +101,18 @@ export class Harness {
   /** Keys of claims that are on disk. */
   readonly kept = new Set<string>();
   readonly mailbox = new FakeMailbox();
+  readonly attachments = new FakeAttachments();
+  readonly speech = new FakeSpeech();
   readonly approvals = new FakeApprovals();
   readonly policyRules = new FakePolicyRules();
+  readonly settingsAdmin = new FakeSettings();
   readonly sops = new FakeSops();
   readonly channelEvents = new FakeChannelEvents();
   /** Of the page's sign-ins. */
   readonly pageSessions = new FakePageSessions();
+  readonly pushService = new FakePushService();
+  /** Sealed elsewhere. */
+  readonly pushSecrets = new FakePushSecrets();
   /** The page's files. */
   page: ReadonlyMap<string, PageFile> = new Map();
   /** What was kept of deliveries, in order. */
@@ -220,9 +231,11 @@ export class Harness {
       ...(options.crowdLimits && { crowdLimits: options.crowdLimits }),
       approvals: this.approvals,
       policyRules: this.policyRules,
+      settingsAdmin: this.settingsAdmin,
       sops: this.sops,
       channelEvents: this.channelEvents,
       pageSessions: this.pageSessions,
+      push: { secrets: this.pushSecrets, fetch: this.pushService.fetch, resolve: this.pushService.resolve },
       page: this.page,
       sessions: this.#sessionService(),
       turns: { run: (request) => this.#run(request, options.run) },
@@ -245,6 +258,8 @@ export class Harness {
         },
       },
       mailbox: this.mailbox,
+      attachments: this.attachments,
+      speech: this.speech,
       isUp: (feature) => (this.#check(), !this.failed.has(feature)),
       ...REPORTS,
       health: () => (this.#check(), this.health),
@@ -343,7 +358,12 @@ export class Harness {
 
 const settingsOf = (options: HarnessOptions): GatewaySettings => ({
   config: { ...CONFIG, ...options.config },
-  webhook: { secret: undefined, signing_secret: undefined, agent: undefined, ...options.webhook },
+  webhook: {
+    signing_secret: undefined,
+    agent: undefined,
+    ...options.webhook,
+    secret: hashedSecret(options.webhook?.secret ?? ""),
+  },
   routes: (options.routes ?? []).map((one) => ("route" in one ? one : { feature: FEATURE, route: one })),
   featurePaths: options.featurePaths ?? new Map(),
   authFeatures: options.authFeatures ?? new Set(),

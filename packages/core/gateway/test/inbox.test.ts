@@ -17,6 +17,7 @@ async function started() {
 const ANSWER = {
   id: "out-7",
   state: "dead",
+  waits_for: null,
   channel: "provider_a",
   conversation: { id: "+4911", thread: "t" },
   sender: null,
@@ -37,6 +38,13 @@ describe("the list", () => {
     expect(json.messages[0]).toMatchObject({ conversation: null, ended_at: null, error: null, turn_id: null });
     expect([json.counts.inbox.waiting, json.counts.outbox.dead, json.oldest_waiting_secs]).toEqual([1, 1, 61]);
     expect(mailbox.asked).toEqual([{ filter: {}, limit: 50 }]);
+  });
+
+  test("says which message waits for its keys", async () => {
+    const { mailbox, ask } = await started();
+    mailbox.mails = mailbox.mails.map((mail) => ({ ...mail, waitsFor: mail.id === "in-13" ? "keys" : undefined }));
+    const { json } = await ask();
+    expect(json.messages.map((one: any) => one.waits_for)).toEqual(["keys", null, null]);
   });
 
   test("is asked for by box, channel and state, as many as one likes up to 200", async () => {

@@ -92,6 +92,7 @@ test("paths and their titles are those of the whole catalogue", () => {
     included: false,
     planned: true,
     profiles: [],
+    build: "npx pnpm build home --with it",
   });
   const catalogue = [
     entry("channel-provider-a", "/provider-a"),

@@ -6,6 +6,7 @@ import { CORE_ROUTES } from "../src/openapi/index.ts";
 import { errorsOf, type RouteSpec } from "../src/routes/spec.ts";
 import { CORE_PROMISES } from "./document.ts";
 import { GOVERNING_EVERYWHERE, GOVERNING_REFUSALS, GOVERNING_SUCCESSES } from "./governing-provocations.ts";
+import { FILE_REFUSALS, FILE_SUCCESSES } from "./file-provocations.ts";
 import { FEATURE, route } from "./harness.ts";
 import { type Answer, call, raw } from "./http.ts";
 import { signIn } from "./sign-in.ts";
@@ -67,6 +68,8 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
   AGENT_UNKNOWN: failing("AGENT_UNKNOWN"),
   BUSY: failing("BUSY", 1000),
   TURN_UNKNOWN: failing("TURN_UNKNOWN"),
+  FILE_UNKNOWN: failing("FILE_UNKNOWN"),
+  TOOL_FAILED: failing("TOOL_FAILED"),
   TURN_RUNNING: failing("TURN_RUNNING"),
   TURN_STATE: failing("TURN_STATE"),
   STORE_FULL: failing("STORE_FULL"),
@@ -81,6 +84,7 @@ const EVERYWHERE: Partial<Record<ErrorCode, Provocation>> = {
 const OWN: Readonly<Record<string, Partial<Record<ErrorCode, Provocation>>>> = {
   ...STREAM_REFUSALS,
   ...GOVERNING_REFUSALS,
+  ...FILE_REFUSALS,
   "POST /webhook": {
     BAD_WEBHOOK_SECRET: asked({}, { webhook: { secret: "s" } }),
     BAD_SIGNATURE: asked({}, { webhook: { signing_secret: "s" } }),
@@ -279,7 +283,7 @@ describe.each(CORE_ROUTES.map((spec) => [nameOf(spec), spec] as const))("%s", (n
   });
 
   test("answers as the document says when all is well", async () => {
-    for (const provocation of [STREAM_SUCCESSES[name] ?? asked(), ...(SUCCESSES[name] ?? [])]) {
+    for (const provocation of [STREAM_SUCCESSES[name] ?? FILE_SUCCESSES[name] ?? asked(), ...(SUCCESSES[name] ?? [])]) {
       const answer = await provocation(new World(spec));
       expect(answer.status).toBeLessThan(400);
       expect(CORE_PROMISES.broken(spec.method, spec.path, answer)).toBeUndefined();

@@ -49,14 +49,14 @@ describe("a file of the page", () => {
     expect([status, headers["content-type"], text]).toEqual([200, "text/html; charset=utf-8", HTML]);
     expect(headers).toMatchObject({
       "content-security-policy":
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
         "worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "x-frame-options": "DENY",
       "cross-origin-opener-policy": "same-origin",
       "cross-origin-resource-policy": "same-origin",
-      "permissions-policy": expect.stringContaining("camera=()"),
+      "permissions-policy": expect.stringMatching(/^camera=\(\).* microphone=\(self\)/),
     });
     expect(headers["set-cookie"]).toBeUndefined();
   });

@@ -16,13 +16,14 @@ import { hostRules } from "../src/net/host-rules.ts";
 import { browserName } from "../src/page/browser-name.ts";
 import { pathPattern } from "../src/routes/path-pattern.ts";
 import { prefersLater } from "../src/webhook/prefer.ts";
+import { hashedSecret } from "@svc/kernel";
 import { secretCheck } from "../src/webhook/secret.ts";
 
 const rules = hostRules({ allowedHosts: ["a"], publicUrl: "https://b", port: 1 });
 const target = (url: string) => targetOf({ url } as IncomingMessage);
 
 const READERS: readonly (readonly [string, (text: string) => unknown])[] = [
-  ["X-Webhook-Secret", secretCheck("s3cret")!],
+  ["X-Webhook-Secret", secretCheck(hashedSecret("s3cret"))!],
   ["Authorization", bearerToken],
   ["Authorization: Bearer", (text) => bearerToken(`Bearer ${text}`)],
   ["Cookie before ours", (text) => sentCookie(`${text}; svc_session=1`)],

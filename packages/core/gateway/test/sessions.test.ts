@@ -87,7 +87,7 @@ describe("one of them", () => {
       { ...SHOWN, turnId: "t1", at: 1000, role: "assistant", text: "ho", calls },
     );
     const of = { state: "done", kind: "message", replaced: false, problem: null };
-    const shown = { turn_id: "t1", at: "1970-01-01T00:00:01.000Z", author: null, ...of };
+    const shown = { turn_id: "t1", at: "1970-01-01T00:00:01.000Z", author: null, files: [], ...of };
     const author = { kind: "device", id: "dev-operator", name: "operator" };
     expect((await ask("/1/messages", reader)).json).toEqual({
       messages: [

@@ -1,10 +1,15 @@
 /** A route to ask, and somebody who may. */
 import type { RouteSpec } from "../src/routes/spec.ts";
+import { REVISION } from "./fake-settings.ts";
 import { Harness, type HarnessOptions, sessionInfo } from "./harness.ts";
+import { makeBrowserKeys, subscriptionOf } from "@svc/testkit/web-push";
 import { type Answer, type Call, call } from "./http.ts";
+import { signIn } from "./sign-in.ts";
 
 export class World extends Harness {
   readonly spec: RouteSpec;
+  /** Of a page that is signed in, for routes that take nothing else. */
+  #page: Readonly<Record<string, string>> | undefined;
   readonly tokens = { operator: this.device("operator"), webhook: this.device("webhook"), read: this.device("read") };
 
   constructor(spec: RouteSpec) {
@@ -48,14 +53,28 @@ export class World extends Harness {
   }
 
   override async start(options: HarnessOptions = {}): Promise<this> {
-    return super.start({ ...options, config: { trust_forwarded_headers: true, ...options.config } });
+    await super.start({ ...options, config: { trust_forwarded_headers: true, ...options.config } });
+    if (!isOfPage(this.spec)) return this;
+    const { headers } = await signIn(this, this.tokens.operator);
+    this.#page = headers;
+    if (this.spec.path === "/api/push/test") {
+      const body = JSON.stringify(STRICT["PUT /api/push"]);
+      await call(this, {
+        method: "PUT",
+        path: "/api/push",
+        headers: { ...headers, "content-type": "application/json" },
+        body,
+      });
+    }
+    return this;
   }
 
   /** A request that is answered 200, but for what is `changed`. */
   async ask(changed: Call = {}): Promise<Answer> {
     const { method, access, body } = this.spec;
     const headers = {
-      ...(access !== "public" && { authorization: `Bearer ${this.tokens.operator}` }),
+      ...(access !== "public" && !isOfPage(this.spec) && { authorization: `Bearer ${this.tokens.operator}` }),
+      ...(changed.headers?.["authorization"] === undefined && this.#page),
       ...(body && { "content-type": "application/json" }),
       ...(this.spec.path === "/api/session" && { origin: `http://localhost:${this.port}` }),
       ...(takesCode(this.spec) && { "x-pairing-code": this.gateway.pairing.issueCode({ scope: "read" }).code }),
@@ -73,6 +92,7 @@ export class World extends Harness {
       .replace("{step_id}", "step-1")
       .replace("{session}", "session-1")
       .replace("{turn}", "t-1")
+      .replace("{file}", "00000000000000aa")
       .replace("{id}/reply", `${id ?? "people"}/reply`)
       .replace(/\{\w+\}/, id ?? known);
   }
@@ -83,6 +103,7 @@ export const SHOWN = {
   state: "done",
   kind: "message",
   author: undefined,
+  files: [],
   replaced: false,
   problem: undefined,
 } as const;
@@ -91,18 +112,29 @@ export const SHOWN = {
 const LENIENT = { message: "hi", type: "build", approved: true, name: "desk" };
 /** By route. */
 const STRICT: Readonly<Record<string, object>> = {
+  "PUT /api/push": subscriptionOf(makeBrowserKeys()),
   "PATCH /api/sessions/{id}": { title: "Backup", pinned: true },
   "POST /api/sessions/{id}/read": { turns: 1 },
+  "PATCH /api/settings": { revision: REVISION, edits: [{ path: ["gateway", "port"], value: 1 }] },
+  "POST /api/settings/preview": { edits: [{ path: ["gateway", "port"], remove: true }] },
+  "POST /api/settings/versions/{id}/undo": { revision: REVISION },
+  "POST /api/settings/models": { edits: [] },
+  "POST /api/settings/model-test": { edits: [], agent: "default" },
+  "POST /api/settings/channel-test": { channel: "pager", to: "+49" },
 };
+
+const isOfPage = ({ path }: RouteSpec): boolean => path.startsWith("/api/push");
 
 /** What there is one of. */
 const KNOWN = {
   "/api/devices": "dev-read",
   "/api/inbox": "in-12",
+  "/api/files": "00000000000000aa",
   "/api/approvals": "run-3",
   "/api/policy-rules": "rule-1",
   "/api/sops": "deploy",
   "/api/sop-runs": "run-2",
+  "/api/settings/versions": "3",
 };
 
 /** By a code, since what can go wrong with a token is the same everywhere. */

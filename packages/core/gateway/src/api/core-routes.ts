@@ -4,6 +4,7 @@ import type { Logger } from "@svc/contract";
 import type { Devices } from "../auth/devices.ts";
 import type { PageSessions } from "../auth/page-sessions.ts";
 import type { Pairing } from "../pairing/pairing.ts";
+import type { WebPush } from "../push/web-push.ts";
 import type { GatewayApprovals, GatewaySops, PolicyRules } from "../types.ts";
 import type { ApiRoute } from "./app.ts";
 import { approvalRoutes } from "./approvals.ts";
@@ -14,12 +15,14 @@ import { deviceRoutes } from "./devices.ts";
 import { inboxRoutes } from "./inbox.ts";
 import { policyRuleRoutes } from "./policy-rules.ts";
 import { type PairingCodeDeps, pairingCodeRoutes } from "./pairing-codes.ts";
+import { pushRoutes } from "./push.ts";
 import { type Reports, reportRoutes } from "./reports.ts";
 import { type SessionRouteDeps, sessionRoutes } from "./sessions.ts";
+import { type SettingsRouteDeps, settingsRoutes } from "./settings.ts";
 import { sopRunRoutes } from "./sop-runs.ts";
 import { sopRoutes } from "./sops.ts";
 
-export interface CoreRouteDeps extends Reports, SessionRouteDeps {
+export interface CoreRouteDeps extends Reports, SessionRouteDeps, SettingsRouteDeps {
   readonly mailbox: Mailbox;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
@@ -29,6 +32,7 @@ export interface CoreRouteDeps extends Reports, SessionRouteDeps {
   readonly pageSessions: PageSessions;
   readonly pairing: Pairing;
   readonly linksOf: PairingCodeDeps["linksOf"];
+  readonly push: WebPush;
   readonly log: Logger;
 }
 
@@ -38,10 +42,12 @@ export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...sessionRoutes(deps),
   ...approvalRoutes(deps.approvals, deps.bodies),
   ...policyRuleRoutes(deps.policyRules),
+  ...settingsRoutes(deps),
   ...commandRoutes(),
   ...sopRoutes(deps.sops, deps.bodies),
   ...sopRunRoutes(deps.sops, deps.approvals),
   ...auditRoutes(deps.sops.audit),
   ...deviceRoutes(deps),
   ...pairingCodeRoutes(deps),
+  ...pushRoutes(deps),
 ];

@@ -13,6 +13,10 @@ const STATES = [...new Set([...INBOX_STATES, ...OUTBOX_STATES])];
 const MAIL = v.object({
   id: name("in-12 came in, out-7 goes out."),
   state: v.picklist(STATES),
+  waits_for: v.pipe(
+    v.nullable(v.picklist(["keys"])),
+    v.description("keys: it is encrypted, and is answered once its keys come. null: nothing but its turn."),
+  ),
   channel: v.string(),
   conversation: v.nullable(v.object({ id: v.string(), thread: v.nullable(v.string()) })),
   sender: v.pipe(v.nullable(v.string()), v.description("Of what came in.")),
@@ -34,7 +38,7 @@ const FILE = v.object({ kind: v.picklist(["image", "audio", "video", "document",
 
 const DETAIL = v.object({
   ...MAIL.entries,
-  kind: v.picklist(["message", "reaction", "notice", "delivery"]),
+  kind: v.picklist(["message", "reaction", "notice", "locked", "delivery"]),
   files: v.array(FILE),
   deliveries: v.pipe(v.array(MAIL), v.description("Of what came in: what went out for it.")),
   platform_id: v.nullable(v.string()),

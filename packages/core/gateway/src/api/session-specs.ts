@@ -4,6 +4,7 @@ import { integer } from "@svc/contract";
 import * as v from "valibot";
 import type { ApiRoute } from "./app.ts";
 import { limit, name, oneOf, time } from "./fields.ts";
+import { FILE_ENTRIES } from "./file-specs.ts";
 
 type Spec = Omit<ApiRoute, "handle">;
 
@@ -61,6 +62,7 @@ const PAGE = v.object({
       at: time(),
       role: v.picklist(["user", "assistant"]),
       text: v.string(),
+      files: v.pipe(v.array(v.object(FILE_ENTRIES)), v.description("What the message came with.")),
       calls: v.pipe(v.array(CALL), v.description("What the assistant had done along with it.")),
       state: v.pipe(
         v.picklist(["done", "stopped", "failed", "running", "waiting"]),

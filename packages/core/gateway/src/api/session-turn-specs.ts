@@ -5,13 +5,27 @@ import { MESSAGE } from "../webhook/message.ts";
 import { DUPLICATE } from "../webhook/route.ts";
 import type { ApiRoute } from "./app.ts";
 import { name } from "./fields.ts";
+import { FILE_IDS } from "./file-specs.ts";
 
 type Spec = Omit<ApiRoute, "handle">;
 
 const { message } = MESSAGE.entries;
 
 export const MESSAGE_BODY = v.object({ message });
-export const BEGIN_BODY = v.object({ message, session_id: v.optional(SESSION_ID) });
+
+/** Blank only when there are files. */
+const words = v.optional(
+  v.pipe(v.string(), v.description("What the agent is told; may be blank or left out when there are files.")),
+);
+export const SEND_BODY = v.object({ message: words, files: FILE_IDS });
+export const BEGIN_BODY = v.object({ ...SEND_BODY.entries, session_id: v.optional(SESSION_ID) });
+
+/** A message and what comes with it. */
+export interface SentBody {
+  readonly message?: string;
+  readonly files?: readonly string[];
+  readonly session_id?: string;
+}
 
 const STORED = v.object({
   id: name("Of the conversation."),
@@ -43,7 +57,15 @@ const headers = { "X-Idempotency-Key": v.optional(IDEMPOTENCY_KEY) };
 const params = { id: name("The conversation's id.") };
 const turnParams = { ...params, turn: name("Id of its newest turn, which was stopped or failed.") };
 
-const STORE = ["BAD_IDEMPOTENCY_KEY", "AGENT_UNKNOWN", "BUSY", "STORE_FULL", "STORE_FAILED"] as const;
+const STORE = [
+  "BAD_IDEMPOTENCY_KEY",
+  "AGENT_UNKNOWN",
+  "FILE_UNKNOWN",
+  "TOOL_FAILED",
+  "BUSY",
+  "STORE_FULL",
+  "STORE_FAILED",
+] as const;
 const SESSION = ["SESSION_UNKNOWN", "SESSION_KIND"] as const;
 const FOLLOWED = [...SESSION, "TURN_UNKNOWN", "TURN_RUNNING", "TURN_STATE", ...STORE] as const;
 
@@ -68,7 +90,7 @@ export const SEND: Spec = {
   details: "While a turn of the conversation runs the message waits for it.",
   params,
   headers,
-  body: MESSAGE_BODY,
+  body: SEND_BODY,
   answers,
   errors: [...SESSION, ...STORE],
 };
@@ -91,9 +113,10 @@ export const EDIT: Spec = {
   path: "/api/sessions/{id}/turns/{turn}/edit",
   access: "operate",
   summary: "Sends another message in the place of that of a stopped or failed turn.",
+  details: "Files of that message come with it again where their ids are among `files`.",
   params: turnParams,
   headers,
-  body: MESSAGE_BODY,
+  body: SEND_BODY,
   answers,
   errors: FOLLOWED,
 };

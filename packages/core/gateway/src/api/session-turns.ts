@@ -46,7 +46,9 @@ export function sessionTurnRoutes(deps: SessionTurnDeps, find: (request: ApiRequ
 export const isOfProcedure = ({ clientId }: Pick<SessionInfo, "clientId">): boolean =>
   clientId === proceduresIdentity();
 
-type Asked = Pick<TurnRequest, "session" | "text" | "after" | "agent"> & { readonly owner: ClientId };
+type Asked = Pick<TurnRequest, "session" | "text" | "files" | "after" | "agent"> & { readonly owner: ClientId };
+
+type Sent = Pick<TurnRequest, "text" | "files" | "session">;
 
 class SessionTurns {
   readonly #deps: SessionTurnDeps;
@@ -58,27 +60,25 @@ class SessionTurns {
   }
 
   async begin(request: ApiRequest): Promise<Reply> {
-    const body = await jsonBody(request, spec.BEGIN_BODY, this.#deps.bodies);
-    if (body instanceof Reply) return body;
-    const { message: text, session_id: session = newSessionName() } = body as { message: string; session_id?: string };
-    return this.#run(request, { owner: request.device.clientId, session, text });
+    const sent = await this.#sent(request, spec.BEGIN_BODY);
+    if (sent instanceof Reply) return sent;
+    const { session = newSessionName(), ...message } = sent;
+    return this.#run(request, { ...message, owner: request.device.clientId, session });
   }
 
   async send(request: ApiRequest): Promise<Reply> {
     const { clientId: owner, name: session, id } = this.#continuable(request);
-    const body = await jsonBody(request, spec.MESSAGE_BODY, this.#deps.bodies);
-    if (body instanceof Reply) return body;
+    const sent = await this.#sent(request, spec.SEND_BODY);
+    if (sent instanceof Reply) return sent;
     const agent = this.#deps.sessions.agentOf(id);
-    const { message: text } = body as { readonly message: string };
-    return this.#run(request, { owner, session, text, ...(agent !== undefined && { agent }) });
+    return this.#run(request, { ...sent, owner, session, ...(agent !== undefined && { agent }) });
   }
 
   async followUp(request: ApiRequest, how: FollowUp): Promise<Reply> {
     const { clientId: owner, name: session } = this.#continuable(request);
-    const body = how === "edit" ? await jsonBody(request, spec.MESSAGE_BODY, this.#deps.bodies) : { message: "" };
-    if (body instanceof Reply) return body;
-    const { message: text } = body as { readonly message: string };
-    return this.#run(request, { owner, session, text, after: { turnId: request.params["turn"] ?? "", how } });
+    const sent = how === "edit" ? await this.#sent(request, spec.SEND_BODY) : { text: "" };
+    if (sent instanceof Reply) return sent;
+    return this.#run(request, { ...sent, owner, session, after: { turnId: request.params["turn"] ?? "", how } });
   }
 
   async reply(request: ApiRequest): Promise<Reply> {
@@ -93,6 +93,16 @@ class SessionTurns {
     const about = { owner: info.clientId, conversation: info.channel, author: authorOf(device), by: device.name };
     const { turnId, deliveries } = await this.#deps.inbox.replyByHand({ ...about, text });
     return jsonReply(202, { turn_id: turnId, messages: deliveries.map(({ n }) => `out-${n}`) });
+  }
+
+  async #sent(request: ApiRequest, schema: typeof spec.SEND_BODY | typeof spec.BEGIN_BODY): Promise<Sent | Reply> {
+    const body = await jsonBody(request, schema, this.#deps.bodies);
+    if (body instanceof Reply) return body;
+    const { message: text = "", files = [], session_id: session } = (body ?? {}) as spec.SentBody;
+    if (text.trim() === "" && files.length === 0) {
+      throw new SvcError("BAD_REQUEST", "The message is blank and no file comes with it.");
+    }
+    return { text, ...(files.length > 0 && { files }), ...(session !== undefined && { session }) };
   }
 
   /** Throws SESSION_UNKNOWN, SESSION_KIND. */

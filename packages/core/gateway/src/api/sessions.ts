@@ -18,16 +18,17 @@ import { jsonReply, Reply } from "../http/reply.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 import { type BodyLimits, jsonBody } from "./body.ts";
 import { limitOf } from "./fields.ts";
+import { type FileRouteDeps, fileRoutes } from "./files.ts";
 import * as spec from "./session-specs.ts";
 import { isOfProcedure, type SessionTurnDeps, sessionTurnRoutes } from "./session-turns.ts";
 
-export interface SessionRouteDeps extends SessionTurnDeps {
+export interface SessionRouteDeps extends SessionTurnDeps, FileRouteDeps {
   readonly devices: Pick<Devices, "ofClient" | "ofId">;
   readonly bodies: BodyLimits;
 }
 
 export function sessionRoutes(deps: SessionRouteDeps): ApiRoute[] {
-  const { sessions, bodies } = deps;
+  const { sessions, bodies, attachments } = deps;
   const view = new SessionsView(deps);
   return [
     { ...spec.LIST, handle: (request) => jsonReply(200, view.list(request)) },
@@ -81,10 +82,13 @@ export function sessionRoutes(deps: SessionRouteDeps): ApiRoute[] {
         const { id } = view.find(request);
         // Between the two somebody else may have been quicker.
         if (!(await sessions.remove(id, spec.BY))) throw new SvcError("SESSION_UNKNOWN");
+        // What can't be removed now is removed within the hour.
+        await attachments.sweep().catch(() => {});
         return jsonReply(200, { id, deleted: true });
       },
     },
     ...sessionTurnRoutes(deps, (request) => view.find(request)),
+    ...fileRoutes(deps, (request) => view.find(request)),
   ];
 }
 

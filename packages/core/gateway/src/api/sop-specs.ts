@@ -8,13 +8,16 @@ import { RUN } from "./sop-run-specs.ts";
 type Spec = Omit<ApiRoute, "handle">;
 
 const TRIGGER = v.object({
-  type: v.picklist(["webhook", "cron", "channel_event", "manual"]),
+  type: v.picklist(["webhook", "cron", "channel_event", "mqtt", "peripheral", "manual"]),
   condition: v.nullable(v.string()),
   path: v.optional(v.pipe(v.string(), v.description("Of webhook."))),
   expression: v.optional(v.pipe(v.string(), v.description("Of cron, as the next two."))),
   timezone: v.optional(v.nullable(v.string())),
   next_at: v.optional(v.nullable(time())),
   event: v.optional(v.pipe(v.string(), v.description("Of channel_event."))),
+  topic: v.optional(v.pipe(v.string(), v.description("Of mqtt: a topic filter."))),
+  board: v.optional(v.pipe(v.string(), v.description("Of peripheral, as the next: the board's alias."))),
+  signal: v.optional(v.string()),
 });
 
 const STEP = v.object({

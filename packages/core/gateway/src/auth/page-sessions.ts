@@ -129,6 +129,11 @@ export class PageSessions {
     return [...this.#live.values()].filter((live) => live.deviceId === deviceId && !this.#isIdle(live)).toReversed();
   }
 
+  /** Whether there is a sign-in of this id. */
+  has(id: string): boolean {
+    return this.#live.values().some((live) => live.id === id);
+  }
+
   /** Ends one by its id; resolves with whether the device has such a sign-in. Rejects as `end` does. */
   async endOne(deviceId: string, id: string): Promise<boolean> {
     const live = this.#live.values().find((one) => one.id === id && one.deviceId === deviceId);

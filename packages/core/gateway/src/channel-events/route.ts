@@ -25,7 +25,12 @@ export const CHANNEL_EVENTS: RouteSpec = {
       body: v.object({
         ok: v.literal(true),
         event_id: v.pipe(v.string(), v.description("Id of the event that subscribers are told.")),
-        skipped: v.pipe(v.array(v.string()), v.description("Its channels that could not be told just now.")),
+        skipped: v.pipe(
+          v.array(v.string()),
+          v.description(
+            "Its channels that are not configured, have no notification_target, or have 1000 messages waiting already.",
+          ),
+        ),
       }),
     },
   },

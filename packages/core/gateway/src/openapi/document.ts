@@ -37,7 +37,7 @@ export function openApiDocument({ version, routes }: OpenApiOptions): Node {
 }
 
 function operation(route: RouteSpec): Node {
-  const { summary, body, bodyOptional = false } = route;
+  const { summary, body, bytes, bodyOptional = false } = route;
   const parameters = [
     ...parametersOf("path", route.params),
     ...parametersOf("query", route.query),
@@ -51,6 +51,9 @@ function operation(route: RouteSpec): Node {
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: { required: !bodyOptional, content: { "application/json": { schema: inputSchema(body) } } },
+    }),
+    ...(bytes !== undefined && {
+      requestBody: { required: true, description: bytes, content: { "application/octet-stream": { schema: {} } } },
     }),
     responses: { ...answersOf(route.answers), ...errorAnswersOf(errorsOf(route)), default: OTHERS },
   };
@@ -93,11 +96,13 @@ function answersOf(answers: RouteSpec["answers"]): Record<string, Node> {
   return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)]));
 }
 
-function answerOf({ description, body, type = "application/json", headers }: AnswerSpec): Node {
+function answerOf({ description, body, type = "application/json", moreTypes = [], headers }: AnswerSpec): Node {
   return {
     description,
     ...(headers && { headers: headersOf(headers) }),
-    ...(body && { content: { [type]: { schema: inputSchema(body) } } }),
+    ...(body && {
+      content: Object.fromEntries([type, ...moreTypes].map((one) => [one, { schema: inputSchema(body) }])),
+    }),
   };
 }
 

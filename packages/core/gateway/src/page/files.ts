@@ -13,7 +13,8 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  // Pictures of a conversation are fetched with the page's secret, and shown from memory.
+  "img-src 'self' data: blob:",
   "connect-src 'self'",
   "worker-src 'self'",
   "manifest-src 'self'",
@@ -34,7 +35,7 @@ const SECURITY: readonly string[] = [
   "cross-origin-resource-policy",
   "same-origin",
   "permissions-policy",
-  "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()",
+  "camera=(), display-capture=(), geolocation=(), microphone=(self), midi=(), payment=(), usb=()",
 ];
 
 /** Asked about each time: after an upgrade an old page would talk to a new gateway. */

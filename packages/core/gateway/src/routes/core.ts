@@ -3,12 +3,15 @@ import { APPROVAL_SPECS } from "../api/approval-specs.ts";
 import { AUDIT_SPECS } from "../api/audit.ts";
 import { COMMAND_SPECS } from "../api/commands.ts";
 import { DEVICE_SPECS } from "../api/devices.ts";
+import { PUSH_SPECS } from "../api/push.ts";
 import { POLICY_RULE_SPECS } from "../api/policy-rules.ts";
 import { PAIRING_CODE_SPECS } from "../api/pairing-codes.ts";
+import { FILE_SPECS } from "../api/file-specs.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
 import { SESSION_SPECS } from "../api/session-specs.ts";
 import { SESSION_TURN_SPECS } from "../api/session-turn-specs.ts";
+import { SETTINGS_SPECS } from "../api/settings-specs.ts";
 import { SOP_RUN_SPECS } from "../api/sop-run-specs.ts";
 import { SOP_SPECS } from "../api/sop-specs.ts";
 import { CHANNEL_EVENTS } from "../channel-events/route.ts";
@@ -34,13 +37,16 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...INBOX_SPECS,
   ...SESSION_SPECS,
   ...SESSION_TURN_SPECS,
+  ...FILE_SPECS,
   ...APPROVAL_SPECS,
   ...POLICY_RULE_SPECS,
+  ...SETTINGS_SPECS,
   ...COMMAND_SPECS,
   ...SOP_SPECS,
   ...SOP_RUN_SPECS,
   ...AUDIT_SPECS,
   ...DEVICE_SPECS,
   ...PAIRING_CODE_SPECS,
+  ...PUSH_SPECS,
   OPENAPI,
 ];

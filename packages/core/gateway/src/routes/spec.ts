@@ -13,6 +13,8 @@ export interface RouteSpec extends Omit<RouteDoc, "answers"> {
   readonly details?: string;
   readonly params?: Strings;
   readonly headers?: Strings;
+  /** The body is no JSON but bytes: which. */
+  readonly bytes?: string;
   /** A body may be missing. */
   readonly bodyOptional?: true;
   /** By status, below 400. */
@@ -28,6 +30,8 @@ export interface AnswerSpec {
   readonly body?: GenericSchema;
   /** Of a body that is not JSON. */
   readonly type?: string;
+  /** Others that it may have. */
+  readonly moreTypes?: readonly string[];
   readonly headers?: Strings;
 }
 

@@ -87,8 +87,8 @@ export class Chat {
   /** Why the device may not even be connected. */
   forbidden(): Reply | undefined {
     // The second secret is there for the day on which such a token is in the wrong hands.
-    const { secret = "", signing_secret: signingSecret = "" } = this.#deps.settings().webhook;
-    const isSecured = secret.trim() !== "" || signingSecret.trim() !== "";
+    const { secret, signing_secret: signingSecret = "" } = this.#deps.settings().webhook;
+    const isSecured = secret !== undefined || signingSecret.trim() !== "";
     return isSecured && this.#device.scope === "webhook" ? POST_INSTEAD : undefined;
   }
 

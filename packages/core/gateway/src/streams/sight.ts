@@ -12,7 +12,13 @@ export function sightOf({ scope, clientId }: Device, begun: ReadonlySet<string>)
 }
 
 /** Not what people write, ask and answer in channels. */
-const OPEN: ReadonlySet<SvcEvent["type"]> = new Set(["sop-run-start", "sop-run-step", "sop-run-end", "channel-health"]);
+const OPEN: ReadonlySet<SvcEvent["type"]> = new Set([
+  "sop-run-start",
+  "sop-run-step",
+  "sop-run-end",
+  "channel-health",
+  "hardware-changed",
+]);
 
 type Owned = Extract<SvcEvent, { readonly owner: unknown }>;
 

@@ -1,14 +1,13 @@
-/** The `X-Webhook-Secret` check. Of the configured secret only its SHA-256 is kept. */
+/** The `X-Webhook-Secret` check. Of the configured secret nothing but its SHA-256 is in memory. */
 import { hash, timingSafeEqual } from "node:crypto";
 import { trimOf } from "@svc/contract";
+import type { HashedSecret } from "@svc/kernel";
 
 export type SecretCheck = (header: string | string[] | undefined) => boolean;
 
-/** Undefined when no secret is configured; a blank one counts as unset. */
-export function secretCheck(configured: string | undefined): SecretCheck | undefined {
-  const secret = trimBlanks(configured ?? "");
-  return secret === "" ? undefined : secretCheckOfHash(hash("sha256", secret, "buffer"));
-}
+/** Undefined when no secret is configured. */
+export const secretCheck = (configured: HashedSecret | undefined): SecretCheck | undefined =>
+  configured && secretCheckOfHash(Buffer.from(configured.sha256, "hex"));
 
 /** The same for a SHA-256 that is known already (32 bytes). */
 export function secretCheckOfHash(expected: Buffer): SecretCheck {
