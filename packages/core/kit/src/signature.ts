@@ -8,7 +8,7 @@ export interface SignedDelivery {
   readonly parts: readonly (string | Uint8Array)[];
   /** The signature as it came. */
   readonly header: string | undefined;
-  /** Whether it must begin with `sha256=`, or only may. */
+  /** Whether it must begin with `sha256=`, in exactly this spelling, or may begin with it in any case. */
   readonly prefix: "required" | "optional";
 }
 
@@ -16,7 +16,7 @@ export interface SignedDelivery {
 export function verifyHmacSha256({ secret, parts, header, prefix }: SignedDelivery): boolean {
   if (secret.trim() === "" || header === undefined) return false;
   const hex = SIGNATURE.exec(header);
-  if (hex === null || (prefix === "required" && hex[1] === undefined)) return false;
+  if (hex === null || (prefix === "required" && hex[1] !== "sha256=")) return false;
   return timingSafeEqual(Buffer.from(hex[2] as string, "hex"), hmacSha256(secret, parts));
 }
 

@@ -2,6 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { SvcError } from "@svc/contract";
+import { processMark } from "./abandoned-scratch.ts";
 import type { Owner } from "./give.ts";
 import { child, type Opened, openPath } from "./opened.ts";
 import { emptyFolder } from "./remove-tree.ts";
@@ -14,7 +15,7 @@ export interface Scratch extends AsyncDisposable {
 }
 
 export interface ScratchOptions {
-  /** What the folder's name begins with. */
+  /** What the folder's name begins with: `svc-<word>-`. Whose it is follows (`removeAbandonedScratch`). */
   readonly prefix: string;
   /** Where it is made; default: the system's folder for temporary files. */
   readonly parent?: string;
@@ -28,7 +29,7 @@ export interface ScratchOptions {
  * are removed by descriptor.
  */
 export async function makeScratch({ prefix, parent = tmpdir(), owner }: ScratchOptions): Promise<Scratch> {
-  const outer = await openPath(await mkdtemp(join(parent, prefix)));
+  const outer = await openPath(await mkdtemp(join(parent, `${prefix}${await processMark()}`)));
   demandOurs(outer);
   let removed: Promise<void> | undefined;
   const dispose = (): Promise<void> => (removed ??= remove(outer));

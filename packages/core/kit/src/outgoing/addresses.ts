@@ -3,7 +3,7 @@ import { lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { SvcError } from "@svc/contract";
 import { isPublicAddress } from "./address.ts";
-import { exemptions } from "./exemptions.ts";
+import { asHttp, exemptions } from "./exemptions.ts";
 import type { GuardedFetchOptions, Lookup } from "./guarded-fetch.ts";
 import { parseTarget, refused } from "./target.ts";
 
@@ -24,13 +24,13 @@ export async function addressesOf(
   return addresses;
 }
 
-/** `FeatureContext.resolve`. `ws` and `wss` are to exemptions what `http` and `https` are. */
+/** `FeatureContext.resolve`. `ws`, `mqtt` and their like are to exemptions what `http` and `https` are. */
 export function createGuardedResolve(
   options: Pick<GuardedFetchOptions, "allowPrivate" | "exempt" | "lookup">,
 ): (url: string) => Promise<readonly string[]> {
   const isExempt = exemptions(options.allowPrivate, options.exempt ?? []);
   return async (text) => {
-    const { protocol, hostname, port } = parseTarget(text.replace(/^ws(s?):/i, "http$1:"));
+    const { protocol, hostname, port } = parseTarget(asHttp(text));
     const host = hostname.replace(/^\[(.*)\]$/, "$1");
     try {
       return await addressesOf(host, isExempt(protocol, host, port), options.lookup);

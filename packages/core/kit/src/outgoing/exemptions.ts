@@ -27,8 +27,16 @@ function hostPortKey(entry: string): string {
 
 function originKey(text: string): string {
   if (!URL.canParse(text)) throw new SvcError("CONFIG_INVALID", "An api_url is not a URL.");
-  const url = new URL(text);
+  const url = new URL(asHttp(text));
   return `${url.protocol}//${keyOf(url.hostname, url.port || defaultPort(url.protocol))}`;
+}
+
+/** The URL of another protocol as http or https, with the port that it means. The host stays as it is spelled. */
+export function asHttp(text: string): string {
+  const [, secure] = /^mqtt(s?):/i.exec(text) ?? [];
+  if (secure === undefined || !URL.canParse(text)) return text.replace(/^ws(s?):/i, "http$1:");
+  const url = `http${text.slice("mqtt".length)}`;
+  return new URL(text).port === "" ? url.replace(/^[a-z]+:\/\/[^/?#]+/i, `$&:${secure ? 8883 : 1883}`) : url;
 }
 
 /** Brackets differ between a URL's host and a connector's: neither has them here. */
