@@ -1,0 +1,54 @@
+/** The feature: which board this is, what the model is told of it, and the tools for its pins. */
+import type { Contributions, FeatureContext, FeatureModule } from "@svc/contract";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Board, boardOf, readModel } from "./board.ts";
+import { type Facts, profileText, promptText, readFacts } from "./facts.ts";
+import { Pins } from "./pins.ts";
+import { toolsOf } from "./tools.ts";
+
+/** How old what the model is told may be. */
+const REFRESH_MS = 60_000;
+
+/** `root`: of the file system, another one in tests. */
+export const sbcOf = (root: string): Required<FeatureModule> => ({
+  survey: async () => (await readModel(root)) ?? null,
+  create(context) {
+    const board = typeof context.survey === "string" ? boardOf(context.survey) : undefined;
+    return board ? contributionsOf(root, board, context) : {};
+  },
+});
+
+export const { survey, create } = sbcOf("/");
+
+function contributionsOf(root: string, board: Board, { clock, homeFolder, log }: FeatureContext): Contributions {
+  const pins = new Pins(root, board);
+  let facts: Facts | undefined;
+  return {
+    tools: toolsOf({ root, board, pins, clock }),
+    promptContext: () => (facts ? promptText(facts) : ""),
+    async register() {
+      facts = await readFacts(root, board);
+      await writeProfile(homeFolder, profileText(board, facts)).catch((error: unknown) =>
+        log.warn("could not write the profile of the board", { code: String((error as { code?: unknown }).code) }),
+      );
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.sleep(REFRESH_MS, signal).catch(() => undefined);
+        if (!signal.aborted) facts = await readFacts(root, board);
+      }
+    },
+    async shutdown() {
+      pins.close();
+    },
+  };
+}
+
+async function writeProfile(homeFolder: string, text: string): Promise<void> {
+  const folder = join(homeFolder, "hardware", "devices");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `.rpi0.md.${process.pid}`);
+  await writeFile(draft, text, { mode: 0o600 });
+  await rename(draft, join(folder, "rpi0.md"));
+}
