@@ -2,16 +2,20 @@ import { allowlist, channelKeys, httpUrl, integer, secret } from "@svc/contract"
 import { isAbsolute } from "node:path";
 import * as v from "valibot";
 
+/** As in a URL: [::1] is the address ::1. */
+const unbracketed = (name: string): string => (name.startsWith("[") ? name.slice(1, -1) : name);
+
 const host = (description: string) =>
   v.pipe(
     v.string(),
     v.trim(),
     // A name or an address; a port or a scheme would be looked up as a part of the name.
     v.regex(
-      /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|[0-9a-f]*:[0-9a-f:.]*)$/i,
+      /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|[0-9a-f]*:[0-9a-f:.]*|\[[0-9a-f]*:[0-9a-f:.]*\])$/i,
       "a host name or an address, without a port",
     ),
     v.description(description),
+    v.transform(unbracketed),
   );
 const port = (description: string) => v.optional(v.pipe(integer(1, 65_535), v.description(description)));
 const security = (description: string) =>

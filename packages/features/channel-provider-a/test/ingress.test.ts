@@ -44,6 +44,14 @@ describe("signature", () => {
     expect(forged).toMatchObject({ ok: false, code: "BAD_SIGNATURE", why: expect.not.stringContaining("c0ffee") });
   });
 
+  test.each(["SHA256=", "Sha256=", "sha256 =", "sha512=", ""])("with the prefix %j it is refused", (prefix) => {
+    const { ingress } = house();
+    const { body, headers } = ingress.sample(MESSAGE);
+    const hex = headers["x-hub-signature-256"]!.replace("sha256=", "");
+    expect(ingress.verify(post(body, { "x-hub-signature-256": `sha256=${hex}` }))).toEqual({ ok: true });
+    expect(ingress.verify(post(body, { "x-hub-signature-256": `${prefix}${hex}` }))).toMatchObject({ ok: false });
+  });
+
   test("of a delivery that was signed by somebody else's app nothing is taken", () => {
     const theirs = house({ app_secret: "another-secret" }).ingress.sample(MESSAGE);
     expect(house().ingress.verify(post(theirs.body, theirs.headers)).ok).toBe(false);

@@ -2,7 +2,7 @@
 import type { Inbound, InboundMedia, Json } from "@svc/contract";
 import { mediaKindOf } from "@svc/kit";
 import * as v from "valibot";
-import { normalised } from "./handle.ts";
+import { isHandle, normalised } from "./handle.ts";
 
 /** The message of a `message.received` that somebody else wrote; undefined: there is none in it. */
 export function inboundOf(payload: Json): Inbound | undefined {
@@ -12,16 +12,19 @@ export function inboundOf(payload: Json): Inbound | undefined {
   if (data.is_from_me === true || data.sender_handle?.is_me === true || data.direction === "outbound") return undefined;
 
   const message = data.message ?? data;
-  const chat = data.chat_id ?? data.chat?.id;
   const handle = data.from ?? data.from_handle?.handle ?? data.sender_handle?.handle;
   const parts = (message.parts ?? []).slice(0, MAX_PARTS).flatMap(partOf);
-  if (chat === undefined || handle === undefined || parts.length === 0) return undefined;
+  if (handle === undefined || parts.length === 0) return undefined;
 
   const sender = normalised(handle);
+  const group = data.chat?.is_group ?? data.is_group;
+  const chat = data.chat_id ?? data.chat?.id ?? chatWith(sender, group);
+  if (chat === undefined) return undefined;
   const id = message.id ?? eventId;
   const media = parts.flatMap((part) => part.media ?? []);
-  const group = data.chat?.is_group ?? data.is_group;
-  const sentAtMs = Date.parse(message.sent_at ?? data.received_at ?? createdAt ?? "");
+  const sentAtMs = [message.sent_at, data.received_at, data.created_at, createdAt]
+    .map((time) => Date.parse(time ?? ""))
+    .find((time) => !Number.isNaN(time));
   return {
     ...(id !== undefined && { id }),
     conversation: { channel: "provider_b", id: chat },
@@ -30,11 +33,18 @@ export function inboundOf(payload: Json): Inbound | undefined {
     text: parts.map(({ text }) => text).join("\n"),
     ...(media.length > 0 && { media }),
     ...(parts.some(({ isApps }) => isApps) && { secondHand: true }),
-    ...(!Number.isNaN(sentAtMs) && { sentAtMs }),
+    ...(sentAtMs !== undefined && { sentAtMs }),
     // A chat that is gone is begun anew with who wrote; of a group's answer that person alone is no reader.
     ...(group !== true && { replyData: { to: sender } }),
   };
 }
+
+/**
+ * A message without a chat is answered to its sender's number, and the platform makes the chat. Undefined where the answer
+ * would go to the wrong reader (a group) or to no number (an SMS sender's name).
+ */
+const chatWith = (sender: string, group: boolean | undefined): string | undefined =>
+  group !== true && isHandle(sender) ? sender : undefined;
 
 /** The platform's own limit; whoever sends more is somebody else. */
 const MAX_PARTS = 100;
@@ -108,6 +118,7 @@ const RECEIVED = v.object({
     is_from_me: FLAG,
     is_group: FLAG,
     received_at: maybe(WORD),
+    created_at: maybe(WORD),
     message: maybe(v.object(MESSAGE)),
   }),
 });

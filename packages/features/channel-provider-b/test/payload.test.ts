@@ -172,6 +172,66 @@ test("without an id of the message the event's tells duplicates apart", () => {
   expect(only({ ...payload, data: { ...payload.data, message } })?.id).toBe("evt-1");
 });
 
+describe("a message without a chat id", () => {
+  const without = (data: Json) => ({
+    event_type: "message.received",
+    data: {
+      id: "m",
+      sender_handle: { handle: "+1 202 555 0123" },
+      parts: [{ type: "text", value: "x" }],
+      ...(data as object),
+    },
+  });
+
+  test.each<[string, Json]>([
+    ["no chat", {}],
+    ["a chat without an id", { chat: { is_group: false } }],
+    ["an empty id", { chat: { id: " " } }],
+    ["the older shape", { from: "+12025550123", message: { id: "m", parts: [{ type: "text", value: "x" }] } }],
+  ])("is answered to its sender: %s", (_, data) => {
+    expect(only(without(data))).toMatchObject({
+      conversation: { channel: "provider_b", id: "+12025550123" },
+      sender: "+12025550123",
+    });
+  });
+
+  test.each<[string, Json]>([
+    ["of a group, whose other members would not see the answer", { chat: { is_group: true } }],
+    ["of a sender's name, which is no number", { sender_handle: { handle: "AMAZON" } }],
+    ["of our own", { direction: "outbound" }],
+  ])("is dropped when it is %s", (_, data) => {
+    expect(parsed(without(data))).toEqual({});
+  });
+
+  test("has no presence to show yet", async () => {
+    const asked: string[] = [];
+    const { channel } = open({}, (url) => {
+      asked.push(String(url));
+      return Promise.reject(new Error("no platform"));
+    });
+    const conversation = { channel: "provider_b", id: "+12025550123" };
+    await channel.typing.start(conversation, "m", new AbortController().signal);
+    await channel.readMarks.mark(conversation, "m", new AbortController().signal);
+    expect(asked).toEqual([]);
+  });
+});
+
+test.each<[string, Json, string]>([
+  [
+    "the message's own",
+    { sent_at: "2026-02-03T12:00:01Z", created_at: "2026-02-03T12:00:02Z" },
+    "2026-02-03T12:00:01Z",
+  ],
+  ["created_at beside the message", { created_at: "2026-02-03T12:00:02Z" }, "2026-02-03T12:00:02Z"],
+  ["created_at of the event", {}, "2026-02-03T12:00:03Z"],
+  ["the next one that is a time", { sent_at: "yesterday", received_at: "" }, "2026-02-03T12:00:03Z"],
+])("the time of a message is %s", (_, data, time) => {
+  const event = { event_type: "message.received", created_at: "2026-02-03T12:00:03Z" };
+  const message = { id: "m", chat: { id: "c" }, sender_handle: { handle: "+12025550123" } };
+  const payload = { ...event, data: { ...message, parts: [{ type: "text", value: "x" }], ...(data as object) } };
+  expect(only(payload)?.sentAtMs).toBe(Date.parse(time));
+});
+
 test("what the testkit's platform posts is read, in both shapes", () => {
   const message = { id: "m-1", chatId: "c-1", from: "+12025550123", text: "Hello", atMs: NOW_MS };
   const { ingress } = open();

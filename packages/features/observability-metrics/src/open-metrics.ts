@@ -21,7 +21,7 @@ export function openMetrics(context: Pick<FeatureContext, "build" | "readings" |
     help: "The build that runs: always 1.",
     labelNames: ["version", "commit", "profile"],
     registers: [asked],
-  }).set({ ...build }, 1);
+  }).set({ version: build.version, commit: build.commit, profile: build.profile }, 1);
   const stand = openReadings(asked, readings, log);
   const own = openProcess(asked, clock);
   return {

@@ -1,5 +1,5 @@
 /** Files that hold text in a form of their own. Another feature makes text of them, where it is in the build. */
-import { type Json, SvcError, type ToolContext } from "@svc/contract";
+import { type Build, buildCommand, type Json, SvcError, type ToolContext } from "@svc/contract";
 
 interface Kind {
   readonly type: string;
@@ -31,13 +31,14 @@ export async function readDocument(
   { type, name, feature }: Kind,
   { path, offset, max_bytes: maxBytes }: DocumentRequest,
   context: ToolContext,
+  { recipe }: Pick<Build, "recipe">,
 ): Promise<Json> {
   const reader = context.reader(type);
   if (reader === undefined) {
     return {
       note:
         `This is ${name}; its text is not shown: the feature ${feature}, which reads it, is not in this build. ` +
-        `Build it in: pnpm build minimal --with ${feature}`,
+        `Build it in: ${buildCommand(recipe, feature)}`,
     };
   }
   const { text, nextOffset, notes } = await reader.read(path, { offset, maxBytes }, context);

@@ -1,6 +1,14 @@
 /** `file_read`, `file_write`, `file_list`. The workspace keeps paths inside and off what the policy forbids. */
 import { isUtf8 } from "node:buffer";
-import { type Contributions, defineTool, type FileChange, SvcError, type Workspace } from "@svc/contract";
+import {
+  type Build,
+  type Contributions,
+  defineTool,
+  type FeatureContext,
+  type FileChange,
+  SvcError,
+  type Workspace,
+} from "@svc/contract";
 import * as v from "valibot";
 import { documentType, readDocument } from "./documents.ts";
 import { textOf } from "./text-of.ts";
@@ -17,33 +25,35 @@ const path = (description: string) =>
 const count = (min: number, max: number, description: string) =>
   v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max), v.description(description));
 
-export const fileRead = defineTool({
-  name: "file_read",
-  description:
-    "Reads a text file (UTF-8) of the workspace. Returns its text and, when there is more than max_bytes, " +
-    "truncated = true and next_offset, from which to go on. Of a PDF it returns the text of its pages. For another binary " +
-    "file only a note is returned.",
-  input: v.strictObject({
-    path: path("Path of the file, relative to the workspace."),
-    offset: v.optional(count(0, Number.MAX_SAFE_INTEGER, "Byte to start at. Default 0."), 0),
-    max_bytes: v.optional(
-      count(1, MAX_READ_BYTES, `Most bytes to read. Default ${DEFAULT_READ_BYTES}, at most ${MAX_READ_BYTES}.`),
-      DEFAULT_READ_BYTES,
-    ),
-  }),
-  approval: "auto",
-  async run(input, context) {
-    const { workspace, signal } = context;
-    signal.throwIfAborted();
-    const type = await documentType(input.path, workspace);
-    if (type !== undefined) return readDocument(type, input, context);
-    const { bytes, truncated } = await workspace.read(input.path, input.max_bytes, input.offset);
-    const { text, usedBytes } = textOf(bytes, truncated);
-    if (text === undefined)
-      return { note: "This is a binary file; its content is not shown.", bytes: bytes.byteLength };
-    return { text, truncated, ...(truncated && { next_offset: input.offset + usedBytes }) };
-  },
-});
+/** `build`: named to a model that meets a file of a kind that this build can't read. */
+export const fileRead = (build: Pick<Build, "recipe">) =>
+  defineTool({
+    name: "file_read",
+    description:
+      "Reads a text file (UTF-8) of the workspace. Returns its text and, when there is more than max_bytes, " +
+      "truncated = true and next_offset, from which to go on. Of a PDF it returns the text of its pages. For another binary " +
+      "file only a note is returned.",
+    input: v.strictObject({
+      path: path("Path of the file, relative to the workspace."),
+      offset: v.optional(count(0, Number.MAX_SAFE_INTEGER, "Byte to start at. Default 0."), 0),
+      max_bytes: v.optional(
+        count(1, MAX_READ_BYTES, `Most bytes to read. Default ${DEFAULT_READ_BYTES}, at most ${MAX_READ_BYTES}.`),
+        DEFAULT_READ_BYTES,
+      ),
+    }),
+    approval: "auto",
+    async run(input, context) {
+      const { workspace, signal } = context;
+      signal.throwIfAborted();
+      const type = await documentType(input.path, workspace);
+      if (type !== undefined) return readDocument(type, input, context, build);
+      const { bytes, truncated } = await workspace.read(input.path, input.max_bytes, input.offset);
+      const { text, usedBytes } = textOf(bytes, truncated);
+      if (text === undefined)
+        return { note: "This is a binary file; its content is not shown.", bytes: bytes.byteLength };
+      return { text, truncated, ...(truncated && { next_offset: input.offset + usedBytes }) };
+    },
+  });
 
 export const fileWrite = defineTool({
   name: "file_write",
@@ -103,4 +113,6 @@ export const fileList = defineTool({
   },
 });
 
-export const create = (): Contributions => ({ tools: [fileRead, fileWrite, fileList] });
+export const create = ({ build }: Pick<FeatureContext, "build">): Contributions => ({
+  tools: [fileRead(build), fileWrite, fileList],
+});

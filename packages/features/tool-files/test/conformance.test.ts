@@ -4,8 +4,10 @@ import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
 import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { fileList, fileRead, fileWrite } from "../src/files.ts";
+import { fileList, fileRead as fileReadOf, fileWrite } from "../src/files.ts";
 import definition from "../src/index.ts";
+
+const fileRead = fileReadOf({ recipe: { profile: "home", with: ["x"], without: ["tool-http"] } });
 
 featureConformance(definition, { root: `${import.meta.dirname}/..` });
 
@@ -115,7 +117,7 @@ describe("file_read of a PDF", () => {
 
   test("says how to build the feature where there is none, and shows nothing of the file", async () => {
     expect(await run({ path: "a.pdf" }, { files: { "a.pdf": `junk\n${pdf}` } })).toEqual({
-      note: expect.stringMatching(/rag-pdf.*pnpm build minimal --with rag-pdf$/),
+      note: expect.stringMatching(/rag-pdf.*npx pnpm build home --with x,rag-pdf --without tool-http$/),
     });
   });
 

@@ -95,7 +95,7 @@ describe("words of people's own", () => {
     const { id } = await house.add(ANN, key, userId);
     expect(await house.signIn(STRANGER, key)).toMatchObject({ body: { user_id: userId } });
     expect(await house.list(ANN, userId)).toHaveLength(1);
-    expect(await refusal(house.list(ANN, `${userId.slice(0, 100)}!`))).toBe("PASSKEY_UNKNOWN");
+    expect(await house.list(ANN, `${userId.slice(0, 100)}!`)).toEqual([]);
     const query = `?user_id=${encodeURIComponent(userId)}`;
     await house.call({ method: "DELETE", path: `/api/webauthn/credentials/${id}${query}`, caller: ANN });
     expect(await house.secrets.list()).toEqual([]);
@@ -120,7 +120,7 @@ describe("words of people's own", () => {
     const house = await openHouse();
     // An o with two dots, as one letter and as two.
     await house.add(ANN, new SoftAuthenticator(), "bj\u00f6rn");
-    expect(await refusal(house.list(ANN, "bjo\u0308rn"))).toBe("PASSKEY_UNKNOWN");
-    expect(await refusal(house.list(ANN, "BJ\u00d6RN"))).toBe("PASSKEY_UNKNOWN");
+    expect(await house.list(ANN, "bjo\u0308rn")).toEqual([]);
+    expect(await house.list(ANN, "BJ\u00d6RN")).toEqual([]);
   });
 });

@@ -73,6 +73,8 @@ export async function plugin(args: readonly string[], surroundings: Surroundings
     runningTools: async () => surroundings.runningTools,
     clock: surroundings.clock ?? CLOCK,
     enable: async () => void (enabled = true),
+    ask: () => Promise.reject(new SvcError("NOT_RUNNING")),
+    editConfig: async () => {},
     reload: async () => {
       reloads += 1;
       return "started anew: plugins-wasm";
