@@ -5,6 +5,7 @@ import { Api } from "./api/client.ts";
 import { Live } from "./live/live.ts";
 import { watchForNewerPage } from "./live/newer-page.ts";
 import { Notifier } from "./notify/notifier.ts";
+import { PagePush } from "./notify/page-push.ts";
 import { PageTitle } from "./notify/page-title.ts";
 import { Announcer } from "./parts/announcer.ts";
 import { followRoute } from "./route/follow-route.ts";
@@ -26,6 +27,7 @@ export interface Services {
   readonly announcer: Announcer;
   readonly pageTitle: PageTitle;
   readonly notifier: Notifier;
+  readonly push: PagePush;
   readonly theme: Cell<Theme>;
   /** Single letters are shortcuts. */
   readonly singleKeys: Cell<boolean>;
@@ -66,6 +68,7 @@ export function makeServices(window: Window): Services {
     announcer: new Announcer(),
     pageTitle: new PageTitle(window.document),
     notifier: new Notifier(window as Window & typeof globalThis),
+    push: new PagePush(window as Window & typeof globalThis, api),
     theme,
     singleKeys,
     nowMs,
@@ -73,9 +76,14 @@ export function makeServices(window: Window): Services {
 }
 
 /** Events flow while somebody is signed in, and at once again when the machine wakes up or finds a network. */
-export function followSession({ session, live, events, turns }: Services, window: Window): void {
+export function followSession({ session, live, events, turns, push }: Services, window: Window): void {
   const apply = (): void => {
-    if (session.state.value.phase === "in") return live.start();
+    const { value } = session.state;
+    if (value.phase === "in") {
+      // Best effort: the settings of the device say what is wrong.
+      if (value.device.scope === "operator") push.resume().catch(() => undefined);
+      return live.start();
+    }
     live.stop();
     // They are not for whoever signs in next.
     events.clear();

@@ -12,6 +12,7 @@ const message = (turn: number, role: Message["role"] = "user", text = `text ${tu
   at: `2026-01-01T00:00:${String(turn).padStart(2, "0")}.000Z`,
   role,
   text,
+  files: [],
   calls: [],
   state: "done",
   kind: "message",

@@ -1,5 +1,6 @@
 /** Requests to the service: the cookie goes by itself, and opens nothing without the value that is sent beside it. */
-import { asApiError, errorOf } from "./api-error.ts";
+import { ApiError, asApiError, errorOf } from "./api-error.ts";
+import { answerOf, type Upload, uploaded } from "./upload.ts";
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -37,6 +38,16 @@ export class Api {
     const response = await this.#send(path, { ...(query && { query }) });
     const [, name = "file"] = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
     return { name, bytes: await response.blob() };
+  }
+
+  /** Sends bytes as they are. Throws as `call`. */
+  async upload<Answer>(path: string, upload: Upload): Promise<Answer> {
+    const csrf = this.#credentials.csrf();
+    const headers = { ...upload.headers, ...(csrf !== undefined && { "X-Svc-Csrf": csrf }) };
+    const answer = await answerOf<Answer>(await uploaded(path, { ...upload, headers }));
+    if (!(answer instanceof ApiError)) return answer;
+    if (answer.status !== 401 || csrf === undefined || !(await this.#credentials.refused(csrf))) throw answer;
+    return this.upload(path, upload);
   }
 
   async #send(path: string, call: Call): Promise<Response> {

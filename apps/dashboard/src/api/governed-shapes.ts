@@ -68,13 +68,16 @@ export interface PolicyRule {
 }
 
 export interface Trigger {
-  readonly type: "webhook" | "cron" | "channel_event" | "manual";
+  readonly type: "webhook" | "cron" | "channel_event" | "mqtt" | "peripheral" | "manual";
   readonly condition: string | null;
   readonly path?: string;
   readonly expression?: string;
   readonly timezone?: string | null;
   readonly next_at?: string | null;
   readonly event?: string;
+  readonly topic?: string;
+  readonly board?: string;
+  readonly signal?: string;
 }
 
 export interface Procedure {

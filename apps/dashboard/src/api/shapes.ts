@@ -90,6 +90,8 @@ export interface Status {
     readonly oldest_waiting_secs: number | null;
   };
   readonly activity?: { readonly minutes: readonly Minute[] };
+  /** Recordings can be written down. */
+  readonly transcription: boolean;
   readonly memory_rss_bytes: number;
   readonly warnings: readonly string[];
   readonly database: { readonly bytes: number; readonly writable: boolean };
@@ -137,6 +139,15 @@ export interface Author {
   readonly name: string | null;
 }
 
+/** A file that comes with a message. */
+export interface FileInfo {
+  readonly id: string;
+  readonly name: string;
+  /** As its bytes say. */
+  readonly type: string;
+  readonly size: number;
+}
+
 export interface Message {
   /** Of its turn. */
   readonly state: "done" | "stopped" | "failed" | "running" | "waiting";
@@ -155,12 +166,14 @@ export interface Message {
   readonly at: string;
   readonly role: "user" | "assistant";
   readonly text: string;
+  readonly files: readonly FileInfo[];
   readonly calls: readonly ToolCall[];
 }
 
 export interface Mail {
   readonly id: string;
   readonly state: string;
+  readonly waits_for: "keys" | null;
   readonly channel: string;
   readonly conversation: { readonly id: string; readonly thread: string | null } | null;
   readonly sender: string | null;
@@ -199,6 +212,7 @@ export interface Feature {
   readonly included: boolean;
   readonly planned: boolean;
   readonly profiles: readonly string[];
+  readonly build: string;
   readonly sections: readonly string[];
   readonly tools: readonly string[];
   readonly state: string;

@@ -32,7 +32,8 @@ export class Notifier {
   async turnOff(): Promise<void> {
     this.#want(false);
     const registration = await this.#window.navigator.serviceWorker?.getRegistration("/");
-    await registration?.unregister();
+    // Push messages need the worker, too.
+    if ((await registration?.pushManager?.getSubscription()) == null) await registration?.unregister();
     this.state.set(this.#stateNow());
   }
 

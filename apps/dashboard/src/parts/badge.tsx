@@ -17,6 +17,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   suspect: "bad",
   waiting: "wait",
   waiting_approval: "wait",
+  waiting_for_keys: "wait",
   pending: "wait",
 };
 

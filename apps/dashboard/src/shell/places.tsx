@@ -1,6 +1,7 @@
 /** Where one can go: places on the rail, each with one or several views. What a device may not read is not offered to it. */
 import type { ComponentType } from "preact";
 import type { IconName } from "../parts/icon.tsx";
+import { late } from "../parts/late.tsx";
 import { PASSKEYS } from "../passkeys/passkeys.ts";
 import { Approvals } from "../views/approvals/approvals.tsx";
 import { Config } from "../views/config/config.tsx";
@@ -19,6 +20,15 @@ import { Conversation } from "../views/sessions/conversation.tsx";
 import { NewChat } from "../views/sessions/new-chat.tsx";
 import { Home } from "../views/chats/home.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
+
+const settings = () => import("../views/settings/index.ts");
+const Setup = late(async () => (await settings()).Setup);
+const ModelSettings = late(async () => (await settings()).ModelSettings);
+const ChannelSettings = late(async () => (await settings()).ChannelSettings);
+const OneChannel = late(async () => (await settings()).OneChannel);
+const AllSettings = late(async () => (await settings()).AllSettings);
+const OneSection = late(async () => (await settings()).OneSection);
+const Changes = late(async () => (await settings()).Changes);
 
 export interface View {
   /** First word of its address. */
@@ -81,6 +91,11 @@ export const PLACES: readonly Place[] = [
     label: "Settings",
     icon: "gear",
     views: [
+      { view: "setup", label: "Set up", List: Setup, forOperators: true },
+      { view: "model", label: "Model", List: ModelSettings, forOperators: true },
+      { view: "channels", label: "Channels", List: ChannelSettings, Detail: OneChannel, forOperators: true },
+      { view: "settings", label: "All settings", List: AllSettings, Detail: OneSection, forOperators: true },
+      { view: "changes", label: "Saved changes", List: Changes, forOperators: true },
       { view: "devices", label: "Devices", List: Devices, forOperators: true },
       { view: "passkeys", label: "Passkeys", List: Passkeys, feature: PASSKEYS },
       { view: "config", label: "Config", List: Config, forOperators: true },

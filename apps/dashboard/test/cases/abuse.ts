@@ -74,16 +74,11 @@ export function abuseCases(scene: () => Scene): void {
       }
     });
 
-    test("values of the config, names of models and the public URL stay words", async () => {
+    test("values of the config and names of models stay words", async () => {
       const { browser } = scene();
       await using house = await openHouse((home) => {
         const file = join(home, "config.toml");
-        const text = readFileSync(file, "utf8")
-          .replace('name = "local"', `name = '${IMAGE}'`)
-          .replace(
-            "[gateway]\n",
-            `[gateway]\npublic_url = 'https://agent.example/"onmouseover=window.hacked=1/<svg/onload=window.hacked=1>'\n`,
-          );
+        const text = readFileSync(file, "utf8").replace('name = "local"', `name = '${IMAGE}'`);
         writeFileSync(
           file,
           `${text}\n[agent]\ninstructions = '''${IMAGE} </textarea><script>window.hacked=1</script>'''\n`,

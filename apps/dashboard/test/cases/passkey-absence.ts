@@ -8,7 +8,7 @@ import type { BrowserScene } from "../house/scene.ts";
 
 const OFF = "the feature webauthn is off; set [security.webauthn] enabled = true in the config, then run: svc reload";
 const ABSENT =
-  "the feature webauthn is not in this build; build it in with: pnpm build minimal --with webauthn, " +
+  "the feature webauthn is not in this build; build it in with: npx pnpm build minimal --with webauthn, " +
   "then set [security.webauthn] enabled = true in the config";
 
 const PATHS = [

@@ -27,6 +27,13 @@ export function needChromium(context: TestContext): void {
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
 
+/** One whose microphone is Chromium's own: it beeps once a second, and is asked for without a question. */
+export const launchWithMicrophone = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: CHROMIUM,
+    args: [...ARGUMENTS, "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"],
+  });
+
 /** A browser with a profile on disk, as a person has it: what it stores is there when it starts again. */
 export const launchProfile = (folder: string): Promise<BrowserContext> =>
   chromium.launchPersistentContext(folder, { executablePath: CHROMIUM, args: ARGUMENTS });

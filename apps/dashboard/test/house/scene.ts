@@ -14,11 +14,11 @@ export interface Scene extends BrowserScene {
 }
 
 /** One Chromium is a gigabyte, and one daemon is enough: the cases of a file share both, and each brings people of its own. */
-export function sharedScene(): () => Scene {
+export function sharedScene(seed: (home: string) => void = seedProcedures): () => Scene {
   let scene: Scene | undefined;
   beforeAll(async () => {
     if (!hasChromium()) return;
-    const [browser, house] = await Promise.all([launch(), openHouse(seedProcedures)]);
+    const [browser, house] = await Promise.all([launch(), openHouse(seed)]);
     scene = { browser, house };
   });
   beforeEach(needChromium);

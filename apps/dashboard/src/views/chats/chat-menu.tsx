@@ -5,6 +5,7 @@ import type { Conversation } from "../../api/shapes.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { saveFile } from "../../parts/save-file.ts";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -170,15 +171,4 @@ function Delete({ chat, onClose }: AskProps) {
       <p>A running turn is stopped. All messages are deleted from the disk.</p>
     </Dialog>
   );
-}
-
-/** As the service named it. */
-function saveFile({ name, bytes }: { readonly name: string; readonly bytes: Blob }): void {
-  const address = URL.createObjectURL(bytes);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

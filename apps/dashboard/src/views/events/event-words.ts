@@ -1,7 +1,7 @@
 /** An event in a line, and whether a filter takes it. */
 import type { LiveEvent } from "../../live/frames.ts";
 
-export const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels"] as const;
+export const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels", "hardware"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function sentenceOf({ type, payload }: LiveEvent): string {
@@ -42,6 +42,10 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
       return `${p("sop")} ${p("status")}`;
     case "channel-health":
       return `${p("channel")} is ${p("state")} ${p("reason")}`;
+    case "hardware-changed":
+      return [listed("connected", payload["added"]), listed("disconnected", payload["removed"])]
+        .filter(Boolean)
+        .join("; ");
     case "events-dropped":
       return `some events are not in this list (${p("reason")})`;
     case "service-draining":
@@ -62,6 +66,7 @@ function kindOf(type: string): Kind {
   if (/^(?:turn|tool|text)-/.test(type)) return "turns";
   if (type.startsWith("message-")) return "messages";
   if (type.startsWith("human_approval")) return "approvals";
+  if (type.startsWith("hardware-")) return "hardware";
   return type.startsWith("sop-") ? "procedures" : "channels";
 }
 
@@ -69,6 +74,9 @@ function placeOf(payload: LiveEvent["payload"]): string {
   const { channel } = (payload["conversation"] ?? {}) as { readonly channel?: unknown };
   return wordOf(channel);
 }
+
+const listed = (what: string, aliases: unknown): string =>
+  Array.isArray(aliases) && aliases.length > 0 ? `${what} ${aliases.map(wordOf).join(", ")}` : "";
 
 const wordOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";

@@ -6,9 +6,13 @@ import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { count } from "../../text/words.ts";
 
+/** With what it waits for, where that is more than its turn. */
+export const shownState = ({ state, waits_for: what }: Mail): string =>
+  what === null ? state : `${state}_for_${what}`;
+
 export const MAIL_COLUMNS: readonly Column<Mail>[] = [
   { label: "Message", cell: ({ id }) => <a href={hrefOf("inbox", id)}>{id}</a>, narrow: true },
-  { label: "State", cell: ({ state }) => <Badge state={state} />, narrow: true },
+  { label: "State", cell: (mail) => <Badge state={shownState(mail)} />, narrow: true },
   {
     label: "Where",
     cell: ({ channel, conversation, sender }) => (

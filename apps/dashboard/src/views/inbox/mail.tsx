@@ -18,7 +18,7 @@ import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
-import { MAIL_COLUMNS } from "./mail-columns.tsx";
+import { MAIL_COLUMNS, shownState } from "./mail-columns.tsx";
 
 /** States that a message can be taken up from again, or given up in. */
 const REPLAYABLE = new Set(["failed", "dead", "dropped"]);
@@ -60,7 +60,7 @@ function Detail({ mail }: { readonly mail: MailDetail }) {
     <>
       <Facts
         facts={[
-          ["State", <Badge state={mail.state} />],
+          ["State", <Badge state={shownState(mail)} />],
           ["Kind", mail.kind],
           ["Channel", <Name>{mail.channel}</Name>],
           ["Conversation", optional(mail.conversation?.id ?? null)],

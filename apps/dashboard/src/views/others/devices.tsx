@@ -2,12 +2,15 @@
 import { useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import type { PairedDevice } from "../../api/shapes.ts";
+import { NotificationSwitch } from "../../notify/notification-switch.tsx";
+import { PushSwitch } from "../../notify/push-switch.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirmed } from "../../parts/confirmed.tsx";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Name } from "../../parts/name.tsx";
 import { RenameDialog } from "../../parts/rename-dialog.tsx";
+import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { AddDevice } from "./add-device.tsx";
@@ -51,6 +54,10 @@ export function Devices() {
           )
         }
       </Shown>
+      <Section title="Notifications of this browser">
+        <NotificationSwitch />
+        <PushSwitch />
+      </Section>
     </>
   );
 }

@@ -96,14 +96,14 @@ function Listed({ title, columns, features }: ListedProps) {
   );
 }
 
-function Way({ feature: { flag, planned, profiles } }: { readonly feature: Feature }) {
+function Way({ feature: { build, planned, profiles } }: { readonly feature: Feature }) {
   if (planned) return <>It is not written yet{profiles.length > 0 && `; it will be in ${profiles.join(", ")}`}.</>;
   return (
     <>
-      <Command>{`pnpm build --with ${flag}`}</Command>
+      <Command>{build}</Command>
       {profiles.length > 0 && (
         <div class="hint">
-          or <Command>{`pnpm build ${profiles[0]}`}</Command>
+          or <Command>{`npx pnpm build ${profiles[0]}`}</Command>
         </div>
       )}
     </>

@@ -1,10 +1,11 @@
 import type { Channel } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { Command, Empty } from "../../parts/empty.tsx";
+import { Empty } from "../../parts/empty.tsx";
 import { Name } from "../../parts/name.tsx";
 import { Section } from "../../parts/section.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { hrefOf } from "../../route/route.ts";
 import { VerifyDevice } from "./verify-device.tsx";
 
 const COLUMNS: readonly Column<Channel>[] = [
@@ -53,7 +54,7 @@ export function Channels({ channels }: { readonly channels: readonly Channel[] }
     <Section title="Channels">
       {channels.length === 0 ? (
         <Empty title="No channel is on.">
-          Write the section of one into the config, then: <Command>svc reload</Command>
+          <a href={hrefOf("channels")}>Set one up</a>
         </Empty>
       ) : (
         <Table label="Channels" columns={COLUMNS} rows={channels} keyOf={({ id }) => id} />

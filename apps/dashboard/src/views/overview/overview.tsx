@@ -9,6 +9,7 @@ import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { useMayOperate } from "../../session/use-device.ts";
 import { useList } from "../../state/use-reader.ts";
+import { hrefOf } from "../../route/route.ts";
 import { bytes, dollars } from "../../text/words.ts";
 import { duration } from "../../text/time.ts";
 import { useTick } from "../../state/use-tick.ts";
@@ -54,7 +55,15 @@ function Health({ status }: { readonly status: Status }) {
   return (
     <section class={`health ${status.status}`} aria-label="Health">
       <p class="health-word">
-        <Badge state={status.status} /> {status.status === "ok" ? "All parts are up." : "A part is not up."}{" "}
+        {status.status === "ok" && isEchoOnly(status) ? (
+          <>
+            <Badge state="waiting" /> Only the built-in echo answers. <a href={hrefOf("setup")}>Connect a model</a>{" "}
+          </>
+        ) : (
+          <>
+            <Badge state={status.status} /> {status.status === "ok" ? "All parts are up." : "A part is not up."}{" "}
+          </>
+        )}
         {status.turns.running === 0
           ? "No turn runs."
           : `Turns that run: ${status.turns.running}, waiting: ${status.turns.waiting}.`}
@@ -71,6 +80,10 @@ function Health({ status }: { readonly status: Status }) {
     </section>
   );
 }
+
+/** No agent has a real model. */
+const isEchoOnly = ({ model, agents }: Status): boolean =>
+  model.provider === "builtin" && agents.every(({ provider }) => provider === "builtin");
 
 const sandboxText = ({ summary, fix }: Status["sandbox"]): string =>
   fix === null ? summary : `${summary} To confine commands: ${fix}`;

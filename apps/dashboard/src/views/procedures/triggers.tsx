@@ -46,6 +46,18 @@ function What({ trigger }: { readonly trigger: Trigger }) {
           the event <code>{trigger.event}</code>
         </>
       );
+    case "mqtt":
+      return (
+        <>
+          MQTT messages on <code>{trigger.topic}</code>
+        </>
+      );
+    case "peripheral":
+      return (
+        <>
+          <code>{trigger.signal}</code> of the board <code>{trigger.board}</code>
+        </>
+      );
     default:
       return <>a person</>;
   }

@@ -1,18 +1,24 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icon.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
 import { useAction } from "../../state/use-action.ts";
+import { DropZone, filesIn } from "./files/drop-zone.tsx";
+import { PickedFiles } from "./files/picked-files.ts";
+import { PickedList } from "./files/picked-list.tsx";
 import { SlashList, useSlashMenu } from "./slash-menu.tsx";
+import { MicrophoneButton, VoiceBar } from "./voice-bar.tsx";
+import { useVoice } from "./voice.ts";
 
 interface Props {
   /**
    * Resolves once the service has stored the message, or with the answer to a command. `key` makes a second try of the same one a
    * duplicate.
    */
-  readonly onSend: (text: string, key: string) => Promise<string | undefined>;
+  readonly onSend: (text: string, key: string, files: readonly string[]) => Promise<string | undefined>;
   readonly autoFocus: boolean;
   /** Under which the draft is remembered. */
   readonly draft: string;
@@ -26,7 +32,10 @@ interface Props {
 
 /** Enter sends, Shift and Enter begins a line. The text stays here until the service has it. */
 export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = false }: Props) {
-  const state = useCell(useServices().live.state);
+  const { api, live } = useServices();
+  const state = useCell(live.state);
+  const picked = useMemo(() => new PickedFiles(api, draft), [api, draft]);
+  const files = useCell(picked.files);
   const [text, show] = useState(() => remembered(`draft.${draft}`) ?? "");
   // At once: the page may be left before it is drawn.
   const setText = (next: string): void => {
@@ -40,9 +49,12 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
   const tried = useRef({ text: "", key: "" });
   const stop = useAction(onStop);
   const sending = useAction(async () => {
-    if (tried.current.text !== text) tried.current = { text, key: newKey() };
-    setAnswer(await onSend(text, tried.current.key));
+    const { ids } = picked;
+    const said = [text, ...ids].join("\n");
+    if (tried.current.text !== said) tried.current = { text: said, key: newKey() };
+    setAnswer(await onSend(text, tried.current.key, ids));
     tried.current = { text: "", key: "" };
+    picked.clear();
     setText("");
   });
   useLayoutEffect(() => {
@@ -51,9 +63,14 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
   useEffect(() => {
     if (autoFocus) box.current?.focus();
   }, []);
-  const isBlank = text.trim() === "";
+  const voice = useVoice((said) => {
+    setText(text.trim() === "" ? said : `${text.trimEnd()} ${said}`);
+    box.current?.focus();
+  });
+  const isBlank = text.trim() === "" && picked.ids.length === 0;
+  const isHeld = picked.isUploading || picked.hasFailed;
   const send = (): void => {
-    if (!isBlank && !sending.isRunning) void sending.run();
+    if (!isBlank && !isHeld && !sending.isRunning) void sending.run();
   };
   // Without a connection it is sent when there is one: pressed once, it was said.
   const isWanted = sending.error?.code === "UNREACHABLE";
@@ -71,18 +88,31 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
     event.preventDefault();
     send();
   };
+  const paste = (event: ClipboardEvent): void => {
+    const pasted = filesIn(event.clipboardData);
+    // What has words as well is pasted as words: office programs add a picture of them.
+    if (pasted.length === 0 || event.clipboardData?.getData("text/plain") !== "") return;
+    event.preventDefault();
+    picked.add(pasted);
+  };
   return (
     <form class="chat-box" onSubmit={submit}>
       <Problem error={isWanted ? undefined : sending.error} what="Not sent." />
       <Problem error={stop.error} what="It could not be stopped." />
+      <Problem error={voice.error} />
       {answer !== undefined && (
         <p class="prose" role="status">
           {answer}
         </p>
       )}
       <SlashList menu={menu} />
+      {!isReply && <DropZone onFiles={(dropped) => picked.add(dropped)} />}
+      <PickedList files={files} onRemove={(key) => picked.remove(key)} />
+      <VoiceBar voice={voice} />
       <label for={id}>{isReply ? "Reply as the agent" : "Message"}</label>
       <div class="chat-line">
+        {!isReply && <AttachButton onFiles={(chosen) => picked.add(chosen)} />}
+        <MicrophoneButton voice={voice} />
         <textarea
           ref={box}
           id={id}
@@ -92,6 +122,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
           {...menu.attributes}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onKeyDown={press}
+          {...(!isReply && { onPaste: paste })}
         />
         {isBusy && (
           <Button busy={stop.isRunning} onPress={() => void stop.run()}>
@@ -99,16 +130,51 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
           </Button>
         )}
         {(!isBusy || !isBlank) && (
-          <button type="submit" class="button main" aria-busy={sending.isRunning || isWanted}>
+          <button type="submit" class="button main" aria-busy={sending.isRunning || isWanted} disabled={isHeld}>
             Send
           </button>
         )}
       </div>
       <p class="hint" id={`${id}-hint`}>
-        {isWanted ? "It is sent as soon as there is a connection." : hintOf(isReply, isBusy)}
+        {isWanted ? "It is sent as soon as there is a connection." : (holdOf(picked) ?? hintOf(isReply, isBusy))}
       </p>
     </form>
   );
+}
+
+function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Attach files"
+        title="Attach files"
+        onClick={() => input.current?.click()}
+      >
+        <Icon name="clip" />
+      </button>
+      <input
+        ref={input}
+        class="file-input"
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={({ currentTarget }) => {
+          onFiles([...(currentTarget.files ?? [])]);
+          // The same file may be chosen again.
+          currentTarget.value = "";
+        }}
+      />
+    </>
+  );
+}
+
+function holdOf({ isUploading, hasFailed }: PickedFiles): string | undefined {
+  if (hasFailed) return "Remove the file that failed, then send.";
+  return isUploading ? "Files are being uploaded; then the message can be sent." : undefined;
 }
 
 function hintOf(isReply: boolean, isBusy: boolean): string {

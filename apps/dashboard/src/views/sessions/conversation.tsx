@@ -53,12 +53,12 @@ function Known({ info }: { readonly info: Info }) {
   const isOn = ({ state }: Message): boolean => state === "running" || (!isReply && state === "waiting");
   const isBusy = shown.transcript?.messages.some(isOn) ?? info.running;
   const stop = (): Promise<unknown> => api.call(path`/api/sessions/${info.id}/cancel`, { method: "POST" });
-  const send = async (message: string, key: string): Promise<string | undefined> => {
+  const send = async (message: string, key: string, files: readonly string[]): Promise<string | undefined> => {
     const url = isReply ? path`/api/sessions/${info.id}/reply` : path`/api/sessions/${info.id}/messages`;
     const headers = { "X-Idempotency-Key": key };
     const { response } = await api.call<{ readonly response?: string }>(url, {
       method: "POST",
-      body: { message },
+      body: files.length > 0 ? { message, files } : { message },
       headers,
     });
     await shown.sent();

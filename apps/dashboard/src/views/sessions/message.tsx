@@ -6,11 +6,12 @@ import { Markdown } from "../../parts/markdown.tsx";
 import { Name, Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { useDevice } from "../../session/use-device.ts";
+import { MessageFiles } from "./files/message-files.tsx";
 import type { LivePart, Waiting } from "./live-turns.ts";
 import { WaitingNote } from "./waiting.tsx";
 
-export function Message({ message }: { readonly message: Kept }) {
-  const { turn_id: turn, role, text, at, calls, kind, author, state } = message;
+export function Message({ message, conversation }: { readonly message: Kept; readonly conversation: string }) {
+  const { turn_id: turn, role, text, files, at, calls, kind, author, state } = message;
   const aside = state === "waiting" ? "waits for the answer before it" : <Ago at={at} />;
   if (kind === "continue" && role === "user") {
     return (
@@ -26,6 +27,7 @@ export function Message({ message }: { readonly message: Kept }) {
       {calls.map((call) => (
         <Call key={call.call_id} call={call} />
       ))}
+      <MessageFiles conversation={conversation} files={files} />
       {text === "" ? null : isUser ? <Prose>{text}</Prose> : <Markdown text={text} />}
       {kind === "by_hand" && !isUser && <p class="hint">Sent by hand, as the agent's answer.</p>}
     </Bubble>

@@ -1,17 +1,20 @@
 /** A conversation that is not there yet: it begins with the first message, and then has a place of its own. */
 import { useState } from "preact/hooks";
 import type { Conversation } from "../../api/shapes.ts";
+import { Button } from "../../parts/button.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
+import { remember } from "../../state/tab-memory.ts";
 import { BackToChats } from "../chats/back.tsx";
 import { ChatBox } from "./chat-box.tsx";
 
 export function NewChat() {
   const { api } = useServices();
   const [name] = useState(newName);
-  const send = async (message: string, key: string): Promise<string | undefined> => {
-    const body = { message, session_id: name };
+  const [suggested, setSuggested] = useState(0);
+  const send = async (message: string, key: string, files: readonly string[]): Promise<string | undefined> => {
+    const body = { message, session_id: name, ...(files.length > 0 && { files }) };
     const headers = { "X-Idempotency-Key": key };
     const begun = await api.call<Begun>("/api/sessions", { method: "POST", body, headers });
     const id = begun.id ?? (begun.response === undefined ? await find() : undefined);
@@ -23,15 +26,30 @@ export function NewChat() {
     const { sessions } = await api.get<{ readonly sessions: readonly Conversation[] }>("/api/sessions", { limit: 50 });
     return sessions.find(({ session_id: other }) => other === name)?.id;
   };
+  // Put into the box, not sent: it is a beginning to change.
+  const suggest = (text: string): void => {
+    remember("draft.new", text);
+    setSuggested((count) => count + 1);
+  };
   return (
     <>
       <Heading title="New chat" keepsFocus start={<BackToChats />} />
+      <ul class="bare suggestions" aria-label="Suggestions">
+        {SUGGESTIONS.map((text) => (
+          <li key={text}>
+            <Button onPress={() => suggest(text)}>{text}</Button>
+          </li>
+        ))}
+      </ul>
       <div class="composer">
-        <ChatBox autoFocus draft="new" isBusy={false} onSend={send} onStop={async () => {}} />
+        <ChatBox key={suggested} autoFocus draft="new" isBusy={false} onSend={send} onStop={async () => {}} />
       </div>
     </>
   );
 }
+
+/** What a first message can be: about the service, the workspace, and a command. */
+const SUGGESTIONS = ["What can you do here?", "Which files are in my workspace?", "Help me plan this week.", "/status"];
 
 interface Begun {
   readonly id?: string;

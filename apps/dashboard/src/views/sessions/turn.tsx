@@ -31,7 +31,7 @@ export function Turn({ turn, live, ways, conversation, onSent }: Props) {
         <details>
           <summary>Earlier attempt, {first.state}</summary>
           <ol class="thread">
-            <Messages turn={turn} />
+            <Messages turn={turn} conversation={conversation} />
             <Why turn={turn} />
           </ol>
         </details>
@@ -43,7 +43,7 @@ export function Turn({ turn, live, ways, conversation, onSent }: Props) {
     return (
       <>
         {asked.map((message, index) => (
-          <Message key={index} message={message} />
+          <Message key={index} message={message} conversation={conversation} />
         ))}
         <Answering parts={partsOf(messages, live)} waiting={live?.waiting} />
       </>
@@ -51,7 +51,7 @@ export function Turn({ turn, live, ways, conversation, onSent }: Props) {
   }
   return (
     <>
-      <Messages turn={turn} />
+      <Messages turn={turn} conversation={conversation} />
       <Why turn={turn}>
         {ways.length > 0 && <FollowUps turn={turn} ways={ways} conversation={conversation} onSent={onSent} />}
       </Why>
@@ -59,10 +59,10 @@ export function Turn({ turn, live, ways, conversation, onSent }: Props) {
   );
 }
 
-const Messages = ({ turn: { messages } }: Pick<Props, "turn">) => (
+const Messages = ({ turn: { messages }, conversation }: Pick<Props, "turn" | "conversation">) => (
   <>
     {messages.map((message, index) => (
-      <Message key={index} message={message} />
+      <Message key={index} message={message} conversation={conversation} />
     ))}
   </>
 );
@@ -95,6 +95,8 @@ function Why({ turn: { messages }, children }: Pick<Props, "turn"> & { readonly 
 function FollowUps({ turn, ways, conversation, onSent }: Omit<Props, "live">) {
   const { api } = useServices();
   const asked = turn.messages.find(({ role, kind }) => role === "user" && kind === "message");
+  // They come with it again.
+  const files = asked?.files.map(({ id }) => id) ?? [];
   const draft = `edit.${turn.id}`;
   const [edited, showEdited] = useState(() => remembered(draft));
   const edit = (text: string | undefined): void => {
@@ -103,17 +105,18 @@ function FollowUps({ turn, ways, conversation, onSent }: Omit<Props, "live">) {
   };
   const base = path`/api/sessions/${conversation}/turns/${turn.id}`;
   const follow = useAction(async (how: FollowUp) => {
-    await api.call(`${base}/${how}`, { method: "POST", ...(how === "edit" && { body: { message: edited } }) });
+    await api.call(`${base}/${how}`, { method: "POST", ...(how === "edit" && { body: { message: edited, files } }) });
     remember(draft, undefined);
     await onSent();
   });
   if (edited !== undefined) {
+    const isBlank = edited.trim() === "" && files.length === 0;
     return (
       <form
         class="edit"
         onSubmit={(event) => {
           event.preventDefault();
-          if (edited.trim() !== "") void follow.run("edit");
+          if (!isBlank) void follow.run("edit");
         }}
       >
         <label for={draft}>Edited message</label>
@@ -121,7 +124,7 @@ function FollowUps({ turn, ways, conversation, onSent }: Omit<Props, "live">) {
         <Problem error={follow.error} what="It was not sent." />
         <div class="buttons">
           <Button onPress={() => edit(undefined)}>Cancel</Button>
-          <button type="submit" class="button main" aria-busy={follow.isRunning} disabled={edited.trim() === ""}>
+          <button type="submit" class="button main" aria-busy={follow.isRunning} disabled={isBlank}>
             Resend
           </button>
         </div>

@@ -1,0 +1,48 @@
+import { Icon } from "../../../parts/icon.tsx";
+import { Name } from "../../../parts/name.tsx";
+import type { PickedFile } from "./picked-files.ts";
+import { sizeText } from "./sizes.ts";
+
+interface Props {
+  readonly files: readonly PickedFile[];
+  readonly onRemove: (key: number) => void;
+}
+
+/** What goes with the next message. */
+export function PickedList({ files, onRemove }: Props) {
+  if (files.length === 0) return null;
+  return (
+    <ul class="picked" aria-label="Attached files">
+      {files.map((file) => (
+        <li key={file.key} class={`chip ${file.error ? "failed" : ""}`}>
+          <Icon name="file" />
+          <span class="chip-name">
+            <Name>{file.name}</Name>
+          </span>
+          <State file={file} />
+          <button
+            type="button"
+            class="chip-remove"
+            aria-label={`Remove ${file.name}`}
+            title="Remove"
+            onClick={() => onRemove(file.key)}
+          >
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function State({ file: { info, error, progress, size } }: { readonly file: PickedFile }) {
+  if (error) {
+    return (
+      <span role="alert">
+        {error.message} <code>{error.code}</code>
+      </span>
+    );
+  }
+  if (info) return <span class="hint">{sizeText(size)}</span>;
+  return <progress aria-label="Upload" value={progress} max={1} />;
+}

@@ -1,0 +1,153 @@
+/** Speech as text: the microphone is recorded, and the service writes down what was said. Nothing of the recording is kept. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, asApiError } from "../../api/api-error.ts";
+import { useServices } from "../../services.ts";
+import { useList } from "../../state/use-reader.ts";
+
+export type VoiceState = "off" | "idle" | "asking" | "recording" | "writing";
+
+export interface Voice {
+  /** off: the service does not transcribe. */
+  readonly state: VoiceState;
+  /** Of the recording that runs. */
+  readonly seconds: number;
+  readonly error: ApiError | undefined;
+  readonly start: () => void;
+  /** What was said is written down. */
+  readonly finish: () => void;
+  /** Nothing of it is. */
+  readonly cancel: () => void;
+}
+
+/** A message, not a lecture: the service takes 25 MiB. */
+const MAX_SECONDS = 300;
+
+export function useVoice(onText: (text: string) => void): Voice {
+  const { api } = useServices();
+  const { data } = useList<{ readonly transcription?: boolean }>("/api/status", []);
+  const [state, setState] = useState<Exclude<VoiceState, "off">>("idle");
+  const [seconds, setSeconds] = useState(0);
+  const [error, setError] = useState<ApiError>();
+  const running = useRef<{ readonly stop: AbortController; readonly finish: () => void } | undefined>(undefined);
+  const heard = useRef(onText);
+  heard.current = onText;
+  const cancel = (): void => {
+    running.current?.stop.abort();
+    // While the browser asks for the microphone nothing else ends it.
+    running.current = undefined;
+    setState("idle");
+  };
+  useEffect(() => () => running.current?.stop.abort(), []);
+  const start = async (): Promise<void> => {
+    if (running.current) return;
+    const stop = new AbortController();
+    const { signal } = stop;
+    running.current = { stop, finish: () => {} };
+    setError(undefined);
+    setSeconds(0);
+    setState("asking");
+    try {
+      const bytes = await recording(signal, {
+        onStart(finish) {
+          running.current = { stop, finish };
+          setState("recording");
+        },
+        onSecond: setSeconds,
+      });
+      setState("writing");
+      const { text } = await api.upload<{ readonly text: string }>("/api/transcriptions", {
+        bytes,
+        headers: { "Content-Type": "application/octet-stream" },
+        signal,
+      });
+      if (text.trim() === "") throw new ApiError("SILENCE", "Nothing was said in the recording.");
+      heard.current(text.trim());
+    } catch (cause) {
+      if (!signal.aborted) setError(asApiError(cause));
+    } finally {
+      if (running.current?.stop === stop) {
+        running.current = undefined;
+        setState("idle");
+      }
+    }
+  };
+  return {
+    state: data?.transcription === true ? state : "off",
+    seconds,
+    error,
+    start: () => void start(),
+    finish: () => running.current?.finish(),
+    cancel,
+  };
+}
+
+interface Telling {
+  /** It runs; the call ends it. */
+  readonly onStart: (finish: () => void) => void;
+  readonly onSecond: (seconds: number) => void;
+}
+
+/** Resolves with the recording. Throws ApiError; with the signal's reason when it was called off. */
+async function recording(signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
+  // A page that came by plain HTTP has no microphone.
+  if (navigator.mediaDevices === undefined || typeof MediaRecorder === "undefined") {
+    throw new ApiError(
+      "NO_MICROPHONE",
+      "The browser gives the microphone only to a page that came by HTTPS, or from this machine.",
+    );
+  }
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: true }).catch((cause: unknown) => {
+    throw refusal(cause);
+  });
+  const release = (): void => stream.getTracks().forEach((track) => track.stop());
+  try {
+    signal.throwIfAborted();
+    return await recorded(stream, signal, { onStart, onSecond });
+  } finally {
+    release();
+  }
+}
+
+function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
+  return new Promise((resolve, reject) => {
+    const recorder = new MediaRecorder(stream);
+    const pieces: Blob[] = [];
+    let seconds = 0;
+    const finish = (): void => {
+      if (recorder.state !== "inactive") recorder.stop();
+    };
+    const timer = setInterval(() => {
+      seconds += 1;
+      onSecond(seconds);
+      if (seconds >= MAX_SECONDS) finish();
+    }, 1000);
+    signal.addEventListener("abort", () => {
+      reject(signal.reason as Error);
+      finish();
+    });
+    recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
+    recorder.addEventListener("error", () => reject(new ApiError("NO_MICROPHONE", "The recording broke off.")));
+    recorder.addEventListener("stop", () => {
+      clearInterval(timer);
+      resolve(new Blob(pieces, { type: recorder.mimeType }));
+    });
+    recorder.start();
+    onStart(finish);
+  });
+}
+
+function refusal(cause: unknown): ApiError {
+  const name = cause instanceof DOMException ? cause.name : "";
+  if (name === "NotFoundError") return new ApiError("NO_MICROPHONE", "There is no microphone.");
+  if (name === "NotAllowedError") {
+    return new ApiError(
+      "NO_MICROPHONE",
+      "The microphone is not allowed for this page; allow it in the browser's settings.",
+    );
+  }
+  return new ApiError("NO_MICROPHONE", "The microphone can't be used; another program may have it.");
+}
+
+/** `1:05`. */
+export const clockText = (seconds: number): string =>
+  `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;

@@ -1,0 +1,85 @@
+/** Changes that are not saved yet, by path: what forms show is the file with these on top. */
+import { type Edit, keyOf, type Path, type SettingsState, valueAt } from "./shapes.ts";
+
+export class Draft {
+  readonly #edits: ReadonlyMap<string, Edit>;
+
+  constructor(edits: ReadonlyMap<string, Edit> = new Map()) {
+    this.#edits = edits;
+  }
+
+  get size(): number {
+    return this.#edits.size;
+  }
+
+  /** Values first: what is removed moves what stands behind it in its list. */
+  edits(): Edit[] {
+    const all = [...this.#edits.values()];
+    const removed = all.filter((edit) => "remove" in edit).toSorted(byLastIndex);
+    return [...all.filter((edit) => !("remove" in edit)), ...removed];
+  }
+
+  /** Whether the path, or something around it, is changed. */
+  has(path: Path): boolean {
+    return this.#around(path) !== undefined;
+  }
+
+  value({ values }: SettingsState, path: Path): unknown {
+    const around = this.#around(path);
+    if (around === undefined) return valueAt(values, path);
+    if ("remove" in around) return undefined;
+    return valueAt(around.value, path.slice(around.path.length));
+  }
+
+  /** `undefined` removes. The same as in the file is no change. */
+  set(state: SettingsState, path: Path, value: unknown): Draft {
+    const around = this.#around(path);
+    if (around !== undefined && !("remove" in around) && around.path.length < path.length) {
+      return this.#with({ path: around.path, value: changed(around.value, path.slice(around.path.length), value) });
+    }
+    const inFile = valueAt(state.values, path);
+    const isSecret = state.secrets.includes(keyOf(path));
+    if (!isSecret && JSON.stringify(inFile) === JSON.stringify(value)) return this.forget(path);
+    return value === undefined ? this.#with({ path, remove: true }) : this.#with({ path, value });
+  }
+
+  forget(path: Path): Draft {
+    const edits = new Map(this.#edits);
+    edits.delete(JSON.stringify(path));
+    return new Draft(edits);
+  }
+
+  /** Items that are new, by their index. */
+  added(list: Path, from: number): number[] {
+    const indexes = this.edits().flatMap((edit) => {
+      const index = edit.path[list.length];
+      const isOfList = edit.path.length === list.length + 1 && list.every((name, depth) => edit.path[depth] === name);
+      return isOfList && typeof index === "number" && index >= from && !("remove" in edit) ? [index] : [];
+    });
+    return indexes.toSorted((a, b) => a - b);
+  }
+
+  #with(edit: Edit): Draft {
+    return new Draft(new Map([...this.#edits, [JSON.stringify(edit.path), edit]]));
+  }
+
+  #around(path: Path): Edit | undefined {
+    for (let length = path.length; length > 0; length -= 1) {
+      const edit = this.#edits.get(JSON.stringify(path.slice(0, length)));
+      if (edit) return edit;
+    }
+    return undefined;
+  }
+}
+
+const byLastIndex = (one: Edit, other: Edit): number => Number(other.path.at(-1)) - Number(one.path.at(-1)) || 0;
+
+function changed(holder: unknown, path: Path, value: unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  const table = typeof holder === "object" && holder !== null ? { ...(holder as Record<string, unknown>) } : {};
+  const inner = changed(table[name], rest, value);
+  if (inner === undefined) delete table[name];
+  else table[name] = inner;
+  return table;
+}

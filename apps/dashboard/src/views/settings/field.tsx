@@ -1,0 +1,243 @@
+/** One key of the config as a field: label above, help below, what is wrong with it beside it. */
+import type { ComponentChildren } from "preact";
+import { useId, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
+import { Name } from "../../parts/name.tsx";
+import { ListOfTables, NamedTables } from "./tables.tsx";
+import { type Field, keyOf, type Path, type SettingsState, words } from "./shapes.ts";
+import type { Settings } from "./use-settings.ts";
+
+export interface FieldProps {
+  readonly settings: Settings;
+  readonly state: SettingsState;
+  readonly field: Field;
+  readonly path: Path;
+}
+
+export function ConfigField(props: FieldProps) {
+  const { settings, state, field, path } = props;
+  if (field.type === "object" && field.fields) {
+    return (
+      <fieldset class="setting-group">
+        <legend>{words(field.name)}</legend>
+        <Fields {...props} fields={field.fields} />
+      </fieldset>
+    );
+  }
+  if (field.type === "record" && field.item) return <NamedTables {...props} item={field.item} />;
+  if (field.type === "list" && field.item?.fields) return <ListOfTables {...props} item={field.item} />;
+  const variable = state.environment[keyOf(path)];
+  const isChanged = settings.draft.has(path);
+  return (
+    <Labelled {...props} isChanged={isChanged}>
+      {(ids) =>
+        variable !== undefined ? (
+          <p class="setting-fixed">
+            Set by the environment: <code>{variable}</code>
+          </p>
+        ) : field.secret ? (
+          <Secret {...props} ids={ids} />
+        ) : (
+          <Value {...props} ids={ids} />
+        )
+      }
+    </Labelled>
+  );
+}
+
+interface FieldsProps extends Omit<FieldProps, "field"> {
+  readonly fields: readonly Field[];
+}
+
+export const Fields = ({ fields, path, ...rest }: FieldsProps) => (
+  <>
+    {fields.map((field) => (
+      <ConfigField key={field.name} {...rest} field={field} path={[...path, field.name]} />
+    ))}
+  </>
+);
+
+interface Ids {
+  readonly input: string;
+  readonly help: string;
+}
+
+interface LabelledProps extends FieldProps {
+  readonly isChanged: boolean;
+  readonly children: (ids: Ids) => ComponentChildren;
+}
+
+function Labelled({ settings, field, path, isChanged, children }: LabelledProps) {
+  const ids = { input: useId(), help: useId() };
+  const key = keyOf(path);
+  const problems = settings.problems.filter((problem) => problem.key === key || problem.key.startsWith(`${key}[`));
+  return (
+    <div class={isChanged ? "setting changed" : "setting"}>
+      <div>
+        <label for={ids.input}>{words(field.name)}</label>
+        {field.required && <span class="setting-mark"> required</span>}
+        {isChanged && <span class="setting-mark"> changed</span>}
+      </div>
+      {children(ids)}
+      {problems.map(({ message, allowed, env }) => (
+        <p key={message} class="setting-problem" role="alert">
+          <Name>{sentence(message, allowed)}</Name> {env !== null && <code>{env}</code>}
+        </p>
+      ))}
+      <p class="hint" id={ids.help}>
+        {field.description} {field.restart && "In force after a restart."}
+      </p>
+    </div>
+  );
+}
+
+export const sentence = (message: string, allowed: string | null): string => {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return allowed === null ? text : `${text} (${allowed})`;
+};
+
+interface InputProps extends FieldProps {
+  readonly ids: Ids;
+}
+
+function Value({ settings, state, field, path, ids }: InputProps) {
+  const value = settings.draft.value(state, path);
+  const set = (next: unknown): void => settings.set(path, next);
+  const common = { id: ids.input, "aria-describedby": ids.help };
+  const standing = field.default === undefined ? "" : String(field.default);
+  switch (field.type) {
+    case "boolean":
+      return (
+        <input
+          {...common}
+          type="checkbox"
+          checked={value === undefined ? field.default === true : value === true}
+          onChange={({ currentTarget }) => set(currentTarget.checked)}
+        />
+      );
+    case "choice": {
+      const choices = field.choices ?? [];
+      return (
+        <select
+          {...common}
+          value={value === undefined ? "" : String(value)}
+          onChange={({ currentTarget: { value: chosen } }) =>
+            set(chosen === "" ? undefined : choices.find((choice) => String(choice) === chosen))
+          }
+        >
+          <option value="">{standing === "" ? "not set" : `${standing} (default)`}</option>
+          {choices.map((choice) => (
+            <option key={String(choice)} value={String(choice)}>
+              {String(choice)}
+            </option>
+          ))}
+        </select>
+      );
+    }
+    case "integer":
+    case "number":
+      return (
+        <input
+          {...common}
+          type="text"
+          inputMode="decimal"
+          placeholder={standing}
+          value={value === undefined ? "" : String(value)}
+          onChange={({ currentTarget: { value: text } }) => set(text.trim() === "" ? undefined : numberOf(text))}
+        />
+      );
+    case "list":
+      return (
+        <textarea
+          {...common}
+          rows={Math.min(8, Math.max(2, Array.isArray(value) ? value.length + 1 : 2))}
+          placeholder="One on each line"
+          value={Array.isArray(value) ? value.map(String).join("\n") : ""}
+          onChange={({ currentTarget }) => set(itemsOf(currentTarget.value))}
+        />
+      );
+    default: {
+      const text = value === undefined ? "" : String(value);
+      const isLong = text.includes("\n") || field.name === "instructions";
+      const change = (next: string): void => set(next === "" ? undefined : next);
+      return isLong ? (
+        <textarea {...common} rows={5} value={text} onChange={({ currentTarget }) => change(currentTarget.value)} />
+      ) : (
+        <input
+          {...common}
+          type="text"
+          placeholder={standing}
+          value={text}
+          onChange={({ currentTarget }) => change(currentTarget.value)}
+        />
+      );
+    }
+  }
+}
+
+/** What is no number goes as it is: the service says what is wrong with it. */
+const numberOf = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
+
+function itemsOf(text: string): string[] | undefined {
+  const items = text
+    .split("\n")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+  return items.length === 0 ? undefined : items;
+}
+
+/** Write-only: what is set can be replaced or removed, never read. */
+function Secret({ settings, state, field, path, ids }: InputProps) {
+  const isSet = state.secrets.includes(keyOf(path));
+  const [isOpen, setOpen] = useState(false);
+  const typed = settings.draft.value(state, path);
+  const isRemoved = settings.draft.has(path) && typed === undefined;
+  const cancel = (): void => {
+    settings.replace(settings.draft.forget(path));
+    setOpen(false);
+  };
+  if (isSet && !isOpen) {
+    return (
+      <div class="setting-secret">
+        <output id={ids.input}>{isRemoved ? "Will be removed" : "Set"}</output>
+        <Button label={`Replace ${words(field.name)}`} onPress={() => setOpen(true)}>
+          Replace
+        </Button>
+        {isRemoved ? (
+          <Button onPress={cancel}>Keep</Button>
+        ) : (
+          !field.required && (
+            <Button label={`Remove ${words(field.name)}`} onPress={() => settings.set(path, undefined)}>
+              Remove
+            </Button>
+          )
+        )}
+      </div>
+    );
+  }
+  return (
+    <div class="setting-secret">
+      <input
+        id={ids.input}
+        aria-describedby={ids.help}
+        type="password"
+        autocomplete="off"
+        value={typeof typed === "string" ? typed : ""}
+        placeholder={isSet ? "" : "Not set"}
+        onChange={({ currentTarget: { value } }) =>
+          value.trim() === "" ? settings.replace(settings.draft.forget(path)) : settings.set(path, value.trim())
+        }
+      />
+      {isSet && <Button onPress={cancel}>Keep</Button>}
+      {field.generate && <Button onPress={() => settings.set(path, newSecret())}>Generate</Button>}
+      {field.generate && typeof typed === "string" && (
+        <p class="hint">
+          Copy it now, it is not shown again: <code class="command">{typed}</code>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const newSecret = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0")).join("");

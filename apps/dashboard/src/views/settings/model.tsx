@@ -1,0 +1,274 @@
+/** Who answers: a provider, its key, one of its models, and whether that works. */
+import { useId, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { useServices } from "../../services.ts";
+import { useAction } from "../../state/use-action.ts";
+import { SectionForm } from "./all-settings.tsx";
+import type { Draft } from "./draft.ts";
+import { Problems, SaveBar } from "./save-bar.tsx";
+import type { SettingsState } from "./shapes.ts";
+import { type Settings, useSettings } from "./use-settings.ts";
+
+interface Preset {
+  readonly name: string;
+  readonly provider: "openai" | "anthropic" | "openai-compatible";
+  readonly url?: string;
+  readonly needsKey: boolean;
+  readonly hint: string;
+}
+
+const PRESETS: readonly Preset[] = [
+  { name: "OpenAI", provider: "openai", needsKey: true, hint: "Needs an API key of platform.openai.com." },
+  { name: "Anthropic", provider: "anthropic", needsKey: true, hint: "Needs an API key of console.anthropic.com." },
+  {
+    name: "Ollama",
+    provider: "openai-compatible",
+    url: "http://127.0.0.1:11434/v1",
+    needsKey: false,
+    hint: "Runs on this machine. Install a model with: ollama pull",
+  },
+  {
+    name: "OpenRouter",
+    provider: "openai-compatible",
+    url: "https://openrouter.ai/api/v1",
+    needsKey: true,
+    hint: "Many providers' models with one API key of openrouter.ai.",
+  },
+  {
+    name: "LM Studio",
+    provider: "openai-compatible",
+    url: "http://127.0.0.1:1234/v1",
+    needsKey: false,
+    hint: "Runs on this machine. Start its server in the Developer tab.",
+  },
+  { name: "Other compatible", provider: "openai-compatible", needsKey: false, hint: "Any server with OpenAI's API." },
+];
+
+const at = (key: string) => ["model", key];
+
+export function ModelSettings() {
+  const settings = useSettings();
+  const section = settings.read.data?.sections.find(({ name }) => name === "model");
+  return (
+    <>
+      <Heading title="Model" />
+      <Shown read={settings.read}>
+        {(state) => (
+          <>
+            <SaveBar settings={settings} />
+            <Provider settings={settings} state={state} />
+            {section && (
+              <Section title="More">
+                <SectionForm
+                  settings={settings}
+                  state={state}
+                  section={section}
+                  only={({ name }) => !["provider", "base_url", "api_key", "name"].includes(name)}
+                />
+              </Section>
+            )}
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+interface Props {
+  readonly settings: Settings;
+  readonly state: SettingsState;
+}
+
+function Provider({ settings, state }: Props) {
+  const { draft } = settings;
+  const provider = String(draft.value(state, at("provider")) ?? "builtin");
+  const url = String(draft.value(state, at("base_url")) ?? "");
+  const [picked, setPicked] = useState<Preset>();
+  const preset = picked ?? presetOf(provider, url);
+  const pick = (next: Preset): void => {
+    setPicked(next);
+    let changed = draft.set(state, at("provider"), next.provider).set(state, at("base_url"), next.url);
+    // The key of one provider is not for another.
+    if (state.secrets.includes("model.api_key")) changed = changed.set(state, at("api_key"), undefined);
+    settings.replace(changed.set(state, at("name"), undefined));
+  };
+  return (
+    <>
+      {provider === "builtin" && (
+        <p class="notice">
+          The built-in echo answers: it repeats what it is told. Choose a provider to talk to a real model.
+        </p>
+      )}
+      <fieldset class="presets">
+        <legend>Provider</legend>
+        {PRESETS.map((each) => (
+          <label key={each.name} class="preset">
+            <input type="radio" name="preset" checked={preset === each} onChange={() => pick(each)} />
+            <span>
+              <strong>{each.name}</strong>
+              <span class="hint">{each.hint}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {preset && <Connection settings={settings} state={state} preset={preset} />}
+    </>
+  );
+}
+
+const presetOf = (provider: string, url: string): Preset | undefined =>
+  PRESETS.find((preset) => preset.provider === provider && preset.url !== undefined && preset.url === url) ??
+  PRESETS.findLast(
+    (preset) => preset.provider === provider && (preset.url === undefined || provider !== "openai-compatible"),
+  );
+
+function Connection({ settings, state, preset }: Props & { readonly preset: Preset }) {
+  const { api } = useServices();
+  const { draft, problems } = settings;
+  const ids = { url: useId(), name: useId(), models: useId() };
+  const [models, setModels] = useState<Listed>();
+  const [report, setReport] = useState<Report>();
+  const section = state.sections.find(({ name }) => name === "model");
+  const name = draft.value(state, at("name"));
+  const list = useAction(async () => {
+    // A name is demanded before one can be chosen.
+    const edits = named(draft, state, name).edits();
+    setModels(await api.call<Listed>("/api/settings/models", { method: "POST", body: { edits } }));
+  });
+  const test = useAction(async () => {
+    setReport(undefined);
+    setReport(await api.call<Report>("/api/settings/model-test", { method: "POST", body: { edits: draft.edits() } }));
+  });
+  return (
+    <Section title={preset.name}>
+      <form class="setting-form" onSubmit={(event) => event.preventDefault()}>
+        {preset.provider === "openai-compatible" && (
+          <div class="setting">
+            <label for={ids.url}>Base URL</label>
+            <input
+              id={ids.url}
+              type="url"
+              placeholder="http://127.0.0.1:8000/v1"
+              value={String(draft.value(state, at("base_url")) ?? "")}
+              onChange={({ currentTarget: { value } }) => {
+                const changed = draft.set(state, at("base_url"), value.trim() === "" ? undefined : value.trim());
+                const hasKey = state.secrets.includes("model.api_key") && !draft.has(at("api_key"));
+                settings.replace(hasKey ? changed.set(state, at("api_key"), undefined) : changed);
+              }}
+            />
+          </div>
+        )}
+        {section && (
+          <SectionForm
+            settings={settings}
+            state={state}
+            section={section}
+            only={({ name: key }) => key === "api_key"}
+          />
+        )}
+        <div class="setting">
+          <label for={ids.name}>Model</label>
+          <input
+            id={ids.name}
+            list={ids.models}
+            value={typeof name === "string" ? name : ""}
+            placeholder="Choose from the list, or enter a name"
+            onChange={({ currentTarget: { value } }) =>
+              settings.set(at("name"), value.trim() === "" ? undefined : value.trim())
+            }
+          />
+          <datalist id={ids.models}>
+            {models?.models.map((model) => (
+              <option key={model} value={model} />
+            ))}
+          </datalist>
+          <div class="buttons">
+            <Button busy={list.isRunning} onPress={() => void list.run()}>
+              List models
+            </Button>
+            <Button busy={test.isRunning} disabled={typeof name !== "string"} onPress={() => void test.run()}>
+              Test
+            </Button>
+          </div>
+          {models && models.models.length > 0 && (
+            <ul class="model-names" aria-label="Models">
+              {models.models.slice(0, 60).map((model) => (
+                <li key={model}>
+                  <button
+                    type="button"
+                    class="chip"
+                    aria-pressed={model === name}
+                    onClick={() => settings.set(at("name"), model)}
+                  >
+                    <bdi>{model}</bdi>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+          {models?.error && (
+            <p class="setting-problem" role="alert">
+              <Name>{models.error}</Name>
+            </p>
+          )}
+          <Problem error={list.error} />
+          <Problem error={test.error} />
+          {report && <Outcome report={report} />}
+        </div>
+      </form>
+      <Problems problems={problems.filter(({ key }) => key.startsWith("model."))} />
+    </Section>
+  );
+}
+
+const named = (draft: Draft, state: SettingsState, name: unknown): Draft =>
+  typeof name === "string" ? draft : draft.set(state, at("name"), "unknown");
+
+interface Listed {
+  readonly models: readonly string[];
+  readonly error: string | null;
+}
+
+interface Report {
+  readonly ok: boolean;
+  readonly model: string;
+  readonly latency_ms: number;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string | null;
+    readonly said: string | null;
+  } | null;
+}
+
+function Outcome({ report: { ok, model, latency_ms: ms, error } }: { readonly report: Report }) {
+  if (ok) {
+    return (
+      <p class="notice good" role="status">
+        <Name>{model}</Name> answered in {ms} ms.
+      </p>
+    );
+  }
+  return (
+    <div class="problem" role="alert">
+      <p>
+        <Name>{error?.message ?? "The model did not answer."}</Name> <code>{error?.code}</code>
+      </p>
+      {error?.said && (
+        <p>
+          The provider says: <q dir="auto">{error.said}</q>
+        </p>
+      )}
+      {error?.hint && (
+        <p>
+          <strong>Fix:</strong> <Name>{error.hint}</Name>
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,166 @@
+// Everything that a new service needs is done in the page: no terminal, no file opened in an editor. On a desktop and on a phone.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import { startTelegram, TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { seriousFindings } from "./house/axe.ts";
+import { hasChromium, launch, needChromium } from "./house/browser.ts";
+import { openEmptyHouse } from "./house/empty-house.ts";
+import { signedIn } from "./house/person.ts";
+
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 800 };
+
+let browser: Browser;
+beforeAll(async () => {
+  if (hasChromium()) browser = await launch();
+});
+beforeEach(needChromium);
+afterAll(() => browser?.close());
+
+const fill = async (page: Page, label: string, value: string): Promise<void> => {
+  const field = page.getByLabel(label, { exact: true }).first();
+  await field.fill(value);
+  await field.blur();
+};
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Review changes" }).click();
+  const dialog = page.getByRole("dialog", { name: "Save these changes?" });
+  await dialog.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved and in force.").waitFor();
+}
+
+describe.each([
+  ["a desktop", DESK],
+  ["a phone", PHONE],
+])("on %s", (_where, viewport) => {
+  test("an empty home gets a working model and a channel", async () => {
+    await using model = await fakeModelServer({ script: () => ({ text: "Hello from the model" }) });
+    await using platform = await startTelegram();
+    await using house = await openEmptyHouse();
+    await using person = await signedIn(browser, house, { viewport });
+    const { page } = person;
+    await person.go("setup", "Set up");
+    await page.getByText("Only the built-in echo answers").waitFor();
+    await page.getByRole("link", { name: "Connect a model" }).click();
+    await page.getByLabel(/^Other compatible/).check();
+    await fill(page, "Base URL", model.url);
+    await fill(page, "API key", "sk-of-the-journey");
+    await fill(page, "Model", "local");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await page.getByText("local answered in").waitFor();
+    await save(page);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    await person.go("channels", "Channels");
+    await page.getByRole("link", { name: "Telegram" }).click();
+    await page.getByRole("heading", { level: 1, name: "Telegram" }).waitFor();
+    await fill(page, "Bot token", TELEGRAM_TOKEN);
+    await fill(page, "Allowed users", "*");
+    await page.getByText("All options").click();
+    await fill(page, "API URL", platform.apiUrl);
+    await page.getByRole("button", { name: "Turn on" }).click();
+    await save(page);
+    await page.getByRole("heading", { name: "State", exact: true }).waitFor();
+    await expect.poll(() => platform.isPolled, { timeout: 30_000 }).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    const file = readFileSync(join(house.home, "config.toml"), "utf8");
+    expect(file).toContain("# of the house");
+    expect(file).not.toMatch(new RegExp(`sk-of-the-journey|${TELEGRAM_TOKEN}`));
+    expect(await page.content()).not.toMatch(new RegExp(`sk-of-the-journey|${TELEGRAM_TOKEN}`));
+    await person.go("setup", "Set up");
+    await expect.poll(() => page.locator(".checklist .badge.good").count()).toBeGreaterThanOrEqual(2);
+    person.expectCalm();
+  });
+
+  test("a policy is changed, seen as a diff, saved and undone; an editor that was quicker is not overwritten", async () => {
+    await using house = await openEmptyHouse('\n[security.policy]\nautonomy = "supervised" # asks\n');
+    await using person = await signedIn(browser, house, { viewport });
+    const { page } = person;
+    const file = join(house.home, "config.toml");
+    const before = readFileSync(file, "utf8");
+    await person.go("settings/security.policy", "Policy");
+    await page.getByLabel("Autonomy").selectOption("read_only");
+    await fill(page, "Allowed commands", "git status\ngit log");
+    await page.getByRole("button", { name: "Review changes" }).click();
+    const diff = page.getByRole("region", { name: "Changes of the file" });
+    await expect.poll(() => diff.innerText()).toContain('autonomy = "read_only" # asks');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved and in force.").waitFor();
+    expect(readFileSync(file, "utf8")).toContain('autonomy = "read_only" # asks');
+    await page.getByRole("button", { name: "Undo", exact: true }).click();
+    await expect.poll(() => readFileSync(file, "utf8")).toBe(before);
+
+    await page.getByLabel("Autonomy").selectOption("full");
+    await page.getByRole("button", { name: "Review changes" }).click();
+    await expect.poll(() => diff.innerText()).toContain('autonomy = "full"');
+    writeFileSync(file, `${before}# by hand\n`);
+    await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("dialog").getByText("CONFIG_CHANGED").waitFor();
+    expect(readFileSync(file, "utf8")).toBe(`${before}# by hand\n`);
+    person.expectCalm();
+  });
+
+  test("why a channel is down is said on its page, and corrected there", async () => {
+    await using platform = await startTelegram();
+    const section = `bot_token = "1:wrong"\nallowed_users = ["*"]\napi_url = "${platform.apiUrl}"\n`;
+    await using house = await openEmptyHouse(`\n[channels_config.telegram]\n${section}`);
+    await using person = await signedIn(browser, house, { viewport });
+    const { page } = person;
+    await person.go("channels", "Channels");
+    await page.getByRole("link", { name: "Telegram" }).click();
+    const state = page.getByRole("region", { name: "State" });
+    await expect.poll(() => state.innerText(), { timeout: 30_000 }).toMatch(/token/i);
+    await page.getByRole("button", { name: "Replace Bot token" }).click();
+    await fill(page, "Bot token", TELEGRAM_TOKEN);
+    await save(page);
+    await expect.poll(() => state.getByText("running").count(), { timeout: 30_000 }).toBe(1);
+    person.expectCalm();
+  });
+});
+
+test("no value of the file, whatever it holds, becomes a part of the page", async () => {
+  const attack = '<img src=x onerror=\\"window.hacked=1\\">';
+  const config = `
+[agents.evil]
+instructions = "${attack}"
+
+[prices."${attack}"]
+input_per_million = 1
+output_per_million = 1
+
+[[security.policy.always]]
+agent = "default"
+tool = "${attack}"
+`;
+  await using house = await openEmptyHouse(config);
+  await using person = await signedIn(browser, house, { viewport: DESK });
+  const { page } = person;
+  for (const [view, heading] of [
+    ["settings/agents", "Agents"],
+    ["settings/prices", "Prices"],
+    ["settings/security.policy", "Policy"],
+  ] as const) {
+    await person.go(view, heading);
+    for (const item of await page.locator(".setting-item > summary").all()) await item.click();
+    expect(await page.locator("main img").count()).toBe(0);
+  }
+  await page.getByLabel("Forbidden paths").fill("<script>window.hacked=1</script>");
+  await page.getByLabel("Forbidden paths").blur();
+  await page.getByRole("button", { name: "Review changes" }).click();
+  await page.getByRole("region", { name: "Changes of the file" }).getByText("<script>").waitFor();
+  expect(await page.evaluate("window.hacked")).toBe(undefined);
+  person.expectCalm();
+});
+
+test("a reader is offered no settings", async () => {
+  await using house = await openEmptyHouse();
+  await using person = await signedIn(browser, house, { viewport: DESK, name: "reader", scope: "read" });
+  await person.go("settings", "Not for this device");
+  expect(await person.page.getByRole("link", { name: "Model" }).count()).toBe(0);
+});
