@@ -20,6 +20,7 @@ const entry = (flag: string, more: Partial<CatalogueEntry> = {}): CatalogueEntry
   included: false,
   planned: false,
   profiles: [],
+  build: `npx pnpm build home --with ${flag}`,
   ...more,
 });
 
@@ -27,7 +28,7 @@ test("a feature that exists and is not in the build says how to build it in", ()
   expect(absentCommand("boards", [entry("other", { planned: true }), entry("gpio")])).toMatchObject({
     code: "FEATURE_ABSENT",
     message: "This command belongs to the feature gpio, which is not in this build.",
-    hint: "Build it in: pnpm build minimal --with gpio",
+    hint: "Build it in: npx pnpm build home --with gpio",
   });
 });
 
@@ -45,4 +46,13 @@ test("a planned feature says that it is not written yet", () => {
 test("a word that no absent feature has is left to the caller", () => {
   expect(absentCommand("boards", [entry("gpio", { included: true })])).toBeUndefined();
   expect(absentCommand("board", [entry("gpio")])).toBeUndefined();
+});
+
+test("an action of a word that several features share is told of the feature that brings it", () => {
+  const gpio = entry("gpio", { commands: ["hardware discover"], included: true });
+  const probe = entry("probe", { commands: ["hardware info"] });
+  expect(absentCommand("hardware", [gpio, probe], "info")?.message).toBe(
+    "This command belongs to the feature probe, which is not in this build.",
+  );
+  expect(absentCommand("hardware", [gpio, probe], "discover")).toBeUndefined();
 });

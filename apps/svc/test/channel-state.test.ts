@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { describe, expect, test } from "vitest";
 import { eventually } from "./channel-house.ts";
+import { PERSON } from "./leak-house.ts";
 import { type PlatformsHouse, startPlatforms } from "./platforms-house.ts";
 
 interface Line {
@@ -89,6 +90,41 @@ describe("at the start", () => {
     expect((await house.post("provider_d", house.from.d())).status).toBe(200);
     expect((await house.svc("channels", "list")).stdout).toMatch(/provider_a.*NOT SIGNED/);
   });
+});
+
+test("a notification to a channel that is down is queued, not skipped, and arrives when the channel is back", async () => {
+  const target = (name: string) => `notification_target = "${name}"\n`;
+  await using house = await startPlatforms({ idle: true });
+  const file = join(house.home, "config.toml");
+  const config = readFileSync(file, "utf8")
+    .replace("[channels_config.provider_a]\n", `$&${target(PERSON)}`)
+    .replace("[channels_config.provider_b]\n", `$&${target(PERSON)}`);
+  writeFileSync(file, config);
+  house.a.mood = { refuses: 503 };
+  house.b.mood = { refuses: 401 };
+  await house.start();
+  await eventually(
+    () => states(house),
+    (now) => now["provider_a"] === "waiting" && now["provider_b"] === "failed",
+  );
+  const body = {
+    type: "build-done",
+    content: { title: "Build 17" },
+    channels: ["provider_a", "provider_b", "provider_c", "slack"],
+  };
+  const answer = await house.daemon.request("/api/channel-events", { method: "POST", body });
+  // Provider C has no notification_target, and slack no section.
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    { ok: true, event_id: expect.any(String), skipped: ["provider_c", "slack"] },
+  ]);
+  house.a.mood = house.b.mood = "takes";
+  expect((await house.svc("reload")).code).toBe(0);
+  await eventually(
+    () => [house.a.sent, house.b.sent].map(({ length }) => length),
+    (counts) => counts.join() === "1,1",
+  );
+  expect([...house.a.sent, ...house.b.sent].map(({ text }) => text)).toEqual(["Build 17", "Build 17"]);
 });
 
 describe("a reload", () => {

@@ -14,7 +14,7 @@ import { isWide } from "../src/doctor/settings/proxies.ts";
 import { settingsFindings } from "../src/doctor/settings/checks.ts";
 import type { Settings } from "../src/doctor/settings/settings.ts";
 
-const NONE = { effective: "none", chosenNone: false, wanted: "auto", tried: new Map(), reasons: [] };
+const NONE = { effective: "none", chosenNone: false, wanted: "auto", tried: new Map(), inTheWay: [], reasons: [] };
 const CONFINED = { effective: "userns", chosenNone: false, unenforced: [], reasons: [], tried: new Map() } as const;
 
 async function judged(

@@ -32,6 +32,7 @@ const ENTRY: CatalogueEntry = {
   included: true,
   planned: false,
   profiles: ["full"],
+  build: "npx pnpm build home --with keys-build",
 };
 
 async function missing(toml: string, features: readonly FeatureDefinition[], rest: Partial<CatalogueEntry> = {}) {
@@ -63,11 +64,11 @@ test.each(["", "[security.keys]\n", "[security.keys]\nenabled = false\n"])(
 
 test("one that is not in the build says how to build it in", async () => {
   expect(await missing("", [])).toBe(
-    "the feature keys is not in this build; build it in with: pnpm build minimal --with keys-build, " +
+    "the feature keys is not in this build; build it in with: npx pnpm build home --with keys-build, " +
       "then set [security.keys] enabled = true in the config",
   );
   expect(await missing("", [], { sections: [] })).toBe(
-    "the feature keys is not in this build; build it in with: pnpm build minimal --with keys-build",
+    "the feature keys is not in this build; build it in with: npx pnpm build home --with keys-build",
   );
 });
 

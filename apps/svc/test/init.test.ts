@@ -67,6 +67,17 @@ describe("without a terminal", () => {
     expect((await post(daemon, token, "hi", { "X-Webhook-Secret": secret })).status).toBe(200);
   });
 
+  test("a channel without approvers is said to have none, with the command that adds an account", async () => {
+    using home = temporaryHome();
+    const { stdout } = await init(home.path, ["--channel", "telegram"], {
+      env: { SVC__CHANNELS_CONFIG__TELEGRAM__BOT_TOKEN: "123456:token-of-the-test" },
+    });
+    expect(stdout).toContain("No account may answer approval requests in telegram");
+    expect(stdout).toContain(`svc config set channels_config.telegram.approvers '["<account>"]'`);
+    using webhook = temporaryHome();
+    expect((await init(webhook.path, ["--channel", "webhook"])).stdout).not.toContain("approvers");
+  });
+
   test("the key comes from standard input, or stays in the environment", async () => {
     using piped = temporaryHome();
     const options = ["--model", "anthropic", "--model-name", "m"];

@@ -216,7 +216,7 @@ describe("GET /metrics says what to do", () => {
     ]);
     return response.text();
   };
-  const build = "pnpm build minimal --with observability-metrics";
+  const build = "npx pnpm build minimal --with observability-metrics";
 
   test.each([
     ["", `${build}, then set [observability] backend = "metrics"`],

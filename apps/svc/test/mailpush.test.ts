@@ -195,7 +195,9 @@ test("the commands of its page: test, setup and send", async () => {
   });
   expect(await run("channels", "setup", "mailpush")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining("is made and pushes to https://svc.example.org/webhook/mailpush"),
+    stdout: expect.stringMatching(
+      /is made and pushes to https:\/\/svc\.example\.org\/webhook\/mailpush[^]*svc config set channels_config\.mailpush\.approvers '\["<account>"\]'/,
+    ),
   });
   expect([...platform.subscriptions.keys()]).toEqual(["projects/my-project/subscriptions/mail-svc"]);
   platform.arrive({ from: "ada@example.org", text: "x" });

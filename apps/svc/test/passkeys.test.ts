@@ -57,6 +57,11 @@ describe("signing in", () => {
     expect(devices.body["devices"]).toMatchObject([{ current: true }]);
     expect((await ask(daemon, "GET", "webauthn/credentials", { page: page! })).body["credentials"]).toHaveLength(1);
 
+    expect(await ask(daemon, "GET", "webauthn/credentials?user_id=ben", { token })).toMatchObject({
+      status: 200,
+      body: { credentials: [] },
+    });
+
     const path = `webauthn/credentials/${String(added.body["id"])}?user_id=ann`;
     expect(await ask(daemon, "DELETE", path, { page: page! })).toMatchObject({
       status: 403,

@@ -72,7 +72,8 @@ test("of fifty at the same instant as many are started as may be: by procedure, 
 test("a condition is met by the payload or not; the path is exact", async () => {
   const high = "$.alert.seconds >= 3";
   const slow = { toml: `[sop]\nexecution_mode = "auto"\nmax_concurrent = 100\n${webhook("/of/slow", high)}`, md: TWO };
-  await house.write({ slow });
+  const word = { toml: `[sop]\nexecution_mode = "auto"\n${webhook("/of/word", "$.s == abc")}`, md: TWO };
+  await house.write({ slow, word });
   const count = async (path: string, body: object | string): Promise<number> => {
     const type = typeof body === "string" ? { "content-type": "application/json" } : undefined;
     const { status, body: told } = await house.api<Started>(path, body, type);
@@ -83,6 +84,8 @@ test("a condition is met by the payload or not; the path is exact", async () => 
   expect(await count("/of/slow", { alert: { seconds: 2 } })).toBe(0);
   expect(await count("/of/slow", { alert: {} })).toBe(0);
   expect(await count("/of/slow", "{not json")).toBe(400);
+  expect(await count("/of/word", { s: "abcd" })).toBe(0);
+  expect(await count("/of/word", { s: "abc" })).toBe(1);
   expect(await count("/of/slow/", {})).toBe(404);
   expect(await count("/of/Slow", {})).toBe(404);
 });

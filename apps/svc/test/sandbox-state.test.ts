@@ -12,6 +12,7 @@ const entry = (backend: string, included: boolean, platforms = ["linux"]): Catal
   included,
   planned: false,
   profiles: [],
+  build: `npx pnpm build home --with sandbox-${backend}`,
   sections: [],
   tools: [],
   ingress: [],
@@ -45,51 +46,50 @@ const choice = (more: Partial<SandboxChoice>): SandboxChoice => ({
   reasons: [],
   tried: MISSING,
   wanted: "auto",
+  inTheWay: [],
   warning: "No sandbox is available (…): commands run without one.",
   ...more,
 });
 
-const fixIn = (more: Partial<SandboxChoice>, catalogue = MINIMAL, profile = "minimal", platform = "linux") =>
-  sandboxState(choice(more), { profile, catalogue }, platform).fix;
+const fixIn = (more: Partial<SandboxChoice>, catalogue = MINIMAL, platform = "linux") =>
+  sandboxState(choice(more), { catalogue }, platform).fix;
 
 describe("the fix where no sandbox is in force", () => {
   test("is the build that has the kernel's, where the build has it not", () => {
-    expect(fixIn({})).toBe("npx pnpm build minimal --with sandbox-fsrestrict");
-    expect(fixIn({}, MINIMAL, "standard")).toBe("npx pnpm build standard --with sandbox-fsrestrict");
-    expect(fixIn({}, MINIMAL, "custom")).toBe("npx pnpm build minimal --with sandbox-fsrestrict");
+    expect(fixIn({})).toBe("npx pnpm build home --with sandbox-fsrestrict");
   });
 
   test("is what to install, where the kernel can't", () => {
     const tried = new Map([["fsrestrict", KERNEL], ...MISSING]);
-    expect(fixIn({ tried }, HOME, "home")).toBe(
+    expect(fixIn({ tried }, HOME)).toBe(
       "install podman with the image debian:stable-slim or firejail, then: svc restart",
     );
     const installed = new Map([["fsrestrict", KERNEL]]);
-    expect(fixIn({ tried: installed }, HOME, "home")).toBe(
-      "npx pnpm build home --with sandbox-userns, and install bubblewrap",
-    );
+    expect(fixIn({ tried: installed }, HOME)).toBe("npx pnpm build home --with sandbox-userns, and install bubblewrap");
   });
 
   test("is the config's own line, where the config stands in the way", () => {
-    expect(fixIn({ wanted: "off" })).toBe("set security.sandbox.enabled = true");
+    const [enabled, backend] = ["security.sandbox.enabled = true", 'security.sandbox.backend = "auto"'] as const;
+    expect(fixIn({ wanted: "off", inTheWay: [enabled] })).toBe(`set ${enabled}`);
+    expect(fixIn({ wanted: "off", inTheWay: [enabled, backend], chosenNone: true })).toBe(
+      `set ${enabled} and ${backend}`,
+    );
     expect(fixIn({ wanted: "seatbelt" })).toBe('set security.sandbox.backend = "auto"');
-    expect(fixIn({ chosenNone: true, wanted: "none" })).toBe('set security.sandbox.backend = "auto"');
+    expect(fixIn({ chosenNone: true, wanted: "none", inTheWay: [backend] })).toBe(
+      'set security.sandbox.backend = "auto"',
+    );
     expect(fixIn({ obstacle: "the workspace is root's: chown it" })).toBe(
       "do what the sentence says, then: svc restart",
     );
   });
 
   test("is honest where nothing is written for the system", () => {
-    expect(fixIn({ tried: new Map() }, [entry("fsrestrict", true)], "home", "win32")).toMatch(/none is written/);
+    expect(fixIn({ tried: new Map() }, [entry("fsrestrict", true)], "win32")).toMatch(/none is written/);
   });
 
   test("is there too where commands are refused for want of one", () => {
     const warning = "A sandbox is required: commands are refused.";
-    const state = sandboxState(
-      choice({ effective: "unavailable", warning }),
-      { profile: "home", catalogue: HOME },
-      "linux",
-    );
+    const state = sandboxState(choice({ effective: "unavailable", warning }), { catalogue: HOME }, "linux");
     expect(state).toMatchObject({ confined: false, summary: warning, fix: expect.stringContaining("firejail") });
   });
 });
@@ -97,7 +97,7 @@ describe("the fix where no sandbox is in force", () => {
 test("where one is in force there is nothing to fix, and the reasons are sentences", () => {
   const reasons = ["fsrestrict: it can't hold security.sandbox.pids here"];
   const { warning: _, ...confined } = choice({ effective: "userns", reasons });
-  expect(sandboxState(confined, { profile: "all", catalogue: HOME }, "linux")).toEqual({
+  expect(sandboxState(confined, { catalogue: HOME }, "linux")).toEqual({
     effective: "userns",
     confined: true,
     summary: "Commands run in the sandbox userns.",

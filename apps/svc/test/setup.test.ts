@@ -43,6 +43,7 @@ const entry = (id: string, kind: CatalogueEntry["kind"], rest: Partial<Catalogue
   included: true,
   planned: false,
   profiles: [],
+  build: `npx pnpm build home --with ${id}`,
   ...rest,
 });
 
@@ -70,7 +71,14 @@ describe("the draft of a config", () => {
     new Draft({
       home: homeOf({ SVC_HOME: "/nowhere" }),
       env,
-      composition: { version: "0", commit: "0", profile: "test", features, catalogue: [] },
+      composition: {
+        version: "0",
+        commit: "0",
+        profile: "test",
+        recipe: { profile: "home", with: [], without: [] },
+        features,
+        catalogue: [],
+      },
     });
 
   test("tells what is wrong with an answer, and not what is wrong with the next one", async () => {
@@ -123,7 +131,14 @@ describe("sandboxes", () => {
       entry("sandbox-fsrestrict", "sandbox", { included: false }),
       entry("sandbox-later", "sandbox", { included: false, planned: true }),
     ];
-    const composition = { version: "0", commit: "0", profile: "test", features, catalogue };
+    const composition = {
+      version: "0",
+      commit: "0",
+      profile: "test",
+      recipe: { profile: "home", with: [], without: [] },
+      features,
+      catalogue,
+    };
     const draft = new Draft({ home: homeOf({ SVC_HOME: "/nowhere" }), env: {}, composition });
     const options = await sandboxOptions(
       { composition, home: homeOf({ SVC_HOME: "/nowhere" }) } as unknown as Setup,
@@ -134,7 +149,7 @@ describe("sandboxes", () => {
       jail: "firejail is not installed",
       container: "its check failed",
       seatbelt: "not for this system",
-      fsrestrict: "not in this build; add it with: pnpm build minimal --with sandbox-fsrestrict",
+      fsrestrict: "not in this build; add it with: npx pnpm build home --with sandbox-fsrestrict",
       later: "not written yet",
     });
   });

@@ -58,6 +58,30 @@ test("the question is posted where the call came from, outlives a kill, and a ye
   expect(await waiting(house)).toEqual([]);
 });
 
+test("a chat without approvers offers the command for the asker's account; once it has run, a yes there counts", async () => {
+  await using model = await fakeModelServer({ script: writesNote });
+  await using house = await startGovernedHouse();
+  house.config(localModel(model), "approvers = []");
+  await house.svc("reload");
+  await house.write({ text: "write it down" });
+  const question = await eventually(
+    () => house.platform.sent[0]?.text ?? "",
+    (text) => text !== "",
+  );
+  expect(question).toContain("No account may answer in this chat.");
+  const offered = /svc (config set channels_config\.provider_a\.approvers) '(\["\+15551234567"\])'/.exec(question);
+  expect(offered).not.toBeNull();
+  expect(house.daemon.output()).toContain("no account may answer approval requests in this channel");
+
+  expect((await house.svc(...offered![1]!.split(" "), offered![2]!)).code).toBe(0);
+  await house.write({ text: "yes" });
+  await eventually(
+    () => noteIn(house),
+    (note) => note !== "",
+  );
+  expect([noteIn(house), await waiting(house)]).toEqual(["once\n", []]);
+});
+
 test("an HTTP turn waits for the command line; a no goes to the model with its feedback", async () => {
   await using model = await fakeModelServer({ script: writesNote });
   await using house = await startGovernedHouse();

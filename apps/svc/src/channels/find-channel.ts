@@ -38,10 +38,10 @@ export function unknownChannel(id: string, registry: Registry): SvcError {
 /** `provider-a` is what its path says, `provider_a` what its section says. */
 export const channelName = (typed: string): string => typed.trim().toLowerCase().replaceAll("-", "_");
 
-function notInBuild(id: string, { flag, planned }: CatalogueEntry): SvcError {
+function notInBuild(id: string, { build, planned }: CatalogueEntry): SvcError {
   const why = planned ? "is planned and not written yet" : "is not in this build";
   return new SvcError("CHANNEL_UNKNOWN", `The channel ${id} ${why}.`, {
-    ...(!planned && { hint: `Build it in: pnpm build minimal --with ${flag}` }),
+    ...(!planned && { hint: `Build it in: ${build}` }),
   });
 }
 

@@ -1,14 +1,20 @@
 /** A command of a feature that this build is without: which feature brings it, and how to get it. */
 import { type CatalogueEntry, SvcError } from "@svc/contract";
 
-/** Undefined: no feature has a command of this name. */
-export function absentCommand(word: string, catalogue: readonly CatalogueEntry[]): SvcError | undefined {
-  const owners = catalogue.filter(({ commands, included }) => commands.includes(word) && !included);
+/** Undefined: no absent feature has a command of this word and action. */
+export function absentCommand(
+  word: string,
+  catalogue: readonly CatalogueEntry[],
+  action?: string,
+): SvcError | undefined {
+  const names = (command: string): boolean =>
+    action === undefined ? command.split(" ")[0] === word : command === word || command === `${word} ${action}`;
+  const owners = catalogue.filter(({ commands, included }) => commands.some(names) && !included);
   const buildable = owners.find(({ planned }) => !planned);
   if (buildable) {
-    const { flag } = buildable;
+    const { flag, build } = buildable;
     return new SvcError("FEATURE_ABSENT", `This command belongs to the feature ${flag}, which is not in this build.`, {
-      hint: `Build it in: pnpm build minimal --with ${flag}`,
+      hint: `Build it in: ${build}`,
     });
   }
   const flags = [...new Set(owners.map(({ flag }) => flag))];

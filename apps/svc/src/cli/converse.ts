@@ -3,7 +3,9 @@ import { createInterface, emitKeypressEvents, type Interface } from "node:readli
 import { styleText } from "node:util";
 import { EXIT, SvcError } from "@svc/contract";
 import type { Backend } from "../service/backend.ts";
+import { attach, attachCommand, type AttachedFile, fileLine, idsOf } from "./attached.ts";
 import { failureText, waitingLine } from "./failure-text.ts";
+import { saidIn } from "./follow-up.ts";
 import { type Confirm, printable, questionPrompt } from "./question.ts";
 
 /** Which conversation, and with whom. */
@@ -13,7 +15,16 @@ export interface Place {
   readonly agent?: string;
 }
 
-export async function converse(backend: Backend, place: Place): Promise<number> {
+export interface Conversing {
+  readonly place: Place;
+  /** Folder of uploads. */
+  readonly uploads: string;
+  /** What goes with the first message. */
+  readonly attached: readonly AttachedFile[];
+}
+
+export async function converse(backend: Backend, { place, uploads, attached }: Conversing): Promise<number> {
+  const files = [...attached];
   const lines = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   emitKeypressEvents(process.stdin, lines);
   let turn: AbortController | undefined;
@@ -25,12 +36,16 @@ export async function converse(backend: Backend, place: Place): Promise<number> 
   // Ctrl-D in the middle of an answer: it is still shown, and nothing is asked for after it.
   const left = new AbortController();
   lines.once("close", () => left.abort());
-  process.stdout.write(`Conversation "${place.session}". Esc stops an answer, Ctrl-D ends.\n`);
+  process.stdout.write(
+    `Conversation "${place.session}". Esc stops an answer, /retry and /continue take up one that failed, /attach <path> adds a file, Ctrl-D ends.\n`,
+  );
   lines.prompt();
   for await (const line of lines) {
-    if (line.trim() !== "") {
+    const command = attachCommand(line);
+    if (command) await attachOne(backend, uploads, files, command.path);
+    else if (line.trim() !== "") {
       turn = new AbortController();
-      await say(backend, place, line, turn.signal, confirmOn(lines, turn.signal, left.signal));
+      await say(backend, { place, files, text: line }, turn.signal, confirmOn(lines, turn.signal, left.signal));
       turn = undefined;
     }
     if (!left.signal.aborted) lines.prompt();
@@ -51,16 +66,42 @@ function confirmOn(lines: Interface, turn: AbortSignal, left: AbortSignal): Conf
     });
 }
 
-async function say(backend: Backend, place: Place, text: string, signal: AbortSignal, confirm: Confirm): Promise<void> {
+/** Without a path: what is attached. */
+async function attachOne(backend: Backend, uploads: string, files: AttachedFile[], path: string): Promise<void> {
+  try {
+    if (path !== "") files.push(await attach(backend.call, uploads, path));
+    const shown = files.map((file) => `${fileLine(file)}\n`).join("");
+    const hint = files.length === 0 ? "/attach <path> adds a file to the next message." : "Goes with the next message.";
+    process.stdout.write(printable(`${shown}${hint}\n`));
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    process.stdout.write(`${failureText(error)}\n`);
+  }
+}
+
+interface Said {
+  readonly place: Place;
+  readonly text: string;
+  /** Emptied once the message is stored with them. */
+  readonly files: AttachedFile[];
+}
+
+async function say(
+  backend: Backend,
+  { place, text, files }: Said,
+  signal: AbortSignal,
+  confirm: Confirm,
+): Promise<void> {
   const ended = new AbortController();
   const ask = questionPrompt(backend.call, confirm, ended.signal);
   let streamed = false;
   try {
     const answer = (await backend.call({
       name: "chat",
-      body: { text, ...place, interactive: true },
+      body: { ...saidIn(text), ...place, interactive: true, ...(files.length > 0 && { files: idsOf(files) }) },
       signal,
       onEvent: (event) => {
+        if (event.type === "stored") files.length = 0;
         if (event.type === "text-delta") {
           streamed = true;
           process.stdout.write(printable(String(event["text"])));

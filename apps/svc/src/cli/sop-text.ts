@@ -23,6 +23,9 @@ interface TriggerLine {
   readonly expression?: string;
   readonly timezone?: string | null;
   readonly event?: string;
+  readonly topic?: string;
+  readonly board?: string;
+  readonly signal?: string;
   readonly next_at?: string | null;
   readonly condition: string | null;
 }
@@ -86,7 +89,8 @@ export function sopPage(sop: SopLine): string {
 }
 
 function triggerText(trigger: TriggerLine): string {
-  const what = trigger.path ?? trigger.event ?? trigger.expression ?? "";
+  const { path, event, expression, topic, board, signal } = trigger;
+  const what = path ?? event ?? expression ?? topic ?? [board, signal].filter(Boolean).join(" ");
   const zone = trigger.timezone ? ` (${trigger.timezone})` : "";
   const next = trigger.next_at ? `, next ${minute(trigger.next_at)}` : "";
   return `${trigger.type} ${what}${zone}${next}${trigger.condition ? ` when ${trigger.condition}` : ""}`.trimEnd();

@@ -1,4 +1,4 @@
-/** `svc channels list|test|setup|verify`: the channels of the config, how each is, and where its platform has to call. */
+/** `svc channels list|add|test|setup|verify`: the channels of the config, how each is, and where its platform has to call. */
 import { EXIT, type Json, SvcError, type VerificationState } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
@@ -10,6 +10,7 @@ import { type Backend, openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {
   const [action, typed = ""] = context.args;
+  if (action === "add") return await (await import("./add-channel.ts")).addChannel(context, typed);
   await using backend = await openBackend(context);
   const json = context.options.flag("json");
   if (action === "list") {

@@ -2,8 +2,11 @@
 import { EXIT, type Json, SvcError } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 import { callAtTerminal, printable } from "../cli/question.ts";
+import { attach, type AttachedFile, idsOf } from "../cli/attached.ts";
+import { saidIn } from "../cli/follow-up.ts";
 import type { Place } from "../cli/converse.ts";
 import { waitingLine } from "../cli/failure-text.ts";
+import { homeOf } from "@svc/kernel/home";
 import { type Backend, openBackend } from "../service/backend.ts";
 
 export async function run(context: CommandContext): Promise<number> {
@@ -21,17 +24,29 @@ export async function run(context: CommandContext): Promise<number> {
   await using backend = await openBackend(context);
   const who = options.text("agent");
   const place = { session, ...(who !== undefined && { agent: who }) };
+  const { uploadsDir: uploads } = homeOf(context.env);
+  const attached: AttachedFile[] = [];
+  for (const path of options.texts("attach")) attached.push(await attach(backend.call, uploads, path));
   if (message === undefined) {
     const { converse } = await import("../cli/converse.ts");
-    return await converse(backend, place);
+    return await converse(backend, { place, uploads, attached });
   }
   // Awaited here: the backend is closed when this function is left.
-  return await sayOnce(context, backend, place, message);
+  return await sayOnce(context, backend, { place, text: message, attached });
 }
 
-async function sayOnce(context: CommandContext, backend: Backend, place: Place, text: string): Promise<number> {
+interface Once {
+  readonly place: Place;
+  readonly text: string;
+  readonly attached: readonly AttachedFile[];
+}
+
+async function sayOnce(context: CommandContext, backend: Backend, { place, text, attached }: Once): Promise<number> {
   const interactive = process.stdin.isTTY && process.stdout.isTTY;
-  const call = { name: "chat", body: { text, ...place, interactive } };
+  const call = {
+    name: "chat",
+    body: { ...saidIn(text), ...place, interactive, ...(attached.length > 0 && { files: idsOf(attached) }) },
+  };
   const said = interactive
     ? callAtTerminal(backend.call, call, tellModelWait)
     : backend.call({ ...call, onEvent: tellWaiting });

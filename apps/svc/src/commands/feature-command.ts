@@ -1,5 +1,5 @@
 /** Commands whose work is a feature's: found by their word, handed the feature's section, refused where it is not built in. */
-import { type FeatureCommandContext, type FeatureDefinition, featureIdOf, SvcError } from "@svc/contract";
+import { type FeatureCommandContext, type FeatureDefinition, featureIdOf, type Json, SvcError } from "@svc/contract";
 import { callDaemon } from "@svc/gateway/control";
 import { setConfigKey, systemClock } from "@svc/kernel";
 import { createGuardedFetch } from "@svc/kit";
@@ -10,16 +10,20 @@ import { commandProgress } from "../cli/progress.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { printable } from "../cli/question.ts";
 import { reloadDaemon } from "../cli/tell-daemon.ts";
+import { openBackend } from "../service/backend.ts";
 import { childCommands } from "../service/child-commands.ts";
 import { openContext, prepareHome } from "../service/context.ts";
 
-/** The command `word` of whichever feature has it. */
+/** The command `word`, or that word with the first argument (`hardware info`), of the feature that has it. */
 export const featureCommand = (word: string): CommandModule => ({
   async run(context) {
     const { features, catalogue } = await context.build.load();
-    const definition = features.find(({ commands }) => commands?.[word]);
-    if (!definition) throw absentCommand(word, catalogue) ?? new SvcError("FEATURE_ABSENT");
-    const { run } = await definition.commands![word]!();
+    const [action] = context.args;
+    const names = action === undefined ? [word] : [`${word} ${action}`, word];
+    const name = names.find((name) => features.some(({ commands }) => commands?.[name]));
+    const definition = features.find(({ commands }) => name !== undefined && commands?.[name]);
+    if (!definition) throw absentCommand(word, catalogue, action) ?? new SvcError("FEATURE_ABSENT");
+    const { run } = await definition.commands![name!]!();
     const interrupted = new AbortController();
     const interrupt = (): void => interrupted.abort(new SvcError("CANCELLED"));
     process.once("SIGINT", interrupt);
@@ -37,7 +41,7 @@ async function contextFor(
   signal: AbortSignal,
 ): Promise<FeatureCommandContext> {
   await prepareHome(context);
-  const { config, home, log, composition } = await openContext(context, true);
+  const { config, home, log, composition, edit } = await openContext(context, true);
   const { args, options, printJson } = context;
   const allowPrivate = config.core["security.net"].allow_private;
   return {
@@ -60,6 +64,16 @@ async function contextFor(
       const { features, catalogue } = composition;
       const key = `${definition.section}.enabled`;
       await setConfigKey({ home, ...fileOption(context), env: context.env, features, catalogue, key, value: "true" });
+    },
+    editConfig: async (change) => {
+      await edit(async (text) => change(text));
+    },
+    ask: async (question) => {
+      await using backend = await openBackend(context);
+      return await backend.call({
+        name: "feature-route",
+        body: { ...question } as unknown as Readonly<Record<string, Json>>,
+      });
     },
     reload: async () => (await reloadDaemon(context)).text,
   };

@@ -1,9 +1,9 @@
 /** `svc features`: what this build has, and how to get the rest. Works without a daemon: the catalogue is in the binary. */
-import type { CatalogueEntry } from "@svc/contract";
+import { buildCommand, type CatalogueEntry } from "@svc/contract";
 import type { CommandContext } from "../cli/command.ts";
 
 export async function run(context: CommandContext): Promise<number> {
-  const { profile, catalogue } = await context.build.load();
+  const { profile, recipe, catalogue } = await context.build.load();
   const entries = context.options.flag("all") ? catalogue : catalogue.filter((entry) => entry.included);
   if (context.options.flag("json")) {
     context.printJson({ profile, features: entries });
@@ -13,7 +13,7 @@ export async function run(context: CommandContext): Promise<number> {
   for (const entry of entries) context.print(`${entry.id.padEnd(width)}  ${state(entry).padEnd(10)}  ${entry.summary}`);
   const others = catalogue.length - entries.length;
   if (others > 0) context.print(`${others} more exist or are planned: svc features --all`);
-  else context.print("Add one with: pnpm build minimal --with <feature>");
+  else context.print(`Add one with: ${buildCommand(recipe, "<feature>")}`);
   return 0;
 }
 

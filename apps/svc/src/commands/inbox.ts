@@ -21,6 +21,7 @@ const ACTIONS: Readonly<Record<string, Action>> = { list, show, replay, drop };
 interface MailLine {
   readonly id: string;
   readonly state: string;
+  readonly waits_for: string | null;
   readonly channel: string;
   readonly conversation: { readonly id: string; readonly thread: string | null } | null;
   readonly sender: string | null;
@@ -112,16 +113,18 @@ const row = (mail: MailLine): string[] => [
   second(mail.at),
   mail.channel,
   mail.sender ?? (mail.conversation ? `to ${mail.conversation.id}` : "-"),
-  mail.error === null ? mail.state : `${mail.state} (${mail.error}, ${times(mail.attempts)})`,
+  mail.error === null ? stateOf(mail) : `${mail.state} (${mail.error}, ${times(mail.attempts)})`,
   mail.text.replaceAll(/\s+/g, " "),
 ];
+
+const stateOf = ({ state, waits_for: what }: MailLine): string => (what === null ? state : `${state} for ${what}`);
 
 function page(mail: MailPage): string {
   const { conversation } = mail;
   const fact = (name: string, value: string | null | undefined): string[] =>
     value === null || value === undefined ? [] : [`  ${name.padEnd(13)}${value}`];
   return [
-    `${mail.id}: ${mail.kind} of ${mail.channel}, ${mail.state}`,
+    `${mail.id}: ${mail.kind} of ${mail.channel}, ${stateOf(mail)}`,
     ...fact("from", mail.sender),
     ...fact(
       "conversation",

@@ -3,6 +3,7 @@ import { EXIT, SvcError } from "@svc/contract";
 import { assertNoConfig, homeOf } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
+import { channelsOf } from "../setup/channels.ts";
 import { Draft } from "../setup/draft.ts";
 import { assertValid, writeAnswers } from "../setup/finish.ts";
 import { applyOptions } from "../setup/from-options.ts";
@@ -23,7 +24,7 @@ export async function run(context: CommandContext): Promise<number> {
   const asks = atTerminal() && !options.flag("yes");
   await answer(setup, asks);
   await writeAnswers(setup);
-  tell(setup);
+  await tell(setup);
   return await service(setup, asks);
 }
 
@@ -50,7 +51,7 @@ async function answer(setup: Setup, asks: boolean): Promise<void> {
 }
 
 /** A generated secret is shown this once: in the config it is encrypted. */
-function tell(setup: Setup): void {
+async function tell(setup: Setup): Promise<void> {
   const { context, home, draft, generated } = setup;
   if (context.options.flag("json")) {
     const secrets = [...generated].map(([key, { secret }]) => [key, secret]);
@@ -64,6 +65,16 @@ function tell(setup: Setup): void {
     context.print(`The API key stays in ${variable}: the service must be started with it.`);
   for (const [key, { secret, use }] of generated) {
     context.print(`${key}, shown this once: ${secret}${use === undefined ? "" : `\n  ${use}`}`);
+  }
+  await tellApprovers(setup);
+}
+
+/** Of the channel that was set up: from a chat without approvers no answer can come. */
+async function tellApprovers({ context, composition, draft }: Setup): Promise<void> {
+  const { noApproversNote } = await import("../service/governance/no-approvers.ts");
+  for (const { id, section, core } of channelsOf(composition.features, composition.catalogue)) {
+    const isOn = !core && draft.get(`${section}.enabled`) === true;
+    if (isOn && draft.get(`${section}.approvers`) === undefined) context.print(noApproversNote(id));
   }
 }
 

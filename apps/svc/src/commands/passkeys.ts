@@ -17,7 +17,7 @@ export async function run(context: CommandContext): Promise<number> {
   return EXIT.ok;
 }
 
-const NONE = "nobody has a passkey\nAdd one on the dashboard, under Passkeys.";
+const NONE = "No passkeys.\nAdd one on the dashboard, under Passkeys.";
 
 interface PasskeyLine {
   readonly id: string;

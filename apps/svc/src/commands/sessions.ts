@@ -1,5 +1,6 @@
 /** `svc sessions list|search|show|rename|pin|unpin|archive|unarchive|export|cancel|delete`: the conversations of every device and channel. */
 import { EXIT, type Json, SvcError } from "@svc/contract";
+import { type AttachedFile, fileLine } from "../cli/attached.ts";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
@@ -47,6 +48,7 @@ interface MessageLine {
   readonly at: string;
   readonly role: "user" | "assistant";
   readonly text: string;
+  readonly files: readonly AttachedFile[];
   readonly calls: readonly {
     readonly tool: string;
     readonly input: Json;
@@ -182,9 +184,15 @@ function writerOf({ role, author, kind }: MessageLine): string {
 }
 
 function messageText(message: MessageLine): string {
-  const { at, text, calls } = message;
+  const { at, text, files, calls } = message;
   const tools = calls.map(({ tool, input, ok }) => `  [${tool} ${JSON.stringify(input)}: ${ok ? "done" : "failed"}]`);
-  return [`${minute(at)}  ${writerOf(message)}`, ...tools, ...(text === "" ? [] : [text]), ""].join("\n");
+  return [
+    `${minute(at)}  ${writerOf(message)}`,
+    ...tools,
+    ...files.map(fileLine),
+    ...(text === "" ? [] : [text]),
+    "",
+  ].join("\n");
 }
 
 function limitOf({ options }: CommandContext, fallback: number): number {

@@ -1,7 +1,8 @@
 /** The home, its config and a logger: what every command that touches the service begins with. */
 import { existsSync } from "node:fs";
 import { type Composition, SvcError } from "@svc/contract";
-import { homeOf, type Home, loadConfig, type LoadedConfig, writeDefaultConfig } from "@svc/kernel";
+import { systemClock, homeOf, type Home, loadConfig, type LoadedConfig, writeDefaultConfig } from "@svc/kernel";
+import type { ConfigEditor } from "@svc/kernel/settings";
 import type { CommandContext } from "../cli/command.ts";
 import { fileOption } from "../cli/config-option.ts";
 import { commandLog, daemonLog, type ServiceLog } from "./service-log.ts";
@@ -11,6 +12,8 @@ export interface ServiceContext extends ServiceLog {
   readonly composition: Composition;
   /** Reads the config anew. Throws CONFIG_NOT_FOUND, CONFIG_INVALID and what else loading it throws. */
   readonly load: () => Promise<LoadedConfig>;
+  /** The config's file as the page edits it. */
+  readonly editor: () => Promise<ConfigEditor>;
   /** Changes the config's file. Throws as `editConfigFile`; then nothing is changed. */
   readonly edit: (change: (text: string) => Promise<string>) => Promise<LoadedConfig>;
 }
@@ -32,10 +35,14 @@ export async function openContext(context: CommandContext, lone = false): Promis
     const { editConfigFile } = await import("@svc/kernel");
     return editConfigFile(options, change);
   };
+  const editor = async (): Promise<ConfigEditor> => {
+    const settings = await import("@svc/kernel/settings");
+    return new settings.ConfigEditor({ ...options, now: () => systemClock.now() });
+  };
   const config = await load();
   const { log, follow } = lone ? commandLog(config) : daemonLog(home, config);
   for (const warning of config.warnings) log.warn(warning);
-  return { home, composition, log, follow, load, edit, config };
+  return { home, composition, log, follow, load, edit, editor, config };
 }
 
 /** The feature that passkeys come with. */

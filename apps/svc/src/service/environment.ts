@@ -9,6 +9,7 @@ import {
 } from "@svc/agent";
 import { SvcError, type Tool } from "@svc/contract";
 import {
+  absentBrowser,
   currentScope,
   type Instruments,
   type LoadedConfig,
@@ -114,7 +115,9 @@ function toolsOf(
       if (registry.tools.has(name)) {
         throw new SvcError("TOOL_REFUSED", `This agent does not have this tool (agents.${agent.name}.tools).`);
       }
-      throw missingTool(name, [...byName.keys()], context.composition.catalogue);
+      const { catalogue, features } = context.composition;
+      const chosen = absentBrowser(config.core.browser, features, catalogue)?.id;
+      throw missingTool(name, [...byName.keys()], catalogue, chosen);
     },
   };
 }

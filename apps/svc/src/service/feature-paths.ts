@@ -17,10 +17,10 @@ export const featurePathsOf = (
     }),
   );
 
-function reasonOf({ id, flag, planned, sections: [section] }: CatalogueEntry, isIncluded: boolean): string {
+function reasonOf({ id, build, planned, sections: [section] }: CatalogueEntry, isIncluded: boolean): string {
   const turnOn = section === undefined ? undefined : `set [${section}] enabled = true in the config`;
   if (isIncluded) return `the feature ${id} is off; ${turnOn ?? "turn it on in the config"}, then run: svc reload`;
   if (planned) return `this needs the feature ${id}, which is planned and not written yet`;
   const then = turnOn === undefined ? "" : `, then ${turnOn}`;
-  return `the feature ${id} is not in this build; build it in with: pnpm build minimal --with ${flag}${then}`;
+  return `the feature ${id} is not in this build; build it in with: ${build}${then}`;
 }

@@ -1,5 +1,6 @@
 /** The features that a config turns on, each with what it is handed: its section, its way out, its stores, its way in. */
 import {
+  type FeatureContext,
   type FeatureDefinition,
   featureIdOf,
   type Inbound,
@@ -7,6 +8,9 @@ import {
   type Readings,
   type ReceivedWith,
   type Speech,
+  type Triggered,
+  type TriggeredWith,
+  type TriggerEvent,
   trimEndOf,
 } from "@svc/contract";
 import { channelIdOf, currentScope, type EnabledFeature, type LoadedConfig, systemClock } from "@svc/kernel";
@@ -28,10 +32,16 @@ export interface FeatureDoors {
   store(): Store;
   /** From the Execution phase on. */
   receive(channel: string, messages: readonly Inbound[], more?: OwnedMore): Promise<readonly Kept[]>;
+  /** The same. Default: it starts nothing. */
+  trigger?(owner: string, event: TriggerEvent, more?: TriggeredWith): Promise<Triggered>;
   /** The same. Default: there is none. */
   readonly speech?: Speech;
   /** The same. Default: nobody knows. */
   readings?(): Readings;
+  /** The same. Default: told to nobody. */
+  readonly publish?: FeatureContext["publish"];
+  /** Surveys are asked again. Default: never. */
+  readonly refresh?: () => void;
 }
 
 export function enabledFeatures(
@@ -50,8 +60,8 @@ export function handedTo(
   definitions: readonly FeatureDefinition[],
   doors: FeatureDoors,
 ): EnabledFeature[] {
-  const { version, commit, profile } = composition;
-  const build = Object.freeze({ version, commit, profile });
+  const { version, commit, profile, recipe } = composition;
+  const build = Object.freeze({ version, commit, profile, recipe: Object.freeze(recipe) });
   const store = (): Store => doors.store();
   const allowPrivate = config.core["security.net"].allow_private;
   const traceparent = (): string | undefined => currentScope().traceparent;
@@ -75,6 +85,8 @@ export function handedTo(
       publicUrl: withoutSlash(config.core.gateway.public_url),
       ...(doors.speech && { speech: doors.speech }),
       ...(doors.readings && { readings: () => doors.readings!() }),
+      ...(doors.publish && { publish: (event) => doors.publish!(event) }),
+      ...(doors.refresh && { refresh: () => doors.refresh!() }),
       pairedClient: (kept) =>
         store()
           .devices.all()
@@ -84,6 +96,7 @@ export function handedTo(
       state: featureState(definition.id, store),
       receive: (messages, more) =>
         doors.receive(channelIdOf(definition), messages, more && { ...more, owner: definition.id }),
+      ...(doors.trigger && { trigger: (event, more) => doors.trigger!(definition.id, event, more) }),
     };
   });
 }

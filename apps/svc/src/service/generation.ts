@@ -1,5 +1,6 @@
 /** What one config makes of the service. A reload makes another generation beside it and swaps; nothing in one changes. */
 import { type ActionHistories, type AgentProfile, type AgentSet, chooseSandbox, type SandboxChoice } from "@svc/agent";
+import { MAX_PROMPT_CONTEXT } from "@svc/contract";
 import {
   type Instruments,
   type LoadedConfig,
@@ -46,13 +47,14 @@ export async function makeGeneration(parts: GenerationParts): Promise<Generation
   const { core } = config;
   const { sandbox, sandboxFor } = await sandboxOf(parts);
   const calls = new Ongoing();
+  const promptContext = promptContextOf(registry, context);
   const profiles = new Map<string, AgentProfile>();
   for (const agent of resolveAgents(core).values()) {
     const environment = await openEnvironment(
       { context, config, registry, sandbox, store, calls, actions, instruments, hasProcedures },
       agent,
     );
-    profiles.set(agent.name, { ...profileOf(agent, config), environment });
+    profiles.set(agent.name, { ...profileOf(agent, config), environment, promptContext });
   }
   return {
     config,
@@ -74,6 +76,24 @@ function profileOf(agent: ResolvedAgent, { core }: LoadedConfig): Omit<AgentProf
   const { name, instructions, model, choices, maxCostPerDay } = agent;
   const turn = { timeoutMs: core.agent.turn_timeout_secs * 1000, maxSteps: core.agent.max_steps };
   return { name, instructions, model, choices, maxCostPerDay, turn };
+}
+
+/** What features add to the system prompt, each within its bound. One that throws is logged once a generation. */
+function promptContextOf({ promptContexts }: Registry, { log }: ServiceContext): () => string {
+  const failed = new Set<string>();
+  return () =>
+    promptContexts
+      .map(({ feature, text }) => {
+        try {
+          return text().trim().slice(0, MAX_PROMPT_CONTEXT);
+        } catch (error) {
+          if (!failed.has(feature)) log.warn("a feature's prompt context failed", { feature, error: String(error) });
+          failed.add(feature);
+          return "";
+        }
+      })
+      .filter((text) => text !== "")
+      .join("\n\n");
 }
 
 /** Probing takes a moment and says its warning in the log: only when the answer can have changed. */

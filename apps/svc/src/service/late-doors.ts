@@ -1,6 +1,15 @@
 /** What features and core's own tools reach of a service that is put together after them. */
 import type { Alongside, Messaging } from "@svc/agent";
-import { type Inbound, type Kept, type Readings, type Speech, SvcError } from "@svc/contract";
+import {
+  type Inbound,
+  type Kept,
+  type Readings,
+  type Speech,
+  SvcError,
+  type Triggered,
+  type TriggeredWith,
+  type TriggerEvent,
+} from "@svc/contract";
 import { receivedEvents } from "@svc/gateway/sop-events";
 import type { Registry } from "@svc/kernel";
 import type { Approvals, SopDoors, Sops } from "@svc/sop";
@@ -9,11 +18,16 @@ import { named } from "./feature-secrets.ts";
 import type { FeatureDoors, OwnedMore } from "./features.ts";
 import type { Governance } from "./governance/governance.ts";
 
+/** Of a topic in who started a run. */
+const LONGEST_TOPIC = 200;
+
 interface Opened {
   readonly messaging: Messaging;
   readonly governance: Governance;
   readonly registry: () => Registry;
   readonly readings: () => Readings;
+  readonly publish: NonNullable<FeatureDoors["publish"]>;
+  readonly refresh: () => void;
 }
 
 export class LateDoors implements FeatureDoors, SopDoors {
@@ -48,16 +62,33 @@ export class LateDoors implements FeatureDoors, SopDoors {
   async receive(channel: string, messages: readonly Inbound[], more?: OwnedMore): Promise<readonly Kept[]> {
     const { messaging, governance, registry } = this.#service();
     const events = receivedEvents(governance.sops, registry().ingress, channel);
-    const { owner = "", state = {}, withdrawn = [] } = more ?? {};
+    const { owner = "", state = {}, ...changes } = more ?? {};
     const texts = Object.entries(state).map(([name, value]) => [named(name), value] as const);
     const alongside: Alongside = (arrival, arrived) => {
       for (const [name, value] of texts) this.store().state.setIn(owner, name, value);
       return events?.(arrival, arrived);
     };
-    return messaging.receive(channel, messages, alongside, withdrawn);
+    return messaging.receive(channel, messages, alongside, changes);
+  }
+
+  async trigger(owner: string, event: TriggerEvent, { state = {} }: TriggeredWith = {}): Promise<Triggered> {
+    const { sops } = this.#service().governance;
+    // A broker may send thousands of messages a second that no procedure waits for.
+    if (!sops.fits(event)) return { fits: false, runs: [], skipped: [] };
+    const texts = Object.entries(state).map(([name, value]) => [named(name), value] as const);
+    const { result, committed } = await this.store().write(() => {
+      for (const [name, value] of texts) this.store().state.setIn(owner, name, value);
+      return sops.dispatchIn(event, { by: `${event.source} ${event.topic.slice(0, LONGEST_TOPIC).toWellFormed()}` });
+    });
+    committed();
+    return { fits: true, ...result };
   }
 
   readonly readings = (): Readings => this.#service().readings();
+
+  readonly publish: NonNullable<FeatureDoors["publish"]> = (event) => this.#opened?.publish(event);
+
+  readonly refresh = (): void => this.#opened?.refresh();
 
   readonly speech: Speech = lateSpeech(() => this.#opened?.messaging.speech ?? NO_SPEECH);
 

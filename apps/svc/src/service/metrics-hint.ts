@@ -7,8 +7,9 @@ const KEY = '[observability] backend = "metrics"';
 
 export function metricsHint({ catalogue }: Pick<Composition, "catalogue">, { core }: LoadedConfig): string {
   const isAsked = core.observability.backend === "metrics";
-  if (!catalogue.some(({ id, included }) => id === FEATURE && included)) {
-    const build = `build it in with: pnpm build minimal --with ${FEATURE}`;
+  const entry = catalogue.find(({ id }) => id === FEATURE);
+  if (!entry?.included) {
+    const build = `build it in with: ${entry?.build ?? "svc features --all"}`;
     const then = isAsked ? "" : `, then set ${KEY} in the config`;
     return `metrics are off: the feature ${FEATURE} is not in this build; ${build}${then}`;
   }

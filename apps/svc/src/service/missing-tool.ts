@@ -2,8 +2,15 @@
 import { type CatalogueEntry, SvcError } from "@svc/contract";
 import { closest, distance } from "fastest-levenshtein";
 
-export function missingTool(name: string, known: readonly string[], catalogue: readonly CatalogueEntry[]): SvcError {
-  const feature = catalogue.find((entry) => entry.tools.includes(name));
+/** `chosen`: id of the feature that the config asks for and that is not in this build. */
+export function missingTool(
+  name: string,
+  known: readonly string[],
+  catalogue: readonly CatalogueEntry[],
+  chosen?: string,
+): SvcError {
+  const features = catalogue.filter((entry) => entry.tools.includes(name));
+  const feature = features.find(({ id }) => id === chosen) ?? features[0];
   if (feature?.planned) {
     return new SvcError(
       "TOOL_UNAVAILABLE",
@@ -14,9 +21,7 @@ export function missingTool(name: string, known: readonly string[], catalogue: r
     return new SvcError(
       "TOOL_UNAVAILABLE",
       `This tool belongs to the feature ${feature.flag}, which is not in this build.`,
-      {
-        hint: `Build it in: pnpm build minimal --with ${feature.flag}`,
-      },
+      { hint: `Build it in: ${feature.build}` },
     );
   }
   const near = known.length > 0 ? closest(name, [...known]) : "";

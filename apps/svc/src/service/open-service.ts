@@ -1,5 +1,5 @@
 /** Opens the service: features, database, procedures, agents, in the order in which one needs the other. */
-import { ActionHistories, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
+import { ActionHistories, Attachments, channelSendTool, createAgent, noneBackend, removeLeftovers } from "@svc/agent";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { currentScope, Lifecycle, logBackend, NO_INSTRUMENTS, removeDrafts, systemClock } from "@svc/kernel";
 import { sopTools } from "@svc/sop";
@@ -63,6 +63,16 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
     const made = { context: opened, config, registry, store, actions, instruments, signal };
     const generation = await makeGeneration({ ...made, hasProcedures: library.list().length > 0 });
     await removeLeftovers(workspacesOf(generation), log);
+    const attachments = new Attachments({
+      folder: home.uploadsDir,
+      store,
+      clock: systemClock,
+      log,
+      speech: doors.speech,
+      workspaceOf: (name) => (service?.generation ?? generation).agents.profiles.get(name)?.environment.workspace,
+      workspaces: () => workspacesOf(service?.generation ?? generation),
+    });
+    await attachments.removeLeftovers();
     const agent = createAgent({
       agents: generation.agents,
       store,
@@ -71,13 +81,14 @@ export async function openService(opened: OpenedContext, { signal, isDaemon }: S
       instruments,
       redact: log.redact,
       partialSecret: log.partialSecret,
+      attachments,
       publish: events.publish,
       isListened: () => events.hub.subscribers > 0,
       // A command has the home to itself: nobody else could answer.
       ...(isDaemon && { ask: (question, gone) => doors.governance().questions.anywhere(question, gone) }),
     });
     await agent.recover();
-    const parts = { context: opened, store, lifecycle, agent, doors, actions, events };
+    const parts = { context: opened, store, lifecycle, agent, attachments, doors, actions, events };
     service = new OpenService(parts, { doors, library, generation, unlock, isDaemon });
     return service;
   } catch (error) {

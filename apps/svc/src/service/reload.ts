@@ -36,6 +36,7 @@ export class Reloader {
   onPairingRequired: () => void = noop;
   #running: Promise<ReloadReport> | undefined;
   #next: Promise<ReloadReport> | undefined;
+  #refreshing: Promise<void> | undefined;
 
   /** `signal`: aborted when the service stops. */
   constructor(service: Service, gateway: Gateway, signal: AbortSignal) {
@@ -72,6 +73,25 @@ export class Reloader {
     this.#running = this.#apply(service.config).finally(() => (this.#running = undefined));
     await this.#running.catch((error: unknown) =>
       service.context.log.error("the agents' tools for procedures stay as they were", { error: String(error) }),
+    );
+  }
+
+  /**
+   * What features are made of beside their config has changed. As with procedures, the config in force stays. Requests that come while
+   * one waits are the same one. Never rejects.
+   */
+  refresh(): Promise<void> {
+    return (this.#refreshing ??= this.#refresh());
+  }
+
+  async #refresh(): Promise<void> {
+    const { config, context } = this.#service;
+    while (this.#running) await this.#running.then(noop, noop);
+    this.#refreshing = undefined;
+    if (this.#signal.aborted) return;
+    this.#running = this.#apply(config).finally(() => (this.#running = undefined));
+    await this.#running.catch((error: unknown) =>
+      context.log.error("the features' tools stay as they were", { error: String(error) }),
     );
   }
 

@@ -20,7 +20,7 @@ export type SandboxState = {
   readonly reasons: string[];
 };
 
-type Build = Pick<Composition, "profile" | "catalogue">;
+type Build = Pick<Composition, "catalogue">;
 
 export function sandboxState(choice: SandboxChoice, build: Build, platform: string = process.platform): SandboxState {
   const { effective, chosenNone, warning = null, reasons } = choice;
@@ -33,7 +33,7 @@ export function sandboxState(choice: SandboxChoice, build: Build, platform: stri
   }
   if (chosenNone) {
     const summary = "Commands run without a sandbox, as the config says.";
-    return { ...said, summary, fix: 'set security.sandbox.backend = "auto"' };
+    return { ...said, summary, fix: fixFor(choice, build, platform) };
   }
   const summary = warning ?? "Commands run without a sandbox.";
   return { ...said, summary, fix: fixFor(choice, build, platform) };
@@ -50,8 +50,8 @@ export function sandboxFeatureState(
   return backend === effective ? undefined : { state: "off", reason: `not needed: ${effective} is in force` };
 }
 
-function fixFor({ obstacle, tried, wanted }: SandboxChoice, { profile, catalogue }: Build, platform: string): string {
-  if (wanted === "off") return "set security.sandbox.enabled = true";
+function fixFor({ inTheWay, obstacle, tried, wanted }: SandboxChoice, { catalogue }: Build, platform: string): string {
+  if (inTheWay.length > 0) return `set ${inTheWay.join(" and ")}`;
   if (obstacle) return "do what the sentence says, then: svc restart";
   if (wanted !== "auto") return 'set security.sandbox.backend = "auto"';
   const here = catalogue.filter(
@@ -61,12 +61,12 @@ function fixFor({ obstacle, tried, wanted }: SandboxChoice, { profile, catalogue
   const addable = here.filter(({ included }) => !included);
   // A sandbox of the kernel needs nothing but a build that has it.
   const best = addable.find(({ id }) => !(id in PROGRAMS));
-  if (best) return buildWith(profile, best);
+  if (best) return best.build;
   const isMissing = ({ id, included }: CatalogueEntry): boolean =>
     included && /\binstalled\b/.test(tried.get(backendOf(id)) ?? "");
   const programs = here.filter(isMissing).flatMap(({ id }) => PROGRAMS[id] ?? []);
   if (programs.length > 0) return `install ${programs.join(" or ")}, then: svc restart`;
-  if (addable[0]) return `${buildWith(profile, addable[0])}, and install ${PROGRAMS[addable[0].id]}`;
+  if (addable[0]) return `${addable[0].build}, and install ${PROGRAMS[addable[0].id]}`;
   if (here.length > 0) return "svc doctor says what each of them needs";
   return "none is written for this system yet; leave security.policy.autonomy at supervised";
 }
@@ -79,9 +79,5 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   "sandbox-jail": "firejail",
   "sandbox-container": "podman with the image debian:stable-slim",
 };
-
-/** A build with features of its own has no profile that it could be made of again. */
-const buildWith = (profile: string, { flag }: CatalogueEntry): string =>
-  `npx pnpm build ${profile === "custom" ? "minimal" : profile} --with ${flag}`;
 
 const asSentence = (reason: string): string => `${reason[0]?.toUpperCase() ?? ""}${reason.slice(1)}.`;

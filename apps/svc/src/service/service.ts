@@ -1,5 +1,5 @@
 /** The service without its doors: store, features, sandbox, tools and the agent. The daemon opens it; so does a lone command. */
-import { type ActionHistories, type Agent, createMessaging, type Messaging } from "@svc/agent";
+import { type ActionHistories, type Agent, type Attachments, createMessaging, type Messaging } from "@svc/agent";
 import { channelIdentity, proceduresIdentity } from "@svc/gateway/identity";
 import { type Lifecycle, type LoadedConfig, systemClock } from "@svc/kernel";
 import type { SopLibrary } from "@svc/sop";
@@ -20,6 +20,8 @@ export interface Service {
   readonly store: Store;
   readonly lifecycle: Lifecycle;
   readonly agent: Agent;
+  /** Files that come with messages. */
+  readonly attachments: Attachments;
   readonly messaging: Messaging;
   /** What features are handed of it. */
   readonly doors: FeatureDoors;
@@ -34,6 +36,8 @@ export interface Service {
   readonly isDaemon: boolean;
   countConnections: () => number;
   reload: () => Promise<unknown>;
+  /** Features whose survey has another answer are made anew, soon. Never throws. */
+  refresh: () => void;
   /** Takes up what the last process left, then runs. */
   start(): void;
   /** Begins nothing more; what runs has `graceMs`. */
@@ -44,7 +48,10 @@ export interface Service {
   close(meanwhile?: () => void): Promise<void>;
 }
 
-type Parts = Pick<Service, "context" | "store" | "lifecycle" | "agent" | "doors" | "actions" | "events">;
+type Parts = Pick<
+  Service,
+  "context" | "store" | "lifecycle" | "agent" | "attachments" | "doors" | "actions" | "events"
+>;
 
 interface Inside {
   readonly doors: LateDoors;
@@ -59,6 +66,7 @@ export class OpenService implements Service {
   readonly store: Store;
   readonly lifecycle: Lifecycle;
   readonly agent: Agent;
+  readonly attachments: Attachments;
   readonly messaging: Messaging;
   readonly doors: FeatureDoors;
   readonly actions: ActionHistories;
@@ -69,17 +77,20 @@ export class OpenService implements Service {
   countConnections: () => number = () => 0;
   /** Set by whoever can put a changed config into force. */
   reload: () => Promise<unknown> = async () => {};
+  /** The same; nothing changes in the life of a command. */
+  refresh: () => void = () => {};
   readonly #unlock: () => void;
   #generation: Generation;
 
   constructor(
-    { context, store, lifecycle, agent, doors, actions, events }: Parts,
+    { context, store, lifecycle, agent, attachments, doors, actions, events }: Parts,
     { doors: late, library, generation, unlock, isDaemon }: Inside,
   ) {
     this.context = context;
     this.store = store;
     this.lifecycle = lifecycle;
     this.agent = agent;
+    this.attachments = attachments;
     this.doors = doors;
     this.actions = actions;
     this.events = events;
@@ -120,6 +131,8 @@ export class OpenService implements Service {
       governance: this.governance,
       registry: () => this.#generation.registry,
       readings: () => readingsOf(this, this.countConnections()),
+      publish: (event) => void events.publish(event),
+      refresh: () => this.refresh(),
     });
   }
 

@@ -39,6 +39,7 @@ export function statusReport(build: Build, service: Service, gateway: Gateway): 
     approvals: { waiting: store.approvals.countWaiting() },
     sops: procedureCounts(service),
     activity: { minutes: service.events.activity.minutes() },
+    transcription: service.messaging.speech.canTranscribe,
     memory_rss_bytes: process.memoryUsage.rss(),
     warnings: [...config.warnings],
     database: { bytes: store.size(), writable: store.writable() },
@@ -144,6 +145,7 @@ function catalogueLine(entry: CatalogueEntry): Omit<FeatureReport["features"][nu
     included,
     planned,
     profiles: [...entry.profiles],
+    build: entry.build,
     sections: [...entry.sections],
     tools: [...entry.tools],
   };

@@ -29,10 +29,10 @@ export async function sandboxOptions(setup: Setup, config: LoadedConfig): Promis
     });
 }
 
-function absent({ flag, included, planned, platforms }: CatalogueEntry): string | undefined {
+function absent({ build, included, planned, platforms }: CatalogueEntry): string | undefined {
   if (platforms.length > 0 && !platforms.includes(process.platform)) return "not for this system";
   if (planned) return "not written yet";
-  return included ? undefined : `not in this build; add it with: pnpm build minimal --with ${flag}`;
+  return included ? undefined : `not in this build; add it with: ${build}`;
 }
 
 /** By backend, why it is not available. Nothing else of the features runs. */

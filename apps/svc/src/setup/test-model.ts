@@ -1,4 +1,5 @@
 /** Whether the model of a config that is not written yet answers: an agent of its own, which keeps nothing. */
+import { SvcError } from "@svc/contract";
 import { createAgent, type ToolEnvironment } from "@svc/agent";
 import { createLogger, DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
 import { openStore } from "@svc/store";
@@ -8,8 +9,15 @@ import { modelReport } from "../service/handlers/model.ts";
 /** The call is made without tools. */
 const NO_TOOLS = { tools: [] as const } as unknown as ToolEnvironment;
 
-export async function testModelOf({ core }: LoadedConfig): Promise<ModelReport> {
-  const { name, instructions, model, maxCostPerDay } = resolveAgents(core).get(DEFAULT_AGENT)!;
+/** Throws AGENT_UNKNOWN. */
+export async function testModelOf(
+  { core }: LoadedConfig,
+  signal: AbortSignal = new AbortController().signal,
+  agentName: string = DEFAULT_AGENT,
+): Promise<ModelReport> {
+  const meant = resolveAgents(core).get(agentName);
+  if (!meant) throw new SvcError("AGENT_UNKNOWN");
+  const { name, instructions, model, maxCostPerDay } = meant;
   const turn = { timeoutMs: core.agent.turn_timeout_secs * 1000, maxSteps: core.agent.max_steps };
   const profile = { name, instructions, model, choices: [], maxCostPerDay, turn, environment: NO_TOOLS };
   const store = openStore({ file: ":memory:", clock: systemClock, idempotency: { ttlMs: 0, maxKeys: 1 } });
@@ -20,7 +28,7 @@ export async function testModelOf({ core }: LoadedConfig): Promise<ModelReport> 
       clock: systemClock,
       log: createLogger({ level: "error", write: () => {}, json: true, clock: systemClock }),
     });
-    return modelReport(await agent.test(name, new AbortController().signal));
+    return modelReport(await agent.test(name, signal));
   } finally {
     store.close();
   }

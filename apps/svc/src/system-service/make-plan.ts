@@ -14,8 +14,9 @@ const AFTER_DRAIN_SECS = 30;
 /** Throws SERVICE_UNSUPPORTED, SERVICE_FORBIDDEN, USAGE, and what loading the config throws. */
 export async function planOf({ build, env, options }: CommandContext): Promise<ServicePlan> {
   if (!isSea()) {
+    const { recipe } = await build.load();
     throw new SvcError("SERVICE_UNSUPPORTED", "This svc runs from its sources, which no service can rely on.", {
-      hint: "Build the binary and let it install itself: npx pnpm build minimal",
+      hint: `Build the binary and let it install itself: npx pnpm build ${recipe.profile}`,
     });
   }
   const system = options.flag("system") ? await systemUser(options.text("user-name"), env) : undefined;

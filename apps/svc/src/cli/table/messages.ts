@@ -5,10 +5,25 @@ import { CONFIG_OPTION, JSON_OPTION, YES_OPTION } from "./options.ts";
 export const messages: readonly CommandEntry[] = [
   {
     usage: "channels <action>",
-    summary: "list, test, set up or verify the channels",
-    options: [["--emoji", "verify: compare emoji, without a QR code"], CONFIG_OPTION, JSON_OPTION],
-    examples: ["svc channels list", "svc channels test provider_a", "svc channels setup mailpush"],
-    actions: ["list", "test <name>", "setup <name>", "verify <name>"],
+    summary: "list, add, test, set up or verify the channels",
+    options: [
+      ["--emoji", "verify: compare emoji, without a QR code"],
+      ["--set <key=value>...", "add: a key of the channel's section; may be repeated"],
+      [
+        "--secret-file <key=file>...",
+        "add: a secret of the section from a file, - for standard input; may be repeated",
+      ],
+      YES_OPTION,
+      CONFIG_OPTION,
+      JSON_OPTION,
+    ],
+    examples: [
+      "svc channels list",
+      "svc channels add email",
+      "svc channels test provider_a",
+      "svc channels setup mailpush",
+    ],
+    actions: ["list", "add <name>", "test <name>", "setup <name>", "verify <name>"],
     load: () => import("../../commands/channels.ts"),
   },
   {

@@ -2,12 +2,13 @@
 import { type Finding, ok, warning } from "../finding.ts";
 import type { Settings } from "./settings.ts";
 
-export function backendFindings({ config }: Settings): Finding[] {
+export function backendFindings({ config, catalogue }: Settings): Finding[] {
   const id = "observability";
   const { backend } = config.core.observability;
   if (config.backend === backend) return [ok(id, `The backend that watches is ${backend}, as the config says.`)];
   const message =
     `The backend that is to watch, ${backend}, is not in this build: ` +
     `turns and deliveries are told in the log (backend ${config.backend}) instead.`;
-  return [warning(id, message, `npx pnpm build minimal --with observability-${backend}`)];
+  const entry = catalogue.find((each) => each.id === `observability-${backend}`);
+  return [warning(id, message, entry?.build ?? "svc features --all")];
 }

@@ -3,6 +3,7 @@ import type { Finding } from "../finding.ts";
 import { agentFindings } from "./agents.ts";
 import { approverFindings, approverProofFindings } from "./approvers.ts";
 import { backendFindings } from "./backend.ts";
+import { browserFindings } from "./browser.ts";
 import { channelFindings } from "./channels.ts";
 import { exposureFindings } from "./exposure.ts";
 import { leavingFindings } from "./leaving.ts";
@@ -30,6 +31,7 @@ const GENERAL: readonly ((settings: Settings) => Finding[])[] = [
   approverFindings,
   shortSecretFindings,
   backendFindings,
+  browserFindings,
 ];
 
 /** What is open, whether or not that is a mistake. */

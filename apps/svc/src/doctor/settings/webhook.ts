@@ -4,7 +4,7 @@ import type { Settings } from "./settings.ts";
 
 export function webhookFindings({ config }: Settings): Finding[] {
   const { gateway, "channels_config.webhook": webhook } = config.core;
-  const asks = isSet(webhook.secret) || isSet(webhook.signing_secret);
+  const asks = webhook.secret !== undefined || isSet(webhook.signing_secret);
   // Whoever has no token is refused then; a token is asked for nothing more.
   const refuses = !gateway.require_pairing && !asks && gateway.require_signatures;
   if (refuses) return [ok("require-pairing", NO_TOKEN_NO_SECRET), ok("webhook-secret", NO_TOKEN_NO_SECRET)];

@@ -46,13 +46,17 @@ export function pairingLines(
   if (webhook.signing_secret) {
     told.push("Or copy and paste this line to pair; what is posted to /webhook must be signed too:", pair);
   } else {
-    told.push("Or copy and paste these two lines to pair and to send a message:", pair, sendLine(url, webhook.secret));
+    told.push(
+      "Or copy and paste these two lines to pair and to send a message:",
+      pair,
+      sendLine(url, webhook.secret !== undefined),
+    );
   }
   return told.join("\n");
 }
 
-function sendLine(url: string, secret: string | undefined): string {
-  const header = secret ? " -H 'X-Webhook-Secret: <secret of [channels_config.webhook]>'" : "";
+function sendLine(url: string, hasSecret: boolean): string {
+  const header = hasSecret ? " -H 'X-Webhook-Secret: <secret of [channels_config.webhook]>'" : "";
   return `  curl -fsS ${url}/webhook -H "Authorization: Bearer $TOKEN"${header} -H 'Content-Type: application/json' -d '{"message":"hello"}'`;
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
-import { EXIT, type Json } from "@svc/contract";
+import { EXIT, type Json, type Logger } from "@svc/contract";
 import { type ControlServer, startControl } from "@svc/gateway/control";
 import { type Gateway, startGateway } from "@svc/gateway";
 import { configJsonSchema, systemClock } from "@svc/kernel";
@@ -12,12 +12,15 @@ import type { CommandContext } from "../../cli/command.ts";
 import { channelList } from "../../channels/channel-list.ts";
 import { openContext, prepareHome } from "../context.ts";
 import { gatewaySettings } from "../gateway-settings.ts";
+import { sendFor } from "../handlers/send.ts";
 import { healthOf } from "../health.ts";
-import { Reloader } from "../reload.ts";
+import { Reloader, type ReloadReport } from "../reload.ts";
 import { sealAtRest } from "../seal-at-rest.ts";
+import { pushDeps } from "../push-deps.ts";
 import { loadPage } from "../page.ts";
 import { openService } from "../open-service.ts";
 import type { Service } from "../service.ts";
+import { SettingsDesk } from "../settings-admin.ts";
 import { featureList, statusReport, toolList } from "../status.ts";
 import { banner, pairingLines } from "./banner.ts";
 import { daemonHandlers } from "./handlers.ts";
@@ -64,6 +67,7 @@ async function runOnce(
     try {
       const reloader = new Reloader(service, gateway, stopped.signal);
       service.reload = () => reloader.reload();
+      service.refresh = () => void reloader.refresh();
       await serve({ context, service, gateway, reloader, restart, signals }, firstRun);
     } finally {
       stopped.abort();
@@ -96,6 +100,7 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
     // Who turns pairing on needs a code as whoever starts the service for the first time.
     reloader.onPairingRequired = offerCode;
     warmWhenIdle(service);
+    void removeAbandoned(log);
     await Promise.race([signals.stop, restart.asked]);
     await drain(daemon, control);
   } finally {
@@ -107,6 +112,17 @@ async function serve(daemon: Daemon, firstRun: boolean): Promise<void> {
 }
 
 /** Agents have the tools for procedures where there is one: the first to come and the last to go make other agents. */
+/** What earlier daemons and commands left, that were killed. Never rejects. */
+async function removeAbandoned(log: Logger): Promise<void> {
+  try {
+    const { removeAbandonedScratch } = await import("@svc/kit/files");
+    const folders = await removeAbandonedScratch();
+    if (folders > 0) log.info("removed temporary folders of ended processes", { folders });
+  } catch {
+    // The folder for temporary files can't be read: nothing was removed.
+  }
+}
+
 function followProcedures(service: Service, reloader: Reloader): void {
   const { library } = service.governance;
   library.onChange(() => void reloader.followProcedures());
@@ -118,12 +134,16 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     ...gatewaySettings(opened, config, generation.registry),
     inbox: messaging,
     mailbox: messaging.mailbox,
+    attachments: service.attachments,
+    speech: messaging.speech,
     events: events.hub,
     approvals: governance.approvals,
     policyRules: governance.rules,
+    settingsAdmin: settingsDesk(service),
     sops: governance.sops,
     channelEvents: governance.channelEvents,
     pageSessions: service.store.pageSessions,
+    push: pushDeps(service),
     page: await loadPage(),
     isChannelUp: (channel) => {
       const owner = service.generation.registry.channelOwners.get(channel);
@@ -150,6 +170,21 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
   service.countConnections = () => gateway.connections;
   return gateway;
 }
+
+function settingsDesk(service: Service): SettingsDesk {
+  return new SettingsDesk(
+    service,
+    () => service.reload() as Promise<ReloadReport>,
+    async ({ channel, to }, signal) => {
+      const said = { channel, to, thread: undefined, text: TEST_MESSAGE, files: [] };
+      const { messages, why } = await sendFor(service, said, false, signal);
+      const [message] = messages;
+      return { state: message?.state ?? "waiting", error: why ?? message?.error ?? null };
+    },
+  );
+}
+
+const TEST_MESSAGE = "A test from svc: this channel works.";
 
 /** The control socket goes last: who stops the service wants to look at it, and turns of `svc chat` are turns too. */
 async function drain({ service, gateway, signals: { hurry } }: Daemon, control: ControlServer): Promise<void> {

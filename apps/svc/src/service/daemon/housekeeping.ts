@@ -23,7 +23,7 @@ export function keepHouse(service: Service): () => void {
 }
 
 async function prune(service: Service): Promise<void> {
-  const { store, agent, config, context } = service;
+  const { store, agent, attachments, config, context } = service;
   const { retention, gateway } = config.core;
   const limits = {
     sessionDays: retention.session_days,
@@ -36,9 +36,11 @@ async function prune(service: Service): Promise<void> {
     const gone = await store.prune(limits, systemClock.now(), (messages) =>
       removeFiles(workspacesOf(service.generation), context.log, messages),
     );
+    const files = await attachments.sweep();
     // Conversations in memory are read again, or the model would still be told what is gone.
     if (gone.sessions > 0) agent.reread();
-    if (Object.values(gone).some((count) => count > 0)) context.log.info("old data was removed", { ...gone });
+    const all = { ...gone, files };
+    if (Object.values(all).some((count) => count > 0)) context.log.info("old data was removed", all);
   } catch (error) {
     context.log.warn("old data could not be removed", { error: String(error) });
   }

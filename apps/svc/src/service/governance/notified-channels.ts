@@ -34,7 +34,8 @@ export function notifiedChannels({ context, lifecycle, generation, messaging }: 
     channel(id) {
       const target = targetOf(generation().config, id);
       const backlog = target ? messaging().backlog(target) : 0;
-      return { isRunning: isRunning(id), target, backlog, maxChars: maxChars(id) };
+      const isConfigured = generation().registry.channelOwners.has(id);
+      return { isConfigured, target, backlog, maxChars: maxChars(id) };
     },
     answers: (id) => ({ approvers: approversOf(generation().config, id), maxChars: maxChars(id) }),
     targets: () => targetsOf(generation().config).filter(({ channel }) => isRunning(channel)),

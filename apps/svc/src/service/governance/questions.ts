@@ -37,7 +37,7 @@ export function toolQuestions({ approvals, store, redact, timeoutMs, whose, targ
     inConversation: ({ conversation, sender }) => {
       if (!conversation) return asker(nowhere);
       const askedBy = `the agent, for ${sender} on ${conversation.channel}`;
-      return asker(() => ({ askedBy, conversations: [conversation] }));
+      return asker(() => ({ askedBy, asker: sender, conversations: [conversation] }));
     },
     ofProcedure: (askedBy) => asker(() => ({ askedBy, conversations: targets() })),
   };

@@ -3,6 +3,8 @@ import { type Json, SvcError, type VerificationState } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { channelList } from "../../channels/channel-list.ts";
 import { findChannel } from "../../channels/find-channel.ts";
+import { approversOf } from "../governance/channel-section.ts";
+import { noApproversNote } from "../governance/no-approvers.ts";
 import type { Service } from "../service.ts";
 
 /** A platform that is asked answers in a second or two. */
@@ -24,7 +26,11 @@ export function channelHandlers(service: Service): ControlHandlers {
       const { id, channel } = channelOf(body["channel"]);
       if (!channel.setup) throw new SvcError("CHANNEL_CANNOT", "This channel is set up on its platform; see its page.");
       const url = channelList(service).find((line) => line.id === id)?.callback_urls[0] ?? "";
-      return reported(() => channel.setup!({ url }, limited(signal)));
+      const { config } = service.generation;
+      return reported(async () => {
+        const says = await channel.setup!({ url }, limited(signal));
+        return approversOf(config, id).length > 0 ? says : `${says}\n${noApproversNote(id)}`;
+      });
     },
     "channel-verify": ({ body, signal }) => {
       const { channel } = channelOf(body["channel"]);

@@ -1,17 +1,10 @@
 /** A route of a feature, asked by an operator: whoever has the control socket. */
-import { type Json, type Route, SvcError } from "@svc/contract";
+import { type FeatureQuestion, type Json, type Route, SvcError } from "@svc/contract";
 import * as v from "valibot";
 import { featurePathsOf } from "../feature-paths.ts";
 import type { Service } from "../service.ts";
 
-export interface RouteQuestion {
-  readonly method: Route["method"];
-  /** As the feature writes it, with its `{name}` segments. */
-  readonly path: string;
-  /** By `{name}`. */
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly body?: Json;
+export interface RouteQuestion extends FeatureQuestion {
   readonly signal: AbortSignal;
 }
 

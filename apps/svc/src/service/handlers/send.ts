@@ -18,10 +18,8 @@ export function sendHandlers(service: Service): ControlHandlers {
     send: async ({ body, signal }) => {
       const channel = text(body["channel"]) ?? "";
       const isPatient = body["wait"] === true;
-      findChannel(service, channel);
       if (isPatient && !service.isDaemon)
         throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
-      const { workspace } = service.generation.agents.profiles.get(DEFAULT_AGENT)!.environment;
       const said = {
         channel,
         to: text(body["conversation"]) ?? "",
@@ -29,11 +27,30 @@ export function sendHandlers(service: Service): ControlHandlers {
         text: text(body["text"]) ?? "",
         files: textsOf(body["files"]),
       };
-      const ids = await sendByPerson(service.messaging.channelSend, said, { workspace, agent: DEFAULT_AGENT, signal });
-      const messages = await settled(service, ids, isPatient, signal);
-      return { messages: messages.map(mailDetailJson), why_waiting: whyWaiting(service, channel) ?? null };
+      const { messages, why } = await sendFor(service, said, isPatient, signal);
+      return { messages: messages.map(mailDetailJson), why_waiting: why ?? null };
     },
   };
+}
+
+interface Sent {
+  readonly messages: readonly MailDetail[];
+  /** Why the channel sends nothing now. */
+  readonly why: string | undefined;
+}
+
+/** Throws CHANNEL_*, STORE_*. */
+export async function sendFor(
+  service: Service,
+  said: Parameters<typeof sendByPerson>[1],
+  isPatient: boolean,
+  signal: AbortSignal,
+): Promise<Sent> {
+  findChannel(service, said.channel);
+  const { workspace } = service.generation.agents.profiles.get(DEFAULT_AGENT)!.environment;
+  const ids = await sendByPerson(service.messaging.channelSend, said, { workspace, agent: DEFAULT_AGENT, signal });
+  const messages = await settled(service, ids, isPatient, signal);
+  return { messages, why: whyWaiting(service, said.channel) };
 }
 
 const textsOf = (value: Json | undefined): string[] =>

@@ -1,12 +1,14 @@
 /** What `svc chat` and `svc tools` ask for: answered by the daemon over the control socket, or here when there is none. */
 import { randomUUID } from "node:crypto";
 import { type AskPerson, callTool, type ToolEnvironment } from "@svc/agent";
-import { type Json, SvcError } from "@svc/contract";
+import { type ClientId, type FeatureQuestion, type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
 import { DEFAULT_AGENT } from "@svc/kernel";
+import { attachHandlers, filesIn } from "./attach.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import { channelHandlers } from "./channels.ts";
+import { askRoute } from "./feature-route.ts";
 import { text } from "./fields.ts";
 import { mailHandlers } from "./mail.ts";
 import { modelHandlers } from "./model.ts";
@@ -44,8 +46,10 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       check: () => checkProcedures(service.context, service.config, toolNames(service)),
       events: service.isDaemon ? service.events.hub : undefined,
     }),
+    ...attachHandlers(service, local),
     ...auditHandlers(sops.audit),
     ...passkeyHandlers(service),
+    "feature-route": ({ body, signal }) => askRoute(service, { ...(body as unknown as FeatureQuestion), signal }),
     ping: () => ({ ok: true }),
     features: () => featureList(service),
     tools: () => toolList(service),
@@ -53,14 +57,18 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
     chat: async (request) => {
       const session = text(request.body["session"]);
       const agent = text(request.body["agent"]);
+      const files = filesIn(request.body["files"]);
+      const follow = (["retry", "continue"] as const).find((how) => how === request.body["follow"]);
       const result = await service.agent.run({
         clientId: local,
         text: text(request.body["text"]) ?? "",
+        ...(follow !== undefined && { after: { turnId: newestTurn(service, local, session), how: follow } }),
         author: { kind: "terminal" },
         takesCommands: true,
         sender: "",
         ...(session !== undefined && { session }),
         ...(agent !== undefined && { agent }),
+        ...(files.length > 0 && { files, onStored: () => request.send({ type: "stored" }) }),
         ...askIn(service, request, questions),
         onEvent: (event) => {
           if (event.type !== "turn-start" && event.type !== "turn-end") request.send({ ...event });
@@ -90,6 +98,14 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
       return { ok: outcome.ok, output: outcome.output };
     },
   };
+}
+
+/** Of the terminal's conversation. Throws TURN_UNKNOWN. */
+function newestTurn({ store }: Service, clientId: ClientId, session = ""): string {
+  const place = store.sessions.find(clientId, session);
+  const [newest] = place === undefined ? [] : store.sessions.turnsBefore(place, 1).turns;
+  if (newest) return newest.id;
+  throw new SvcError("TURN_UNKNOWN", "This conversation has no message yet.", { hint: "Write one." });
 }
 
 /** A daemon asks everybody who may answer, the terminal among them; a command can ask nobody else. */

@@ -1,0 +1,187 @@
+/** Settings for the page: the file is edited, put into force by a reload, and put back when that is refused. */
+import { type Composition, type Json, SvcError } from "@svc/contract";
+import type { SettingsAdmin } from "@svc/gateway";
+import { createRedactor, ConfigError, formatProblems, type LoadedConfig, type Problem } from "@svc/kernel";
+import type { ConfigEditor, SettingsChange } from "@svc/kernel/settings";
+import type { ReloadReport } from "./reload.ts";
+import type { Service } from "./service.ts";
+
+type Called<Name extends keyof SettingsAdmin> = Awaited<ReturnType<SettingsAdmin[Name]>>;
+type Body<Name extends keyof SettingsAdmin> = Parameters<SettingsAdmin[Name]>[0];
+
+type Deps = Pick<Service, "context" | "store" | "governance">;
+
+export class SettingsDesk implements SettingsAdmin {
+  readonly #service: Deps;
+  readonly #reload: () => Promise<ReloadReport>;
+  readonly #sendTest: SettingsAdmin["testChannel"];
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(service: Deps, reload: () => Promise<ReloadReport>, sendTest: SettingsAdmin["testChannel"]) {
+    this.#service = service;
+    this.#reload = reload;
+    this.#sendTest = sendTest;
+  }
+
+  async read(): Promise<Called<"read">> {
+    const { composition } = this.#service.context;
+    const [editor, { formSchema }] = await Promise.all([this.#editor(), import("@svc/kernel/settings")]);
+    const { file, revision, unwritable, values, secrets, environment, problems } = await editor.state();
+    return {
+      file,
+      revision,
+      unwritable: unwritable ?? null,
+      sections: formSchema(composition.features, composition.catalogue) as unknown[],
+      values: values as Record<string, unknown>,
+      secrets: [...secrets],
+      environment: { ...environment },
+      problems: problems.map(shownProblem),
+      absent: absentSections(composition),
+      aliases: aliasesOf(composition),
+    };
+  }
+
+  async preview(change: Body<"preview">): Promise<Called<"preview">> {
+    const editor = await this.#editor();
+    try {
+      const { revision, diff, problems, warnings } = await editor.preview(change as SettingsChange);
+      return { revision, diff: [...diff], problems: problems.map(shownProblem), warnings: [...warnings] };
+    } catch (error) {
+      const { revision, problems } = await editor.state();
+      return { revision, diff: [], problems: [...problemsOf(error), ...problems].map(shownProblem), warnings: [] };
+    }
+  }
+
+  /** One at a time, the reload included: what is restored must be what was saved. */
+  save(change: Body<"save">, revision: string, by: string): Promise<Called<"save">> {
+    const saved = this.#last.then(() => this.#save(change as SettingsChange, revision, by));
+    this.#last = saved.catch(() => undefined);
+    return saved;
+  }
+
+  async #save(change: SettingsChange, revision: string, by: string): Promise<Called<"save">> {
+    const { store, governance } = this.#service;
+    const editor = await this.#editor();
+    const saved = await editor.save(change, revision, by).catch((error: unknown) => {
+      throw asRefusal(error);
+    });
+    try {
+      const { changed, restart, warnings } = await this.#reload();
+      const kept = saved.version ?? null;
+      if (kept !== null) {
+        const keys = "edits" in change ? saved.keys.join(" ") : `undo of ${change.undo}`;
+        await store.write(() => governance.sops.audit.add("settings-change", { version: kept, keys, by }));
+      }
+      return {
+        version: kept,
+        revision: saved.revision,
+        changed: [...changed],
+        restart: [...restart],
+        warnings: [...warnings],
+      };
+    } catch (error) {
+      const isRestored = await saved.restore().catch(() => false);
+      const why = error instanceof SvcError ? error.message : "something unexpected went wrong";
+      const then = isRestored ? "The file is as it was." : "The file was changed meanwhile and stays as it is.";
+      throw new SvcError("SETTINGS_REFUSED", `The change was not put into force: ${why} ${then}`, { cause: error });
+    }
+  }
+
+  async versions(): Promise<Called<"versions">> {
+    return (await this.#editor()).history().map((version) => ({ ...version, keys: [...version.keys] }));
+  }
+
+  async changeOf(version: number): Promise<Called<"changeOf">> {
+    return [...(await (await this.#editor()).changeOf(version))];
+  }
+
+  async models(request: Body<"models">, signal: AbortSignal): Promise<Json> {
+    const { listModels } = await import("@svc/agent");
+    return { ...(await listModels(await this.#tried(request), request.agent, signal)) } as unknown as Json;
+  }
+
+  async testModel(request: Body<"testModel">, signal: AbortSignal): Promise<Json> {
+    const { testModelOf } = await import("../setup/test-model.ts");
+    const config = await this.#tried(request);
+    const { ok, provider, model, latency_ms, error } = await testModelOf(config, signal, request.agent);
+    const { redact } = this.#service.context.log;
+    const hidden = (text: string | null): string | null => (text === null ? null : redacted(text, config, redact));
+    return {
+      ok,
+      provider,
+      model,
+      latency_ms,
+      error: error && {
+        code: error.code,
+        message: hidden(error.message),
+        hint: hidden(error.hint),
+        said: hidden(error.said),
+      },
+    };
+  }
+
+  testChannel: SettingsAdmin["testChannel"] = (request, signal) => this.#sendTest(request, signal);
+
+  /** The config with these edits, which are not written. Throws SETTINGS_INVALID. */
+  async #tried({ edits }: Body<"models">): Promise<LoadedConfig> {
+    const editor = await this.#editor();
+    return editor.tried({ edits } as SettingsChange).catch((error: unknown) => {
+      throw asRefusal(error);
+    });
+  }
+
+  #editor(): Promise<ConfigEditor> {
+    return this.#service.context.editor();
+  }
+}
+
+/** A secret that was only typed in is none of the log's yet. */
+const redacted = (text: string, config: LoadedConfig, redact: (text: string) => string): string =>
+  createRedactor(config.secrets()).redact(redact(text));
+
+/** What a person can correct is no failure of the service. */
+function asRefusal(error: unknown): unknown {
+  if (error instanceof ConfigError)
+    return new SvcError("SETTINGS_INVALID", formatProblems(error.problems), { cause: error });
+  if (error instanceof SvcError && error.code === "CONFIG_INVALID") {
+    return new SvcError("SETTINGS_INVALID", error.message, { cause: error });
+  }
+  return error;
+}
+
+/** Throws what is none of the change's. */
+function problemsOf(error: unknown): readonly Problem[] {
+  if (error instanceof ConfigError) return [];
+  if (error instanceof SvcError && ["CONFIG_INVALID", "CONFIG_UNWRITABLE"].includes(error.code)) {
+    return error.code === "CONFIG_INVALID" ? [] : [{ code: error.code, key: "", message: error.message }];
+  }
+  throw error;
+}
+
+const shownProblem = ({ code, key, message, line, column, allowed, didYouMean, env }: Problem) => ({
+  code,
+  key,
+  message,
+  line: line ?? null,
+  column: column ?? null,
+  allowed: allowed ?? null,
+  did_you_mean: didYouMean ?? null,
+  env: env ?? null,
+});
+
+const absentSections = ({ catalogue }: Composition): Called<"read">["absent"] =>
+  catalogue
+    .filter(({ included }) => !included)
+    .flatMap(({ sections, flag, summary, profiles, planned, title, build }) =>
+      sections.map((section) => ({
+        section,
+        flag,
+        summary: title ?? summary,
+        profiles: [...profiles],
+        planned,
+        build,
+      })),
+    );
+
+const aliasesOf = ({ catalogue }: Composition): Called<"read">["aliases"] =>
+  Object.assign({}, ...catalogue.map(({ aliases }) => aliases ?? {})) as Record<string, string>;

@@ -1,0 +1,144 @@
+// Settings over HTTP with the real binary: a change that is in force without a restart, one that the daemon refuses, and secrets that
+// nothing tells again.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeModelServer } from "@svc/testkit/fake-model/server";
+import { expect, test } from "vitest";
+import { homeWith, startPaired } from "./daemon.ts";
+
+const CONFIG = `# mine
+[gateway]
+port = 0 # any
+
+[log]
+level = "info" # enough
+`;
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function open(toml = CONFIG) {
+  const home = homeWith(toml);
+  const { daemon, token } = await startPaired({ home: home.path });
+  const file = join(home.path, "config.toml");
+  const ask = async (method: string, path: string, body?: object) => {
+    const response = await daemon.request(`/api/settings${path}`, { method, token, ...(body && { body }) });
+    return { status: response.status, body: (await response.json()) as Json };
+  };
+  const revision = async (): Promise<string> => (await ask("GET", "")).body["revision"] as string;
+  const save = async (...edits: object[]) => ask("PATCH", "", { revision: await revision(), edits });
+  return {
+    daemon,
+    token,
+    home,
+    ask,
+    save,
+    revision,
+    text: () => readFileSync(file, "utf8"),
+    write: (text: string) => writeFileSync(file, text),
+    [Symbol.asyncDispose]: async () => {
+      await daemon[Symbol.asyncDispose]();
+      home[Symbol.dispose]();
+    },
+  };
+}
+
+test("a change is previewed, saved with the comments kept, in force at once, and undone", async () => {
+  await using house = await open();
+  const edits = [{ path: ["gateway", "allowed_hosts"], value: ["svc.test"] }];
+  const preview = await house.ask("POST", "/preview", { edits });
+  expect(preview.body["problems"]).toEqual([]);
+  expect(JSON.stringify(preview.body["diff"])).toContain("svc.test");
+  expect(house.text()).toBe(CONFIG);
+  const inForce = async () => (await house.daemon.request("/api/config", { token: house.token })).json();
+  const saved = await house.save(...edits);
+  expect(saved).toMatchObject({ status: 200, body: { changed: ["gateway"], restart: [] } });
+  expect(house.text()).toBe(CONFIG.replace("# any", '# any\nallowed_hosts = ["svc.test"]'));
+  expect(await inForce()).toMatchObject({ gateway: { allowed_hosts: ["svc.test"] } });
+  const { version } = saved.body as { version: number };
+  expect((await house.ask("GET", "/versions")).body["versions"]).toMatchObject([
+    { version, keys: ["gateway.allowed_hosts"] },
+  ]);
+  const undone = await house.ask("POST", `/versions/${version}/undo`, { revision: await house.revision() });
+  expect(undone.status).toBe(200);
+  expect(house.text()).toBe(CONFIG);
+  expect(await inForce()).toMatchObject({ gateway: { allowed_hosts: [] } });
+});
+
+test("what the daemon can't put into force leaves the file as it was", async () => {
+  await using house = await open();
+  const refused = await house.save({ path: ["workspace", "path"], value: "/proc/no-such-folder" });
+  expect([refused.status, refused.body["code"]]).toEqual([409, "SETTINGS_REFUSED"]);
+  expect(house.text()).toBe(CONFIG);
+  expect((await house.ask("GET", "/versions")).body["versions"]).toEqual([]);
+  const invalid = await house.save({ path: ["gateway", "prot"], value: 1 });
+  expect([invalid.status, invalid.body["code"]]).toEqual([422, "SETTINGS_INVALID"]);
+  expect(invalid.body["error"]).toContain("config.toml:4  gateway.prot: unknown key");
+  expect(house.text()).toBe(CONFIG);
+});
+
+test("of two browsers and an editor that change the file at once, one wins and the others are told", async () => {
+  await using house = await open();
+  const revision = await house.revision();
+  const one = (level: string) =>
+    house.ask("PATCH", "", { revision, edits: [{ path: ["log", "level"], value: level }] });
+  const answers = await Promise.all([one("debug"), one("warn"), one("error")]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+  const seen = await house.revision();
+  house.write(`${house.text()}# by hand\n`);
+  const late = await house.ask("PATCH", "", { revision: seen, edits: [{ path: ["log", "level"], value: "info" }] });
+  expect([late.status, late.body["code"]]).toEqual([409, "CONFIG_CHANGED"]);
+  expect(house.text()).toContain("# by hand");
+});
+
+test("a secret is read back by nothing: no answer, file, log line, event or audit entry", async () => {
+  const model = await fakeModelServer({ script: () => ({ text: "OK" }) });
+  await using house = await open();
+  const key = "sk-planted-0123456789";
+  const events: string[] = [];
+  const stream = await house.daemon.request("/api/events", { token: house.token });
+  const reading = (async () => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream.body!) events.push(decoder.decode(chunk as Uint8Array));
+  })().catch(() => undefined);
+  const edits = [
+    { path: ["model", "provider"], value: "openai-compatible" },
+    { path: ["model", "name"], value: "local" },
+    { path: ["model", "base_url"], value: model.url },
+    { path: ["model", "api_key"], value: key },
+  ];
+  const told = [
+    await house.ask("POST", "/preview", { edits }),
+    await house.ask("POST", "/model-test", { edits, agent: "default" }),
+  ];
+  expect(told[1]!.body).toMatchObject({ ok: true, model: "local" });
+  const saved = await house.save(...edits);
+  const { version } = saved.body as { version: number };
+  told.push(
+    saved,
+    await house.ask("GET", ""),
+    await house.ask("GET", "/versions"),
+    await house.ask("GET", `/versions/${version}`),
+  );
+  // The key never goes to another server than the one that it was given for.
+  const elsewhere = await fakeModelServer({ script: () => ({ text: "OK" }) });
+  const moved = [{ path: ["model", "base_url"], value: elsewhere.url }];
+  const refused = await house.ask("POST", "/model-test", { edits: moved });
+  expect([refused.status, refused.body["code"]]).toEqual([422, "SETTINGS_INVALID"]);
+  expect((await house.ask("POST", "/models", { edits: moved })).status).toBe(422);
+  expect((await house.save(...moved)).status).toBe(422);
+  expect(elsewhere.requests).toHaveLength(0);
+  await house.daemon
+    .request("/api/audit", { token: house.token })
+    .then(async (audit) => told.push({ status: 200, body: (await audit.json()) as Json }));
+  await house.daemon[Symbol.asyncDispose]();
+  await reading;
+  const logs = readdirSync(join(house.home.path, "logs")).map((name) =>
+    readFileSync(join(house.home.path, "logs", name), "utf8"),
+  );
+  const kept = readdirSync(join(house.home.path, "versions")).map((name) =>
+    readFileSync(join(house.home.path, "versions", name), "utf8"),
+  );
+  expect(JSON.stringify([told, events, logs, kept]) + house.text()).not.toContain(key);
+  expect(JSON.stringify(told)).toContain("settings-change");
+  await Promise.all([model, elsewhere].map((server) => server[Symbol.asyncDispose]()));
+});
