@@ -39,7 +39,7 @@ await runMain(async () => {
 /** @param {import("./progress.mjs").Progress} progress */
 async function freshBinary(progress) {
   await install({ progress });
-  return build({ profile: "minimal" }, { progress });
+  return build({ profile: "home" }, { progress });
 }
 
 /** @param {string[]} args */

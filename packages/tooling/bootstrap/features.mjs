@@ -44,3 +44,34 @@ function planned(checkout) {
   const matches = readFileSync(file, "utf8").matchAll(/^(?:\[([a-z0-9-]+)\]|flag = "([a-z0-9-]+)")/gmu);
   return [...matches].map((match) => match[1] ?? match[2] ?? "");
 }
+
+/**
+ * What a profile adds to the one that it extends, and what of it is not written yet.
+ * @param {string} profile
+ * @param {string} [checkout]
+ * @returns {{ base: string | undefined, adds: string[], planned: string[] }} ids of features; flags of those that are planned
+ */
+export function profileFeatures(profile, checkout = root) {
+  const text = readFileSync(join(checkout, "profiles", `${profile}.toml`), "utf8");
+  const flags = new Set(listIn(text, "planned").map((id) => flagOf(id, checkout)));
+  const base = /^extends = "([^"]+)"/mu.exec(text)?.[1];
+  return { base, adds: listIn(text, "features"), planned: [...flags] };
+}
+
+/**
+ * @param {string} text of a profile
+ * @param {string} key
+ */
+function listIn(text, key) {
+  const items = new RegExp(`^${key} = \\[([^\\]]*)\\]`, "mu").exec(text)?.[1] ?? "";
+  return [...items.matchAll(/"([^"]+)"/gu)].map((match) => match[1] ?? "");
+}
+
+/**
+ * @param {string} id of a planned feature
+ * @param {string} checkout
+ */
+function flagOf(id, checkout) {
+  const text = readFileSync(join(checkout, "profiles", "planned.toml"), "utf8");
+  return new RegExp(`^\\[${id}\\]\\nflag = "([^"]+)"`, "mu").exec(text)?.[1] ?? id;
+}

@@ -1,7 +1,7 @@
 // The arguments of setup.sh, setup.ps1 and setup.bat. Wrong ones are all reported at once, each with what was meant.
 import { profiles } from "./checkout.mjs";
 import { closest } from "./closest.mjs";
-import { isFeatureWord } from "./features.mjs";
+import { isFeatureWord, profileFeatures } from "./features.mjs";
 
 /**
  * @typedef {object} SetupRequest
@@ -95,6 +95,12 @@ function unknown(kind, given, known) {
   return `Unknown ${kind} "${given}".${meant ? ` Did you mean ${meant}?` : ""}`;
 }
 
+/** @param {string} profile */
+function adds(profile) {
+  const { adds: there, planned } = profileFeatures(profile);
+  return `adds ${there.join(", ")}${planned.length > 0 ? `; not written yet: ${planned.join(", ")}` : ""}`;
+}
+
 export const setupHelp = `Builds svc into dist/ exactly as \`pnpm build\` does. Asks nothing.
 
 Usage
@@ -103,9 +109,9 @@ Usage
   ./setup.ps1    [-Mode Minimal|Home|Standard|Full] [-With a,b] [-Without c] [-Prefix <dir>] [-DryRun] [-Json] [-Help]
 
   --minimal         the default features (the default)
-  --home            adds sandbox-fsrestrict, webauthn, rag-pdf: what npm start builds
-  --standard        adds channel-federated, channel-workchat
-  --full            adds browser-native, hardware, rag-pdf, observability-otel as well
+  --home            ${adds("home")}; npm start builds it
+  --standard        ${adds("standard")}
+  --full            ${adds("full")}, beside those of --standard
   --with a,b        adds features; the result is dist/custom/svc
   --without a,b     takes features away; the result is dist/custom/svc
   --prefix <dir>    also installs the binary as <dir>/bin/svc

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { composerArguments } from "./build.mjs";
+import { profileFeatures } from "./features.mjs";
 import { builtBinary, pinnedNode, pins, root } from "./checkout.mjs";
 import { isInstalled } from "./stamp.mjs";
 
@@ -9,6 +10,7 @@ import { isInstalled } from "./stamp.mjs";
  * @typedef {object} Plan
  * @property {string} profile
  * @property {{ name: string, what: string, upToDate?: boolean }[]} steps in order
+ * @property {string[]} missing flags of the profile's features that are not written yet
  * @property {string} binary relative to the checkout, with forward slashes
  * @property {string} [installsTo] absolute
  */
@@ -33,7 +35,7 @@ export function planSetup(request, { checkout = root, cwd = process.cwd() } = {}
   });
   steps.push({ name: "build", what: `pnpm build ${composerArguments(request).join(" ")}  ->  ${binary}` });
   /** @type {Plan} */
-  const plan = { profile: request.profile, steps, binary };
+  const plan = { profile: request.profile, steps, missing: plannedIn(request.profile, checkout), binary };
   if (request.prefix === undefined) return plan;
   const installsTo = installPath(request.prefix, cwd);
   steps.push({ name: "install", what: `${binary}  ->  ${installsTo}` });
@@ -56,5 +58,18 @@ export function planText(plan) {
   const outside = plan.installsTo
     ? `Outside of this checkout: ${plan.installsTo}, and the package managers' caches.`
     : "Outside of this checkout: nothing but the package managers' caches.";
-  return `Plan (dry run, nothing is done):\n${lines.join("\n")}\n${outside}\n`;
+  const missing =
+    plan.missing.length > 0 ? `Not in it, because it is not written yet: ${plan.missing.join(", ")}.\n` : "";
+  return `Plan (dry run, nothing is done):\n${lines.join("\n")}\n${missing}${outside}\n`;
+}
+
+/**
+ * With those of the profiles that it extends.
+ * @param {string} profile
+ * @param {string} checkout
+ * @returns {string[]}
+ */
+function plannedIn(profile, checkout) {
+  const { planned, base } = profileFeatures(profile, checkout);
+  return [...(base === undefined ? [] : plannedIn(base, checkout)), ...planned];
 }

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { featureNames } from "../features.mjs";
 import { parseSetup, setupHelp } from "../setup-arguments.mjs";
+import { profileFeatures } from "../features.mjs";
 import { installPath, planSetup, planText } from "../setup-plan.mjs";
 
 const features = ["channel-federated", "channel-workchat", "hardware"];
@@ -83,6 +84,10 @@ describe("plan", () => {
 
   test("anything added or taken away is a custom build", () => {
     const plan = planSetup(request("--full", "--without", "hardware"));
+    const { adds, planned } = profileFeatures("full");
+    expect(plan.missing).toEqual(planned);
+    for (const name of [...adds, ...planned]) expect(setupHelp).toContain(name);
+    for (const name of planned) expect(planText(plan)).toContain(`Not in it, because it is not written yet: ${name}`);
     expect(plan.binary).toMatch(/^dist\/custom\//u);
     expect(planText(plan)).toContain("pnpm build full --without hardware");
     expect(planText(plan)).toContain("nothing but the package managers' caches");

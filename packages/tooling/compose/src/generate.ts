@@ -1,5 +1,5 @@
 /** Writes what a binary's entry imports: the features, their child processes and the catalogue. Data, never logic. */
-import { type CatalogueEntry, SvcError } from "@svc/contract";
+import { buildCommand, type CatalogueEntry, SvcError } from "@svc/contract";
 import { isAbsolute, join } from "node:path";
 import { profilesOf, type Catalogue } from "./catalogue.ts";
 import type { FeaturePackage } from "./manifest.ts";
@@ -70,6 +70,7 @@ export const composition: Composition = {
   version: ${JSON.stringify(build.version)},
   commit: ${JSON.stringify(build.commit)},
   profile: ${JSON.stringify(selection.name)},
+  recipe: ${JSON.stringify(selection.recipe)},
   features: [${selection.features.map(variable).join(", ")}].flat(),
   catalogue: [
 ${entries.join("")}  ],
@@ -91,6 +92,7 @@ export function catalogueEntries(catalogue: Catalogue, selection: Selection): Ca
       included: included.has(manifest.id),
       planned,
       profiles: profilesOf(catalogue, manifest.id),
+      build: buildCommand(selection.recipe, manifest.flag),
     }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -43,6 +43,8 @@ export const manifestEntries = {
   flag: v.optional(ID),
   kind: v.picklist(FEATURE_KINDS),
   summary: filled,
+  title: v.exactOptional(filled),
+  aliases: v.exactOptional(v.record(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "a name such as pager")), filled)),
   sections: list(
     v.pipe(v.string(), v.regex(/^[a-z_]+(\.[a-z_]+)*$/, "a config section such as channels_config.webhook")),
   ),
@@ -53,7 +55,15 @@ export const manifestEntries = {
   ingress: list(v.pipe(v.string(), v.regex(/^(\/[a-z0-9-]+)+$/, "a public path such as /provider-a"))),
   routes: list(API_PATH),
   open: list(API_PATH),
-  commands: list(v.pipe(v.string(), v.regex(/^[a-z]+(-[a-z]+)*$/, "a word of the command line such as plugin"))),
+  commands: list(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^[a-z]+(-[a-z]+)*(?: [a-z]+(-[a-z]+)*)?$/,
+        "a word of the command line such as plugin, or hardware discover",
+      ),
+    ),
+  ),
   children: list(v.pipe(v.string(), v.regex(/^[a-z]+(-[a-z]+)*$/, "a name such as sandbox-exec"))),
   platforms: list(v.picklist(["linux", "darwin", "win32"])),
   native: list(v.pipe(v.string(), v.regex(/^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/, "an npm name"))),

@@ -1,5 +1,5 @@
 /** Profile plus `--with` minus `--without` = what one binary consists of. */
-import { SvcError } from "@svc/contract";
+import { type Recipe, SvcError } from "@svc/contract";
 import { dirname } from "node:path";
 import { readExternal } from "./external.ts";
 import { profilesOf, type Catalogue } from "./catalogue.ts";
@@ -22,6 +22,8 @@ export interface Request {
 
 export interface Selection {
   readonly profile: string;
+  /** As it was asked for. */
+  readonly recipe: Recipe;
   /** Folder below dist/ and .gen/: the profile's name, or `custom` when anything was added or taken away. */
   readonly name: string;
   readonly target: Target;
@@ -58,6 +60,7 @@ export function resolveProfile(catalogue: Catalogue, request: Request): Selectio
 
   return {
     profile: request.profile,
+    recipe: { profile: request.profile, with: request.with ?? [], without: request.without ?? [] },
     name: added.length + removed.length > 0 ? "custom" : request.profile,
     target,
     features: [...features.values()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1)),

@@ -64,12 +64,13 @@ export const composition: Composition = {
   version: "1.2.3",
   commit: "abc1234",
   profile: "custom",
+  recipe: {"profile":"minimal","with":["@acme/svc-foo","./mine"],"without":[]},
   features: [_foo, _mine, toolA].flat(),
   catalogue: [
-    {"id":"foo","flag":"foo","kind":"tool","summary":"Says @acme/svc-foo","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"commands":[],"children":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[]},
-    {"id":"mine","flag":"mine","kind":"tool","summary":"Says mine","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"commands":[],"children":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[]},
-    {"id":"new","flag":"new","kind":"tool","summary":"Comes later","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"commands":[],"children":[],"platforms":[],"native":[],"included":false,"planned":true,"profiles":["minimal"]},
-    {"id":"tool-a","flag":"tool-a","kind":"tool","summary":"Says tool-a here","sections":["a.b"],"tools":["a_read"],"ingress":[],"routes":[],"open":[],"commands":[],"children":["counting"],"platforms":[],"native":[],"included":true,"planned":false,"profiles":["minimal"]},
+    {"id":"foo","flag":"foo","kind":"tool","summary":"Says @acme/svc-foo","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"commands":[],"children":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[],"build":"npx pnpm build minimal --with @acme/svc-foo,./mine,foo"},
+    {"id":"mine","flag":"mine","kind":"tool","summary":"Says mine","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"commands":[],"children":[],"platforms":[],"native":[],"included":true,"planned":false,"profiles":[],"build":"npx pnpm build minimal --with @acme/svc-foo,./mine,mine"},
+    {"id":"new","flag":"new","kind":"tool","summary":"Comes later","sections":[],"tools":[],"ingress":[],"routes":[],"open":[],"commands":[],"children":[],"platforms":[],"native":[],"included":false,"planned":true,"profiles":["minimal"],"build":"npx pnpm build minimal --with @acme/svc-foo,./mine,new"},
+    {"id":"tool-a","flag":"tool-a","kind":"tool","summary":"Says tool-a here","sections":["a.b"],"tools":["a_read"],"ingress":[],"routes":[],"open":[],"commands":[],"children":["counting"],"platforms":[],"native":[],"included":true,"planned":false,"profiles":["minimal"],"build":"npx pnpm build minimal --with @acme/svc-foo,./mine,tool-a"},
   ],
 };
 `);

@@ -11,6 +11,7 @@ import { errorPage } from "./pages/errors.ts";
 import { httpPage } from "./pages/http.ts";
 import { openApiPage } from "./pages/openapi.ts";
 import type { GeneratedPage } from "./pages/page.ts";
+import { readmePage } from "./pages/readme.ts";
 
 export type { GeneratedPage } from "./pages/page.ts";
 
@@ -27,5 +28,6 @@ export async function generatedPages(root = ROOT): Promise<readonly GeneratedPag
     httpPage(document),
     openApiPage(document),
     decisionPage,
+    readmePage,
   ];
 }

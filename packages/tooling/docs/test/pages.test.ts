@@ -13,6 +13,7 @@ import { decisionPage, decisions } from "../src/pages/decisions.ts";
 import { errorPage } from "../src/pages/errors.ts";
 import { httpPage } from "../src/pages/http.ts";
 import { openApiPage } from "../src/pages/openapi.ts";
+import { readmePage } from "../src/pages/readme.ts";
 import { noteOf, shapeOf } from "../src/pages/shape.ts";
 
 const nothing = new Map<string, string>();
@@ -207,5 +208,31 @@ describe("shapes", () => {
     expect(noteOf({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })).toBe("");
     expect(noteOf({ minimum: 1, maximum: 9 })).toBe("1 to 9.");
     expect(noteOf({ minLength: 1 })).toBe("At least 1 characters.");
+  });
+});
+
+describe("the table of profiles in the README", () => {
+  const marks = "<!-- profiles: made by `npm run checks -- --write` from profiles/ -->";
+  const files = new Map([
+    ["README.md", `# svc\n\n${marks}\nold\n<!-- /profiles -->\nrest`],
+    ["profiles/big.toml", 'summary = "Small | more"\nextends = "small"\nfeatures = ["b"]\nplanned = ["c", "d"]\n'],
+    ["profiles/small.toml", 'summary = "Small"\nfeatures = [\n  "a",\n  "z",\n]\n'],
+    ["profiles/planned.toml", "[c]\n"],
+  ]);
+
+  test("names what each adds and what is not written yet, after the profile that it extends", () => {
+    const page = readmePage.render(files);
+    expect(page.split("\n").filter((line) => line.startsWith("| `"))).toEqual([
+      expect.stringMatching(/^\| `small` +\| Small +\| `a`, `z` +\| `pnpm build small` \|$/),
+      expect.stringMatching(
+        /^\| `big` +\| Small \\\| more +\| `small` and `b`; not written yet: `c`, `d` +\| `pnpm build big` +\|$/,
+      ),
+    ]);
+    expect(page).not.toContain("old");
+    expect(readmePage.render(new Map([...files, ["README.md", page]]))).toBe(page);
+  });
+
+  test("needs its marks: without them nothing is written over", () => {
+    expect(() => readmePage.render(new Map([["README.md", "# svc"]]))).toThrow("README.md lacks the marks");
   });
 });

@@ -1,11 +1,14 @@
 /** What a feature is handed, in this process: a clock that stands still, a log that is read, no network unless given one. */
 import {
   type ClientId,
+  type EndedLocked,
   type FeatureContext,
   type Inbound,
   type Readings,
   type ReceivedWith,
   SvcError,
+  type TriggerEvent,
+  type SvcEvent,
 } from "@svc/contract";
 import { FeatureStates } from "@svc/kernel";
 import { captureLogger, type CapturedLogger } from "./capture-logger.ts";
@@ -20,16 +23,29 @@ export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
   readonly received: readonly Inbound[];
   /** What it said was taken back. */
   readonly withdrawn: readonly string[];
+  /** What became of `locked` ones. */
+  readonly ended: readonly EndedLocked[];
+  /** What the feature gave to `trigger`, in order. */
+  readonly triggered: readonly TriggerEvent[];
+  /** Events that it published, in order. */
+  readonly published: readonly SvcEvent[];
 }
 
 export function fakeFeatureContext<Config>(
   config: Config,
   given: Partial<
-    Omit<FakeFeatureContext<Config>, "config" | "log" | "received" | "withdrawn" | "shared" | "perClient">
+    Omit<
+      FakeFeatureContext<Config>,
+      "config" | "log" | "received" | "withdrawn" | "ended" | "triggered" | "published" | "shared" | "perClient"
+    >
   > = {},
 ): FakeFeatureContext<Config> {
   const received: Inbound[] = [];
   const withdrawn: string[] = [];
+  const ended: EndedLocked[] = [];
+  const locked = new Set<string>();
+  const triggered: TriggerEvent[] = [];
+  const published: SvcEvent[] = [];
   const { state = memorySecrets() } = given;
   const seen = new Set<string>();
   const { shared, perClient } = new FeatureStates();
@@ -44,7 +60,7 @@ export function fakeFeatureContext<Config>(
     clock: fakeClock(),
     fetch: noNetwork,
     resolve: noNetwork,
-    build: { version: "1.2.3", commit: "0123abc", profile: "test" },
+    build: { version: "1.2.3", commit: "0123abc", profile: "test", recipe: { profile: "test", with: [], without: [] } },
     publicUrl: undefined,
     speech: fakeSpeech(),
     readings: () => NO_READINGS,
@@ -56,12 +72,27 @@ export function fakeFeatureContext<Config>(
     state,
     received,
     withdrawn,
+    ended,
+    triggered,
+    trigger: async (event, more = {}) => {
+      for (const [name, value] of Object.entries(more.state ?? {})) await state.set(name, value);
+      triggered.push(event);
+      return { fits: true, runs: [{ sop: "a-procedure", runId: `r-${triggered.length}` }], skipped: [] };
+    },
+    published,
+    publish: (event: SvcEvent) => void published.push(event),
+    capabilities: () => [],
+    refresh: () => {},
     receive: async (messages: readonly Inbound[], more: ReceivedWith = {}) => {
       for (const [name, value] of Object.entries(more.state ?? {})) await state.set(name, value);
       withdrawn.push(...(more.withdrawn ?? []));
-      return messages.map((message) => {
-        if (message.id !== undefined && seen.has(message.id)) return "duplicate";
+      ended.push(...(more.ended ?? []));
+      for (const id of [...(more.withdrawn ?? []), ...(more.ended ?? []).map((one) => one.id)]) locked.delete(id);
+      return messages.map(({ unlocks, ...message }) => {
+        if (message.id !== undefined && seen.has(message.id) && !(unlocks && locked.delete(message.id)))
+          return "duplicate";
         if (message.id !== undefined) seen.add(message.id);
+        if (message.id !== undefined && message.kind === "locked") locked.add(message.id);
         received.push(message);
         return "kept";
       });

@@ -25,6 +25,10 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists and removes restore-* of $SVC_HOME, which is 0700 and ours; no other user can enter it",
   },
   {
+    path: /^packages\/core\/agent\/src\/attachments\/attachments\.ts$/,
+    why: "lists names in state/uploads of $SVC_HOME, which is 0700 and ours, and unlinks what is left over there",
+  },
+  {
     path: /^apps\/svc\/src\/backup\/copy-home\.ts$/,
     why: "lists names in state/features of $SVC_HOME, which is 0700 and ours; SQLite copies the files",
   },
@@ -39,6 +43,10 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
   {
     path: /^packages\/core\/kernel\/src\/exclusive-file\.ts$/,
     why: "lists names beside a file that it writes and removes single drafts of its own by name; unlink follows no link",
+  },
+  {
+    path: /^packages\/core\/kernel\/src\/settings\/versions\.ts$/,
+    why: "lists names in versions of $SVC_HOME (0700) and removes single files",
   },
   {
     path: /^packages\/core\/kernel\/src\/log-rotation\.ts$/,

@@ -41,6 +41,8 @@ const manifest = v.strictObject({
   flag: v.optional(text),
   kind: v.picklist(FEATURE_KINDS, `must be one of ${FEATURE_KINDS.join(", ")}`),
   summary: v.pipe(text, v.maxLength(160, "must have at most 160 characters")),
+  title: v.optional(v.pipe(text, v.maxLength(40, "must have at most 40 characters"))),
+  aliases: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "must be names such as pager")), text)),
   sections: v.optional(names),
   tools: v.optional(names),
   commands: v.optional(names),

@@ -34,7 +34,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly st
   { path: /^pnpm-(?:lock|workspace)\.yaml$/, why: "names of npm packages" },
   { path: /^packages\/tooling\/checks\//, why: "this list and its tests" },
   {
-    path: /^(?:apps\/svc\/test|bench|packages\/tooling)\//,
+    path: /^(?:apps\/(?:svc|dashboard)\/test|bench|packages\/tooling)\//,
     words: ["discord", "feishu", "grammy", "slack", "telegram"],
     why: "these channels, or keys of theirs, are called by their brands, and tests and tools use those names",
   },

@@ -49,7 +49,7 @@ export interface RunningBinary extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const LISTENING = /listening on (http:\/\/127\.0\.0\.1:\d+)/;
+const LISTENING = /listening on (http:\/\/(?:127\.0\.0\.1|\[::1\]):\d+)/;
 const CODE = /pairing code\D*(\d{6})\b/i;
 /** Only a start that fails by hanging takes this long. */
 const LONGEST_START_MS = 60_000;

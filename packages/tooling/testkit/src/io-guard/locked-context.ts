@@ -29,7 +29,7 @@ export function lockedContext(
     log: silentLog(),
     // Telling the time is no I/O; starting a timer is.
     clock: { now: () => 0, monotonic: () => 0, sleep: refused("clock.sleep"), after: refused("clock.after") },
-    build: { version: "1.2.3", commit: "0123abc", profile: "test" },
+    build: { version: "1.2.3", commit: "0123abc", profile: "test", recipe: { profile: "home", with: [], without: [] } },
     publicUrl: undefined,
     speech: {
       canTranscribe: false,
@@ -40,7 +40,11 @@ export function lockedContext(
     fetch: refused("fetch"),
     resolve: refused("resolve"),
     receive: refused("receive"),
+    trigger: refused("trigger"),
     readings: refused("readings"),
+    capabilities: () => [],
+    publish: refused("publish"),
+    refresh: refused("refresh"),
     pairedClient: refused("pairedClient"),
     shared: states.shared,
     perClient: states.perClient,

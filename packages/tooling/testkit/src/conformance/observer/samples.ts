@@ -119,6 +119,12 @@ export function eventSamples(name: Name): EventSamples {
       state: "waiting",
       reason: planted("reason"),
     },
+    "hardware-changed": {
+      type: "hardware-changed",
+      added: [planted("board")],
+      removed: [],
+      connected: 1,
+    },
   };
 }
 
