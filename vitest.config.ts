@@ -8,6 +8,7 @@ const seed = process.env["SVC_SEED"] ?? String(randomInt(2 ** 31));
 
 /** They take minutes. The last to begin would keep one worker busy when the others have nothing left to do. */
 const slow = [
+  "packages/features/channel-federated/test/synapse.e2e.test.ts",
   "packages/features/browser-agent/test/conformance.e2e.test.ts",
   "packages/features/sandbox-container/test/podman.e2e.test.ts",
   "apps/svc/test/abuse.test.ts",

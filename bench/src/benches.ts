@@ -20,6 +20,8 @@ import { measurePdf } from "./pdf/pdf.ts";
 import { pdfTable } from "./pdf/table.ts";
 import { measurePlugins } from "./plugins/plugins.ts";
 import { pluginTable } from "./plugins/table.ts";
+import { measureRooms } from "./rooms/rooms.ts";
+import { roomsTable } from "./rooms/table.ts";
 import { measureSandboxes } from "./sandboxes/sandboxes.ts";
 import { sandboxTable } from "./sandboxes/table.ts";
 import { measureSop } from "./sop/sop.ts";
@@ -70,6 +72,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ],
   ["memory", tabled(({ requests = 1_000_000 }) => measureMemory(requests), memoryTable)],
   ["channels", tabled(({ rounds = 5 }) => measureChannels(rounds), channelsTable)],
+  ["rooms", tabled(({ rounds = 5 }) => measureRooms(rounds), roomsTable, "all")],
   ["events", tabled(() => measureEvents(), eventsTable)],
   ["dashboard", tabled(({ rounds = 11 }) => measureDashboard(rounds), dashboardTable)],
   ["sop", tabled(({ rounds = 5 }) => measureSop(rounds), sopTable)],

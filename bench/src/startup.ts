@@ -37,7 +37,7 @@ export async function startedMs(binary: string, env: NodeJS.ProcessEnv): Promise
   return ms;
 }
 
-function health(port: number): Promise<void> {
+export function health(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     request({ port, host: "127.0.0.1", path: "/health" }, (response) => {
       response.resume();
