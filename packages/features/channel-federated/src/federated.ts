@@ -111,7 +111,9 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof DeviceLost) await account.abandonDevice();
-        throw asFinal(checkFailureOf(error));
+        // The library has its own words for a disk that refuses.
+        const why = error instanceof SvcError ? error : (connection.current()?.refusal() ?? error);
+        throw asFinal(checkFailureOf(why));
       } finally {
         trust = undefined;
         await connection.close();
@@ -169,13 +171,17 @@ function keyStoreOf({ homeFolder, secrets, state, log }: FeatureContext<Config>)
     const create = (await state.get(STORE_DEVICE)) !== device;
     const path = join(homeFolder, "state", "features", "channel-federated.db");
     if (!create && !existsSync(path)) throw new DeviceLost("The encryption keys of this device are gone.");
+    let refusal: SvcError | undefined;
     const store = await openCryptoStore({
       path,
       key,
       create,
-      onRefused: ({ code }) => log.error("encryption keys could not be stored", { channel: CHANNEL, code }),
+      onRefused(error) {
+        refusal = error;
+        log.error("encryption keys could not be stored or read", { channel: CHANNEL, code: error.code });
+      },
     });
     if (create) await state.set(STORE_DEVICE, device);
-    return store;
+    return { install: store.install, close: store.close, refusal: () => refusal };
   };
 }

@@ -166,5 +166,7 @@ test("the page shows what it waits for", async (context) => {
   await row.getByRole("link", { name: "in-1" }).click();
   await page.getByRole("heading", { name: "Message in-1" }).waitFor();
   // The heading is there before the message has been read.
-  await page.getByText("waiting for keys").waitFor();
+  const badge = page.getByText("waiting for keys");
+  await badge.waitFor();
+  expect(await badge.count()).toBe(1);
 }, 120_000);
