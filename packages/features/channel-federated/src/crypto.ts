@@ -262,10 +262,10 @@ export function userIdIn(wasm: Wasm, id: string) {
 /** The event's envelope stays as the homeserver sent it. */
 const pick = ({ type, content }: Fields): Fields => ({ type: type ?? "", content: content ?? {} });
 
-/** Keys are refused under ids that the homeserver has other keys of. */
+/** Keys are refused under ids that the homeserver has other keys of. A 400 without a code is a proxy's, and says nothing of keys. */
 function asConflict(error: unknown): never {
-  const isConflict =
-    error instanceof MatrixRefusal && error.httpStatus === 400 && !isRefusal(error, "M_LIMIT_EXCEEDED");
+  const isRefused = error instanceof MatrixRefusal && error.httpStatus === 400 && error.errcode !== undefined;
+  const isConflict = isRefused && !isRefusal(error, "M_LIMIT_EXCEEDED");
   if (!isConflict) throw error;
   throw new DeviceLost("The homeserver has other encryption keys of this device.");
 }
