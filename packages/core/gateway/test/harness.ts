@@ -29,6 +29,7 @@ import { FakeChannelEvents } from "./fake-channel-events.ts";
 import { FakeMailbox } from "./fake-mailbox.ts";
 import { FakePageSessions } from "./fake-page-sessions.ts";
 import { FakePushSecrets, FakePushService } from "./fake-push-service.ts";
+import { FakeSopAuthor } from "./fake-sop-author.ts";
 import { FakeSops } from "./fake-sops.ts";
 import { REPORTS } from "./reports.ts";
 import {
@@ -107,6 +108,7 @@ export class Harness {
   readonly policyRules = new FakePolicyRules();
   readonly settingsAdmin = new FakeSettings();
   readonly sops = new FakeSops();
+  readonly sopAuthor = new FakeSopAuthor();
   readonly channelEvents = new FakeChannelEvents();
   /** Of the page's sign-ins. */
   readonly pageSessions = new FakePageSessions();
@@ -233,6 +235,7 @@ export class Harness {
       policyRules: this.policyRules,
       settingsAdmin: this.settingsAdmin,
       sops: this.sops,
+      sopAuthor: this.sopAuthor,
       channelEvents: this.channelEvents,
       pageSessions: this.pageSessions,
       push: { secrets: this.pushSecrets, fetch: this.pushService.fetch, resolve: this.pushService.resolve },

@@ -141,6 +141,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     policyRules: governance.rules,
     settingsAdmin: settingsDesk(service),
     sops: governance.sops,
+    sopAuthor: governance.author,
     channelEvents: governance.channelEvents,
     pageSessions: service.store.pageSessions,
     push: pushDeps(service),
