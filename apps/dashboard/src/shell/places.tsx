@@ -30,6 +30,11 @@ const AllSettings = late(async () => (await settings()).AllSettings);
 const OneSection = late(async () => (await settings()).OneSection);
 const Changes = late(async () => (await settings()).Changes);
 
+const watch = () => import("../views/watch/index.ts");
+const Usage = late(async () => (await watch()).Usage);
+const Logs = late(async () => (await watch()).Logs);
+const Doctor = late(async () => (await watch()).Doctor);
+
 export interface View {
   /** First word of its address. */
   readonly view: string;
@@ -82,7 +87,10 @@ export const PLACES: readonly Place[] = [
     views: [
       { view: "overview", label: "Overview", List: Overview },
       { view: "inbox", label: "Inbox", List: Inbox, Detail: Mail, forOperators: true },
+      { view: "usage", label: "Usage", List: Usage, forOperators: true },
       { view: "events", label: "Live events", List: Events },
+      { view: "logs", label: "Logs", List: Logs, forOperators: true },
+      { view: "doctor", label: "Checks", List: Doctor, forOperators: true },
       { view: "audit", label: "Audit log", List: Audit, forOperators: true },
     ],
   },
