@@ -1,5 +1,5 @@
 /** What the gateway is given, and what it gives back. */
-import type { ClientId, Clock, Exposition, Logger, Speech } from "@svc/contract";
+import type { ClientId, Clock, Exposition, Json, Logger, Speech } from "@svc/contract";
 import type { Attachments, Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
@@ -17,6 +17,7 @@ import type {
   SettingsVersion,
   TryBody,
 } from "./api/settings-specs.ts";
+import type { DraftBody as SopDraftBody, SaveBody as SopSaveBody } from "./api/sop-desk-specs.ts";
 import type { IngressPath } from "./ingress/ingress-paths.ts";
 import type { CrowdLimits } from "./streams/crowd.ts";
 import type { PairingLinks } from "./pairing/link.ts";
@@ -122,8 +123,17 @@ export interface SettingsAdmin {
 /** What the gateway asks of procedures. */
 export type GatewaySops = Pick<
   Sops,
-  "hasPath" | "dispatchIn" | "run" | "list" | "broken" | "runs" | "readRun" | "cancel"
+  "hasPath" | "dispatchIn" | "run" | "test" | "retry" | "calendar" | "list" | "broken" | "runs" | "readRun" | "cancel"
 > & { readonly audit: Pick<Sops["audit"], "list"> };
+
+/** Where procedures are written. Rejects with SOP_*, STORE_*. */
+export interface SopAuthor {
+  read(name: string): Promise<Json>;
+  check(draft: SopDraftBody): Promise<Json>;
+  save(name: string, files: SopSaveBody, by: string): Promise<Json>;
+  duplicate(name: string, copy: string, by: string): Promise<Json>;
+  setEnabled(name: string, enabled: boolean, by: string): Promise<Json>;
+}
 
 export interface GatewayDeps extends GatewaySettings, Reports {
   readonly store: GatewayStore;
@@ -142,6 +152,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly settingsAdmin: SettingsAdmin;
   readonly operations: Operations;
   readonly sops: GatewaySops;
+  readonly sopAuthor: SopAuthor;
   readonly channelEvents: ChannelEvents;
   readonly pageSessions: PageSessionStore;
   /** What push messages need of the outside. */

@@ -30,6 +30,7 @@ import { FakeChannelEvents } from "./fake-channel-events.ts";
 import { FakeMailbox } from "./fake-mailbox.ts";
 import { FakePageSessions } from "./fake-page-sessions.ts";
 import { FakePushSecrets, FakePushService } from "./fake-push-service.ts";
+import { FakeSopAuthor } from "./fake-sop-author.ts";
 import { FakeSops } from "./fake-sops.ts";
 import { REPORTS } from "./reports.ts";
 import {
@@ -109,6 +110,7 @@ export class Harness {
   readonly settingsAdmin = new FakeSettings();
   readonly operations = new FakeOperations();
   readonly sops = new FakeSops();
+  readonly sopAuthor = new FakeSopAuthor();
   readonly channelEvents = new FakeChannelEvents();
   /** Of the page's sign-ins. */
   readonly pageSessions = new FakePageSessions();
@@ -236,6 +238,7 @@ export class Harness {
       settingsAdmin: this.settingsAdmin,
       operations: this.operations,
       sops: this.sops,
+      sopAuthor: this.sopAuthor,
       channelEvents: this.channelEvents,
       pageSessions: this.pageSessions,
       push: { secrets: this.pushSecrets, fetch: this.pushService.fetch, resolve: this.pushService.resolve },

@@ -143,6 +143,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     settingsAdmin: settingsDesk(service),
     operations: new OperationsDesk(service, context.env),
     sops: governance.sops,
+    sopAuthor: governance.author,
     channelEvents: governance.channelEvents,
     pageSessions: service.store.pageSessions,
     push: pushDeps(service),

@@ -20,10 +20,12 @@ import { pushRoutes } from "./push.ts";
 import { type Reports, reportRoutes } from "./reports.ts";
 import { type SessionRouteDeps, sessionRoutes } from "./sessions.ts";
 import { type SettingsRouteDeps, settingsRoutes } from "./settings.ts";
+import { type SopDeskRouteDeps, sopDeskRoutes } from "./sop-desk.ts";
 import { sopRunRoutes } from "./sop-runs.ts";
 import { sopRoutes } from "./sops.ts";
 
-export interface CoreRouteDeps extends Reports, SessionRouteDeps, SettingsRouteDeps, OperationRouteDeps {
+export interface CoreRouteDeps
+  extends Reports, SessionRouteDeps, SettingsRouteDeps, OperationRouteDeps, SopDeskRouteDeps {
   readonly mailbox: Mailbox;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
@@ -47,6 +49,7 @@ export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...operationRoutes(deps),
   ...commandRoutes(),
   ...sopRoutes(deps.sops, deps.bodies),
+  ...sopDeskRoutes(deps),
   ...sopRunRoutes(deps.sops, deps.approvals),
   ...auditRoutes(deps.sops.audit),
   ...deviceRoutes(deps),
