@@ -6,8 +6,8 @@
 /** So long at least is a part, the last one apart. */
 const MIN_CHARS = 2_000;
 /** A link may be defined anywhere in the text, and is used in all of it. */
-const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/m;
-const FENCE = /^\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})(.*)$/;
+const DEFINITION = /^ {0,3}\[[^\]\n\r\u2028\u2029]{1,999}\]:/m;
+const FENCE = /^\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})/;
 /** What goes on behind a blank line: an item, or something that belongs to one, a quote or a table. */
 const GOES_ON = /^(?:\s|[-*+>|]|\d+[.)])/;
 
@@ -37,8 +37,9 @@ export function segmentsOf(text: string): string[] {
 
 /** The marks of the code block that is open behind the line. */
 function fenceAfter(open: string | undefined, line: string): string | undefined {
-  const [, marks, info = ""] = FENCE.exec(line) ?? [];
+  const [head = "", marks] = FENCE.exec(line) ?? [];
   if (marks === undefined) return open;
+  const info = line.slice(head.length);
   if (open === undefined) return marks.startsWith("`") && info.includes("`") ? undefined : marks;
   return marks.startsWith(open) && info.trim() === "" ? undefined : open;
 }
