@@ -6,7 +6,7 @@
  */
 import { type FeatureContext, type Inbound, type ReceivedWith, SvcError } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, parseJson, textOf } from "@svc/kit";
-import { type MatrixApi, MatrixRefusal } from "./api.ts";
+import { isDefinite, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
 import { cryptoChangesIn } from "./crypto.ts";
 import { eventReader, type ReaderDeps, type RoomEvent } from "./event-reader.ts";
@@ -203,7 +203,10 @@ async function roomEvents(
   const isGap = timeline["limited"] === true && since !== undefined && before !== undefined;
   const missed = isGap ? await missedEvents(api, { roomId, before, since }, signal) : NOTHING_MISSED;
   if (!missed.isComplete) {
-    context.log.warn("more messages came than can be fetched; the oldest are not answered", { channel: CHANNEL });
+    context.log.warn("more messages came than can be fetched; the oldest are not answered", {
+      channel: CHANNEL,
+      room: roomId.slice(0, 320),
+    });
   }
   // What is left out may be that a member has left, for whom nothing may be encrypted any more.
   if (timeline["limited"] === true) rooms.forgetMembers(roomId);
@@ -242,7 +245,14 @@ async function missedEvents(
   while (pages.length < MOST_GAP_PAGES) {
     const query = { dir: "b", from, to: since, limit: String(GAP_EVENTS) };
     const path = roomPath(roomId, "messages");
-    const answer = await api.call({ method: "GET", path, query, maxBytes: MAX_SYNC_BYTES }, signal);
+    const answer = await api
+      .call({ method: "GET", path, query, maxBytes: MAX_SYNC_BYTES }, signal)
+      .catch((error: unknown) => {
+        if (!isDefinite(error)) throw error;
+        return undefined;
+      });
+    // With each start it would be asked for, and refused, again.
+    if (answer === undefined) break;
     if (!Array.isArray(answer["chunk"])) throw unreadable();
     const chunk = listOf(answer["chunk"]).map(fieldsOf);
     pages.unshift(chunk.toReversed());
