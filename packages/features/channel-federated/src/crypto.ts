@@ -4,7 +4,7 @@
  * https://matrix-org.github.io/matrix-rust-sdk-crypto-wasm/
  */
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, parseJson, pathPart, wordOf } from "@svc/kit";
+import { type Fields, fieldsOf, parseJson, pathPart, wordOf } from "@svc/kit";
 import type { OlmMachine } from "@matrix-org/matrix-sdk-crypto-wasm";
 import { isDefinite, isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { type Askers, createAskers } from "./askers.ts";
@@ -287,19 +287,5 @@ function queue() {
     const mine = last.then(work, work);
     last = mine.catch(() => undefined);
     return mine;
-  };
-}
-
-/** What a sync answer holds for the machine. */
-export function cryptoChangesIn(answer: Fields): CryptoChanges {
-  const lists = fieldsOf(answer["device_lists"]);
-  const words = (value: Json | undefined): string[] => listOf(value).flatMap((one) => wordOf(one) ?? []);
-  const fallback = answer["device_unused_fallback_key_types"];
-  return {
-    toDevice: listOf(fieldsOf(answer["to_device"])["events"]),
-    changed: words(lists["changed"]),
-    left: words(lists["left"]),
-    keyCounts: fieldsOf(answer["device_one_time_keys_count"]),
-    unusedFallbackKeys: Array.isArray(fallback) ? words(fallback) : undefined,
   };
 }

@@ -4,11 +4,11 @@
  * yet is on disk, in one transaction with the token that asks for what comes after. What a kill cuts off comes again, and is known by its id.
  * https://spec.matrix.org/v1.16/client-server-api/#syncing
  */
-import { type FeatureContext, type Inbound, type ReceivedWith, SvcError } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, parseJson, textOf } from "@svc/kit";
+import { type FeatureContext, type Inbound, type Json, type ReceivedWith, SvcError } from "@svc/contract";
+import { type Fields, fieldsOf, listOf, parseJson, textOf, wordOf } from "@svc/kit";
 import { isDefinite, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
-import { cryptoChangesIn } from "./crypto.ts";
+import type { CryptoChanges } from "./crypto.ts";
 import { eventReader, type ReaderDeps, type RoomEvent } from "./event-reader.ts";
 import { createJoins, INVITED, type Joins } from "./joins.ts";
 import { createReplays } from "./replays.ts";
@@ -139,6 +139,20 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
     await deps.caughtUp(signal);
     if (isUnchanged && hasWaited && clock.monotonic() - askedAtMs < LEAST_MS) await clock.sleep(LEAST_MS, signal);
   }
+}
+
+/** What a sync answer holds for the machine. */
+export function cryptoChangesIn(answer: Fields): CryptoChanges {
+  const lists = fieldsOf(answer["device_lists"]);
+  const words = (value: Json | undefined): string[] => listOf(value).flatMap((one) => wordOf(one) ?? []);
+  const fallback = answer["device_unused_fallback_key_types"];
+  return {
+    toDevice: listOf(fieldsOf(answer["to_device"])["events"]),
+    changed: words(lists["changed"]),
+    left: words(lists["left"]),
+    keyCounts: fieldsOf(answer["device_one_time_keys_count"]),
+    unusedFallbackKeys: Array.isArray(fallback) ? words(fallback) : undefined,
+  };
 }
 
 /** Those that the inbox has as `locked` take the places of these. */
