@@ -66,6 +66,10 @@ export class MatrixRefusal extends SvcError {
 export const isRefusal = (error: unknown, ...errcodes: readonly string[]): error is MatrixRefusal =>
   error instanceof MatrixRefusal && error.errcode !== undefined && errcodes.includes(error.errcode);
 
+/** The homeserver itself refuses it, not a proxy before it, and would refuse it again: what depends on it goes on without. */
+export const isDefinite = (error: unknown): error is MatrixRefusal =>
+  error instanceof MatrixRefusal && error.code === "DELIVERY_REFUSED" && error.errcode !== undefined;
+
 const LIMIT_MS = 30_000;
 const MAX_ANSWER_BYTES = 4_194_304;
 

@@ -4,9 +4,9 @@
  * https://matrix-org.github.io/matrix-rust-sdk-crypto-wasm/
  */
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, parseJson, pathPart, wordOf } from "@svc/kit";
+import { type Fields, fieldsOf, parseJson, pathPart, wordOf } from "@svc/kit";
 import type { OlmMachine } from "@matrix-org/matrix-sdk-crypto-wasm";
-import { isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
+import { isDefinite, isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { type Askers, createAskers } from "./askers.ts";
 import { type RoomEncryption, roomPath } from "./rooms.ts";
 
@@ -160,9 +160,19 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const requests = (await machine.outgoingRequests()) as readonly MachineRequest[];
       if (requests.length === 0) return;
-      for (const request of requests) await post(request, signal);
+      for (const request of requests) {
+        await post(request, signal).catch(async (error: unknown) => {
+          // With each connection it would be sent, and refused, again.
+          if (!isDefinite(error) || !isMessage(request) || request.id === undefined) throw error;
+          const { event_type: type } = request;
+          log.warn("a message of the encryption was refused", { channel: "federated", type, errcode: error.errcode });
+          await machine.markRequestAsSent(request.id, request.type, "{}");
+        });
+      }
     }
   };
+  const isMessage = ({ type }: MachineRequest): boolean =>
+    type === wasm.RequestType.ToDevice || type === wasm.RequestType.RoomMessage;
 
   const askers = createAskers({ machine, wasm, post, people: [userId, ...people], log });
 
@@ -277,19 +287,5 @@ function queue() {
     const mine = last.then(work, work);
     last = mine.catch(() => undefined);
     return mine;
-  };
-}
-
-/** What a sync answer holds for the machine. */
-export function cryptoChangesIn(answer: Fields): CryptoChanges {
-  const lists = fieldsOf(answer["device_lists"]);
-  const words = (value: Json | undefined): string[] => listOf(value).flatMap((one) => wordOf(one) ?? []);
-  const fallback = answer["device_unused_fallback_key_types"];
-  return {
-    toDevice: listOf(fieldsOf(answer["to_device"])["events"]),
-    changed: words(lists["changed"]),
-    left: words(lists["left"]),
-    keyCounts: fieldsOf(answer["device_one_time_keys_count"]),
-    unusedFallbackKeys: Array.isArray(fallback) ? words(fallback) : undefined,
   };
 }

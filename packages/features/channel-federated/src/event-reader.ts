@@ -1,6 +1,7 @@
 /** Events of rooms and invitations: what of them is for us, from whom and where it is heard. */
 import { type FeatureContext, type Inbound, SvcError } from "@svc/contract";
 import { type Fields, fieldsOf, listOf, senderGate, wordOf } from "@svc/kit";
+import { isDefinite } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
 import type { Crypto } from "./crypto.ts";
 import { eventIdOf, inboundOf, lockedOf, repliedTo } from "./inbound.ts";
@@ -138,18 +139,21 @@ export function eventReader({ rooms, ownMessages, userId, crypto, replays, conte
           continue;
         }
         if (!isAllowed(sender)) continue;
-        const plain = await plainOf({ roomId, event }, signal);
-        if (plain === "waiting") {
-          waiting.push({ roomId, event });
-          const locked = lockedOf(event, { roomId, receivedAtMs: clock.now() });
-          if (locked) inbound.push(locked);
-        } else if (plain !== undefined) {
-          if (isVerification(plain)) {
-            await crypto?.askers.heard(roomId, plain, signal);
-            continue;
+        try {
+          const plain = await plainOf({ roomId, event }, signal);
+          if (plain === "waiting") {
+            waiting.push({ roomId, event });
+            const locked = lockedOf(event, { roomId, receivedAtMs: clock.now() });
+            if (locked) inbound.push(locked);
+          } else if (plain !== undefined && isVerification(plain)) await crypto?.askers.heard(roomId, plain, signal);
+          else if (plain !== undefined) {
+            const message = await inboundIn(roomId, plain, signal);
+            if (message) inbound.push(message);
           }
-          const message = await inboundIn(roomId, plain, signal);
-          if (message) inbound.push(message);
+        } catch (error) {
+          // As of a room that is gone. It must not keep all other rooms from being heard.
+          if (!isDefinite(error)) throw error;
+          tellOnce("the homeserver refuses what a message needs to be read; it is not answered", roomId);
         }
       }
       const isLeft = ({ id }: Inbound): boolean => id === undefined || !redacted.has(id);

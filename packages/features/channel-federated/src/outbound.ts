@@ -71,7 +71,8 @@ export function ownMessages(api: MatrixApi, userId: (signal: AbortSignal) => Pro
         const event = await api.call({ method: "GET", path: roomPath(roomId, `event/${pathPart(eventId)}`) }, signal);
         return remember(eventId, event["sender"] === (await userId(signal)));
       } catch (error) {
-        if (isRefusal(error, "M_NOT_FOUND")) return false;
+        // Of one that the account may not see, homeservers say either.
+        if (isRefusal(error, "M_NOT_FOUND", "M_FORBIDDEN")) return false;
         throw error;
       }
     },

@@ -4,11 +4,11 @@
  * yet is on disk, in one transaction with the token that asks for what comes after. What a kill cuts off comes again, and is known by its id.
  * https://spec.matrix.org/v1.16/client-server-api/#syncing
  */
-import { type FeatureContext, type Inbound, type ReceivedWith, SvcError } from "@svc/contract";
-import { type Fields, fieldsOf, listOf, parseJson, textOf } from "@svc/kit";
-import { type MatrixApi, MatrixRefusal } from "./api.ts";
+import { type FeatureContext, type Inbound, type Json, type ReceivedWith, SvcError } from "@svc/contract";
+import { type Fields, fieldsOf, listOf, parseJson, textOf, wordOf } from "@svc/kit";
+import { isDefinite, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { CHANNEL, type Config } from "./config.ts";
-import { cryptoChangesIn } from "./crypto.ts";
+import type { CryptoChanges } from "./crypto.ts";
 import { eventReader, type ReaderDeps, type RoomEvent } from "./event-reader.ts";
 import { createJoins, INVITED, type Joins } from "./joins.ts";
 import { createReplays } from "./replays.ts";
@@ -141,6 +141,20 @@ async function loop(deps: SyncDeps, joins: Joins, signal: AbortSignal): Promise<
   }
 }
 
+/** What a sync answer holds for the machine. */
+export function cryptoChangesIn(answer: Fields): CryptoChanges {
+  const lists = fieldsOf(answer["device_lists"]);
+  const words = (value: Json | undefined): string[] => listOf(value).flatMap((one) => wordOf(one) ?? []);
+  const fallback = answer["device_unused_fallback_key_types"];
+  return {
+    toDevice: listOf(fieldsOf(answer["to_device"])["events"]),
+    changed: words(lists["changed"]),
+    left: words(lists["left"]),
+    keyCounts: fieldsOf(answer["device_one_time_keys_count"]),
+    unusedFallbackKeys: Array.isArray(fallback) ? words(fallback) : undefined,
+  };
+}
+
 /** Those that the inbox has as `locked` take the places of these. */
 function unlocked(inbound: readonly Inbound[], { events }: Opened): readonly Inbound[] {
   const ids = new Set(events.map(({ event }) => event["event_id"]));
@@ -203,7 +217,10 @@ async function roomEvents(
   const isGap = timeline["limited"] === true && since !== undefined && before !== undefined;
   const missed = isGap ? await missedEvents(api, { roomId, before, since }, signal) : NOTHING_MISSED;
   if (!missed.isComplete) {
-    context.log.warn("more messages came than can be fetched; the oldest are not answered", { channel: CHANNEL });
+    context.log.warn("more messages came than can be fetched; the oldest are not answered", {
+      channel: CHANNEL,
+      room: roomId.slice(0, 320),
+    });
   }
   // What is left out may be that a member has left, for whom nothing may be encrypted any more.
   if (timeline["limited"] === true) rooms.forgetMembers(roomId);
@@ -242,7 +259,14 @@ async function missedEvents(
   while (pages.length < MOST_GAP_PAGES) {
     const query = { dir: "b", from, to: since, limit: String(GAP_EVENTS) };
     const path = roomPath(roomId, "messages");
-    const answer = await api.call({ method: "GET", path, query, maxBytes: MAX_SYNC_BYTES }, signal);
+    const answer = await api
+      .call({ method: "GET", path, query, maxBytes: MAX_SYNC_BYTES }, signal)
+      .catch((error: unknown) => {
+        if (!isDefinite(error)) throw error;
+        return undefined;
+      });
+    // With each start it would be asked for, and refused, again.
+    if (answer === undefined) break;
     if (!Array.isArray(answer["chunk"])) throw unreadable();
     const chunk = listOf(answer["chunk"]).map(fieldsOf);
     pages.unshift(chunk.toReversed());

@@ -4,7 +4,7 @@
  */
 import { type FeatureContext, type Json, SvcError } from "@svc/contract";
 import { type Fields, fieldsOf, parseJson, pathPart, wordOf } from "@svc/kit";
-import { isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
+import { isDefinite, isRefusal, type MatrixApi, MatrixRefusal } from "./api.ts";
 import { CHANNEL, type Config, isGiven } from "./config.ts";
 import type { Crypto, MachineRequest } from "./crypto.ts";
 import { accountData, createSecretStorage, hasSecretStorage, openSecretStorage } from "./secret-storage.ts";
@@ -29,6 +29,8 @@ export interface Trust {
 }
 
 const BACKUP_ALGORITHM = "m.megolm_backup.v1.curve25519-aes-sha2";
+/** An Ed25519 key in base64, with or without padding. */
+const SESSION_ID = /^[\w+/=-]{1,64}$/;
 /** Names in the secret storage. */
 const SECRETS = {
   master: "m.cross_signing.master",
@@ -174,7 +176,8 @@ export function createTrust({ api, crypto, userId, deviceId, context: { config, 
       }
     },
     async findKey(roomId, sessionId, signal) {
-      if (version === undefined || recoverableKey === undefined) return false;
+      // Its sender chose it: it becomes a part of a path.
+      if (version === undefined || recoverableKey === undefined || !SESSION_ID.test(sessionId)) return false;
       try {
         const path = `client/v3/room_keys/keys/${pathPart(roomId)}/${pathPart(sessionId)}`;
         const session = fieldsOf((await api.call({ method: "GET", path, query: { version } }, signal))["session_data"]);
@@ -190,7 +193,7 @@ export function createTrust({ api, crypto, userId, deviceId, context: { config, 
         return importedCount > 0;
       } catch (error) {
         signal.throwIfAborted();
-        if (isRefusal(error, "M_NOT_FOUND") || !(error instanceof SvcError)) return false;
+        if (isDefinite(error) || !(error instanceof SvcError)) return false;
         throw error;
       }
     },

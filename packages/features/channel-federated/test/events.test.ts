@@ -7,7 +7,7 @@ import { BOT, type MatrixPlatform, PERSON, startMatrix } from "@svc/testkit/plat
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cryptoChangesIn } from "../src/crypto.ts";
+import { cryptoChangesIn } from "../src/sync.ts";
 import { inboundOf } from "../src/inbound.ts";
 import { isVerification } from "../src/verification.ts";
 import { connect, eventually, sectionFor } from "./house.ts";
