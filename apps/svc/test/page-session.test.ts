@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
-import { temporaryHome } from "@svc/testkit/temporary-home";
-import { expect, test } from "vitest";
+import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 interface Page {
   readonly headers: Readonly<Record<string, string>>;
@@ -21,6 +21,24 @@ async function signIn(daemon: RunningBinary, code: string): Promise<Page> {
     answer.headers.get("set-cookie")!,
   )![1]!;
   return { headers: { cookie: `svc_session=${cookie}`, "x-svc-csrf": csrf }, secrets: [cookie, csrf] };
+}
+
+/** One home for the whole file: the tests that kill the daemon start the next one in it. */
+let home: TemporaryHome;
+let daemon: RunningBinary;
+
+beforeAll(async () => {
+  home = temporaryHome();
+  daemon = await startBinary({ home: home.path });
+});
+
+afterAll(async () => {
+  await daemon.close();
+  home.remove();
+});
+
+async function startAgain(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  daemon = await startBinary({ home: home.path, env });
 }
 
 const codeOf = async (daemon: RunningBinary): Promise<string> =>
@@ -42,14 +60,43 @@ const signIns = (home: string): number => {
   }
 };
 
+test("svc pair and the first start print a link and a QR code; the code is in the fragment and in no log", async () => {
+  const code = await codeOf(daemon);
+  await daemon.waitFor(new RegExp(`${daemon.url}/#pair=${code}`));
+  expect(daemon.output()).toMatch(/[▀▄█]{10}/);
+  const paired = await runBinary(["pair", "--name", "phone"], { home: home.path });
+  const made = /pairing code: (\d{6})/.exec(paired.stdout)![1]!;
+  expect(paired.stdout).toContain(`${daemon.url}/#pair=${made}`);
+  expect(paired.stdout).toMatch(/[▀▄█]{10}/);
+  const json = JSON.parse((await runBinary(["pair", "--json"], { home: home.path })).stdout) as Record<string, string>;
+  expect(json).toMatchObject({ link: `${daemon.url}/#pair=${json["code"]}`, remote_link: null });
+  const program = await runBinary(["pair", "--scope", "webhook"], { home: home.path });
+  expect(program.stdout).not.toContain("#pair=");
+  const logs = readdirSync(join(home.path, "logs")).map((name) => readFileSync(join(home.path, "logs", name), "utf8"));
+  for (const secret of [code, made]) expect(logs.join()).not.toContain(secret);
+});
+
+test("the page is in the binary, and may be asked for its files only", async () => {
+  const page = await daemon.request("/");
+  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  const html = await page.text();
+  const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+  expect(files.length).toBeGreaterThan(0);
+  for (const path of files) {
+    const file = await daemon.request(path);
+    expect([path, file.status, file.headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);
+  }
+  expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|style=|https?:\/\//);
+  for (const path of ["/assets/", "/index.html", "/assets/..%2f..%2fetc/passwd"]) {
+    expect((await daemon.request(path)).status).toBe(404);
+  }
+});
+
 test("signed in by the code of the first start, over a kill, until its device is revoked at the terminal", async () => {
-  using home = temporaryHome();
-  let daemon = await startBinary({ home: home.path });
   const page = await signIn(daemon, await codeOf(daemon));
   const printed = daemon.output();
   await daemon.kill9();
-  daemon = await startBinary({ home: home.path });
-  await using _ = daemon;
+  await startAgain();
   expect(await statusOf(daemon, page)).toBe(200);
   const schema = await daemon.request("/api/config/schema", { headers: page.headers });
   expect(await schema.json()).toEqual(JSON.parse((await runBinary(["config", "schema"], { home: home.path })).stdout));
@@ -60,25 +107,21 @@ test("signed in by the code of the first start, over a kill, until its device is
 });
 
 test("a device that is revoked while no daemon runs takes its page with it; a sign-out holds over a kill", async () => {
-  using home = temporaryHome();
-  const first = await startBinary({ home: home.path });
-  const [page, left] = [await signIn(first, await codeOf(first)), await signIn(first, await newCode(home.path))];
-  expect((await first.request("/api/session", { method: "DELETE", headers: left.headers })).status).toBe(204);
-  await first.kill9();
-  await using second = await startBinary({ home: home.path });
-  expect([await statusOf(second, page), await statusOf(second, left)]).toEqual([200, 401]);
-  await second.stop();
+  const [page, left] = [await signIn(daemon, await newCode()), await signIn(daemon, await newCode())];
+  expect((await daemon.request("/api/session", { method: "DELETE", headers: left.headers })).status).toBe(204);
+  await daemon.kill9();
+  await startAgain();
+  expect([await statusOf(daemon, page), await statusOf(daemon, left)]).toEqual([200, 401]);
+  await daemon.stop();
   await revokeAll(home.path);
   expect(signIns(home.path)).toBe(0);
-  await using third = await startBinary({ home: home.path });
-  expect(await statusOf(third, page)).toBe(401);
+  await startAgain();
+  expect(await statusOf(daemon, page)).toBe(401);
 });
 
 test("a cookie that is all a browser has left signs it in again, after a kill too; not for others, not after its end", async () => {
-  using home = temporaryHome();
-  let daemon = await startBinary({ home: home.path });
-  const page = await signIn(daemon, await codeOf(daemon));
-  const lost = await signIn(daemon, await newCode(home.path));
+  const page = await signIn(daemon, await newCode());
+  const lost = await signIn(daemon, await newCode());
   const cookieOf = ({ headers }: Page) => headers["cookie"]!;
   // Not `request`: it would say by itself where it comes from.
   const resumed = async (cookie: string, from: Readonly<Record<string, string>>) =>
@@ -86,8 +129,7 @@ test("a cookie that is all a browser has left signs it in again, after a kill to
   const own = { "sec-fetch-site": "same-origin" };
   await daemon.kill9();
   const port = new URL(daemon.url).port;
-  daemon = await startBinary({ home: home.path, env: { SVC__GATEWAY__PORT: port } });
-  await using _ = daemon;
+  await startAgain({ SVC__GATEWAY__PORT: port });
   const answer = await resumed(cookieOf(page), own);
   expect([answer.status, answer.body]).toMatchObject([200, { csrf: page.headers["x-svc-csrf"] }]);
   expect(answer.cookie).toContain(`${cookieOf(page)}; HttpOnly; SameSite=Strict; Path=/; Max-Age=7776000`);
@@ -106,7 +148,7 @@ test("a cookie that is all a browser has left signs it in again, after a kill to
   const { devices } = (await list.json()) as {
     devices: { id: string; current: boolean; sessions: { id: string }[] }[];
   };
-  const other = devices.find(({ current }) => !current)!;
+  const other = devices.find(({ current, sessions }) => !current && sessions.length > 0)!;
   const path = `/api/devices/${other.id}/sessions/${other.sessions[0]!.id}`;
   expect((await daemon.request(path, { method: "DELETE", headers: page.headers })).status).toBe(200);
   expect((await resumed(cookieOf(lost), own)).status).toBe(401);
@@ -115,45 +157,6 @@ test("a cookie that is all a browser has left signs it in again, after a kill to
   expect((await runBinary(["backup", copy], { home: home.path })).code).toBe(0);
   expect((await runBinary(["restore", copy, "--yes"], { home: home.path })).code).toBe(0);
   await expect.poll(async () => (await resumed(cookieOf(page), own).catch(() => undefined))?.status).toBe(401);
-});
-
-test("svc pair and the first start print a link and a QR code; the code is in the fragment and in no log", async () => {
-  await using daemon = await startBinary();
-  const code = await codeOf(daemon);
-  await daemon.waitFor(new RegExp(`${daemon.url}/#pair=${code}`));
-  expect(daemon.output()).toMatch(/[▀▄█]{10}/);
-  const paired = await runBinary(["pair", "--name", "phone"], { home: daemon.home });
-  const made = /pairing code: (\d{6})/.exec(paired.stdout)![1]!;
-  expect(paired.stdout).toContain(`${daemon.url}/#pair=${made}`);
-  expect(paired.stdout).toMatch(/[▀▄█]{10}/);
-  const json = JSON.parse((await runBinary(["pair", "--json"], { home: daemon.home })).stdout) as Record<
-    string,
-    string
-  >;
-  expect(json).toMatchObject({ link: `${daemon.url}/#pair=${json["code"]}`, remote_link: null });
-  const program = await runBinary(["pair", "--scope", "webhook"], { home: daemon.home });
-  expect(program.stdout).not.toContain("#pair=");
-  const logs = readdirSync(join(daemon.home, "logs")).map((name) =>
-    readFileSync(join(daemon.home, "logs", name), "utf8"),
-  );
-  for (const secret of [code, made]) expect(logs.join()).not.toContain(secret);
-});
-
-test("the page is in the binary, and may be asked for its files only", async () => {
-  await using daemon = await startBinary();
-  const page = await daemon.request("/");
-  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-  const html = await page.text();
-  const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
-  expect(files.length).toBeGreaterThan(0);
-  for (const path of files) {
-    const file = await daemon.request(path);
-    expect([path, file.status, file.headers.get("x-content-type-options")]).toEqual([path, 200, "nosniff"]);
-  }
-  expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|style=|https?:\/\//);
-  for (const path of ["/assets/", "/index.html", "/assets/..%2f..%2fetc/passwd"]) {
-    expect((await daemon.request(path)).status).toBe(404);
-  }
 });
 
 interface Resumed {
@@ -175,5 +178,5 @@ const fetchAs = (url: URL, headers: Readonly<Record<string, string>>): Promise<R
     asked.on("error", reject).end();
   });
 
-const newCode = async (home: string): Promise<string> =>
-  /\b(\d{6})\b/.exec((await runBinary(["pair"], { home })).stdout)![1]!;
+const newCode = async (): Promise<string> =>
+  /\b(\d{6})\b/.exec((await runBinary(["pair"], { home: home.path })).stdout)![1]!;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
 import { fakeModelServer, type FakeModelServer } from "@svc/testkit/fake-model/server";
-import { describe, expect, test } from "vitest";
-import { homeWith, post, startPaired, UNGUARDED } from "./daemon.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { homeWith, type Paired, post, startPaired, UNGUARDED } from "./daemon.ts";
 
 const SECRET = "first-secret-of-the-webhook";
 const OTHER = "second-secret-of-the-webhook";
@@ -32,8 +32,9 @@ const statusWith = async (daemon: RunningBinary, token: string, secret: string):
   (await post(daemon, token, "hello", { "X-Webhook-Secret": secret })).status;
 
 const shell = (command: string): string => `/tool shell ${JSON.stringify({ command })}`;
-/** A command that says on disk that it runs, and ends when the test says so. */
-const WAITING = "touch began; while [ ! -e go ]; do sleep 0.02; done; echo went";
+/** A command that says on disk that it runs, and ends when the test says so. `name`: of the test, which shares its daemon. */
+const waiting = (name: string): string =>
+  `touch began-${name}; while [ ! -e go-${name} ]; do sleep 0.02; done; echo went`;
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -41,11 +42,30 @@ async function until(holds: () => boolean): Promise<void> {
 
 const inWorkspace = (daemon: RunningBinary, file: string): string => join(daemon.home, "workspace", file);
 
+/** For the tests that reload, and don't start anything: each begins with a config of its own. */
+let shared: Paired;
+
+beforeAll(async () => {
+  shared = await startPaired();
+});
+
+afterAll(() => shared.daemon.close());
+
+async function sharedWith(toml: string): Promise<Paired> {
+  configure(shared.daemon, toml);
+  await reload(shared.daemon);
+  return shared;
+}
+
+/** What the daemon prints from now on. */
+function listen(daemon: RunningBinary): { says(pattern: RegExp): Promise<void> } {
+  const from = daemon.output().length;
+  return { says: (pattern) => expect.poll(() => daemon.output().slice(from)).toMatch(pattern) };
+}
+
 describe("svc reload", () => {
   test("a rotated secret is in force for the next request, and the old one no more", async () => {
-    using home = homeWith(withSecret(SECRET));
-    const { daemon, token } = await startPaired({ home: home.path });
-    await using _ = daemon;
+    const { daemon, token } = await sharedWith(withSecret(SECRET));
     expect(await statusWith(daemon, token, SECRET)).toBe(200);
     configure(daemon, withSecret(OTHER));
     expect(await statusWith(daemon, token, SECRET)).toBe(200);
@@ -55,20 +75,17 @@ describe("svc reload", () => {
   });
 
   test("SIGHUP does the same; a config as it was changes nothing", async () => {
-    using home = homeWith(withSecret(SECRET));
-    const { daemon, token } = await startPaired({ home: home.path });
-    await using _ = daemon;
+    const { daemon, token } = await sharedWith(withSecret(SECRET));
     expect(await reload(daemon)).toMatchObject({ changed: [], restart: [] });
     configure(daemon, `# a comment\n${withSecret(OTHER)}`);
+    const log = listen(daemon);
     process.kill(daemon.pid, "SIGHUP");
-    await daemon.waitFor(/the config was reloaded.*channels_config\.webhook/);
+    await log.says(/the config was reloaded.*channels_config\.webhook/);
     expect(await statusWith(daemon, token, OTHER)).toBe(200);
   });
 
   test("a bad config leaves the old one running and says every problem with its line", async () => {
-    using home = homeWith(withSecret(SECRET));
-    const { daemon, token } = await startPaired({ home: home.path });
-    await using _ = daemon;
+    const { daemon, token } = await sharedWith(withSecret(SECRET));
     configure(daemon, `[gateway]\nprot = 1\n${withSecret(OTHER)}[model]\nprovider = "opneai"\n`);
     const refused = await runBinary(["reload"], { home: daemon.home });
     expect(refused.code).toBe(78);
@@ -76,8 +93,9 @@ describe("svc reload", () => {
     expect(refused.stderr).toContain("config.toml:6");
     expect(refused.stderr).not.toContain(OTHER);
     expect([await statusWith(daemon, token, SECRET), await statusWith(daemon, token, OTHER)]).toEqual([200, 401]);
+    const log = listen(daemon);
     process.kill(daemon.pid, "SIGHUP");
-    await daemon.waitFor(/the config was not reloaded/);
+    await log.says(/the config was not reloaded/);
     expect(await statusWith(daemon, token, SECRET)).toBe(200);
   });
 
@@ -98,35 +116,31 @@ describe("svc reload", () => {
 
 describe("what runs meanwhile", () => {
   test("a turn goes on with its command; a tool that was switched off is refused to the next one", async () => {
-    using home = homeWith(UNGUARDED);
-    const { daemon, token } = await startPaired({ home: home.path });
-    await using _ = daemon;
-    const turn = post(daemon, token, shell(WAITING));
-    await until(() => existsSync(inWorkspace(daemon, "began")));
+    const { daemon, token } = await sharedWith(UNGUARDED);
+    const turn = post(daemon, token, shell(waiting("tool")));
+    await until(() => existsSync(inWorkspace(daemon, "began-tool")));
     configure(daemon, `${UNGUARDED}\n[tools]\ndisabled = ["shell"]\n`);
     expect(await reload(daemon)).toMatchObject({ changed: ["tools"] });
     expect((await post(daemon, token, shell("echo no"))).body.response).toContain("switched off");
-    writeFileSync(inWorkspace(daemon, "go"), "");
+    writeFileSync(inWorkspace(daemon, "go-tool"), "");
     expect((await turn).body.response).toContain("went");
   });
 
   test("an operator who locks down is obeyed by the next call of a turn that runs", async () => {
     await using model = await fakeModelServer({
       script: [
-        { calls: [{ name: "shell", input: { command: WAITING } }] },
+        { calls: [{ name: "shell", input: { command: waiting("locked") } }] },
         { calls: [{ name: "file_write", input: { path: "late.txt", content: "late" } }] },
         { text: "done" },
       ],
     });
     const config = (policy: string): string => `${modelAt(model)}${policy}`;
-    using home = homeWith(config(UNGUARDED));
-    const { daemon, token } = await startPaired({ home: home.path });
-    await using _ = daemon;
+    const { daemon, token } = await sharedWith(config(UNGUARDED));
     const turn = post(daemon, token, "do both");
-    await until(() => existsSync(inWorkspace(daemon, "began")));
+    await until(() => existsSync(inWorkspace(daemon, "began-locked")));
     configure(daemon, config(UNGUARDED.replace('"full"', '"read_only"')));
     expect(await reload(daemon)).toMatchObject({ changed: ["security.policy"] });
-    writeFileSync(inWorkspace(daemon, "go"), "");
+    writeFileSync(inWorkspace(daemon, "go-locked"), "");
     expect((await turn).body.response).toBe("done");
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("read_only");
     expect(existsSync(inWorkspace(daemon, "late.txt"))).toBe(false);
@@ -134,25 +148,21 @@ describe("what runs meanwhile", () => {
 
   test("another model answers the next turn; the running one keeps its own", async () => {
     await using first = await fakeModelServer({
-      script: [{ calls: [{ name: "shell", input: { command: WAITING } }] }, { text: "of the first" }],
+      script: [{ calls: [{ name: "shell", input: { command: waiting("model") } }] }, { text: "of the first" }],
     });
     await using second = await fakeModelServer({ script: [{ text: "of the second" }] });
-    using home = homeWith(`${modelAt(first)}${UNGUARDED}`);
-    const { daemon, token } = await startPaired({ home: home.path });
-    await using _ = daemon;
+    const { daemon, token } = await sharedWith(`${modelAt(first)}${UNGUARDED}`);
     const running = post(daemon, token, "one");
-    await until(() => existsSync(inWorkspace(daemon, "began")));
+    await until(() => existsSync(inWorkspace(daemon, "began-model")));
     configure(daemon, `${modelAt(second)}${UNGUARDED}`);
     expect(await reload(daemon)).toMatchObject({ changed: ["model"] });
     expect((await post(daemon, token, "two")).body.response).toBe("of the second");
-    writeFileSync(inWorkspace(daemon, "go"), "");
+    writeFileSync(inWorkspace(daemon, "go-model"), "");
     expect((await running).body.response).toBe("of the first");
   });
 
   test("another workspace holds for the next call", async () => {
-    using home = homeWith(UNGUARDED);
-    const { daemon, token } = await startPaired({ home: home.path });
-    await using _ = daemon;
+    const { daemon, token } = await sharedWith(UNGUARDED);
     configure(daemon, `${UNGUARDED}\n[workspace]\npath = "elsewhere"\n`);
     await reload(daemon);
     await post(daemon, token, shell("echo here > file"));
@@ -189,11 +199,11 @@ describe("what a reload can't change", () => {
     configure(daemon, '[gateway]\nhost = "203.0.113.5"\nallow_public_bind = true\n');
     expect((await runBinary(["restart"], { home: daemon.home })).stderr).toContain("can't be listened on");
     configure(daemon, UNGUARDED);
-    const turn = post(daemon, token, shell(WAITING));
-    await until(() => existsSync(inWorkspace(daemon, "began")));
+    const turn = post(daemon, token, shell(waiting("restart")));
+    await until(() => existsSync(inWorkspace(daemon, "began-restart")));
     const restarting = runBinary(["restart"], { home: daemon.home });
     await daemon.waitFor(/stopping: no new work is taken/);
-    writeFileSync(inWorkspace(daemon, "go"), "");
+    writeFileSync(inWorkspace(daemon, "go-restart"), "");
     expect((await turn).body.response).toContain("went");
     expect((await restarting).code).toBe(0);
     expect(await daemon.stop()).toEqual({ code: 0, signal: null });

@@ -22,7 +22,7 @@ export const attacksOn = (endpoint: Endpoint, credentials: Credentials): fc.Arbi
       { weight: 4, arbitrary: targetAttacks(subject) },
       { weight: 3, arbitrary: protocolAttacks(subject) },
       { weight: 3, arbitrary: partialAttacks(subject) },
-      { weight: endpoint.isSocket ? 20 : 0, arbitrary: socketAttacks(subject) },
+      ...(endpoint.isSocket ? [{ weight: 20, arbitrary: socketAttacks(subject) }] : []),
     ),
   );
 

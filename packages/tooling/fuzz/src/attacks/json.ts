@@ -2,6 +2,10 @@
 import * as fc from "fast-check";
 
 const MAX_DEPTH = 100_000;
+/** Made once: fast-check takes longer to make these than to draw from them. */
+const anyValue = fc.jsonValue();
+const anyJson = fc.json();
+const anyText = fc.string({ unit: "binary" });
 
 /** Text of a body; the mark is in it. */
 export function jsonTexts(mark: string, maxBytes: number): fc.Arbitrary<string> {
@@ -9,9 +13,9 @@ export function jsonTexts(mark: string, maxBytes: number): fc.Arbitrary<string> 
   const message = (value: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
     fc.tuple(names, value).map(([name, inner]) => `{${JSON.stringify(name)}:${JSON.stringify(inner)}}`);
   return fc.oneof(
-    message(fc.jsonValue()),
-    message(fc.string({ unit: "binary" })),
-    fc.jsonValue().map((value) => JSON.stringify(value)),
+    message(anyValue),
+    message(anyText),
+    anyValue.map((value) => JSON.stringify(value)),
     broken(mark),
     nested(mark),
     numbers,
@@ -46,8 +50,8 @@ const broken = (mark: string): fc.Arbitrary<string> =>
       `{"message":7,"message":"${mark}"}`,
       `{"message":"\\ud800${mark}"}`,
     ),
-    fc.tuple(fc.json(), fc.nat(200)).map(([text, cut]) => text.slice(0, cut)),
-    fc.string({ unit: "binary" }),
+    fc.tuple(anyJson, fc.nat(200)).map(([text, cut]) => text.slice(0, cut)),
+    anyText,
   );
 
 const nested = (mark: string): fc.Arbitrary<string> =>

@@ -106,6 +106,10 @@ function fragments([text, count]: readonly [string, number]): Buffer[] {
   return frames.toSpliced(1, 0, frame(0x89, Buffer.from("in between")));
 }
 
+const MANY_FRAGMENTS = Buffer.concat(
+  Array.from({ length: 2_000 }, (_, index) => frame(index === 0 ? 1 : 0, Buffer.from("x"))),
+);
+
 /** Each ends the connection: nobody knows where the next frame begins, or what it belongs to. */
 const broken = (mark: string): fc.Arbitrary<Buffer> =>
   fc.constantFrom(
@@ -125,7 +129,7 @@ const broken = (mark: string): fc.Arbitrary<Buffer> =>
     frame(0x88, Buffer.of(0x03, 0xe8, 0xff)),
     Buffer.of(0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4),
     Buffer.of(0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4),
-    Buffer.concat(Array.from({ length: 2_000 }, (_, index) => frame(index === 0 ? 1 : 0, Buffer.from("x")))),
+    MANY_FRAGMENTS,
     // A request that somebody hopes to hide behind the handshake.
     Buffer.from(`GET /api/devices HTTP/1.1\r\nHost: localhost\r\nX-Mark: ${mark}\r\n\r\n`),
   );

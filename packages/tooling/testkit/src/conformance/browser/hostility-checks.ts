@@ -1,5 +1,4 @@
 /** Pages that are there to wear a visitor out: each costs a bounded time and tells a bounded text, and the browser works on. */
-import { setTimeout as pause } from "node:timers/promises";
 import { demand } from "../../check.ts";
 import { browserHouse, type House } from "./house.ts";
 import type { BrowserBench, BrowserCheck } from "./subject.ts";
@@ -50,9 +49,10 @@ export const hostilityChecks = (bench: BrowserBench): BrowserCheck[] => [
     async run() {
       await using house = await browserHouse(bench);
       for (const action of ["open", "get_text"]) {
-        await house.call({ action: "open", url: house.sites.url("/spin") }).catch(() => undefined);
-        // By then it computes.
-        await pause(1000);
+        await house.call({ action: "open", url: house.sites.url(`/spin#${action}`) });
+        await house.sites.untilAsked(`GET /held-${action}`);
+        house.sites.release();
+        await house.sites.untilAsked(`POST /spinning-${action}`);
         if (action !== "open") await house.call({ action }).catch(() => undefined);
         await worksOn(house);
       }

@@ -139,7 +139,14 @@ const PAGES: Readonly<Record<string, Answer>> = {
   ),
   "/endless": endless("text/html", {}, "<p>And on it goes, without an end to it.</p>".repeat(50)),
   "/never": () => undefined,
-  "/spin": html(`<title>Spin</title><p>busy</p><script>setTimeout(() => { for (;;); }, 200)</script>`),
+  // Computes once the site lets it. The site is told by a request that already stops the page.
+  "/spin": html(`<title>Spin</title><p>busy</p><script>const name = location.hash.slice(1);
+    fetch("/held-" + name).then(() => {
+      const told = new XMLHttpRequest();
+      told.open("POST", "/spinning-" + name, false);
+      told.send();
+      for (;;);
+    });</script>`),
   "/files": html(`<title>Files</title>
     <a href="/traversal">Traversal</a> <a href="/encoded">Encoded</a> <a href="/bottomless">Bottomless</a>
     <a href="/plain.bin" download="named-by-page.txt">Plain</a> <a href="/">No file</a>`),

@@ -25,6 +25,8 @@ export interface HostileSites {
   readonly asked: readonly string[];
   /** Resolves when the good site was asked for this. */
   untilAsked(line: string): Promise<void>;
+  /** Answers what was asked of `/held-…` so far. */
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -40,12 +42,14 @@ export async function startHostileSites(): Promise<HostileSites> {
   const forbidden = await startForbiddenMachine();
   const asked: string[] = [];
   const waiting = new Map<string, () => void>();
+  const held: ServerResponse[] = [];
   let places: PagePlaces | undefined;
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const line = `${request.method} ${request.url?.split("?", 1)[0]}`;
     asked.push(line);
     waiting.get(line)?.();
-    if (places !== undefined) answerPage(request, response, places);
+    if (line.startsWith("GET /held-")) held.push(response);
+    else if (places !== undefined) answerPage(request, response, places);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -77,6 +81,9 @@ export async function startHostileSites(): Promise<HostileSites> {
     asked,
     async untilAsked(line) {
       if (!asked.includes(line)) await new Promise<void>((done) => waiting.set(line, done));
+    },
+    release() {
+      for (const response of held.splice(0)) response.end();
     },
     async close() {
       server.closeAllConnections();
