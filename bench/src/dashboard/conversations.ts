@@ -6,7 +6,7 @@ import type { ClientId } from "@svc/contract";
 import { systemClock } from "@svc/kernel";
 import { openStore, type SessionPlace } from "@svc/store";
 
-export const CONVERSATIONS = 10_000;
+const CONVERSATIONS = 10_000;
 /** Of a question and an answer each. */
 const TURNS_EACH = 5;
 const LONG_TURNS = 250;
