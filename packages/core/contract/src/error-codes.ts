@@ -99,6 +99,15 @@ export const ERRORS = {
   PLUGIN_CHANGED: entry(409, EXIT.data, "The plugin is not what was approved when it was installed."),
   PLUGIN_REFUSED: entry(403, EXIT.noPermission, "The plugin was not approved."),
 
+  // Boards
+  BOARD_UNKNOWN: entry(404, EXIT.unavailable, "There is no such board."),
+  BOARD_REFUSED: entry(403, EXIT.noPermission, "This path may not be opened as a board."),
+  BOARD_BUSY: entry(409, EXIT.tempFail, "The board is used by another program, or has too many commands waiting."),
+  BOARD_LOST: entry(502, EXIT.unavailable, "The board can't be reached, or was disconnected during the command."),
+  BOARD_TIMEOUT: entry(504, EXIT.unavailable, "The board did not answer in time."),
+  BOARD_FAILED: entry(502, EXIT.unavailable, "The board refused the command, or broke the protocol."),
+  FIRMWARE_INVALID: entry(400, EXIT.data, "The file is not a firmware image for this board."),
+
   // Channels
   CHANNEL_UNKNOWN: entry(404, EXIT.usage, "There is no such channel in the config."),
   CHANNEL_UNAUTHORIZED: entry(502, EXIT.noPermission, "The platform refuses the channel's credentials."),
@@ -133,6 +142,13 @@ export const ERRORS = {
   SOP_INVALID: entry(400, EXIT.data, "The procedure's files are invalid."),
   SOP_NOT_MANUAL: entry(409, EXIT.usage, "This procedure has no manual trigger."),
   SOP_BUSY: entry(409, EXIT.tempFail, "This procedure may not start now."),
+  SOP_DISABLED: entry(409, EXIT.tempFail, "This procedure is disabled."),
+  SOP_NOT_TRIGGERED: entry(409, EXIT.usage, "The sample event does not start this procedure."),
+  SOP_EXISTS: entry(409, EXIT.cantCreate, "There is a procedure of this name already."),
+  SOP_CHANGED: entry(409, EXIT.tempFail, "The procedure's files were changed by somebody else meanwhile."),
+  SOP_UNWRITABLE: entry(409, EXIT.cantCreate, "The procedure's files can't be changed here."),
+  SOP_RUN_ACTIVE: entry(409, EXIT.tempFail, "This run has not ended."),
+  SOP_RETRY_REFUSED: entry(409, EXIT.usage, "The run can't be retried from this step."),
   SOP_RUN_UNKNOWN: entry(404, EXIT.usage, "There is no such run of a procedure."),
   SOP_RUN_ENDED: entry(409, EXIT.usage, "This run has ended."),
   SOP_STEP_FAILED: entry(500, EXIT.software, "A step of the procedure failed."),
