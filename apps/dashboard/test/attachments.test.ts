@@ -1,6 +1,6 @@
 // Files and speech in the message box of the built page: by button, paste and drop; what is shown of them, what can't be sent, and
 // what a reload, a lost connection or an expired file leaves.
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -154,11 +154,11 @@ test("what is attached is removed again, is there after a reload, and what can't
   await page.getByRole("button", { name: "Remove cat.png" }).click();
   expect((await deleted).status()).toBe(200);
   expect(await picked(page).getByRole("listitem").count()).toBe(1);
-  await choose(page, {
-    name: "huge.bin",
-    mimeType: "application/octet-stream",
-    buffer: Buffer.alloc(25 * 1_048_576 + 1),
-  });
+  // A gigabyte, without one on the disk.
+  const huge = join(house.home, "huge.bin");
+  writeFileSync(huge, "");
+  truncateSync(huge, 2 ** 30);
+  await choose(page, huge);
   await picked(page).getByText("TOO_LARGE").waitFor();
   expect(await sendButton(page).isDisabled()).toBe(true);
   await page.getByText("Remove the file that failed, then send.").waitFor();
@@ -178,6 +178,48 @@ test("what is attached is removed again, is there after a reload, and what can't
   await page.getByRole("button", { name: "Remove old.pdf" }).click();
   await box(page).press("Enter");
   await thread(page).getByText("You said: with an old one").waitFor();
+  person.expectCalm();
+});
+
+test("a file that is a picture, a page and a script at once, and is called ../../x, is a picture in the workspace", async () => {
+  await using person = await newChat();
+  const { page } = person;
+  const script = "window.hacked=1";
+  const polyglot = Buffer.from(
+    `GIF89a/*<!doctype html><script>${script}</script><svg onload="${script}">*/=1;${script}`,
+  );
+  const evil = { name: "../../x", mimeType: "text/html", buffer: polyglot };
+  await page.evaluate(
+    `${transferring(`const drop = (type) => document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+      drop("dragenter"); drop("drop");`)}(${asArgument([evil])})`,
+  );
+  await expect.poll(() => picked(page).getByText(/ B$/).count()).toBe(1);
+  await box(page).fill("look at this file");
+  await box(page).press("Enter");
+  await page.waitForURL(/#\/sessions\//);
+  await thread(page)
+    .getByText(/You said: look at this file/)
+    .waitFor();
+  const media = join(house.home, "workspace", "media");
+  const placed = readdirSync(media, { recursive: true, encoding: "utf8" }).filter((name) => /-x(?:\.gif)?$/.test(name));
+  expect(placed).toHaveLength(1);
+  expect(readFileSync(join(media, placed[0]!))).toEqual(polyglot);
+  expect(["x", "../x", "../../x"].some((path) => existsSync(join(house.home, path)))).toBe(false);
+
+  // Opened as a page of its own, loaded as a script, or framed: nothing of it runs.
+  const id = /sessions\/([^?]+)/.exec(page.url())![1]!;
+  const { messages } = await house.api<{ messages: readonly { files: readonly { id: string }[] }[] }>(
+    `/api/sessions/${id}/messages`,
+  );
+  const file = messages.flatMap(({ files }) => files)[0]!.id;
+  const answer = await house.daemon.request(`/api/sessions/${id}/files/${file}`, { token: house.token });
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "content-type": "image/gif",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": expect.stringContaining("sandbox"),
+  });
+  expect(await page.evaluate("window.hacked")).toBe(undefined);
+  expect(await page.locator("main :is(script, iframe, svg[onload])").count()).toBe(0);
   person.expectCalm();
 });
 
@@ -249,6 +291,12 @@ test("on a phone the box keeps its width, and everything is in reach", async () 
     const isInside = place.x >= 0 && place.x + place.width <= 360 && place.y + place.height <= 720;
     expect([name, isInside]).toEqual([name, true]);
   }
+  expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
+  await box(page).fill("from the phone");
+  await sendButton(page).click();
+  await page.waitForURL(/#\/sessions\//);
+  await thread(page).getByRole("img", { name: "cat.png" }).waitFor();
+  await thread(page).getByRole("button", { name: "Save paper.pdf" }).waitFor();
   expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(360);
   person.expectCalm();
 });

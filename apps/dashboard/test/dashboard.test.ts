@@ -3,6 +3,7 @@
 import { approvalCases } from "./cases/approvals.ts";
 import { chatCases } from "./cases/chat.ts";
 import { cutOffCases } from "./cases/cut-off.ts";
+import { networkLossCases } from "./cases/network-loss.ts";
 import { restartCases } from "./cases/restart.ts";
 import { signInCases } from "./cases/sign-in.ts";
 import { workCases } from "./cases/work.ts";
@@ -13,6 +14,7 @@ const scene = sharedScene();
 signInCases(scene);
 chatCases(scene);
 cutOffCases(scene);
+networkLossCases(scene);
 approvalCases(scene);
 workCases(scene);
 restartCases(scene);

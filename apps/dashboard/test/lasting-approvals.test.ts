@@ -71,7 +71,7 @@ test("asked on the desktop, always allowed on the phone, not asked again; revoke
   await always.click();
 
   await answered(desktop, "It is done.", 1);
-  await card.getByText("for always").waitFor();
+  await card.getByText(", always").waitFor();
   const rule = phone.page.getByRole("article", { name: `Always allowed: shell: ${COMMAND}` });
   await rule.waitFor();
   await expect.poll(() => phone.page.title()).toBe("Approvals · svc");
@@ -119,11 +119,11 @@ test("what can't be seen in a command is shown by its number, and no key or tag 
   const card = page.getByRole("article", { name: /^Approval #/ });
   const command = card.getByRole("group", { name: /^Command/ });
   expect(await command.innerText()).toBe("echo 'a⟨U+202E⟩b' <img src=x>");
-  await card.getByText(/can be allowed once only/).waitFor();
+  await card.getByText(/can be allowed only once/).waitFor();
   expect(await card.locator("img").count()).toBe(0);
   // The keyboard answers on the card, and not while feedback is typed.
-  await card.getByLabel("Feedback, if any").fill("");
-  await card.getByLabel("Feedback, if any").pressSequentially("ra");
+  await card.getByLabel("Feedback (optional)").fill("");
+  await card.getByLabel("Feedback (optional)").pressSequentially("ra");
   expect(await card.getByRole("button", { name: /^Reject/ }).count()).toBe(1);
   await command.focus();
   await page.keyboard.press("r");

@@ -53,6 +53,7 @@ async function pictures(
     await person.page.setViewportSize(options.viewport ?? DESK);
   }
   if (isWanted("run")) await takeDetails(person, suffix);
+  else await takeConversation(person, suffix);
 }
 
 /** The views that one comes to from a list: a run that waits, a conversation, a message that was not delivered. */
@@ -69,13 +70,7 @@ async function takeDetails(person: Person, suffix: string): Promise<void> {
   await page.getByRole("link", { name: /^out-/ }).first().click();
   await page.getByRole("heading", { level: 1, name: /Message out-/ }).waitFor();
   await take(page, `message-${suffix}`);
-  await person.go("chat", "New chat");
-  await page.getByRole("textbox", { name: "Message" }).fill("which files are there?");
-  await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: /^Allow once #/ }).waitFor();
-  await take(page, `conversation-${suffix}`);
-  await page.getByRole("button", { name: /^Reject #/ }).click();
-  await page.waitForURL(/#\/sessions\//);
+  await takeConversation(person, suffix);
   await person.go("", "Chats");
   await page.getByLabel("Search all messages").fill("release");
   await page.getByRole("list", { name: "Results" }).getByRole("link").first().waitFor();
@@ -83,6 +78,18 @@ async function takeDetails(person: Person, suffix: string): Promise<void> {
   await page.keyboard.press("Control+k");
   await page.keyboard.type("ap");
   await take(page, `palette-${suffix}`);
+}
+
+/** One that asks. */
+async function takeConversation(person: Person, suffix: string): Promise<void> {
+  const { page } = person;
+  await person.go("chat", "New chat");
+  await page.getByRole("textbox", { name: "Message" }).fill("which files are there?");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: /^Allow once #/ }).waitFor();
+  await take(page, `conversation-${suffix}`);
+  await page.getByRole("button", { name: /^Reject #/ }).click();
+  await page.waitForURL(/#\/sessions\//);
 }
 
 /** On a daemon of the build that has them, and by its name. */
@@ -101,7 +108,7 @@ async function picturePasskeys(colorScheme: "light" | "dark"): Promise<void> {
 }
 
 async function take(page: Page, name: string): Promise<void> {
-  await page.getByText("Reading…").first().waitFor({ state: "hidden" });
+  await page.getByText("Loading…").first().waitFor({ state: "hidden" });
   // A third of what the same picture is as a PNG.
   const browserSide = await page.context().newCDPSession(page);
   const { data } = await browserSide.send("Page.captureScreenshot", { format: "webp", quality: 82 });

@@ -59,6 +59,18 @@ test("what was cut stays cut while the text grows, so that only the last part is
   }
 });
 
+test.each([
+  ["a code block", "```ts\n", "\nconst a = 1;\n", "```\n"],
+  ["a code block of tildes around others", "~~~~\n", "\n```\n\n~~~\n", "~~~~\n"],
+  ["a code block of an item", "- ```\n", "\n  a\n", "  ```\n"],
+  ["a list", "- one\n", "\n- two\n", "- three\n"],
+])("%s is not cut, however long it is", (_, begin, line, end) => {
+  const whole = begin + line.repeat(1_000) + end;
+  const segments = segmentsOf(`${PARAGRAPH.repeat(8)}\n${whole}\n${PARAGRAPH}`);
+  expect(segments.filter((segment) => segment.includes(whole))).toHaveLength(1);
+  expect(segments.length).toBeGreaterThan(1);
+});
+
 test("a text that defines a link is one part: the link may be used anywhere in it", () => {
   const text = `[the notes][1]\n\n${`${PARAGRAPH}\n`.repeat(20)}[1]: https://notes.example/1\n`;
   expect(segmentsOf(text)).toEqual([text]);

@@ -25,8 +25,8 @@ export function PushSwitch() {
   return (
     <>
       <p class="hint">
-        A push message arrives while no page is open. It goes over the browser's own push service, encrypted, and says
-        only that an approval is waiting.
+        Push messages arrive while no page is open. They go encrypted through the push service of the browser, and say
+        only that an approval is pending.
       </p>
       <div class="buttons">
         <Button busy={turn.isRunning} onPress={() => void turn.run(!isOn)}>

@@ -20,7 +20,7 @@ export function late<Props extends object>(load: () => Promise<ComponentType<Pro
       };
     }, [tries]);
     if (View !== undefined) return h(View, props);
-    if (!hasFailed) return <p class="reading">Reading…</p>;
+    if (!hasFailed) return <p class="reading">Loading…</p>;
     return (
       <div class="problem" role="alert">
         <p>This view could not be loaded.</p>

@@ -5,15 +5,18 @@
 
 /** So long at least is a part, the last one apart. */
 const MIN_CHARS = 2_000;
+/** Lists and quotes within each other; what is deeper is text to the reader, too. */
+const MAX_DEPTH = 12;
 /** A link may be defined anywhere in the text, and is used in all of it. */
-const DEFINITION = /^ {0,3}\[[^\]\n\r\u2028\u2029]{1,999}\]:/m;
-const FENCE = /^\s*(?:[-*+>]\s+|\d+[.)]\s+)*(`{3,}|~{3,})/;
+const DEFINITION = /^ {0,3}\[[^\]]+\]:/;
 /** What goes on behind a blank line: an item, or something that belongs to one, a quote or a table. */
 const GOES_ON = /^(?:\s|[-*+>|]|\d+[.)])/;
+/** Of an item or a quote; what is in it follows. */
+const MARKER = /^(?:[-*+>]|\d{1,9}[.)])(?=\s)/;
 
 /** Together they are the text. */
 export function segmentsOf(text: string): string[] {
-  if (text.length < MIN_CHARS * 2 || DEFINITION.test(text)) return [text];
+  if (text.length < MIN_CHARS * 2) return [text];
   const segments: string[] = [];
   let from = 0;
   let fence: string | undefined;
@@ -23,6 +26,7 @@ export function segmentsOf(text: string): string[] {
     const end = newline === -1 ? text.length : newline;
     const line = text.slice(at, end);
     const isOpen = fence !== undefined;
+    if (DEFINITION.test(line)) return [text];
     // A line that is not whole yet may become another kind of line.
     if (!isOpen && isBlankBefore && newline !== -1 && at - from >= MIN_CHARS && line !== "" && !GOES_ON.test(line)) {
       segments.push(text.slice(from, at));
@@ -37,9 +41,18 @@ export function segmentsOf(text: string): string[] {
 
 /** The marks of the code block that is open behind the line. */
 function fenceAfter(open: string | undefined, line: string): string | undefined {
-  const [head = "", marks] = FENCE.exec(line) ?? [];
-  if (marks === undefined) return open;
-  const info = line.slice(head.length);
-  if (open === undefined) return marks.startsWith("`") && info.includes("`") ? undefined : marks;
-  return marks.startsWith(open) && info.trim() === "" ? undefined : open;
+  let rest = line.trimStart();
+  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+    const marker = MARKER.exec(rest)?.[0];
+    if (marker === undefined) break;
+    rest = rest.slice(marker.length).trimStart();
+  }
+  const mark = rest.slice(0, 1);
+  if (mark !== "`" && mark !== "~") return open;
+  let count = 0;
+  while (rest[count] === mark) count += 1;
+  if (count < 3) return open;
+  const info = rest.slice(count);
+  if (open === undefined) return mark === "`" && info.includes("`") ? undefined : mark.repeat(count);
+  return mark === open[0] && count >= open.length && info.trim() === "" ? undefined : open;
 }

@@ -9,10 +9,10 @@ interface Props<Data> {
 }
 
 export function Shown<Data>({ read: { data, error }, children }: Props<Data>) {
-  if (data === undefined && error === undefined) return <p class="reading">Reading…</p>;
+  if (data === undefined && error === undefined) return <p class="reading">Loading…</p>;
   return (
     <>
-      <Problem error={error} what={data === undefined ? "" : "What you see may be old."} />
+      <Problem error={error} what={data === undefined ? "" : "This may be out of date."} />
       {data === undefined ? null : children(data)}
     </>
   );

@@ -11,13 +11,13 @@ export function Connection() {
     <div class="connection" role="status">
       {state === "again" && (
         <p>
-          The connection was lost; connecting again. What you see may be old.{" "}
-          <Button onPress={() => live.reconnect()}>Now</Button>
+          Connection lost, connecting again. This page may be out of date.{" "}
+          <Button onPress={() => live.reconnect()}>Connect now</Button>
         </p>
       )}
       {state !== "again" && isOld && (
         <p>
-          The service was upgraded, and this page is of the version before.{" "}
+          The service was upgraded; this page is of the version before.{" "}
           <Button onPress={() => location.reload()}>Reload</Button>
         </p>
       )}

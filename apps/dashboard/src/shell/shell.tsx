@@ -24,7 +24,7 @@ export function Shell() {
       live.listen({
         event({ type, payload }) {
           if (type !== "human_approval_request") return;
-          announcer.say(`Approval requested: ${String(payload["title"])}`);
+          announcer.say(`Approval requested: ${String(payload["title"])}`, String(payload["run_id"]));
           if (mayOperate) void notifier.approvalWanted(`${String(payload["run_id"])} ${String(payload["step_id"])}`);
         },
       }),

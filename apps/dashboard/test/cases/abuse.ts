@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openHouse } from "../house/house.ts";
-import { signedIn } from "../house/person.ts";
+import { type Person, signedIn } from "../house/person.ts";
 import type { Scene } from "../house/scene.ts";
 
 const IMAGE = `<img src=x onerror="window.hacked=1">`;
@@ -115,6 +115,34 @@ export function abuseCases(scene: () => Scene): void {
       expect(await page.evaluate("window.hacked")).toBe(undefined);
       expect(await page.locator("main :is(img, script, iframe)").count()).toBe(0);
       person.expectCalm();
+    });
+
+    test("two browsers that change one setting: the second is told, and overwrites nothing", async () => {
+      const { browser, house } = scene();
+      const file = join(house.home, "config.toml");
+      await using first = await signedIn(browser, house);
+      await using second = await signedIn(browser, house);
+      const people = [
+        [first, "read_only"],
+        [second, "full"],
+      ] as const;
+      for (const [{ page, go }, autonomy] of people) {
+        await go("settings/security.policy", "Policy");
+        await page.getByLabel("Autonomy").selectOption(autonomy);
+        await page.getByRole("button", { name: "Review changes" }).click();
+        await page.getByRole("region", { name: "Changes of the file" }).getByText(autonomy).first().waitFor();
+      }
+      const save = ({ page }: Person): Promise<void> =>
+        page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
+      await save(first);
+      await first.page.getByText("Saved and in force.").waitFor();
+      await save(second);
+      await second.page.getByRole("dialog").getByText("CONFIG_CHANGED").waitFor();
+      expect(readFileSync(file, "utf8")).toContain('autonomy = "read_only"');
+      await first.page.getByRole("button", { name: "Undo", exact: true }).click();
+      await expect.poll(() => readFileSync(file, "utf8")).not.toContain("autonomy");
+      first.expectCalm();
+      second.expectCalm();
     });
 
     test("two hundred tabs follow the events of one device, and the page works beside them", async () => {

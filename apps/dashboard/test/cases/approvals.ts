@@ -18,7 +18,7 @@ export function approvalCases(scene: () => Scene): void {
         .waitFor();
 
       const card = anna.page.getByRole("article", question);
-      await card.getByLabel("Feedback, if any").fill("after lunch");
+      await card.getByLabel("Feedback (optional)").fill("after lunch");
       await card.getByRole("button", { name: /^Approve/ }).click();
 
       for (const { page } of [anna, bert]) {

@@ -20,7 +20,7 @@ export function cutOffCases(scene: () => Scene): void {
       // Enter while it answers: the message waits behind it.
       await box.fill("a message that waits");
       await box.press("Enter");
-      await thread.getByText("waits for the answer before it").waitFor();
+      await thread.getByText("queued behind the current answer").waitFor();
       expect(await box.inputValue()).toBe("");
 
       // The phone comes in the middle, and sees what was said before it came.
@@ -124,7 +124,7 @@ export function cutOffCases(scene: () => Scene): void {
       await box.fill("I know it.");
       await box.press("Enter");
       await page.getByRole("list", { name: "Messages" }).getByText("I know it.").waitFor();
-      await page.getByText("Sent by hand, as the agent's answer.").waitFor();
+      await page.getByText("Sent by hand as the agent.").waitFor();
       await expect.poll(() => house.platform.sent.at(-1)?.text).toBe("I know it.");
       await person.go("audit", "Audit log");
       await page.getByText("reply_by_hand").first().waitFor();

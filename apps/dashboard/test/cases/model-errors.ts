@@ -26,7 +26,7 @@ export function modelErrorCases(scene: () => Scene): void {
 
     test("a rate limit is told while it is waited for, with the seconds left, and Stop ends the wait", async () => {
       const { browser, house } = scene();
-      await using person = await signedIn(browser, house);
+      await using person = await signedIn(browser, house, { viewport: { width: 390, height: 844 } });
       const { page } = person;
       await person.go("chat", "New chat");
       const box = page.getByRole("textbox", { name: "Message" });
@@ -38,6 +38,18 @@ export function modelErrorCases(scene: () => Scene): void {
       await page.getByRole("button", { name: "Stop" }).click();
       await page.getByText("Stopped.").waitFor();
       await expect.poll(() => note.count()).toBe(0);
+
+      // A provider that fails is asked again, too; what it says is words.
+      await box.fill("answer while you are broken");
+      await box.press("Enter");
+      const broken = page.getByRole("status").filter({ hasText: "Trying again" });
+      await broken.waitFor();
+      expect(await broken.innerText()).toMatch(/\(try [23] of 4\)/);
+      await page.getByRole("button", { name: "Stop" }).click();
+      await expect.poll(() => page.getByText("Stopped.").count()).toBe(2);
+      await page.reload();
+      await page.getByRole("list", { name: "Messages" }).getByText("answer while you are broken").waitFor();
+      expect(await page.locator("main b").count()).toBe(0);
       person.expectCalm();
     });
   });

@@ -17,7 +17,7 @@ export function reachCases(scene: () => Scene): void {
         await page.emulateMedia({ colorScheme: colors });
         for (const { view, heading } of VIEWS) {
           await person.go(view, heading);
-          await page.getByText("Reading…").first().waitFor({ state: "hidden" });
+          await page.getByText("Loading…").first().waitFor({ state: "hidden" });
           found.push(...(await seriousFindings(page, colors === "dark")).map((one) => `${colors} ${view}: ${one}`));
         }
       }
@@ -34,7 +34,7 @@ export function reachCases(scene: () => Scene): void {
       const wide: string[] = [];
       for (const { view, heading } of VIEWS) {
         await person.go(view, heading);
-        await page.getByText("Reading…").first().waitFor({ state: "hidden" });
+        await page.getByText("Loading…").first().waitFor({ state: "hidden" });
         const width = await page.evaluate<number>("document.documentElement.scrollWidth");
         if (width > 360) wide.push(`${view}: ${width}`);
       }

@@ -144,7 +144,7 @@ export function signInCases(scene: () => Scene): void {
       await row.getByRole("button", { name: /^End the sign-in of/ }).click();
       await page.getByRole("dialog").getByRole("button", { name: "End" }).click();
       await phone.page.getByText("Your sign-in has ended").waitFor();
-      await row.getByText("nowhere").waitFor();
+      await row.getByText("not signed in").waitFor();
       person.expectCalm();
       phone.expectCalm();
     });

@@ -63,6 +63,7 @@ export function answers({ body }: ModelRequest): ModelStep {
     return { status: 401, message: `Incorrect key ${KEY} <img src=x onerror=alert(1)>` };
   if (text.includes("while you are busy"))
     return { status: 429, message: "slow down", headers: { "retry-after": "30" } };
+  if (text.includes("while you are broken")) return { status: 500, message: "the model <b>fell over</b>" };
   if (text.includes("never answer")) return { fault: "hang" };
   if (text.includes("exactly where it broke off")) return { text: "and the second half." };
   if (text.includes("only half"))

@@ -16,8 +16,8 @@ export function AlwaysRules() {
     <Shown read={read}>
       {({ rules }) =>
         rules.length === 0 ? (
-          <Empty title="No call is always allowed.">
-            At a terminal: <Command>svc approvals rules</Command>
+          <Empty title="No standing permissions">
+            In a terminal: <Command>svc approvals rules</Command>
           </Empty>
         ) : (
           <ul class="cards">

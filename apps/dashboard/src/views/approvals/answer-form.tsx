@@ -31,7 +31,7 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
     const body = { approved, ...(approved && { holds }), ...(feedback.trim() !== "" && { feedback }) };
     try {
       await api.call(path`/api/approvals/${run}/${step}`, { method: "POST", body });
-      announcer.say(`${approved ? SAID[holds] : "Rejected"}: ${title}`);
+      announcer.say(`${approved ? SAID[holds] : "Rejected"}: ${title}`, run);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "APPROVAL_RESOLVED") throw error;
       // Nothing went wrong. The card will show the answer in a moment; this says whose buttons were too late.
@@ -55,7 +55,7 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
   });
   return (
     <div class="answer-form" ref={form}>
-      <label for={id}>Feedback, if any</label>
+      <label for={id}>Feedback (optional)</label>
       <input
         id={id}
         value={feedback}
@@ -86,14 +86,14 @@ interface LongerProps {
 function Longer({ approval: { n, title, detail, offers }, busy, onChoose }: LongerProps) {
   const { conversation, always, reason } = offers;
   if (conversation === null && always === null) {
-    return reason === null ? null : <p class="hint">It can be allowed once only. {visible(reason)}</p>;
+    return reason === null ? null : <p class="hint">This call can be allowed only once. {visible(reason)}</p>;
   }
   return (
     <details class="longer">
       <summary>Allow for longer</summary>
       {conversation !== null && (
         <div class="offer">
-          <p>In this conversation, without asking again, exactly:</p>
+          <p>In this conversation, allow exactly this without asking again:</p>
           <Pattern text={conversation} />
           <Button
             label={`Allow in this conversation #${n}: ${title}`}
@@ -107,8 +107,8 @@ function Longer({ approval: { n, title, detail, offers }, busy, onChoose }: Long
       {always !== null && (
         <div class="offer">
           <p>
-            In every conversation of the agent <code>{visible(detail?.agent ?? "")}</code>, until it is revoked,
-            exactly:
+            In every conversation of the agent <code>{visible(detail?.agent ?? "")}</code>, allow exactly this until you
+            revoke it:
           </p>
           <Pattern text={always} />
           <Button label={`Always allow #${n}: ${title}`} busy={busy} onPress={() => onChoose("always")}>

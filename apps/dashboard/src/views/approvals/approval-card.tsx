@@ -11,9 +11,9 @@ import { AnswerForm } from "./answer-form.tsx";
 import { Call } from "./call-detail.tsx";
 
 const ORIGINS = {
-  external: "an outside workflow",
-  sop: "a step of a procedure",
-  tool: "a tool call of the agent",
+  external: "Outside workflow",
+  sop: "Procedure step",
+  tool: "Tool call",
 } as const;
 
 export function ApprovalCard({ approval }: { readonly approval: Approval }) {
@@ -45,16 +45,17 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
         <Call detail={approval.detail} title={title} />
       )}
       <p class="hint">
-        {ORIGINS[origin]}, asked by <Name>{by}</Name> <Ago at={at} />
+        {ORIGINS[origin]}, requested by <Name>{by}</Name> <Ago at={at} />
         {status === "waiting" && (
           <>
-            , expires <Ago at={until} />
+            {" · expires "}
+            <Ago at={until} />
           </>
         )}
         {origin === "sop" && (
           <>
             {" · "}
-            <a href={hrefOf("runs", runId)}>the run</a>
+            <a href={hrefOf("runs", runId)}>Open the run</a>
           </>
         )}
       </p>
@@ -88,7 +89,7 @@ function Asked({ approval: { prompts } }: { readonly approval: Approval }) {
   if (prompts.length === 0) return null;
   return (
     <p class="hint">
-      Also asked in{" "}
+      Also requested in{" "}
       {prompts.map(({ channel, conversation }, index) => (
         <>
           {index === 0 ? "" : ", "}
@@ -105,8 +106,8 @@ function Answered({ approval: { answer } }: { readonly approval: Approval }) {
     <>
       <p class="answer">
         <Name>{answer.by}</Name>, by {plain(answer.via)}, <Ago at={answer.at} />
-        {answer.holds === "conversation" && ", for the conversation"}
-        {answer.holds === "always" && ", for always"}
+        {answer.holds === "conversation" && ", for this conversation"}
+        {answer.holds === "always" && ", always"}
       </p>
       {answer.feedback === null ? null : <Prose>{answer.feedback}</Prose>}
     </>

@@ -44,7 +44,7 @@ export function Approvals() {
 function Settled({ approvals }: { readonly approvals: readonly Approval[] }) {
   // Those that wait are above; the service can't leave them out of a list of all.
   const settled = approvals.filter(({ status }) => status !== "waiting");
-  if (settled.length === 0) return <Empty title="Nothing was settled here yet." />;
+  if (settled.length === 0) return <Empty title="No answered approvals yet" />;
   return (
     <ul class="cards">
       {settled.map((approval) => (

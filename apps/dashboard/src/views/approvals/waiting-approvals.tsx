@@ -19,8 +19,8 @@ export function WaitingApprovals({ most }: { readonly most?: number }) {
       <Shown read={page}>
         {({ approvals }) =>
           approvals.length === 0 ? (
-            <Empty title="Nothing waits for a yes.">
-              At a terminal: <Command>svc approvals list</Command>
+            <Empty title="No pending approvals">
+              In a terminal: <Command>svc approvals list</Command>
             </Empty>
           ) : (
             <>

@@ -24,7 +24,7 @@ export function ChatRow({ chat, isCurrent }: Props) {
         <BriefAgo at={at} />
       </span>
       <span class="chat-preview" dir="auto">
-        {running ? <span class="working">answers</span> : plainPreview(preview)}
+        {running ? <span class="working">answering</span> : plainPreview(preview)}
       </span>
       <span class="chat-marks">
         {pinned && <Icon name="pin" label="pinned" />}

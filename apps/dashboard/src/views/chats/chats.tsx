@@ -113,8 +113,8 @@ function List({ archived, current }: { readonly archived: boolean; readonly curr
   const rows = useMemo(() => listRows(page?.sessions ?? NONE, now), [page, now]);
   return (
     <>
-      <Problem error={error} what={page === undefined ? "" : "What you see may be old."} />
-      {page === undefined && error === undefined && <p class="reading">Reading…</p>}
+      <Problem error={error} what={page === undefined ? "" : "This may be out of date."} />
+      {page === undefined && error === undefined && <p class="reading">Loading…</p>}
       {page?.sessions.length === 0 && <Nothing archived={archived} />}
       {rows.length > 0 && (
         <VirtualRows
@@ -135,7 +135,7 @@ function Nothing({ archived }: { readonly archived: boolean }) {
   if (archived)
     return <Empty title="Nothing is archived">Archived conversations come back with their next message.</Empty>;
   return (
-    <Empty title={device?.scope === "operator" ? "No conversations yet" : "This device has had no conversation"}>
+    <Empty title={device?.scope === "operator" ? "No conversations yet" : "No conversations of this device yet"}>
       {device?.scope === "operator" && <a href={hrefOf("chat")}>Start a chat</a>}
     </Empty>
   );

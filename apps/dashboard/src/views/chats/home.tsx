@@ -13,7 +13,7 @@ export function Home() {
   return (
     <>
       <Heading title="Select a conversation" />
-      <p class="hint">This device reads along and does not write.</p>
+      <p class="hint">This device can read conversations, not write.</p>
     </>
   );
 }

@@ -81,9 +81,9 @@ export function SearchResults({ query }: { readonly query: string }) {
       <p class="unseen" role="status">
         {answered === query && page !== undefined ? `${page.results.length} results` : ""}
       </p>
-      {page === undefined && error === undefined && <p class="reading">Reading…</p>}
+      {page === undefined && error === undefined && <p class="reading">Loading…</p>}
       {page?.results.length === 0 && answered === query && (
-        <Empty title="No message has all of these words">A phrase stands in double quotes.</Empty>
+        <Empty title="No message has all of these words">Put a phrase in double quotes.</Empty>
       )}
       <ul class="found" aria-label="Results">
         {page?.results.map((found) => (

@@ -36,12 +36,10 @@ export function Events() {
         {paused === undefined ? null : <span role="status">Paused; {count(missed, "newer event")}.</span>}
       </div>
       {shown.length === 0 ? (
-        <Empty
-          title={now.length === 0 ? "Nothing has happened since this page was opened." : "Nothing fits the filter."}
-        >
+        <Empty title={now.length === 0 ? "No events since this page was opened" : "No events match the filter"}>
           {now.length === 0 && (
             <>
-              Make something happen: <Command>svc chat</Command>
+              Send a message: <Command>svc chat</Command>
             </>
           )}
         </Empty>

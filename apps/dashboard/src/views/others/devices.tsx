@@ -23,14 +23,14 @@ const COLUMNS: readonly Column<PairedDevice>[] = [
     label: "Device",
     cell: ({ name, current }) => (
       <>
-        <Name>{name}</Name> {current && <span class="mark">this one</span>}
+        <Name>{name}</Name> {current && <span class="mark">this device</span>}
       </>
     ),
   },
   { label: "Signed in", cell: (device) => <SignIns device={device} /> },
-  { label: "May", cell: ({ scope }) => scope, narrow: true },
+  { label: "Access", cell: ({ scope }) => scope, narrow: true },
   { label: "Paired", cell: ({ created_at: at }) => <Ago at={at} />, narrow: true },
-  { label: "Seen", cell: ({ last_seen_at: at }) => (at === null ? "never" : <Ago at={at} />), narrow: true },
+  { label: "Last seen", cell: ({ last_seen_at: at }) => (at === null ? "never" : <Ago at={at} />), narrow: true },
   { label: "Change", cell: (device) => <Change device={device} />, narrow: true },
 ];
 
@@ -42,19 +42,19 @@ export function Devices() {
         <AddDevice />
       </Heading>
       <p>
-        A code lets one more device in. Make one here, or where the service runs:{" "}
+        Pair another device with a code. Create one here, or on the machine of the service:{" "}
         <Command>svc pair --name "a name"</Command>
       </p>
       <Shown read={devices}>
         {({ devices: rows }) =>
           rows.length === 0 ? (
-            <Empty title="No device is paired." />
+            <Empty title="No paired devices" />
           ) : (
             <Table label="Paired devices" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
           )
         }
       </Shown>
-      <Section title="Notifications of this browser">
+      <Section title="Notifications">
         <NotificationSwitch />
         <PushSwitch />
       </Section>
@@ -65,7 +65,7 @@ export function Devices() {
 /** Each browser by itself: one that was lost is signed out, and the others stay. */
 function SignIns({ device: { id, sessions } }: { readonly device: PairedDevice }) {
   const { api, live } = useServices();
-  if (sessions.length === 0) return <span class="hint">nowhere</span>;
+  if (sessions.length === 0) return <span class="hint">not signed in</span>;
   return (
     <ul class="bare sign-ins">
       {sessions.map((session) => (
@@ -89,7 +89,7 @@ function SignIns({ device: { id, sessions } }: { readonly device: PairedDevice }
           >
             <p>
               {session.browser} is signed out at once. The device stays paired.
-              {session.current && " It is the page you look at."}
+              {session.current && " It is this page."}
             </p>
           </Confirmed>
         </li>
@@ -110,8 +110,8 @@ function Change({ device: { id, name, current } }: { readonly device: PairedDevi
       </Button>
       <Confirmed text="Revoke" label={`Revoke ${name}`} question="Revoke this device?" act={revoke}>
         <p>
-          <Name>{name}</Name>: its token, its turns and its connections end at once, for good.
-          {current && " It is the one you look at: you will be signed out."}
+          <Name>{name}</Name>: its token, turns and connections end at once. This cannot be undone.
+          {current && " It is the device you are using: you will be signed out."}
         </p>
       </Confirmed>
       {isRenaming && (

@@ -98,7 +98,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
   return (
     <form class="chat-box" onSubmit={submit}>
       <Problem error={isWanted ? undefined : sending.error} what="Not sent." />
-      <Problem error={stop.error} what="It could not be stopped." />
+      <Problem error={stop.error} what="Not stopped." />
       <Problem error={voice.error} />
       {answer !== undefined && (
         <p class="prose" role="status">
@@ -136,7 +136,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
         )}
       </div>
       <p class="hint" id={`${id}-hint`}>
-        {isWanted ? "It is sent as soon as there is a connection." : (holdOf(picked) ?? hintOf(isReply, isBusy))}
+        {isWanted ? "The message is sent when the connection is back." : (holdOf(picked) ?? hintOf(isReply, isBusy))}
       </p>
     </form>
   );
@@ -174,13 +174,13 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
 
 function holdOf({ isUploading, hasFailed }: PickedFiles): string | undefined {
   if (hasFailed) return "Remove the file that failed, then send.";
-  return isUploading ? "Files are being uploaded; then the message can be sent." : undefined;
+  return isUploading ? "Uploading files. The message can be sent when they are there." : undefined;
 }
 
 function hintOf(isReply: boolean, isBusy: boolean): string {
-  if (isReply) return "Sent to the people of this conversation as the agent's answer, and noted in the audit log.";
-  if (isBusy) return "Enter sends the message behind the answer that runs.";
-  return "Enter sends, Shift and Enter begins a new line.";
+  if (isReply) return "Sent to the people in this conversation as the agent, and recorded in the audit log.";
+  if (isBusy) return "Enter queues the message behind the current answer.";
+  return "Enter sends, Shift+Enter starts a new line, / lists commands.";
 }
 
 /** Not `randomUUID`: a page that came by plain HTTP does not have it. */

@@ -87,7 +87,9 @@ function Known({ info }: { readonly info: Info }) {
                 onStop={stop}
               />
             ) : (
-              <p class="hint">{mayOperate ? "A procedure has this conversation." : "This device may only read."}</p>
+              <p class="hint">
+                {mayOperate ? "This conversation belongs to a procedure run." : "This device can only read."}
+              </p>
             )}
           </Thread>
         )}

@@ -12,7 +12,7 @@ import { WaitingNote } from "./waiting.tsx";
 
 export function Message({ message, conversation }: { readonly message: Kept; readonly conversation: string }) {
   const { turn_id: turn, role, text, files, at, calls, kind, author, state } = message;
-  const aside = state === "waiting" ? "waits for the answer before it" : <Ago at={at} />;
+  const aside = state === "waiting" ? "queued behind the current answer" : <Ago at={at} />;
   if (kind === "continue" && role === "user") {
     return (
       <li class="note" data-turn={turn}>
@@ -29,7 +29,7 @@ export function Message({ message, conversation }: { readonly message: Kept; rea
       ))}
       <MessageFiles conversation={conversation} files={files} />
       {text === "" ? null : isUser ? <Prose>{text}</Prose> : <Markdown text={text} />}
-      {kind === "by_hand" && !isUser && <p class="hint">Sent by hand, as the agent's answer.</p>}
+      {kind === "by_hand" && !isUser && <p class="hint">Sent by hand as the agent.</p>}
     </Bubble>
   );
 }
@@ -42,8 +42,8 @@ function Writer({ author }: { readonly author: Author | null }) {
     case "device":
       return (
         <>
-          <Name>{author.name ?? "a removed device"}</Name>
-          {author.id === current?.id && <span class="mark"> this one</span>}
+          <Name>{author.name ?? "Removed device"}</Name>
+          {author.id === current?.id && <span class="mark"> this device</span>}
         </>
       );
     case "person":
@@ -93,7 +93,7 @@ export function Answering({
   readonly waiting?: Waiting | undefined;
 }) {
   return (
-    <Bubble role="assistant" writer="Agent" aside={<span class="working">{waiting ? "waits" : "answers"}</span>}>
+    <Bubble role="assistant" writer="Agent" aside={<span class="working">{waiting ? "retrying" : "answering"}</span>}>
       {parts.map((part, index) =>
         part.kind === "text" ? <Markdown key={index} text={part.text} /> : <LiveCall key={index} call={part} />,
       )}
@@ -103,7 +103,7 @@ export function Answering({
 }
 
 function LiveCall({ call: { tool, ok, isRejected } }: { readonly call: Extract<LivePart, { kind: "call" }> }) {
-  const state = ok === undefined ? "works" : ok ? "done" : isRejected ? "rejected" : "failed";
+  const state = ok === undefined ? "running" : ok ? "done" : isRejected ? "rejected" : "failed";
   return (
     <p class="call">
       <Badge state={state} busy={ok === undefined} /> <code>{tool}</code>

@@ -34,6 +34,7 @@ export function NewChat() {
   return (
     <>
       <Heading title="New chat" keepsFocus start={<BackToChats />} />
+      <p class="hint new-chat">Ask a question or attach a file.</p>
       <ul class="bare suggestions" aria-label="Suggestions">
         {SUGGESTIONS.map((text) => (
           <li key={text}>

@@ -57,7 +57,8 @@ export function useFollow(first: string | undefined, startsAway = false): Follow
     }
   }, [first]);
   useLayoutEffect(() => {
-    height.current = document.documentElement.scrollHeight;
+    // It is laid out for this: not at each piece of an answer that is followed.
+    if (!isFollowing.current) height.current = document.documentElement.scrollHeight;
   });
   return { isAway, toEnd };
 }

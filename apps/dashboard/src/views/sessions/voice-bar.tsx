@@ -43,5 +43,5 @@ export function VoiceBar({ voice: { state, seconds, finish, cancel } }: { readon
 const STATES = {
   asking: "Allow the microphone in the browser",
   recording: "Recording",
-  writing: "Writing down what was said",
+  writing: "Transcribing",
 } as const;

@@ -91,10 +91,7 @@ interface Telling {
 async function recording(signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
   // A page that came by plain HTTP has no microphone.
   if (navigator.mediaDevices === undefined || typeof MediaRecorder === "undefined") {
-    throw new ApiError(
-      "NO_MICROPHONE",
-      "The browser gives the microphone only to a page that came by HTTPS, or from this machine.",
-    );
+    throw new ApiError("NO_MICROPHONE", "Browsers allow the microphone only over HTTPS or at localhost.");
   }
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true }).catch((cause: unknown) => {
     throw refusal(cause);
@@ -126,7 +123,7 @@ function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond 
       finish();
     });
     recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
-    recorder.addEventListener("error", () => reject(new ApiError("NO_MICROPHONE", "The recording broke off.")));
+    recorder.addEventListener("error", () => reject(new ApiError("NO_MICROPHONE", "The recording was interrupted.")));
     recorder.addEventListener("stop", () => {
       clearInterval(timer);
       resolve(new Blob(pieces, { type: recorder.mimeType }));

@@ -12,7 +12,7 @@ export function WaitingNote({ waiting }: { readonly waiting: Waiting }) {
   useTick(TICK_MS, () => setNow(Date.now()));
   const left = Math.ceil((untilMs - now) / 1000);
   return (
-    <p class="waiting" role="status">
+    <p class="retry-note" role="status">
       <Name>{message}</Name> {/* Read out once, not every second. */}
       <span aria-live="off">{left > 0 ? `Trying again in ${left} s` : "Trying again"}</span>
       <span class="hint">{` (try ${attempt} of ${attempts})`}</span>

@@ -42,13 +42,13 @@ export function SignIn() {
         field={{ inputMode: "numeric", autoComplete: "one-time-code", maxLength: 16 }}
       />
       <p class="hint">
-        Make a code where the service runs: <Command>svc pair</Command>, or under Devices on a page that is signed in.
+        Create a code on the machine of the service: <Command>svc pair</Command>, or under Devices on a signed-in page.
       </p>
       <details>
         <summary>Use a token instead</summary>
         <SignInForm
           label="Token"
-          hint="Of a device that may operate or read. It is not kept."
+          hint="The token of an operator or read device. It is not stored."
           action="Sign in"
           credentialOf={(text) => ({ token: text.trim() })}
           field={{ type: "password", autoComplete: "off", maxLength: 200 }}
