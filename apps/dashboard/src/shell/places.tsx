@@ -30,6 +30,8 @@ const AllSettings = late(async () => (await settings()).AllSettings);
 const OneSection = late(async () => (await settings()).OneSection);
 const Changes = late(async () => (await settings()).Changes);
 
+const Hardware = late(async () => (await import("../views/hardware/hardware.tsx")).Hardware);
+
 export interface View {
   /** First word of its address. */
   readonly view: string;
@@ -84,6 +86,7 @@ export const PLACES: readonly Place[] = [
       { view: "inbox", label: "Inbox", List: Inbox, Detail: Mail, forOperators: true },
       { view: "events", label: "Live events", List: Events },
       { view: "audit", label: "Audit log", List: Audit, forOperators: true },
+      { view: "hardware", label: "Hardware", List: Hardware, forOperators: true, feature: "hardware-gpio" },
     ],
   },
   {
