@@ -27,6 +27,8 @@ export function topicsOf(type: string): readonly Topic[] {
     case "human_approval_request":
     case "human_approval_resolved":
       return ["approvals", "procedures", "audit"];
+    case "sop-change":
+      return ["procedures"];
     case "sop-run-start":
     case "sop-run-step":
     case "sop-run-end":

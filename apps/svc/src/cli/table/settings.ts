@@ -67,9 +67,18 @@ export const settings: readonly CommandEntry[] = [
   {
     usage: "hardware <action>",
     summary: "Find connected boards, and ask one what it can do",
-    options: [JSON_OPTION, CONFIG_OPTION],
-    examples: ["svc hardware discover", "svc hardware introspect pico0", "svc hardware introspect /dev/ttyACM0"],
-    actions: ["discover", "introspect <path>"],
+    options: [
+      ["--chip <chip>", "Of info: name of the chip or its board; default: what the chip says"],
+      JSON_OPTION,
+      CONFIG_OPTION,
+    ],
+    examples: [
+      "svc hardware discover",
+      "svc hardware introspect pico0",
+      "svc hardware introspect /dev/ttyACM0",
+      "svc hardware info --chip STM32F401RE",
+    ],
+    actions: ["discover", "introspect <path>", "info"],
     load: async () => (await import("../../commands/feature-command.ts")).featureCommand("hardware"),
   },
   {

@@ -66,6 +66,8 @@ export interface NativePins {
   readonly board: string;
   readPin(pin: number, options: ReadPinOptions): Promise<Level>;
   writePin(pin: number, value: Level, signal: AbortSignal): Promise<void>;
+  /** The level now, then each one that lasted as long as it must. Ends with the signal. Throws TOOL_*. */
+  watchPin(watch: Pick<PinWatch, "pin" | "debounceMs" | "pull">, signal: AbortSignal): AsyncIterable<Level>;
 }
 
 export const NATIVE_PINS: Capability<NativePins> = defineCapability("native-pins");
