@@ -9,7 +9,8 @@ export type Topic =
   | "procedures"
   | "audit"
   | "devices"
-  | "passkeys";
+  | "passkeys"
+  | "hardware";
 
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {
@@ -32,6 +33,8 @@ export function topicsOf(type: string): readonly Topic[] {
     case "sop-run-step":
     case "sop-run-end":
       return ["procedures", "audit"];
+    case "hardware-changed":
+      return ["hardware"];
     case "channel-health":
       return ["status"];
     default:

@@ -31,6 +31,7 @@ const AllSettings = late(async () => (await settings()).AllSettings);
 const OneSection = late(async () => (await settings()).OneSection);
 const Changes = late(async () => (await settings()).Changes);
 
+const Hardware = late(async () => (await import("../views/hardware/hardware.tsx")).Hardware);
 const watch = () => import("../views/watch/index.ts");
 const Usage = late(async () => (await watch()).Usage);
 const Logs = late(async () => (await watch()).Logs);
@@ -99,6 +100,7 @@ export const PLACES: readonly Place[] = [
       { view: "logs", label: "Logs", List: Logs, forOperators: true },
       { view: "doctor", label: "Checks", List: Doctor, forOperators: true },
       { view: "audit", label: "Audit log", List: Audit, forOperators: true },
+      { view: "hardware", label: "Hardware", List: Hardware, forOperators: true, feature: "hardware-gpio" },
     ],
   },
   {
