@@ -82,6 +82,7 @@ export interface Trigger {
 
 export interface Procedure {
   readonly name: string;
+  readonly enabled: boolean;
   readonly description: string;
   readonly version: string;
   readonly priority: string;
@@ -123,6 +124,9 @@ export interface Run {
   readonly ended_at: string | null;
   readonly error: string | null;
   readonly reason: string | null;
+  readonly test: boolean;
+  readonly retry_of: string | null;
+  readonly first_step: number;
 }
 
 export interface RunStep {
@@ -133,6 +137,8 @@ export interface RunStep {
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly output: unknown;
+  /** The earlier run in which it may have acted already. */
+  readonly acted_in: string | null;
   readonly approval: Approval | null;
 }
 

@@ -9,7 +9,8 @@ export type Topic =
   | "procedures"
   | "audit"
   | "devices"
-  | "passkeys";
+  | "passkeys"
+  | "hardware";
 
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {
@@ -26,10 +27,14 @@ export function topicsOf(type: string): readonly Topic[] {
     case "human_approval_request":
     case "human_approval_resolved":
       return ["approvals", "procedures", "audit"];
+    case "sop-change":
+      return ["procedures"];
     case "sop-run-start":
     case "sop-run-step":
     case "sop-run-end":
       return ["procedures", "audit"];
+    case "hardware-changed":
+      return ["hardware"];
     case "channel-health":
       return ["status"];
     default:

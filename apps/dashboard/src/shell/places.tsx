@@ -13,6 +13,7 @@ import { Devices } from "../views/others/devices.tsx";
 import { Features } from "../views/others/features.tsx";
 import { Overview } from "../views/overview/overview.tsx";
 import { Passkeys } from "../views/passkeys/passkeys.tsx";
+import { Calendar } from "../views/procedures/calendar.tsx";
 import { Procedure } from "../views/procedures/procedure.tsx";
 import { Procedures } from "../views/procedures/procedures.tsx";
 import { Run } from "../views/procedures/run.tsx";
@@ -29,6 +30,15 @@ const OneChannel = late(async () => (await settings()).OneChannel);
 const AllSettings = late(async () => (await settings()).AllSettings);
 const OneSection = late(async () => (await settings()).OneSection);
 const Changes = late(async () => (await settings()).Changes);
+
+const Hardware = late(async () => (await import("../views/hardware/hardware.tsx")).Hardware);
+const watch = () => import("../views/watch/index.ts");
+const Usage = late(async () => (await watch()).Usage);
+const Logs = late(async () => (await watch()).Logs);
+const Doctor = late(async () => (await watch()).Doctor);
+const writing = () => import("../views/procedures/writing.ts");
+const NewProcedure = late(async () => (await writing()).NewProcedure);
+const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);
 
 export interface View {
   /** First word of its address. */
@@ -72,6 +82,9 @@ export const PLACES: readonly Place[] = [
     icon: "flow",
     views: [
       { view: "procedures", label: "Procedures", List: Procedures, Detail: Procedure },
+      { view: "calendar", label: "Calendar", List: Calendar },
+      { view: "new-procedure", List: NewProcedure, forOperators: true },
+      { view: "edit-procedure", Detail: ProcedureEditor, forOperators: true },
       { view: "runs", Detail: Run, forOperators: true },
     ],
   },
@@ -82,8 +95,12 @@ export const PLACES: readonly Place[] = [
     views: [
       { view: "overview", label: "Overview", List: Overview },
       { view: "inbox", label: "Inbox", List: Inbox, Detail: Mail, forOperators: true },
+      { view: "usage", label: "Usage", List: Usage, forOperators: true },
       { view: "events", label: "Live events", List: Events },
+      { view: "logs", label: "Logs", List: Logs, forOperators: true },
+      { view: "doctor", label: "Checks", List: Doctor, forOperators: true },
       { view: "audit", label: "Audit log", List: Audit, forOperators: true },
+      { view: "hardware", label: "Hardware", List: Hardware, forOperators: true, feature: "hardware-gpio" },
     ],
   },
   {

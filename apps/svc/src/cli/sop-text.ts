@@ -3,6 +3,7 @@ import { minute } from "./moment.ts";
 
 export interface SopLine {
   readonly name: string;
+  readonly enabled: boolean;
   readonly description: string;
   readonly version: string;
   readonly priority: string;
@@ -49,6 +50,19 @@ export interface RunLine {
   readonly ended_at: string | null;
   readonly error: string | null;
   readonly reason: string | null;
+  readonly test: boolean;
+  readonly retry_of: string | null;
+}
+
+export interface Calendar {
+  readonly times: readonly {
+    readonly sop: string;
+    readonly expression: string;
+    readonly timezone: string | null;
+    readonly at: readonly string[];
+    readonly more: boolean;
+  }[];
+  readonly left: number;
 }
 
 export interface RunPage extends RunLine {
@@ -63,15 +77,35 @@ export interface RunPage extends RunLine {
 
 export const sopRow = (sop: SopLine): string[] => [
   sop.name,
-  sop.problem === null ? sop.execution_mode : `${sop.execution_mode}, the newest version is wrong`,
+  [sop.execution_mode, ...(sop.enabled ? [] : ["disabled"]), ...(sop.problem === null ? [] : [WRONG])].join(", "),
   [...new Set(sop.triggers.map(({ type }) => type))].join(" "),
   sop.last_run === null ? "never ran" : `last ${statusText(sop.last_run)}, ${minute(sop.last_run.started_at)}`,
 ];
+
+const WRONG = "the newest version is wrong";
+
+/** Each start on a line, in the order of time. */
+export function calendarText({ times, left }: Calendar): string {
+  const lines = times
+    .flatMap(({ sop, expression, timezone, at, more }) =>
+      at.map((moment, index) => {
+        const isCut = more && index === at.length - 1;
+        return {
+          moment,
+          line: `${minute(moment)}  ${sop}  ${expression} ${timezone ?? "UTC"}${isCut ? "  and so on" : ""}`,
+        };
+      }),
+    )
+    .toSorted((one, other) => one.moment.localeCompare(other.moment))
+    .map(({ line }) => line);
+  return [...lines, ...(left > 0 ? [`and ${left} more triggers`] : [])].join("\n");
+}
 
 export function sopPage(sop: SopLine): string {
   const fact = (name: string, value: string | number): string => `  ${name.padEnd(15)}${value}`;
   return [
     `${sop.name} ${sop.version}`.trim(),
+    ...(sop.enabled ? [] : ["disabled: nothing starts it but svc sop test"]),
     ...(sop.description === "" ? [] : [sop.description]),
     ...(sop.problem === null ? [] : [`THE NEWEST VERSION IS WRONG, this is the last good one: ${sop.problem}`]),
     "",
@@ -109,7 +143,7 @@ export const runRow = (run: RunLine): string[] => [
   run.sop,
   statusText(run),
   minute(run.started_at),
-  `started by ${run.started_by}`,
+  `${run.test ? "test " : ""}started by ${run.started_by}`,
 ];
 
 export function runPage(run: RunPage): string {
@@ -119,7 +153,8 @@ export function runPage(run: RunPage): string {
   });
   const last = run.steps.findLast(({ output }) => output !== null)?.output;
   return [
-    `${run.id}: ${run.sop}, ${statusText(run)}`,
+    `${run.id}: ${run.sop}, ${statusText(run)}${run.test ? ", a test" : ""}`,
+    ...(run.retry_of === null ? [] : [`  goes on from ${run.retry_of}`]),
     `  started ${minute(run.started_at)} by ${run.started_by}`,
     ...(run.ended_at === null ? [] : [`  ended ${minute(run.ended_at)}`]),
     ...(run.reason === null ? [] : [`  ${run.reason}`]),

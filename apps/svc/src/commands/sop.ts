@@ -1,9 +1,19 @@
-/** `svc sop list|show|validate|run|runs|cancel`: procedures and their runs. Only `run` needs a daemon. */
+/** `svc sop …`: procedures and their runs. Only what starts a run needs a daemon. */
 import { EXIT, SvcError } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
-import { type RunLine, runPage, type RunPage, runRow, type SopLine, sopPage, sopRow } from "../cli/sop-text.ts";
+import {
+  type Calendar,
+  calendarText,
+  type RunLine,
+  runPage,
+  type RunPage,
+  runRow,
+  type SopLine,
+  sopPage,
+  sopRow,
+} from "../cli/sop-text.ts";
 import type { Call } from "../service/backend.ts";
 import { callHere } from "../service/handlers/call-here.ts";
 import { placeOf } from "../service/handlers/place.ts";
@@ -17,20 +27,45 @@ export async function run(context: CommandContext): Promise<number> {
 
 type Action = (context: CommandContext, call: Call, name: string) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { list, show, validate, run: start, runs, cancel };
+const writing =
+  (name: "create" | "edit" | "duplicate" | "enable" | "disable"): Action =>
+  async (...asked) =>
+    (await import("./sop-writing.ts"))[name](...asked);
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  list,
+  show,
+  validate,
+  new: writing("create"),
+  edit: writing("edit"),
+  duplicate: writing("duplicate"),
+  enable: writing("enable"),
+  disable: writing("disable"),
+  run: start,
+  test: start,
+  runs,
+  retry,
+  cancel,
+  calendar,
+};
 
 /** What an action does not look at would be believed to have been obeyed. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  runs: ["status", "limit"],
+  new: ["toml", "markdown"],
+  edit: ["toml", "markdown"],
+  runs: ["status", "limit", "source", "tests"],
   run: ["payload", "wait"],
+  test: ["payload", "wait", "trigger"],
+  retry: ["step"],
+  calendar: ["days"],
   cancel: ["yes"],
 };
 
 function checkOptions({ options }: CommandContext, action: string): void {
-  for (const name of ["payload", "status", "limit"]) {
-    if (options.text(name) !== undefined && !OPTIONS[action]?.includes(name)) throw notHere(name, action);
+  for (const name of new Set(Object.values(OPTIONS).flat())) {
+    const isGiven = options.text(name) !== undefined || options.flag(name);
+    if (isGiven && name !== "yes" && !OPTIONS[action]?.includes(name)) throw notHere(name, action);
   }
-  if (options.flag("wait") && action !== "run") throw notHere("wait", action);
 }
 
 const notHere = (option: string, action: string): SvcError =>
@@ -52,7 +87,7 @@ interface Broken {
   readonly problem: string;
 }
 
-const NONE = "there is no procedure\nOne is a folder sops/<name> in the workspace with SOP.toml and SOP.md.";
+const NONE = "there is no procedure\nWrite one with: svc sop new <name>";
 
 async function show(context: CommandContext, call: Call, name: string): Promise<number> {
   const told = (await call({ name: "sop-show", body: { name } })) as unknown as { sop?: SopLine; run?: RunPage };
@@ -85,12 +120,19 @@ const judgement = ({ name, problems, warnings }: Judged): string =>
 
 async function start(context: CommandContext, call: Call, name: string): Promise<number> {
   const { options } = context;
+  const isTest = context.args[0] === "test";
   const payload = options.text("payload");
+  const trigger = numberOf(context, "trigger", 1, 100);
   if (payload !== undefined && !isJson(payload)) throw new SvcError("USAGE", "--payload takes JSON.");
   const json = options.flag("json");
   const done = (await call({
-    name: "sop-run",
-    body: { name, wait: options.flag("wait"), ...(payload !== undefined && { payload }) },
+    name: isTest ? "sop-test" : "sop-run",
+    body: {
+      name,
+      wait: options.flag("wait"),
+      ...(payload !== undefined && { payload }),
+      ...(trigger !== undefined && { trigger: trigger - 1 }),
+    },
     onEvent: (event) => {
       const line = json ? undefined : progress(event as unknown as RunEvent);
       if (line !== undefined) context.print(printable(line));
@@ -98,7 +140,10 @@ async function start(context: CommandContext, call: Call, name: string): Promise
   })) as unknown as RunPage;
   if (json) context.printJson(done);
   else if (options.flag("wait")) context.print(printable(runPage(done)));
-  else context.print(printable(`${done.id} has started; follow it with: svc sop show ${done.id}`));
+  else
+    context.print(
+      printable(`${isTest ? "the test " : ""}${done.id} has started; follow it with: svc sop show ${done.id}`),
+    );
   return done.status === "failed" || done.status === "cancelled" ? EXIT.failure : EXIT.ok;
 }
 
@@ -121,6 +166,45 @@ function isJson(text: string): boolean {
   }
 }
 
+/** Throws USAGE for what is no number of the range. */
+function numberOf({ options }: CommandContext, name: string, least: number, most: number): number | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new SvcError("USAGE", `--${name} takes a whole number from ${least} to ${most}.`);
+}
+
+async function retry(context: CommandContext, call: Call, id: string): Promise<number> {
+  const step = numberOf(context, "step", 1, 200) ?? (await stepToRetry(call, id));
+  const told = (await call({ name: "sop-retry", body: { run: id, step } })) as unknown as RunLine & { asks: number[] };
+  if (context.options.flag("json")) context.printJson(told);
+  else {
+    const asks =
+      told.asks.length === 0 ? "" : `\nMay have acted already, so waits for a yes: step ${told.asks.join(", ")}`;
+    context.print(printable(`${told.id} goes on from step ${step}; follow it with: svc sop show ${told.id}${asks}`));
+  }
+  return EXIT.ok;
+}
+
+/** The one that it ended at. */
+async function stepToRetry(call: Call, id: string): Promise<number> {
+  const { run } = (await call({ name: "sop-show", body: { name: id } })) as unknown as { run?: RunPage };
+  if (!run) throw new SvcError("SOP_RUN_UNKNOWN", undefined, { hint: "See: svc sop runs" });
+  return run.step;
+}
+
+async function calendar(context: CommandContext, call: Call, name: string): Promise<number> {
+  const days = numberOf(context, "days", 1, 31) ?? 7;
+  const told = (await call({
+    name: "sop-calendar",
+    body: { days, ...(name !== "" && { name }) },
+  })) as unknown as Calendar;
+  if (context.options.flag("json")) context.printJson(told);
+  else context.print(told.times.length === 0 ? `cron starts nothing in ${days} days` : printable(calendarText(told)));
+  return EXIT.ok;
+}
+
 async function runs(context: CommandContext, call: Call, name: string): Promise<number> {
   const { options } = context;
   const status = options.text("status");
@@ -129,6 +213,8 @@ async function runs(context: CommandContext, call: Call, name: string): Promise<
     ...(name !== "" && { name }),
     ...(status !== undefined && { status }),
     ...(limit !== undefined && { limit }),
+    ...(options.text("source") !== undefined && { source: options.text("source")! }),
+    ...(options.flag("tests") && { test: true }),
   };
   const told = (await call({ name: "sop-runs", body })) as unknown as { runs: RunLine[] };
   if (options.flag("json")) context.printJson(told);

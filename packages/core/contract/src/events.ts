@@ -154,6 +154,8 @@ export type SopEvent =
       readonly mode: string;
       /** For a person: what started it. */
       readonly startedBy: string;
+      /** Of a test run. */
+      readonly isTest?: true;
     }
   | {
       readonly type: "sop-run-step";
@@ -162,6 +164,8 @@ export type SopEvent =
       /** From 1. */
       readonly step: number;
       readonly status: "running" | "waiting_approval" | "completed" | "failed";
+      /** Of a test run. */
+      readonly isTest?: true;
     }
   | {
       readonly type: "sop-run-end";
@@ -170,7 +174,11 @@ export type SopEvent =
       readonly status: "completed" | "failed" | "cancelled";
       readonly error: ErrorCode | undefined;
       readonly durationMs: number;
-    };
+      /** Of a test run. */
+      readonly isTest?: true;
+    }
+  /** Files of procedures were read anew. */
+  | { readonly type: "sop-change" };
 
 /** The state of a channel's feature has changed. */
 export interface ChannelHealthEvent {

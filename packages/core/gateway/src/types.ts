@@ -1,10 +1,11 @@
 /** What the gateway is given, and what it gives back. */
-import type { ClientId, Clock, Exposition, Logger, Speech } from "@svc/contract";
+import type { ClientId, Clock, Exposition, Json, Logger, Speech } from "@svc/contract";
 import type { Attachments, Mailbox, Messaging, SessionService, TurnRunner } from "@svc/agent";
 import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRoute } from "@svc/kernel";
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
 import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
 import type { FeaturePath } from "./api/feature-paths.ts";
+import type { Operations } from "./api/operations.ts";
 import type { Reports } from "./api/reports.ts";
 import type {
   ChangeBody,
@@ -16,6 +17,7 @@ import type {
   SettingsVersion,
   TryBody,
 } from "./api/settings-specs.ts";
+import type { DraftBody as SopDraftBody, SaveBody as SopSaveBody } from "./api/sop-desk-specs.ts";
 import type { IngressPath } from "./ingress/ingress-paths.ts";
 import type { CrowdLimits } from "./streams/crowd.ts";
 import type { PairingLinks } from "./pairing/link.ts";
@@ -121,8 +123,17 @@ export interface SettingsAdmin {
 /** What the gateway asks of procedures. */
 export type GatewaySops = Pick<
   Sops,
-  "hasPath" | "dispatchIn" | "run" | "list" | "broken" | "runs" | "readRun" | "cancel"
+  "hasPath" | "dispatchIn" | "run" | "test" | "retry" | "calendar" | "list" | "broken" | "runs" | "readRun" | "cancel"
 > & { readonly audit: Pick<Sops["audit"], "list"> };
+
+/** Where procedures are written. Rejects with SOP_*, STORE_*. */
+export interface SopAuthor {
+  read(name: string): Promise<Json>;
+  check(draft: SopDraftBody): Promise<Json>;
+  save(name: string, files: SopSaveBody, by: string): Promise<Json>;
+  duplicate(name: string, copy: string, by: string): Promise<Json>;
+  setEnabled(name: string, enabled: boolean, by: string): Promise<Json>;
+}
 
 export interface GatewayDeps extends GatewaySettings, Reports {
   readonly store: GatewayStore;
@@ -139,7 +150,9 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly approvals: GatewayApprovals;
   readonly policyRules: PolicyRules;
   readonly settingsAdmin: SettingsAdmin;
+  readonly operations: Operations;
   readonly sops: GatewaySops;
+  readonly sopAuthor: SopAuthor;
   readonly channelEvents: ChannelEvents;
   readonly pageSessions: PageSessionStore;
   /** What push messages need of the outside. */

@@ -4,10 +4,13 @@ import type {
   BrokenSop,
   Dispatched,
   Pending,
+  SopCalendar,
   SopDefinition,
+  SopRetry,
   SopRunDetail,
   SopRunFilter,
   SopRunPage,
+  SopSample,
   SopSummary,
   SopTriggerEvent,
   Starter,
@@ -65,6 +68,32 @@ export class FakeSops implements GatewaySops {
     const run = { ...runOf("run-3", 3, name, "pending"), payload, startedBy: by };
     this.runRows.push(run);
     return run;
+  }
+
+  async test(name: string, { payload }: SopSample, { by }: Starter): Promise<SopRun> {
+    await Promise.resolve();
+    if (name !== "deploy") throw new SvcError("SOP_UNKNOWN");
+    if (this.fails) throw this.fails;
+    const run = { ...runOf("run-3", 3, name, "pending"), payload, startedBy: by, isTest: true };
+    this.runRows.push(run);
+    return run;
+  }
+
+  async retry(id: string, step: number, { by }: Starter): Promise<SopRetry> {
+    await Promise.resolve();
+    const old = this.runRows.find((one) => one.id === id);
+    if (!old) throw new SvcError("SOP_RUN_UNKNOWN");
+    if (this.fails) throw this.fails;
+    const run = { ...runOf("run-3", 3, old.sop, "pending"), startedBy: by, retryOf: id, firstStep: step };
+    this.runRows.push(run);
+    return { run, asks: [step] };
+  }
+
+  async calendar(days: number, sop = "deploy"): Promise<SopCalendar> {
+    await Promise.resolve();
+    if (this.unforeseen) throw this.unforeseen;
+    const times = { sop, expression: "0 3 * * *", timezone: undefined, atMs: [5_000], hasMore: true };
+    return { fromMs: 0, untilMs: days * 86_400_000, times: [times], left: 0 };
   }
 
   list(): readonly SopSummary[] {
@@ -164,6 +193,9 @@ const runOf = (id: string, n: number, sop: string, status: SopRun["status"]): So
   startedBy: "webhook /sop/deploy",
   startedByAgent: undefined,
   traceparent: undefined,
+  isTest: false,
+  retryOf: undefined,
+  firstStep: 1,
   startedAtMs: 1_000,
   endedAtMs: status === "completed" ? 3_000 : undefined,
   error: undefined,

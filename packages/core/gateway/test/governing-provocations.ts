@@ -10,6 +10,17 @@ const at =
 
 const LIMITED_CHANGES = { RATE_LIMITED: tooOften(241) };
 
+const NOT_WRITTEN: Partial<Record<ErrorCode, Provocation>> = {
+  ...LIMITED_CHANGES,
+  SOP_UNKNOWN: notWritten("SOP_UNKNOWN"),
+  SOP_INVALID: notWritten("SOP_INVALID"),
+  SOP_EXISTS: notWritten("SOP_EXISTS"),
+  SOP_CHANGED: notWritten("SOP_CHANGED"),
+  SOP_UNWRITABLE: notWritten("SOP_UNWRITABLE"),
+  STORE_FULL: notWritten("STORE_FULL"),
+  STORE_FAILED: notWritten("STORE_FAILED"),
+};
+
 const NOT_SAVED: Partial<Record<ErrorCode, Provocation>> = {
   ...LIMITED_CHANGES,
   SETTINGS_INVALID: notSaved("SETTINGS_INVALID"),
@@ -74,7 +85,37 @@ export const GOVERNING_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCod
     STORE_FULL: notSaved("STORE_FULL"),
     STORE_FAILED: notSaved("STORE_FAILED"),
   },
+  "GET /api/logs": { LOG_UNREADABLE: notDone("LOG_UNREADABLE") },
+  "POST /api/doctor": { RATE_LIMITED: tooOften(11) },
+  "POST /api/backups": {
+    RATE_LIMITED: tooOften(4),
+    BACKUP_FAILED: notDone("BACKUP_FAILED"),
+    BUSY: notDone("BUSY"),
+  },
+  "GET /api/sops/{name}": NOT_WRITTEN,
+  "PUT /api/sops/{name}": NOT_WRITTEN,
+  "PATCH /api/sops/{name}": NOT_WRITTEN,
+  "POST /api/sops/{name}/copies": NOT_WRITTEN,
+  "POST /api/sop-drafts": NOT_WRITTEN,
+  "POST /api/sops/{name}/test-runs": {
+    SOP_INVALID: notStarted("SOP_INVALID"),
+    SOP_NOT_TRIGGERED: notStarted("SOP_NOT_TRIGGERED"),
+    SOP_BUSY: notStarted("SOP_BUSY"),
+    STORE_FULL: notStarted("STORE_FULL"),
+    STORE_FAILED: notStarted("STORE_FAILED"),
+  },
+  "POST /api/sop-runs/{id}/retry": {
+    SOP_RUN_ACTIVE: notStarted("SOP_RUN_ACTIVE"),
+    SOP_RETRY_REFUSED: notStarted("SOP_RETRY_REFUSED"),
+    SOP_UNKNOWN: notStarted("SOP_UNKNOWN"),
+    SOP_INVALID: notStarted("SOP_INVALID"),
+    SOP_DISABLED: notStarted("SOP_DISABLED"),
+    SOP_BUSY: notStarted("SOP_BUSY"),
+    STORE_FULL: notStarted("STORE_FULL"),
+    STORE_FAILED: notStarted("STORE_FAILED"),
+  },
   "POST /api/sops/{name}/runs": {
+    SOP_DISABLED: notStarted("SOP_DISABLED"),
     SOP_BUSY: notStarted("SOP_BUSY"),
     STORE_FULL: notStarted("STORE_FULL"),
     STORE_FAILED: notStarted("STORE_FAILED"),
@@ -133,13 +174,21 @@ export const GOVERNING_SUCCESSES: Readonly<Record<string, readonly Provocation[]
   ],
   "POST /api/approvals/{run_id}/{step_id}": [asked({ body: '{"approved":false,"feedback":"not yet"}' })],
   "POST /api/sops/{name}/runs": [asked({ body: "" })],
-  "GET /api/sop-runs": [asked({ path: "/api/sop-runs?sop=deploy&status=running&limit=1&before=9" })],
+  "GET /api/sop-runs": [
+    asked({ path: "/api/sop-runs?sop=deploy&status=running&limit=1&before=9" }),
+    asked({ path: "/api/sop-runs?source=webhook&test=false" }),
+  ],
+  "GET /api/sop-calendar": [asked({ path: "/api/sop-calendar?days=31&sop=deploy" })],
+  "POST /api/sop-drafts": [asked({ body: '{"name":"new"}' })],
+  "POST /api/sops/{name}/test-runs": [asked({ body: "{}" })],
   "GET /api/sop-runs/{id}": [
     async (world) => {
       world.approvals.add({ runId: "run-2", stepId: "step-2", origin: "sop", status: "waiting" });
       return (await world.start()).ask();
     },
   ],
+  "GET /api/logs": [asked({ path: "/api/logs?level=warn&text=lost&channel=pager&limit=5&after=1:2:3" })],
+  "GET /api/usage": [asked({ path: "/api/usage?days=7" })],
   "GET /api/audit": [asked({ path: "/api/audit?limit=1&before=3" })],
   "POST /api/channel-events": [
     async (world) => {
@@ -177,6 +226,13 @@ function notSaved(code: ErrorCode): Provocation {
   };
 }
 
+function notDone(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.operations.fails = code;
+    return (await world.start()).ask();
+  };
+}
+
 function notSealed(code: ErrorCode): Provocation {
   return async (world) => {
     world.pushSecrets.fails = new SvcError(code);
@@ -196,6 +252,13 @@ function tooOften(count: number): Provocation {
   return async (world) => {
     await world.start();
     return times(count, () => world.ask());
+  };
+}
+
+function notWritten(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.sopAuthor.fails = code;
+    return (await world.start()).ask();
   };
 }
 

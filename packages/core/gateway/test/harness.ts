@@ -22,6 +22,7 @@ import { hashedSecret } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";
+import { FakeOperations } from "./fake-operations.ts";
 import { FakeSettings } from "./fake-settings.ts";
 import { FakeApprovals, FakePolicyRules } from "./fake-approvals.ts";
 import { FakeAttachments, FakeSpeech } from "./fake-attachments.ts";
@@ -29,6 +30,7 @@ import { FakeChannelEvents } from "./fake-channel-events.ts";
 import { FakeMailbox } from "./fake-mailbox.ts";
 import { FakePageSessions } from "./fake-page-sessions.ts";
 import { FakePushSecrets, FakePushService } from "./fake-push-service.ts";
+import { FakeSopAuthor } from "./fake-sop-author.ts";
 import { FakeSops } from "./fake-sops.ts";
 import { REPORTS } from "./reports.ts";
 import {
@@ -106,7 +108,9 @@ export class Harness {
   readonly approvals = new FakeApprovals();
   readonly policyRules = new FakePolicyRules();
   readonly settingsAdmin = new FakeSettings();
+  readonly operations = new FakeOperations();
   readonly sops = new FakeSops();
+  readonly sopAuthor = new FakeSopAuthor();
   readonly channelEvents = new FakeChannelEvents();
   /** Of the page's sign-ins. */
   readonly pageSessions = new FakePageSessions();
@@ -232,7 +236,9 @@ export class Harness {
       approvals: this.approvals,
       policyRules: this.policyRules,
       settingsAdmin: this.settingsAdmin,
+      operations: this.operations,
       sops: this.sops,
+      sopAuthor: this.sopAuthor,
       channelEvents: this.channelEvents,
       pageSessions: this.pageSessions,
       push: { secrets: this.pushSecrets, fetch: this.pushService.fetch, resolve: this.pushService.resolve },

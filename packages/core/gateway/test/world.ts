@@ -120,7 +120,23 @@ const STRICT: Readonly<Record<string, object>> = {
   "POST /api/settings/versions/{id}/undo": { revision: REVISION },
   "POST /api/settings/models": { edits: [] },
   "POST /api/settings/model-test": { edits: [], agent: "default" },
+  "POST /api/doctor": { security: true },
+  "POST /api/backups": {},
   "POST /api/settings/channel-test": { channel: "pager", to: "+49" },
+  "POST /api/sop-drafts": {
+    name: "deploy",
+    toml: "[sop]",
+    markdown: null,
+    edits: [
+      { path: ["sop", "priority"], value: "high" },
+      { step: 1, move: 2 },
+    ],
+  },
+  "PUT /api/sops/{name}": { toml: "[sop]", markdown: "## Steps", revision: REVISION },
+  "POST /api/sops/{name}/copies": { name: "copy" },
+  "PATCH /api/sops/{name}": { enabled: false },
+  "POST /api/sops/{name}/test-runs": { trigger: 0, payload: { a: 1 } },
+  "POST /api/sop-runs/{id}/retry": { step: 1 },
 };
 
 const isOfPage = ({ path }: RouteSpec): boolean => path.startsWith("/api/push");

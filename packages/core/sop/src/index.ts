@@ -1,6 +1,8 @@
 /** `@svc/sop`: procedures, their triggers and runs; approvals. */
 export type * from "./approvals/types.ts";
 export type * from "./channel-events/types.ts";
+export type { SavedSop, SopSave, SopSource } from "./desk/desk.ts";
+export type { SopDraft, SopEdit, SopText } from "./desk/draft.ts";
 export type * from "./library/types.ts";
 export type * from "./runs/types.ts";
 export { type ApprovalRegistry, createApprovals } from "./approvals/approvals.ts";
@@ -13,6 +15,7 @@ export { createAuditLog } from "./audit/audit-log.ts";
 export { createChannelEvents } from "./channel-events/channel-events.ts";
 export { approvalJson } from "./json/approval-json.ts";
 export { auditJson, runDetailJson, runJson } from "./json/run-json.ts";
+export { calendarJson } from "./json/calendar-json.ts";
 export { sopJson } from "./json/sop-json.ts";
 export type { CheckedSop } from "./library/definition.ts";
 export { createLibrary, type LibraryOptions } from "./library/library.ts";

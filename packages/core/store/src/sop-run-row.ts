@@ -31,6 +31,9 @@ export interface RunRow {
   error: ErrorCode | null;
   reason: string | null;
   traceparent: string | null;
+  test: number;
+  retry_of: string | null;
+  first_step: number;
 }
 
 export const runOf = (row: RunRow): SopRun => ({
@@ -51,4 +54,7 @@ export const runOf = (row: RunRow): SopRun => ({
   error: row.error ?? undefined,
   reason: row.reason ?? undefined,
   traceparent: row.traceparent ?? undefined,
+  isTest: row.test === 1,
+  retryOf: row.retry_of ?? undefined,
+  firstStep: row.first_step,
 });

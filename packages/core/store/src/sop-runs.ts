@@ -38,10 +38,11 @@ export class SopRunStore {
     this.#insertDefinition = db.prepare("INSERT OR IGNORE INTO sop_definitions (digest, definition) VALUES (?, ?)");
     this.#insert = db.prepare(
       `INSERT INTO sop_runs
-         (id, sop, definition, mode, source, topic, started_by, started_by_agent, key, fence, started_at, payload, traceparent)
-       VALUES (?, ?, (SELECT n FROM sop_definitions WHERE digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, sop, definition, mode, source, topic, started_by, started_by_agent, key, fence, started_at, payload, traceparent,
+          test, retry_of, first_step)
+       VALUES (?, ?, (SELECT n FROM sop_definitions WHERE digest = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.#insertActive = db.prepare("INSERT INTO sop_active VALUES (?, ?, 'pending', 1)");
+    this.#insertActive = db.prepare("INSERT INTO sop_active VALUES (?, ?, 'pending', ?)");
     this.#read = db.prepare(`${selectRuns("r")} WHERE r.id = ?`);
     this.#has = db.prepare("SELECT 1 FROM sop_runs WHERE id = ?");
     this.#byKey = db.prepare(`${selectRuns("r")} WHERE r.key = ?`);
@@ -53,8 +54,10 @@ export class SopRunStore {
     this.#update = db.prepare("UPDATE sop_active SET status = ?, step = ? WHERE n = ?");
     this.#deleteActive = db.prepare("DELETE FROM sop_active WHERE n = ? RETURNING sop, step");
     this.#end = db.prepare("INSERT INTO sop_ended VALUES (?, ?, ?, ?, ?, ?, ?)");
+    // A test delays no real run.
     this.#noteEnd = db.prepare(
-      "INSERT INTO sop_last_ends VALUES (?, ?) ON CONFLICT (sop) DO UPDATE SET ended_at = excluded.ended_at",
+      `INSERT INTO sop_last_ends SELECT sop, ? FROM sop_runs WHERE n = ? AND test = 0
+       ON CONFLICT (sop) DO UPDATE SET ended_at = excluded.ended_at`,
     );
     this.#fence = db.prepare("SELECT fence FROM sop_runs WHERE n = ?");
     // A name between `sop-` and `sop.` begins with `sop-`: the key's own order finds them.
@@ -65,8 +68,9 @@ export class SopRunStore {
     );
   }
 
-  /** Inside a transaction: begins as `pending`, at step 1. */
+  /** Inside a transaction: begins as `pending`, at its first step. */
   add(run: NewSopRun): SopRun {
+    const { isTest = false, retryOf, firstStep = 1 } = run;
     const definition = JSON.stringify(run.definition);
     const digest = createHash("sha256").update(definition).digest("hex");
     this.#insertDefinition.run(digest, definition);
@@ -85,12 +89,21 @@ export class SopRunStore {
       run.startedAtMs,
       run.payload,
       traceparent ?? null,
+      isTest ? 1 : 0,
+      retryOf ?? null,
+      firstStep,
     );
     const n = Number(lastInsertRowid);
-    this.#insertActive.run(n, run.sop);
+    this.#insertActive.run(n, run.sop, firstStep);
     const { key: _, fence: __, ...told } = run;
-    const begun = { status: "pending", step: 1, endedAtMs: undefined, error: undefined, reason: undefined } as const;
-    return { ...told, n, ...begun, traceparent };
+    const begun = {
+      status: "pending",
+      step: firstStep,
+      endedAtMs: undefined,
+      error: undefined,
+      reason: undefined,
+    } as const;
+    return { ...told, isTest, retryOf, firstStep, n, ...begun, traceparent };
   }
 
   read(id: string): SopRun | undefined {
@@ -145,7 +158,7 @@ export class SopRunStore {
     const was = this.#deleteActive.get(n) as { sop: string; step: number } | undefined;
     if (!was) return false;
     this.#end.run(n, was.sop, status, was.step, atMs, error ?? null, reason ?? null);
-    this.#noteEnd.run(was.sop, atMs);
+    this.#noteEnd.run(atMs, n);
     return true;
   }
 

@@ -51,3 +51,10 @@ export const SOP_STEP = `
   -- Appended to and never changed, and nothing of it is ever deleted.
   CREATE TABLE audit (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL, hash TEXT NOT NULL);
 `;
+
+/** Test runs, and runs that go on from a step of an earlier one. */
+export const SOP_RETRIES_STEP = `
+  ALTER TABLE sop_runs ADD COLUMN test INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sop_runs ADD COLUMN retry_of TEXT;
+  ALTER TABLE sop_runs ADD COLUMN first_step INTEGER NOT NULL DEFAULT 1;
+`;

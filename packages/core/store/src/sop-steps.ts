@@ -8,6 +8,7 @@ export class SopStepStore {
   readonly #end;
   readonly #of;
   readonly #output;
+  readonly #take;
 
   constructor(db: DatabaseSync) {
     this.#set = db.prepare(
@@ -16,7 +17,16 @@ export class SopStepStore {
     );
     this.#end = db.prepare("UPDATE sop_steps SET status = ?, ended_at = ?, output = ? WHERE run_n = ? AND step = ?");
     this.#of = db.prepare("SELECT * FROM sop_steps WHERE run_n = ? ORDER BY step");
+    this.#take = db.prepare(
+      `INSERT INTO sop_steps SELECT ?, step, status, started_at, ended_at, output FROM sop_steps
+       WHERE run_n = ? AND step < ? AND status = 'completed'`,
+    );
     this.#output = db.prepare("SELECT output FROM sop_steps WHERE run_n = ? AND step = ? AND status = 'completed'");
+  }
+
+  /** Inside a transaction: the finished steps before `firstStep` of another run are this one's too. */
+  takeOver(fromN: number, runN: number, firstStep: number): void {
+    this.#take.run(runN, fromN, firstStep);
   }
 
   /** Inside a transaction: it runs, or waits. When it was begun stays what it was. */

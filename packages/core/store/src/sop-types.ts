@@ -27,6 +27,12 @@ export interface SopRun {
   readonly error: ErrorCode | undefined;
   /** A sentence of ours. */
   readonly reason: string | undefined;
+  /** Started to try the procedure out. */
+  readonly isTest: boolean;
+  /** The run whose finished steps it took over; undefined: none. */
+  readonly retryOf: string | undefined;
+  /** The step that it began with, from 1: those before were taken over. */
+  readonly firstStep: number;
   /** W3C `traceparent` of what began it. */
   readonly traceparent: string | undefined;
 }
@@ -44,8 +50,12 @@ export interface SopStepRow {
 /** A run that begins. */
 export interface NewSopRun extends Omit<
   SopRun,
-  "n" | "status" | "step" | "endedAtMs" | "error" | "reason" | "traceparent"
+  "n" | "status" | "step" | "endedAtMs" | "error" | "reason" | "traceparent" | "isTest" | "retryOf" | "firstStep"
 > {
+  readonly isTest?: boolean;
+  readonly retryOf?: string | undefined;
+  /** Default: 1. */
+  readonly firstStep?: number;
   /** Of a call that may be made again: one run comes of it. */
   readonly key?: string | undefined;
   /** What stands around text from outside in its prompts. */
@@ -59,6 +69,10 @@ export interface SopRunEnd extends Partial<Pick<SopRun, "error" | "reason">> {
 export interface SopRunQuery {
   readonly sop?: string;
   readonly status?: SopRunStatus;
+  /** What started it, e.g. `cron`. */
+  readonly source?: string;
+  /** Test runs alone, or all others. */
+  readonly test?: boolean;
   /** Only those with a smaller `n`. */
   readonly before?: number;
 }

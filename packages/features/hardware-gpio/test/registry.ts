@@ -1,8 +1,8 @@
 /** A registry on a clock of its own, with the boards of a section, and a place for aliases that outlives it. */
-import type { StateStore } from "@svc/contract";
+import type { Clock, StateStore } from "@svc/contract";
 import { createGuardedResolve } from "@svc/kit";
 import { scanUsb } from "@svc/kit/hardware";
-import { type FakeClock, fakeClock } from "@svc/testkit/fake-clock";
+import { fakeClock } from "@svc/testkit/fake-clock";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import * as v from "valibot";
 import { peripheralsConfig } from "../src/config.ts";
@@ -13,7 +13,7 @@ export interface Given {
   /** Of the file system in which devices are looked for; undefined: they are not. */
   readonly root?: string;
   readonly state?: StateStore;
-  readonly clock?: FakeClock;
+  readonly clock?: Clock;
   readonly capabilities?: RegistryDeps["capabilities"];
 }
 

@@ -76,29 +76,26 @@ const FINDERS: Readonly<Record<string, Finder>> = {
   // It looks through its folder with node-gyp-build.
   "@serialport/bindings-cpp": {
     module: /[/\\]dist[/\\]serialport-bindings\.js$/,
-    contents: ({ asset }) => `"use strict";
-const target = { exports: {} };
-process.dlopen(target, require("node:path").join(__dirname, ${JSON.stringify(asset)}));
-exports.binding = target.exports;`,
+    contents: (addon) => `"use strict";\n${loadingOf(addon)}\nexports.binding = target.exports;`,
   },
   // It asks `loadStatic` first, by `require` of a package per platform, and then looks through folders beside itself.
   koffi: {
     module: /[/\\]src[/\\]static\.js$/,
-    contents: ({ asset }) => `import { join } from "node:path";
-export function loadStatic() {
-  const target = { exports: {} };
-  process.dlopen(target, join(import.meta.dirname, ${JSON.stringify(asset)}));
-  return target.exports;
-}`,
+    contents: (addon) =>
+      `export function loadStatic() {\n${loadingOf(addon, "import.meta.dirname")}\nreturn target.exports;\n}`,
   },
 };
 
-/** All chunks lie at the root of the binary's file system, so `__dirname` is that root. */
-function loaderOf({ asset }: NativeAddon): string {
-  return `const target = { exports: {} };
-process.dlopen(target, require("node:path").join(__dirname, ${JSON.stringify(asset)}));
-module.exports = target.exports;`;
-}
+const loaderOf = (addon: NativeAddon): string => `${loadingOf(addon)}\nmodule.exports = target.exports;`;
+
+/**
+ * All chunks lie at the root of the binary's file system, so the folder of this one is that root. Node maps the addon from a descriptor
+ * that it closes again, and the C library knows it by the path of that descriptor: the next addon in a descriptor of the same number would
+ * be the first one again. So the number is taken for good.
+ */
+const loadingOf = ({ asset }: NativeAddon, here = "__dirname"): string => `const target = { exports: {} };
+process.dlopen(target, process.getBuiltinModule("node:path").join(${here}, ${JSON.stringify(asset)}));
+if (process.platform === "linux") process.getBuiltinModule("node:fs").openSync("/dev/null");`;
 
 function locate(feature: FeaturePackage, name: string, target: Target): NativeAddon | string {
   let manifest: string | undefined;

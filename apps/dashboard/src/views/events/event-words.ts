@@ -34,12 +34,14 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
       return `wanted: ${p("title")}`;
     case "human_approval_resolved":
       return `${p("outcome")} by ${p("by")}: ${p("run_id")}`;
+    case "sop-change":
+      return "files of procedures were read anew";
     case "sop-run-start":
-      return `${p("sop")} begins, started by ${p("started_by")}`;
+      return `${testOf(payload)}${p("sop")} begins, started by ${p("started_by")}`;
     case "sop-run-step":
-      return `${p("sop")}, step ${p("step")}: ${p("status")}`;
+      return `${testOf(payload)}${p("sop")}, step ${p("step")}: ${p("status")}`;
     case "sop-run-end":
-      return `${p("sop")} ${p("status")}`;
+      return `${testOf(payload)}${p("sop")} ${p("status")}`;
     case "channel-health":
       return `${p("channel")} is ${p("state")} ${p("reason")}`;
     case "hardware-changed":
@@ -77,6 +79,8 @@ function placeOf(payload: LiveEvent["payload"]): string {
 
 const listed = (what: string, aliases: unknown): string =>
   Array.isArray(aliases) && aliases.length > 0 ? `${what} ${aliases.map(wordOf).join(", ")}` : "";
+
+const testOf = (payload: LiveEvent["payload"]): string => (payload["test"] === true ? "test of " : "");
 
 const wordOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";

@@ -10,8 +10,11 @@ import { useMayOperate } from "../../session/use-device.ts";
 import { useList } from "../../state/use-reader.ts";
 import { duration } from "../../text/time.ts";
 import { count, plain } from "../../text/words.ts";
+import { Times } from "./calendar.tsx";
+import { ProcedureActions } from "./procedure-actions.tsx";
 import { RunByHand } from "./run-by-hand.tsx";
 import { Runs } from "./runs.tsx";
+import { TestRun } from "./test-run.tsx";
 import { Triggers } from "./triggers.tsx";
 
 export function Procedure({ id: name }: { readonly id: string }) {
@@ -21,9 +24,11 @@ export function Procedure({ id: name }: { readonly id: string }) {
     <>
       <Heading title={name} />
       <Shown read={procedures}>
-        {({ sops }) => {
+        {({ sops, broken }) => {
           const found = sops.find((one) => one.name === name);
-          return found ? <Definition procedure={found} /> : <p>There is no procedure of this name (any more).</p>;
+          if (found) return <Definition procedure={found} />;
+          const wrong = broken.find((one) => one.name === name);
+          return wrong ? <Wrong name={name} problem={wrong.problem} /> : <p>No procedure has this name.</p>;
         }}
       </Shown>
       {mayOperate && (
@@ -38,6 +43,22 @@ export function Procedure({ id: name }: { readonly id: string }) {
   );
 }
 
+function Wrong({ name, problem }: { readonly name: string; readonly problem: string }) {
+  const mayOperate = useMayOperate();
+  return (
+    <div class="problem" role="alert">
+      <p>
+        Its files are wrong, so it is not loaded. <Name>{problem}</Name>
+      </p>
+      {mayOperate && (
+        <a class="button" href={hrefOf("edit-procedure", name)}>
+          Correct them
+        </a>
+      )}
+    </div>
+  );
+}
+
 function Definition({ procedure }: { readonly procedure: Defined }) {
   const mayOperate = useMayOperate();
   const { description, version, priority, execution_mode: mode, agent, steps, triggers, problem } = procedure;
@@ -48,7 +69,11 @@ function Definition({ procedure }: { readonly procedure: Defined }) {
           The files are wrong since they were changed; the version before counts. <Name>{problem}</Name>
         </p>
       )}
+      {!procedure.enabled && (
+        <p class="notice">Disabled: nothing starts it but a test run. Requests to its path list it as skipped.</p>
+      )}
       <Markdown text={description} />
+      {mayOperate && <ProcedureActions procedure={procedure} />}
       <Facts
         facts={[
           ["Version", <Name>{version}</Name>],
@@ -60,7 +85,10 @@ function Definition({ procedure }: { readonly procedure: Defined }) {
           ["Started by", <Triggers triggers={triggers} />],
         ]}
       />
-      {mayOperate && triggers.some(({ type }) => type === "manual") && <RunByHand name={procedure.name} />}
+      {mayOperate && procedure.enabled && triggers.some(({ type }) => type === "manual") && (
+        <RunByHand name={procedure.name} />
+      )}
+      {mayOperate && <TestRun key={procedure.name} procedure={procedure} />}
       <Section title="Steps">
         <ol>
           {steps.map(({ number, title, tools, requires_confirmation: asks, kind }) => (
@@ -72,6 +100,11 @@ function Definition({ procedure }: { readonly procedure: Defined }) {
           ))}
         </ol>
       </Section>
+      {procedure.enabled && triggers.some(({ type }) => type === "cron") && (
+        <Section title="The clock starts it">
+          <Times days="7" sop={procedure.name} />
+        </Section>
+      )}
     </>
   );
 }

@@ -20,11 +20,12 @@ import { Triggers } from "./triggers.tsx";
 const COLUMNS: readonly Column<Procedure>[] = [
   {
     label: "Procedure",
-    cell: ({ name, description }) => (
+    cell: ({ name, description, enabled }) => (
       <>
         <a href={hrefOf("procedures", name)}>
           <Name>{name}</Name>
         </a>
+        {!enabled && <span class="mark">disabled</span>}
         <div class="hint">
           <Name>{description}</Name>
         </div>
@@ -61,7 +62,13 @@ export function Procedures() {
     `${name} ${description}`.toLowerCase().includes(text.trim().toLowerCase());
   return (
     <>
-      <Heading title="Procedures" />
+      <Heading title="Procedures">
+        {mayOperate && (
+          <a class="button main" href={hrefOf("new-procedure")}>
+            New procedure
+          </a>
+        )}
+      </Heading>
       <div class="filters">
         <SearchField label="Contains" value={text} onChange={setText} />
       </div>
@@ -75,9 +82,9 @@ export function Procedures() {
               ]}
             />
             {sops.length === 0 ? (
-              <Empty title="There is no procedure yet.">
-                Write <code>sops/&lt;name&gt;/SOP.toml</code> in the workspace; this looks it over:{" "}
-                <Command>svc sop validate</Command>
+              <Empty title="No procedures yet.">
+                A procedure is a list of steps that the agent goes through by itself when something happens. Write the
+                first one here, or at the terminal: <Command>svc sop new</Command>
               </Empty>
             ) : (
               <Known procedures={sops.filter(fits)} />
@@ -116,9 +123,9 @@ function Broken({ problems }: { readonly problems: Listed["broken"] }) {
       <ul>
         {problems.map(({ name, problem }) => (
           <li key={name}>
-            <strong>
+            <a href={hrefOf("procedures", name)}>
               <Name>{name}</Name>
-            </strong>
+            </a>
             : <Name>{problem}</Name>
           </li>
         ))}

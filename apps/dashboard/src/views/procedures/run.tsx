@@ -25,7 +25,7 @@ export function Run({ id }: { readonly id: string }) {
       .finally(() => live.markStale(["procedures", "approvals"]));
   return (
     <>
-      <Heading title={run.data ? `Run #${run.data.n} of ${run.data.sop}` : "Run"}>
+      <Heading title={run.data ? `${run.data.test ? "Test run" : "Run"} #${run.data.n} of ${run.data.sop}` : "Run"}>
         {run.data?.ended_at === null && (
           <Confirmed text="Cancel the run" question="Cancel this run?" act={cancel}>
             <p>The step that runs is called off. The steps that are done stay done.</p>
@@ -37,7 +37,7 @@ export function Run({ id }: { readonly id: string }) {
           <>
             <About run={shown} />
             <Section title="Steps">
-              <RunLine steps={shown.steps} />
+              <RunLine run={shown} />
             </Section>
           </>
         )}
@@ -58,6 +58,15 @@ function About({ run }: { readonly run: RunDetail }) {
           ["Why", run.reason === null ? undefined : <Name>{run.reason}</Name>],
           ["Problem", run.error === null ? undefined : <code>{run.error}</code>],
           ["Mode", plain(run.mode)],
+          ["Test", run.test ? "A test run" : undefined],
+          [
+            "Goes on from",
+            run.retry_of === null ? undefined : (
+              <>
+                <a href={hrefOf("runs", run.retry_of)}>the run before</a>, from step {run.first_step}
+              </>
+            ),
+          ],
           ["Started by", <Name>{run.started_by}</Name>],
           ["Through", <Name>{`${plain(run.source)} ${run.topic}`}</Name>],
           ["When", <Ago at={run.started_at} />],

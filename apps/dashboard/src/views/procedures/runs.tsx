@@ -16,15 +16,20 @@ interface Page {
   readonly before: number | null;
 }
 
+const SOURCES = ["", "manual", "webhook", "cron", "channel_event", "mqtt", "peripheral"] as const;
+const KINDS = ["", "real", "test"] as const;
 const STATES = ["", "running", "waiting_approval", "completed", "failed", "cancelled"] as const;
 
 const COLUMNS: readonly Column<Run>[] = [
   {
     label: "Run",
-    cell: ({ id, n, sop }) => (
-      <a href={hrefOf("runs", id)}>
-        #{n} <Name>{sop}</Name>
-      </a>
+    cell: ({ id, n, sop, test, retry_of: retried }) => (
+      <>
+        <a href={hrefOf("runs", id)}>
+          #{n} <Name>{sop}</Name>
+        </a>{" "}
+        {test && <span class="mark">test</span>} {retried !== null && <span class="mark">retry</span>}
+      </>
     ),
   },
   { label: "State", cell: ({ status }) => <Badge state={status} busy={status === "running"} />, narrow: true },
@@ -36,16 +41,22 @@ const COLUMNS: readonly Column<Run>[] = [
 /** @param sop Of one procedure alone. */
 export function Runs({ sop }: { readonly sop?: string }) {
   const [status, setStatus] = useState<(typeof STATES)[number]>("");
-  const page = usePaged<Page>("/api/sop-runs", ["procedures"], { sop, status, limit: 25 });
+  const [source, setSource] = useState<(typeof SOURCES)[number]>("");
+  const [kind, setKind] = useState<(typeof KINDS)[number]>("");
+  const test = kind === "" ? undefined : String(kind === "test");
+  const page = usePaged<Page>("/api/sop-runs", ["procedures"], { sop, status, source, test, limit: 25 });
+  const isFiltered = status !== "" || source !== "" || kind !== "";
   return (
     <>
       <div class="filters">
         <Choice label="State" options={STATES} value={status} onChoose={setStatus} />
+        <Choice label="Started by" options={SOURCES} value={source} onChoose={setSource} />
+        <Choice label="Kind" options={KINDS} value={kind} onChoose={setKind} />
       </div>
       <Shown read={page}>
         {({ runs }) =>
           runs.length === 0 ? (
-            <Empty title={status === "" ? "Nothing has run yet." : "No run is in this state."} />
+            <Empty title={isFiltered ? "No run is like this." : "Nothing has run yet."} />
           ) : (
             <Table label="Runs" columns={COLUMNS} rows={runs} keyOf={({ id }) => id} />
           )

@@ -3,6 +3,7 @@
  * an agent and its messaging, which are made after it and looked up when they are needed.
  */
 import type { Messaging } from "@svc/agent";
+import type { SopAuthor } from "@svc/gateway";
 import type { ClientId } from "@svc/contract";
 import { type LoadedConfig, systemClock } from "@svc/kernel";
 import {
@@ -24,6 +25,7 @@ import { AlwaysRules } from "./always-rules.ts";
 import { type NotifiedChannels, notifiedChannels } from "./notified-channels.ts";
 import { closePrompts, promptSource } from "./prompts.ts";
 import { type Questions, toolQuestions } from "./questions.ts";
+import { sopAuthor } from "./sop-author.ts";
 import { stepWorker } from "./step-worker.ts";
 
 export interface Governance {
@@ -34,6 +36,7 @@ export interface Governance {
   readonly questions: Questions;
   readonly prompts: ReturnType<typeof promptSource>;
   readonly rules: AlwaysRules;
+  readonly author: SopAuthor;
 }
 
 export interface GovernanceParts extends Pick<Service, "context" | "lifecycle"> {
@@ -106,7 +109,19 @@ export function makeGovernance(parts: GovernanceParts): Governance {
     knownChannels: channels.known,
     channel: channels.channel,
   });
-  return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store), rules };
+  const author = sopAuthor({
+    home: context.home,
+    config: () => generation().config,
+    tools: () =>
+      generation()
+        .registry.tools.list()
+        .map(({ name }) => name),
+    library,
+    store,
+    audit: () => sops.audit,
+    redact,
+  });
+  return { approvals, sops, library, channelEvents, questions, prompts: promptSource(store), rules, author };
 }
 
 function whose({ agent, store }: GovernanceParts, turnId: string): string {

@@ -17,7 +17,7 @@ export async function openLibrary(
   return library;
 }
 
-const libraryRules = (
+export const libraryRules = (
   { home }: Folders,
   config: () => LoadedConfig,
 ): Pick<LibraryOptions, "folder" | "defaultMode" | "reserved"> => ({

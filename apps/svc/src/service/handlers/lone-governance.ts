@@ -7,6 +7,7 @@ import { AlwaysRules } from "../governance/always-rules.ts";
 import { approversOf, targetsOf } from "../governance/channel-section.ts";
 import { checkProcedures, openLibrary } from "../governance/library.ts";
 import { loneEngine } from "../governance/lone-engine.ts";
+import { sopAuthor } from "../governance/sop-author.ts";
 import { approvalHandlers } from "./approvals.ts";
 import { auditHandlers } from "./audit.ts";
 import type { Place } from "./place.ts";
@@ -37,10 +38,19 @@ export async function loneGovernance(
     maxConcurrentTotal: config.core.sop.max_concurrent_total,
   };
   const { approvals, sops } = loneEngine({ store, log, redact, library, rules: loneRules, keepRule });
+  const author = sopAuthor({
+    home,
+    config: () => config,
+    tools: () => undefined,
+    library,
+    store,
+    audit: () => sops.audit,
+    redact,
+  });
   return {
     ...approvalHandlers(approvals, rules),
     // Which tools there are is known only to a service that runs.
-    ...sopHandlers({ sops, approvals, events: undefined, check: () => checkProcedures({ home }, config) }),
+    ...sopHandlers({ sops, author, approvals, events: undefined, check: () => checkProcedures({ home }, config) }),
     ...auditHandlers(sops.audit),
   };
 }

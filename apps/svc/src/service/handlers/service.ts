@@ -25,7 +25,7 @@ import { featureList, toolList } from "../status.ts";
 
 export async function serviceHandlers(service: Service): Promise<ControlHandlers> {
   const local = await localClient(service.store);
-  const { approvals, rules, sops } = service.governance;
+  const { approvals, author, rules, sops } = service.governance;
   const questions = new TerminalQuestions();
   return {
     ...sessionHandlers({ sessions: service.agent.sessions, devices: () => service.store.devices.all() }),
@@ -42,6 +42,7 @@ export async function serviceHandlers(service: Service): Promise<ControlHandlers
     ...approvalHandlers(approvals, rules),
     ...sopHandlers({
       sops,
+      author,
       approvals,
       check: () => checkProcedures(service.context, service.config, toolNames(service)),
       events: service.isDaemon ? service.events.hub : undefined,

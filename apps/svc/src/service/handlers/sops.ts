@@ -1,10 +1,12 @@
 /** What `svc sop` asks for. */
 import { type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers, ControlRequest } from "@svc/gateway/control";
+import type { SopAuthor } from "@svc/gateway";
 import { type EventHub, formatProblems } from "@svc/kernel";
 import {
   type Approvals,
   type CheckedSop,
+  calendarJson,
   runDetailJson,
   runJson,
   sopJson,
@@ -17,9 +19,11 @@ import { followRun } from "./follow-run.ts";
 import { AN_OPERATOR } from "./operator.ts";
 
 const STATUSES: readonly string[] = ["pending", "running", "waiting_approval", "completed", "failed", "cancelled"];
+const SOURCES: readonly string[] = ["webhook", "channel_event", "cron", "mqtt", "peripheral", "manual"];
 
 export interface SopHandlerParts {
   readonly sops: Sops;
+  readonly author: SopAuthor;
   readonly approvals: Pick<Approvals, "get">;
   /** Every procedure, or one of them, with all that is wrong. */
   readonly check: () => Promise<readonly CheckedSop[]>;
@@ -27,7 +31,7 @@ export interface SopHandlerParts {
   readonly events: EventHub | undefined;
 }
 
-export function sopHandlers({ sops, approvals, check, events }: SopHandlerParts): ControlHandlers {
+export function sopHandlers({ sops, author, approvals, check, events }: SopHandlerParts): ControlHandlers {
   const detail = (id: string): Json => runDetailJson(sops.readRun(id), (key) => approvals.get(key));
   return {
     sops: async () => {
@@ -56,10 +60,48 @@ export function sopHandlers({ sops, approvals, check, events }: SopHandlerParts)
         body["wait"] === true ? await followRun({ events, approvals }, request, start) : (await start()).id,
       );
     },
+    "sop-read": ({ body }) => author.read(text(body["name"]) ?? ""),
+    "sop-draft": ({ body }) => {
+      const name = text(body["name"]) ?? "";
+      return author.check({ name, ...(text(body["toml"]) !== undefined && filesOf(body)), edits: [] });
+    },
+    "sop-save": ({ body }) => {
+      const revision = text(body["revision"]) ?? null;
+      return author.save(text(body["name"]) ?? "", { ...filesOf(body), revision }, AN_OPERATOR);
+    },
+    "sop-copy": ({ body }) => author.duplicate(text(body["name"]) ?? "", text(body["to"]) ?? "", AN_OPERATOR),
+    "sop-switch": ({ body }) => author.setEnabled(text(body["name"]) ?? "", body["enabled"] === true, AN_OPERATOR),
+    "sop-test": async (request) => {
+      if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
+      await sops.reload();
+      const { body } = request;
+      const { trigger } = body;
+      const sample = { ...(typeof trigger === "number" && { trigger }), payload: text(body["payload"]) ?? null };
+      const start = () => sops.test(text(body["name"]) ?? "", sample, { by: AN_OPERATOR });
+      return detail(
+        body["wait"] === true ? await followRun({ events, approvals }, request, start) : (await start()).id,
+      );
+    },
+    "sop-retry": async ({ body }) => {
+      if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
+      await sops.reload();
+      const { run, asks } = await sops.retry(text(body["run"]) ?? "", Number(body["step"]), { by: AN_OPERATOR });
+      return { ...runJson(run), asks: [...asks] };
+    },
+    "sop-calendar": async ({ body }) => {
+      await sops.reload();
+      const days = typeof body["days"] === "number" ? body["days"] : 7;
+      return calendarJson(await sops.calendar(days, text(body["name"])));
+    },
     "sop-runs": ({ body }) => ({ runs: sops.runs(filterOf(body), limitOf(body["limit"])).runs.map(runJson) }),
     "sop-cancel": async ({ body }) => runJson(await sops.cancel(text(body["run"]) ?? "", AN_OPERATOR)),
   };
 }
+
+const filesOf = (body: ControlRequest["body"]) => ({
+  toml: text(body["toml"]) ?? "",
+  markdown: text(body["markdown"]) ?? null,
+});
 
 const checkedJson = ({ name, problems, warnings }: CheckedSop): Json => ({
   name,
@@ -73,5 +115,13 @@ function filterOf(body: ControlRequest["body"]): SopRunFilter {
   if (status !== undefined && !STATUSES.includes(status)) {
     throw new SvcError("USAGE", `--status takes ${STATUSES.join(", ")}.`);
   }
-  return { ...(sop !== undefined && { sop }), ...(status !== undefined && { status: status as SopRunStatus }) };
+  const source = text(body["source"]);
+  if (source !== undefined && !SOURCES.includes(source))
+    throw new SvcError("USAGE", `--source takes ${SOURCES.join(", ")}.`);
+  return {
+    ...(sop !== undefined && { sop }),
+    ...(status !== undefined && { status: status as SopRunStatus }),
+    ...(source !== undefined && { source }),
+    ...(body["test"] === true && { test: true }),
+  };
 }

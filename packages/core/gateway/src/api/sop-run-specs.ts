@@ -23,6 +23,9 @@ export const RUN = v.object({
   ended_at: v.nullable(time()),
   error: v.nullable(v.picklist(Object.keys(ERRORS) as ErrorCode[])),
   reason: v.pipe(v.nullable(v.string()), v.description("Why it ended as it did.")),
+  test: v.pipe(v.boolean(), v.description("Started to try the procedure out.")),
+  retry_of: v.pipe(v.nullable(v.string()), v.description("The run whose finished steps it took over.")),
+  first_step: v.pipe(integer(1), v.description("The first step that it did itself.")),
 });
 
 const STEP = v.object({
@@ -33,6 +36,7 @@ const STEP = v.object({
   started_at: v.nullable(time()),
   ended_at: v.nullable(time()),
   output: v.pipe(v.unknown(), v.description("What the next step is given.")),
+  acted_in: v.pipe(v.nullable(v.string()), v.description("The earlier run in which it may have acted already.")),
   approval: v.pipe(v.nullable(APPROVAL), v.description("The one it asked for.")),
 });
 
@@ -52,6 +56,8 @@ export const LIST: Spec = {
   query: {
     sop: v.optional(v.pipe(v.string(), v.maxLength(128), v.description("a procedure's name"))),
     status: oneOf(STATUSES),
+    source: oneOf(["webhook", "channel_event", "cron", "mqtt", "peripheral", "manual"]),
+    test: oneOf(["true", "false"]),
     limit: limit("runs"),
     before: before(),
   },

@@ -27,10 +27,13 @@ export const sopRunRoutes = (sops: GatewaySops, approvals: Pick<GatewayApprovals
 const idOf = (params: ApiRequest["params"]): string => params["id"] ?? "";
 
 function listed(sops: GatewaySops, query: ApiRequest["query"]): Json {
-  const { sop, status, before } = query as SopRunFilter;
+  const { sop, status, source, before } = query as SopRunFilter;
+  const test = query["test"] as "true" | "false" | undefined;
   const filter = {
     ...(sop !== undefined && { sop }),
     ...(status && { status }),
+    ...(source !== undefined && { source }),
+    ...(test !== undefined && { test: test === "true" }),
     ...(before !== undefined && { before }),
   };
   const page = sops.runs(filter, limitOf(query));

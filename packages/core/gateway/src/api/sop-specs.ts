@@ -30,6 +30,7 @@ const STEP = v.object({
 
 const SOP = v.object({
   name: v.string(),
+  enabled: v.pipe(v.boolean(), v.description("False: nothing starts it but tests.")),
   description: v.string(),
   version: v.string(),
   priority: v.picklist(["low", "normal", "high", "critical"]),
@@ -75,7 +76,7 @@ export const START: Spec = {
   answers: {
     202: { description: "Its run is on disk.", body: v.object({ sop: v.string(), run_id: v.string() }) },
   },
-  errors: ["SOP_UNKNOWN", "SOP_NOT_MANUAL", "SOP_BUSY", "STORE_FULL", "STORE_FAILED"],
+  errors: ["SOP_UNKNOWN", "SOP_NOT_MANUAL", "SOP_DISABLED", "SOP_BUSY", "STORE_FULL", "STORE_FAILED"],
 };
 
 export const SOP_SPECS = [LIST, START];

@@ -6,6 +6,11 @@ export const PAGE_PATHS: readonly string[] = ["/", "/assets/{file}", "/favicon.s
  * command that opens the service would wait for those.
  */
 export const CORE_PATHS: readonly string[] = [
+  "/api/backups",
+  "/api/doctor",
+  "/api/logs",
+  "/api/setup",
+  "/api/usage",
   "/webhook",
   "/pair",
   "/api/session",
@@ -53,10 +58,16 @@ export const CORE_PATHS: readonly string[] = [
   "/api/settings/model-test",
   "/api/settings/channel-test",
   "/api/sops",
+  "/api/sops/{name}",
+  "/api/sops/{name}/copies",
   "/api/sops/{name}/runs",
+  "/api/sops/{name}/test-runs",
+  "/api/sop-drafts",
+  "/api/sop-calendar",
   "/api/sop-runs",
   "/api/sop-runs/{id}",
   "/api/sop-runs/{id}/cancel",
+  "/api/sop-runs/{id}/retry",
   "/api/audit",
   "/api/devices",
   "/api/devices/{id}",

@@ -8,10 +8,12 @@ import { POLICY_RULE_SPECS } from "../api/policy-rules.ts";
 import { PAIRING_CODE_SPECS } from "../api/pairing-codes.ts";
 import { FILE_SPECS } from "../api/file-specs.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
+import { OPERATION_SPECS } from "../api/operations.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
 import { SESSION_SPECS } from "../api/session-specs.ts";
 import { SESSION_TURN_SPECS } from "../api/session-turn-specs.ts";
 import { SETTINGS_SPECS } from "../api/settings-specs.ts";
+import { SOP_DESK_SPECS } from "../api/sop-desk-specs.ts";
 import { SOP_RUN_SPECS } from "../api/sop-run-specs.ts";
 import { SOP_SPECS } from "../api/sop-specs.ts";
 import { CHANNEL_EVENTS } from "../channel-events/route.ts";
@@ -41,9 +43,11 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...APPROVAL_SPECS,
   ...POLICY_RULE_SPECS,
   ...SETTINGS_SPECS,
+  ...OPERATION_SPECS,
   ...COMMAND_SPECS,
   ...SOP_SPECS,
   ...SOP_RUN_SPECS,
+  ...SOP_DESK_SPECS,
   ...AUDIT_SPECS,
   ...DEVICE_SPECS,
   ...PAIRING_CODE_SPECS,

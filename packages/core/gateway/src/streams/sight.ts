@@ -16,6 +16,7 @@ const OPEN: ReadonlySet<SvcEvent["type"]> = new Set([
   "sop-run-start",
   "sop-run-step",
   "sop-run-end",
+  "sop-change",
   "channel-health",
   "hardware-changed",
 ]);

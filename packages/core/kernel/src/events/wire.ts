@@ -69,9 +69,9 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
         by: redact(event.by),
       };
     case "sop-run-start":
-      return { run_id: event.runId, sop: event.sop, mode: event.mode, started_by: event.startedBy };
+      return { run_id: event.runId, sop: event.sop, mode: event.mode, started_by: event.startedBy, ...testOf(event) };
     case "sop-run-step":
-      return { run_id: event.runId, sop: event.sop, step: event.step, status: event.status };
+      return { run_id: event.runId, sop: event.sop, step: event.step, status: event.status, ...testOf(event) };
     case "sop-run-end":
       return {
         run_id: event.runId,
@@ -79,7 +79,10 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
         status: event.status,
         error: event.error ?? null,
         duration_ms: event.durationMs,
+        ...testOf(event),
       };
+    case "sop-change":
+      return {};
     case "channel-health":
       return { channel: event.channel, feature: event.feature, state: event.state, reason: event.reason ?? null };
     case "hardware-changed":
@@ -117,6 +120,9 @@ function ofTurn(event: Turn): Payload {
       };
   }
 }
+
+/** Said of a test run alone, so that whoever counts runs can tell them apart. */
+const testOf = ({ isTest }: { readonly isTest?: true }): Payload => (isTest ? { test: true } : {});
 
 type Delivery = Extract<SvcEvent, { readonly type: "message-delivered" | "message-failed" }>;
 

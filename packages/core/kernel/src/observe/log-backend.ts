@@ -51,7 +51,7 @@ function lineOf(event: SvcEvent): Line | undefined {
     case "human_approval_resolved":
       return ["an approval is settled", { run: event.runId, step: event.stepId, outcome: event.outcome }];
     case "sop-run-start":
-      return ["a run of a procedure began", { run: event.runId, sop: event.sop, mode: event.mode }];
+      return ["a run of a procedure began", { run: event.runId, sop: event.sop, mode: event.mode, test: event.isTest }];
     case "sop-run-end":
       return [
         "a run of a procedure ended",
@@ -61,6 +61,7 @@ function lineOf(event: SvcEvent): Line | undefined {
           status: event.status,
           error: event.error,
           duration_ms: Math.round(event.durationMs),
+          test: event.isTest,
         },
       ];
     default:

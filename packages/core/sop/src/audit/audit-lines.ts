@@ -17,6 +17,8 @@ export const auditLines = (audit: Pick<AuditLog, "add">) => ({
       topic: run.topic,
       started_by: run.startedBy,
       agent: orNull(run.startedByAgent),
+      ...(run.isTest && { test: true }),
+      ...(run.retryOf !== undefined && { retry_of: run.retryOf, first_step: run.firstStep }),
       payload_sha256: run.payload === null ? null : createHash("sha256").update(run.payload).digest("hex"),
     }),
   stepEnd: (run: SopRun, step: number, status: SopStepRow["status"]): void =>

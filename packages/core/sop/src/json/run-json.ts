@@ -21,6 +21,9 @@ export const runJson = (run: SopRun): { readonly [name: string]: Json } => ({
   ended_at: instantOrNull(run.endedAtMs),
   error: orNull(run.error),
   reason: orNull(run.reason),
+  test: run.isTest,
+  retry_of: orNull(run.retryOf),
+  first_step: run.firstStep,
 });
 
 /** `approvalOf`: of the gate of a step. */
@@ -30,12 +33,19 @@ export function runDetailJson(
 ): Json {
   const rows = new Map(steps.map((row) => [row.step, row]));
   const { steps: planned } = run.definition as unknown as { readonly steps: readonly SopStep[] };
-  const shown = planned.map(({ number, title, kind }) => {
+  const shown = planned.map(({ number, title, kind, actedIn }) => {
     // What it asks now, or asked last: after a call that was cut off, a second question.
     const asked = [interruptedId(number), gateId(number)].map((stepId) => approvalOf({ runId: run.id, stepId }));
     // An outside workflow may name its question like a step of ours: that does not make it the step's.
     const approval = asked.find((one) => one?.origin === "sop");
-    return { number, title, kind, ...rowJson(rows.get(number)), approval: approval ? approvalJson(approval) : null };
+    return {
+      number,
+      title,
+      kind,
+      ...rowJson(rows.get(number)),
+      acted_in: orNull(actedIn),
+      approval: approval ? approvalJson(approval) : null,
+    };
   });
   return { ...runJson(run), payload: run.payload, steps: shown };
 }

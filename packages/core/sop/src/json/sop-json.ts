@@ -9,6 +9,7 @@ export function sopJson({ definition, problem, activeRuns, lastRun, nextAtMs }: 
   const next = nextAtMs.values();
   return {
     name: definition.name,
+    enabled: definition.isDisabled !== true,
     description: definition.description,
     version: definition.version,
     priority: definition.priority,

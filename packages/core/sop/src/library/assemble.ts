@@ -21,6 +21,7 @@ export function definitionOf(
     triggers: triggers.map(triggerOf),
     steps: steps.length > 0 ? steps.map(stepOf) : written.steps,
     instructions: written.instructions,
+    ...(!sop.enabled && { isDisabled: true as const }),
   };
 }
 

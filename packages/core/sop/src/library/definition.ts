@@ -37,7 +37,18 @@ export interface CheckedSop {
 }
 
 /** `known`: for warnings, which only somebody who asks for them is told. */
-export async function checkSop(files: SopFiles, rules: DefinitionRules, known?: Known): Promise<CheckedSop> {
+export const checkSop = async (files: SopFiles, rules: DefinitionRules, known?: Known): Promise<CheckedSop> =>
+  (await examineSop(files, rules, known)).checked;
+
+export interface ExaminedSop {
+  readonly checked: CheckedSop;
+  /** SOP.toml as it was written, right or wrong; undefined: it is not TOML. */
+  readonly table: Table | undefined;
+  readonly written: ReadSteps;
+}
+
+/** The same, with what the files say. */
+export async function examineSop(files: SopFiles, rules: DefinitionRules, known?: Known): Promise<ExaminedSop> {
   const { folder, toml, markdown } = files;
   const name = basename(folder);
   const written = await readSteps(markdown ?? "");
@@ -56,11 +67,16 @@ export async function checkSop(files: SopFiles, rules: DefinitionRules, known?: 
     document.value && problems.length === 0
       ? definitionOf(name, document.value, written, rules.defaultMode)
       : undefined;
-  if (!definition || !known) return { name, definition, problems, warnings: remarks(written.warnings) };
+  const examined = (warnings: readonly Problem[]): ExaminedSop => ({
+    checked: { name, definition, problems, warnings },
+    table: document.table,
+    written,
+  });
+  if (!definition || !known) return examined(remarks(written.warnings));
   const noted = stepsInMarkdown ? absentTools(definition, written, known) : [];
   const findings = [...warningsOf(definition, known), ...(stepsInMarkdown ? [] : absentCalls(definition, known))];
   const warnings = [...(await document.place(findings)), ...remarks([...written.warnings, ...noted])];
-  return { name, definition, problems, warnings };
+  return examined(warnings);
 }
 
 const ABSENT = "names a tool that this build does not have";

@@ -7,7 +7,7 @@ import type { SopFiles } from "./definition.ts";
 import { SOP_MD, SOP_TOML } from "./file-names.ts";
 
 /** Of each file. */
-const MOST_BYTES = 256 * 1024;
+export const MOST_BYTES = 256 * 1024;
 
 export interface ReadFiles {
   /** Undefined where there are problems, and where there is no SOP.toml. */

@@ -58,6 +58,7 @@ export const sopSchema = v.strictObject({
     cooldown_secs: v.optional(integer(0, LONGEST_COOLDOWN_SECS), 0),
     max_concurrent: v.optional(integer(1, 1_000_000), 1),
     agent: v.optional(line(64)),
+    enabled: v.optional(v.boolean(), true),
   }),
   triggers: v.optional(v.pipe(v.array(trigger), v.maxLength(MOST_TRIGGERS)), []),
   steps: v.optional(v.pipe(v.array(step), v.maxLength(MOST_STEPS)), []),

@@ -17,6 +17,8 @@ export interface SopDefinition {
   readonly agent: string | undefined;
   readonly triggers: readonly SopTrigger[];
   readonly steps: readonly SopStep[];
+  /** Nothing starts it but a test. */
+  readonly isDisabled?: true;
   /** What SOP.md says beside its steps: given to the model with each of them. */
   readonly instructions: string;
 }
@@ -46,6 +48,8 @@ export interface SopStep {
     readonly args: { readonly [name: string]: unknown };
     readonly trustedInput: boolean;
   };
+  /** Of a run that retries: the earlier run in which this step may have acted already. */
+  readonly actedIn?: string;
 }
 
 /** Something that happened and may start procedures. */
@@ -79,7 +83,7 @@ export interface SopLibrary {
   matching(event: SopTriggerEvent): readonly SopDefinition[];
   /** Whether some `webhook` trigger has exactly this path. */
   hasPath(path: string): boolean;
-  /** Every cron trigger there is. */
+  /** Every cron trigger of the procedures that are enabled. */
   crons(): readonly { readonly sop: string; readonly expression: string; readonly timezone: string | undefined }[];
   /** Reads the folder again. Never throws; what is wrong is in `list` and `broken`, and in the log. */
   reload(): Promise<void>;

@@ -14,7 +14,13 @@ export interface AdmissionFacts {
   readonly nowMs: number;
 }
 
-export type Skip = "max_concurrent" | "cooldown" | "max_concurrent_total" | "payload_too_large" | "unsafe_arguments";
+export type Skip =
+  | "disabled"
+  | "max_concurrent"
+  | "cooldown"
+  | "max_concurrent_total"
+  | "payload_too_large"
+  | "unsafe_arguments";
 
 /** Undefined: it may. */
 export function skipReason(facts: AdmissionFacts): Skip | undefined {
@@ -36,6 +42,11 @@ interface Refusal {
 
 /** Of what would be the same again the code says so. */
 const REFUSALS: Readonly<Record<Skip, Refusal>> = {
+  disabled: {
+    code: "SOP_DISABLED",
+    message: "This procedure is disabled, so nothing starts it.",
+    hint: "Enable it with: svc sop enable. A test run needs no enabling: svc sop test",
+  },
   max_concurrent: {
     code: "SOP_BUSY",
     message: "As many of its runs as may be at a time (max_concurrent) have not ended.",

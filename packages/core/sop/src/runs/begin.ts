@@ -13,6 +13,13 @@ import type { Starter } from "./types.ts";
 /** A body may have a mebibyte; what a run keeps of it is read again with each step. */
 export const MAX_PAYLOAD_CHARS = 65_536;
 
+/** What is special about a run. */
+export interface RunOrigin {
+  readonly isTest?: boolean;
+  /** It goes on from a step of an earlier run. */
+  readonly retry?: { readonly of: string; readonly firstStep: number };
+}
+
 /** Inside a transaction. */
 export function beginRun(
   parts: RunParts,
@@ -20,11 +27,15 @@ export function beginRun(
   event: SopTriggerEvent,
   starter: Starter,
   after: After,
+  { isTest = false, retry }: RunOrigin = {},
 ): SopRun | Skip {
   const { store, clock, lines, publish, redact, wake } = parts;
   const known = starter.key === undefined ? undefined : store.sopRuns.byKey(starter.key);
   if (known) return known;
-  const skip = skipOf(parts, definition, event, after);
+  if (definition.isDisabled && !isTest) return "disabled";
+  // Who tests or retries has decided on the moment.
+  const cooldownMs = isTest || retry ? 0 : definition.cooldownMs;
+  const skip = skipOf(parts, { ...definition, cooldownMs }, event, after);
   if (skip) return skip;
   const run = store.sopRuns.add({
     id: `r-${randomUUIDv7()}`,
@@ -38,16 +49,22 @@ export function beginRun(
     startedByAgent: starter.agent,
     startedAtMs: clock.now(),
     key: starter.key,
+    isTest,
+    retryOf: retry?.of,
+    firstStep: retry?.firstStep ?? 1,
     fence: randomBytes(16).toString("hex"),
   });
   lines.runStart(run, definition.version);
   after(() => {
     const { id: runId, sop, mode, startedBy } = run;
-    publish({ type: "sop-run-start", runId, sop, mode, startedBy });
+    publish({ type: "sop-run-start", runId, sop, mode, startedBy, ...testMark(run) });
     wake(runId);
   });
   return run;
 }
+
+/** On every event of a test run. */
+export const testMark = ({ isTest }: Pick<SopRun, "isTest">): { readonly isTest?: true } => (isTest ? { isTest } : {});
 
 function skipOf(
   { store, clock, settings, worker, log }: RunParts,

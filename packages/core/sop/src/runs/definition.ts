@@ -11,7 +11,11 @@ export const stepOf = (run: SopRun, number: number): SopStep | undefined => defi
 export function isGated(run: SopRun, number: number): boolean {
   const { mode, priority } = definitionOf(run);
   const step = stepOf(run, number);
-  return step !== undefined && gateOf(mode, priority, { ...step, number }) === "wait_approval";
+  if (step === undefined) return false;
+  // What may have acted in an earlier run acts again only when a person says so; and a run that begins later in the procedure has the
+  // gate of its first step all the same.
+  const counted = number === run.firstStep ? 1 : number;
+  return step.actedIn !== undefined || gateOf(mode, priority, { ...step, number: counted }) === "wait_approval";
 }
 
 /** Keys of what a step asks people. */

@@ -57,7 +57,7 @@ export async function drive(parts: RunParts, { runId, signal, stopping }: Drive)
 async function advance(parts: RunParts, run: SopRun, signal: AbortSignal): Promise<void> {
   if (run.status === "pending") {
     return commit(parts.store, (after) => {
-      if (parts.store.sopRuns.read(run.id)?.status === "pending") enterStep(parts, run, 1, after);
+      if (parts.store.sopRuns.read(run.id)?.status === "pending") enterStep(parts, run, run.firstStep, after);
     });
   }
   if (definitionOf(run).mode === "deterministic") return doCall(parts, run, signal);

@@ -20,10 +20,12 @@ export function gateRequest(parts: RunParts, run: SopRun, number: number): Appro
   const isCheckpoint = step.kind === "checkpoint";
   return {
     ...asked(parts, run, gateId(number)),
-    title: `${run.sop}: ${step.title}`,
+    title: `${testWord(run)}${run.sop}: ${step.title}`,
     message: [
       `Step ${number} of ${definitionOf(run).steps.length} of the procedure ${run.sop}` +
         `${isCheckpoint ? " is a checkpoint: nothing is done, the run goes on when somebody approves." : "."}`,
+      run.isTest ? "This is a test run. Its tools act as in any other run." : "",
+      step.actedIn === undefined ? "" : `The run ${step.actedIn} may have done this already. A yes has it done again.`,
       step.body === "" ? "" : quotedData(parts, step.body, MAX_BODY_CHARS),
       isCheckpoint ? "" : toolsLine(step),
       step.call && isDeterministic(run) ? callLines(parts, run, step) : "",
@@ -41,7 +43,7 @@ export function interruptedRequest(parts: RunParts, run: SopRun, number: number)
   const step = stepOf(run, number)!;
   return {
     ...asked(parts, run, interruptedId(number)),
-    title: `${run.sop}: ${step.title} was cut off`,
+    title: `${testWord(run)}${run.sop}: ${step.title} was cut off`,
     message: [
       `The service ended while step ${number} of the procedure ${run.sop} ran ${step.call?.tool ?? "a tool"}. Whether it ` +
         "did its work is not known, and it is not run again.",
@@ -51,6 +53,8 @@ export function interruptedRequest(parts: RunParts, run: SopRun, number: number)
     ].join("\n\n"),
   };
 }
+
+const testWord = ({ isTest }: SopRun): string => (isTest ? "Test: " : "");
 
 const isDeterministic = (run: SopRun): boolean => definitionOf(run).mode === "deterministic";
 

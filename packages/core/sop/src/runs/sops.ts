@@ -13,6 +13,7 @@ import type { RunParts } from "./parts.ts";
 import { settleIn } from "./settle.ts";
 import { shownWithout } from "./shown.ts";
 import { takeUp } from "./take-up.ts";
+import { testRun } from "./test-run.ts";
 import type { Sops } from "./types.ts";
 
 /** `approvals` are made with the hooks of what comes back here. */
@@ -49,6 +50,15 @@ export function createSops(options: SopsOptions): SopEngine {
     dispatch,
     dispatchIn: (event, starter) => dispatchIn(parts, event, starter),
     run: (name, payload, starter) => runByName(parts, name, payload, starter),
+    test: (name, sample, starter) => testRun(parts, name, sample, starter),
+    retry: async (id, step, starter) => {
+      const { retryRun } = await import("./retry.ts");
+      return retryRun(parts, id, step, starter);
+    },
+    async calendar(days, sop) {
+      const { calendarOf } = await import("../triggers/calendar.ts");
+      return calendarOf({ library, cron, nowMs: clock.now(), days, sop });
+    },
     list: () => library.list().map((loaded) => shown.summary(summaryOf(parts, cron, loaded))),
     broken: () => library.broken().map(shown.broken),
     show: (name) => shown.summary(summaryOf(parts, cron, sopNamed(library, name))),
@@ -64,6 +74,7 @@ export function createSops(options: SopsOptions): SopEngine {
     start() {
       drivers.start();
       void takeUp(parts);
+      library.onChange(() => options.publish({ type: "sop-change" }));
       library.watch();
       cron.start((due) => fire(parts, due));
     },

@@ -7,6 +7,7 @@ import type { SopRun, SopRunEnd, SopStepRow } from "@svc/store";
 import { shortened } from "../approvals/plain-text.ts";
 import type { ApprovalRequest } from "../approvals/types.ts";
 import type { After } from "./after-commit.ts";
+import { testMark } from "./begin.ts";
 import { isGated, stepOf } from "./definition.ts";
 import type { RunParts } from "./parts.ts";
 import { gateRequest, interruptedRequest } from "./questions.ts";
@@ -98,13 +99,16 @@ function endRun(
   lines.runEnd(run, { status, error, reason });
   after(() => {
     const durationMs = Math.max(0, nowMs - run.startedAtMs);
-    publish({ type: "sop-run-end", runId: run.id, sop: run.sop, status, error, durationMs });
+    publish({ type: "sop-run-end", runId: run.id, sop: run.sop, status, error, durationMs, ...testMark(run) });
     if (status === "failed") log.warn("a run of a procedure failed", { run: run.id, sop: run.sop, error, reason });
   });
 }
 
-const stepEvent = (
-  { id: runId, sop }: SopRun,
-  step: number,
-  status: Exclude<SopStepRow["status"], "cancelled">,
-): SvcEvent => ({ type: "sop-run-step", runId, sop, step, status });
+const stepEvent = (run: SopRun, step: number, status: Exclude<SopStepRow["status"], "cancelled">): SvcEvent => ({
+  type: "sop-run-step",
+  runId: run.id,
+  sop: run.sop,
+  step,
+  status,
+  ...testMark(run),
+});

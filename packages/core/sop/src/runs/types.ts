@@ -19,6 +19,41 @@ export interface Starter {
   readonly key?: string;
 }
 
+/** A sample of what a procedure waits for. */
+export interface SopSample {
+  /** Index of the trigger that is tried out; undefined: started as by hand, without a condition. */
+  readonly trigger?: number;
+  /** JSON text; null: none. */
+  readonly payload: string | null;
+}
+
+/** A run that goes on from a step of an earlier one. */
+export interface SopRetry {
+  readonly run: SopRun;
+  /** Steps that may have acted in an earlier run: each waits for a person before it acts again. */
+  readonly asks: readonly number[];
+}
+
+/** When a cron trigger starts its procedure, within the days that were asked for. */
+export interface SopTimes {
+  readonly sop: string;
+  readonly expression: string;
+  readonly timezone: string | undefined;
+  /** Milliseconds since the epoch, in order. */
+  readonly atMs: readonly number[];
+  /** There are more than are listed. */
+  readonly hasMore: boolean;
+}
+
+export interface SopCalendar {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** By their first time. */
+  readonly times: readonly SopTimes[];
+  /** Triggers with a time in these days that are not listed. */
+  readonly left: number;
+}
+
 export interface Sops {
   /** Whether some procedure is started by requests to exactly this path. */
   hasPath(path: string): boolean;
@@ -30,6 +65,18 @@ export interface Sops {
   dispatchIn(event: SopTriggerEvent, starter: Starter): Pending<Dispatched>;
   /** By name. Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_MANUAL, SOP_BUSY, TOO_LARGE, STORE_*. */
   run(name: string, payload: string | null, starter: Starter): Promise<SopRun>;
+  /**
+   * A run that is marked as a test: also of a procedure that is disabled, whatever its cooldown. It has the gates of any other run.
+   * Throws SOP_UNKNOWN, SOP_INVALID, SOP_NOT_TRIGGERED, SOP_BUSY, TOO_LARGE, STORE_*.
+   */
+  test(name: string, sample: SopSample, starter: Starter): Promise<SopRun>;
+  /**
+   * A new run of the procedure as it is now, which takes over the results of the steps before `step`. Throws SOP_RUN_UNKNOWN,
+   * SOP_RUN_ACTIVE, SOP_RETRY_REFUSED, SOP_UNKNOWN, SOP_INVALID, SOP_DISABLED, SOP_BUSY, STORE_*.
+   */
+  retry(runId: string, step: number, starter: Starter): Promise<SopRetry>;
+  /** What cron starts in the next days. */
+  calendar(days: number, sop?: string): Promise<SopCalendar>;
   list(): readonly SopSummary[];
   /** Procedures that never were good. */
   broken(): readonly BrokenSop[];
@@ -60,6 +107,10 @@ export interface SopSummary extends LoadedSop {
 export interface SopRunFilter {
   readonly sop?: string;
   readonly status?: SopRunStatus;
+  /** What started it, e.g. `cron`. */
+  readonly source?: string;
+  /** Test runs alone, or all others. */
+  readonly test?: boolean;
   /** Only those with a smaller `n`. */
   readonly before?: number;
 }
@@ -107,6 +158,8 @@ export interface AbandonedStep {
 export interface TurnStepWork {
   readonly runId: string;
   readonly sop: string;
+  /** Of the run's conversation. */
+  readonly title: string;
   readonly agent: string | undefined;
   /** Stable over restarts, other for each step. */
   readonly turnId: string;

@@ -29,7 +29,7 @@ export function indexTriggers(definitions: readonly SopDefinition[]): TriggerInd
       const others = waiting.get(key);
       if (others) others.push(entry);
       else waiting.set(key, [entry]);
-      if (trigger.type !== "cron") continue;
+      if (trigger.type !== "cron" || definition.isDisabled) continue;
       crons.push({ sop: definition.name, expression: trigger.expression, timezone: trigger.timezone });
     }
   }

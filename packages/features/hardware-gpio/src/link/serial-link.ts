@@ -3,6 +3,7 @@ import { autoDetect } from "@serialport/bindings-cpp";
 import { SvcError } from "@svc/contract";
 import type { UsbDevice } from "@svc/kit/hardware";
 import koffi from "koffi";
+import { printable } from "../dialect/json-lines.ts";
 import { Incoming, type Link, lost } from "./link.ts";
 import { terminalAt } from "./serial-path.ts";
 
@@ -23,7 +24,7 @@ export async function openSerial({ what, path, baud }: SerialTarget): Promise<Li
     // A board that resets when DTR falls keeps its pins when svc lets the port go.
     port = (await autoDetect().open({ path: terminal, baudRate: baud, lock: true, hupcl: false })) as Port;
   } catch (error) {
-    throw refusal(what, path, String((error as Error).message));
+    throw refusal(what, path, error as Error);
   }
   if (isFree(port)) return new SerialLink(what, port);
   await port.close().catch(() => undefined);
@@ -112,15 +113,17 @@ export async function listPorts(): Promise<readonly UsbDevice[]> {
   );
 }
 
-function refusal(what: string, path: string, message: string): SvcError {
+function refusal(what: string, path: string, cause: Error): SvcError {
+  const { message } = cause;
   if (/lock|busy/i.test(message)) return busy(what, path);
   if (/permission|access denied|EACCES/i.test(message)) {
     return new SvcError("BOARD_REFUSED", `This user may not open ${path}, the port of ${what}.`, {
       hint: "Add the user that svc runs as to the group dialout, and start svc again.",
     });
   }
-  return new SvcError("BOARD_LOST", `${path}, the port of ${what}, can't be opened.`, {
+  return new SvcError("BOARD_LOST", `${path}, the port of ${what}, can't be opened (${printable(message)}).`, {
     hint: "Plug the board in again; svc hardware discover lists what is there.",
+    cause,
   });
 }
 

@@ -24,8 +24,11 @@ export function watchEvents(counted: Counted): Observer["record"] {
       case "human_approval_resolved":
         return counted.approvalsResolved.record({ outcome: event.outcome }, 1);
       case "sop-run-start":
+        // Tests are no work, and their failures no alarm.
+        if (event.isTest) return;
         return counted.sopStarted.record({ sop: event.sop }, 1);
       case "sop-run-end": {
+        if (event.isTest) return;
         const labels = { sop: event.sop, status: event.status };
         counted.sopEnded.record(labels, 1);
         return counted.sopSeconds.record(labels, event.durationMs / 1000);

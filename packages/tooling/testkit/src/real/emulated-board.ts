@@ -38,18 +38,21 @@ export const startMicrobit = (): Promise<EmulatedBoard> =>
 
 /** `firmware`: a file of the folder `firmware`, without `.c`. */
 export async function startUno(firmware: "uno-firmata" | "uno-json"): Promise<EmulatedBoard> {
-  using home = temporaryHome();
+  const home = temporaryHome();
   const elf = join(home.path, "uno.elf");
   const source = join(import.meta.dirname, "firmware", `${firmware}.c`);
   const flags = ["-mmcu=atmega328p", "-DF_CPU=16000000UL", "-Os", "-Wall", "-Werror"];
   execFileSync("avr-gcc", [...flags, "-o", elf, source]);
-  // The file is read before the port is told.
-  return await start("qemu-system-avr", ["-M", "uno", "-bios", elf]);
+  return await start("qemu-system-avr", ["-M", "uno", "-bios", elf], () => home[Symbol.dispose]());
 }
 
 const isProgram = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
 
-async function start(program: string, machine: readonly string[]): Promise<EmulatedBoard> {
+async function start(
+  program: string,
+  machine: readonly string[],
+  tidyUp: () => void = () => {},
+): Promise<EmulatedBoard> {
   const child = spawn(program, [...machine, "-nographic", "-monitor", "none", "-serial", "pty"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -60,6 +63,7 @@ async function start(program: string, machine: readonly string[]): Promise<Emula
   const unplug = (): Promise<void> =>
     (unplugged ??= new Promise((resolve) => {
       process.off("exit", end);
+      tidyUp();
       if (child.exitCode !== null || child.signalCode !== null) return resolve();
       child.once("exit", () => resolve());
       end();

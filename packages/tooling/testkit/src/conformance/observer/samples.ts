@@ -54,6 +54,7 @@ export function eventSamples(name: Name): EventSamples {
       outputTokens: 5,
       costUsd: 0.25,
     },
+    "sop-change": { type: "sop-change" },
     "session-updated": {
       type: "session-updated",
       id: planted("session"),

@@ -1,0 +1,90 @@
+/** What cron starts next, a day under the other. */
+import { useState } from "preact/hooks";
+import { Choice } from "../../parts/choice.tsx";
+import { Empty } from "../../parts/empty.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Section } from "../../parts/section.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useList } from "../../state/use-reader.ts";
+import { clockTime, exact } from "../../text/time.ts";
+import { count } from "../../text/words.ts";
+import type { Calendar as Answer } from "./shapes.ts";
+
+const DAYS = ["1", "7", "14", "31"] as const;
+
+export function Calendar() {
+  const [days, setDays] = useState<(typeof DAYS)[number]>("7");
+  return (
+    <>
+      <Heading title="Calendar" />
+      <p class="hint">What cron starts next, in your own time zone.</p>
+      <div class="filters">
+        <Choice label="Days" options={DAYS} value={days} onChoose={setDays} />
+      </div>
+      <Times days={days} />
+    </>
+  );
+}
+
+/** @param sop Of one procedure alone. */
+export function Times({ days, sop }: { readonly days: string; readonly sop?: string }) {
+  const calendar = useList<Answer>("/api/sop-calendar", ["procedures"], { days, sop });
+  return (
+    <Shown read={calendar}>
+      {({ times, left }) => (
+        <>
+          {times.length === 0 && <Empty title={`The clock starts nothing in ${count(Number(days), "day")}.`} />}
+          {daysOf(times).map(({ day, starts }) => (
+            <Section key={day} title={day}>
+              <ul class="calendar-day">
+                {starts.map(({ at, more, sop: name, expression, timezone }) => (
+                  <li key={`${at} ${name} ${expression} ${timezone}`}>
+                    <time dateTime={at} title={exact(Date.parse(at))}>
+                      {clockTime(at)}
+                    </time>
+                    {sop === undefined && (
+                      <a href={hrefOf("procedures", name)}>
+                        <Name>{name}</Name>
+                      </a>
+                    )}
+                    <span class="hint">
+                      <code>{expression}</code> <Name>{timezone ?? "UTC"}</Name>
+                      {more && ", and so on"}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          ))}
+          {left > 0 && <p class="hint">{count(left, "more trigger")} in these days.</p>}
+        </>
+      )}
+    </Shown>
+  );
+}
+
+interface Start {
+  readonly at: string;
+  readonly sop: string;
+  readonly expression: string;
+  readonly timezone: string | null;
+  /** The last that is listed of many. */
+  readonly more: boolean;
+}
+
+function daysOf(times: Answer["times"]): { readonly day: string; readonly starts: Start[] }[] {
+  const starts = times
+    .flatMap(({ at, more, ...trigger }) =>
+      at.map((moment, index): Start => ({ ...trigger, at: moment, more: more && index === at.length - 1 })),
+    )
+    .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const format = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long" });
+  const days = new Map<string, Start[]>();
+  for (const start of starts) {
+    const day = format.format(Date.parse(start.at));
+    days.set(day, [...(days.get(day) ?? []), start]);
+  }
+  return [...days].map(([day, list]) => ({ day, starts: list }));
+}

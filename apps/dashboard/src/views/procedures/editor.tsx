@@ -1,0 +1,228 @@
+/** A procedure is written: fields on the one side, the source of its two files on the other, what is wrong between them. */
+import { useId, useState } from "preact/hooks";
+import { path } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Shown } from "../../parts/shown.tsx";
+import { hrefOf } from "../../route/route.ts";
+import { useServices } from "../../services.ts";
+import { useReader } from "../../state/use-reader.ts";
+import type { SopDraft, SopProblem, SopSource } from "./shapes.ts";
+import { SopFields } from "./sop-fields.tsx";
+import { type FileName, SourcePane } from "./source-pane.tsx";
+import { useDraft } from "./use-draft.ts";
+
+/** One that there is. */
+export function ProcedureEditor({ id: name }: { readonly id: string }) {
+  const read = useReader<SopSource>(`sop-source ${name}`, [], (api, signal) =>
+    api.get<SopSource>(path`/api/sops/${name}`, undefined, signal),
+  );
+  return (
+    <>
+      <Heading title={`Edit ${name}`} start={<BackLink name={name} />} />
+      <Shown read={read}>
+        {(source) => <Editor key={source.revision} source={source} onReload={() => void read.refresh()} />}
+      </Shown>
+    </>
+  );
+}
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+/** A new one: its name first, since its folder is called so. */
+export function NewProcedure() {
+  const { api } = useServices();
+  const [typed, setTyped] = useState("");
+  const [template, setTemplate] = useState<SopSource>();
+  const [error, setError] = useState<string>();
+  const field = useId();
+  const begin = async (): Promise<void> => {
+    const name = typed.trim();
+    if (!NAME.test(name))
+      return setError("A name has a to z, 0 to 9, _ and -, begins with a letter or digit, and has at most 64.");
+    setError(undefined);
+    const draft = await api.call<SopDraft>("/api/sop-drafts", { method: "POST", body: { name } });
+    setTemplate({ ...draft, name, revision: "", unwritable: null });
+  };
+  if (template !== undefined) {
+    return (
+      <>
+        <Heading title={`Edit ${template.name}`} start={<BackLink />} />
+        <Editor source={template} isNew />
+      </>
+    );
+  }
+  return (
+    <>
+      <Heading title="New procedure" start={<BackLink />} />
+      <form
+        class="setting-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          begin().catch(() => setError("The service does not answer."));
+        }}
+      >
+        <div class="setting">
+          <label for={field}>Name</label>
+          <input
+            id={field}
+            value={typed}
+            maxLength={64}
+            spellcheck={false}
+            autocapitalize="none"
+            placeholder="nightly-report"
+            aria-describedby={`${field}-help`}
+            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+          {error === undefined ? null : (
+            <p class="setting-problem" role="alert">
+              {error}
+            </p>
+          )}
+          <p class="hint" id={`${field}-help`}>
+            Its folder in the workspace is called so, and it can&apos;t be changed here later.
+          </p>
+        </div>
+        <div class="buttons">
+          <button type="submit" class="button main">
+            Write it
+          </button>
+        </div>
+      </form>
+    </>
+  );
+}
+
+const BackLink = ({ name }: { readonly name?: string }) => (
+  <a class="heading-back" href={hrefOf("procedures", name)}>
+    {name === undefined ? "Procedures" : <Name>{name}</Name>}
+  </a>
+);
+
+interface EditorProps {
+  readonly source: SopSource;
+  readonly isNew?: boolean;
+  readonly onReload?: () => void;
+}
+
+function Editor({ source, isNew = false, onReload }: EditorProps) {
+  const draft = useDraft(source);
+  const { text, report, isChecking, isChanged, refused, save } = draft;
+  /** On a phone one of the two is shown. */
+  const [side, setSide] = useState<"form" | "source">("form");
+  const [file, setFile] = useState<FileName>("SOP.toml");
+  const [jump, setJump] = useState<{ readonly line: number; readonly at: number }>();
+  const problems = report?.problems ?? [];
+  const unwritable = source.unwritable;
+  const isStale = save.error?.code === "SOP_CHANGED" || save.error?.code === "SOP_EXISTS";
+  const show = ({ file: where, line }: SopProblem): void => {
+    setSide("source");
+    setFile(where === "SOP.md" ? "SOP.md" : "SOP.toml");
+    setJump({ line: line ?? 1, at: Date.now() });
+  };
+  const submit = async (): Promise<void> => {
+    if ((await save.run()) && isNew) location.hash = hrefOf("procedures", source.name);
+  };
+  return (
+    <div class="sop-editor">
+      <div class="save-bar">
+        <p role="status">
+          {unwritable ??
+            (isChecking
+              ? "Checking…"
+              : problems.length > 0
+                ? `${problems.length === 1 ? "1 problem" : `${problems.length} problems`}: nothing is saved until it is corrected`
+                : isChanged || isNew
+                  ? "No problems. Not saved yet."
+                  : "No problems. Saved.")}
+        </p>
+        {isChanged && <Button onPress={draft.discard}>Discard</Button>}
+        <Button
+          kind="main"
+          busy={save.isRunning}
+          disabled={unwritable !== null || problems.length > 0 || isChecking || (!isChanged && !isNew)}
+          onPress={() => void submit()}
+        >
+          Save
+        </Button>
+      </div>
+      <Problem error={save.error} />
+      {isStale && onReload !== undefined && (
+        <div class="buttons">
+          <Button
+            onPress={() => {
+              draft.discard();
+              onReload();
+            }}
+          >
+            Drop my changes and read the files as they are now
+          </Button>
+        </div>
+      )}
+      <ProblemList problems={problems} kind="problem" onShow={show} />
+      <ProblemList problems={report?.warnings ?? []} kind="warning" onShow={show} />
+      <div class="sides" role="group" aria-label="What is shown">
+        {(["form", "source"] as const).map((one) => (
+          <button key={one} type="button" class="chip" aria-pressed={side === one} onClick={() => setSide(one)}>
+            {one === "form" ? "Form" : "Source"}
+          </button>
+        ))}
+      </div>
+      <div class={`sop-panes show-${side}`}>
+        <section class="sop-form-pane" aria-label="Form">
+          <Problem error={refused} />
+          {report === undefined ? null : report.form === null ? (
+            <p class="notice">SOP.toml is not TOML, so there is nothing to fill in. Correct its source.</p>
+          ) : (
+            <SopFields form={report.form} onEdit={draft.edit} />
+          )}
+        </section>
+        <SourcePane
+          text={text}
+          file={file}
+          onFile={setFile}
+          problems={problems}
+          jump={jump}
+          isReadOnly={unwritable !== null}
+          onWrite={draft.write}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface ProblemListProps {
+  readonly problems: readonly SopProblem[];
+  readonly kind: "problem" | "warning";
+  readonly onShow: (problem: SopProblem) => void;
+}
+
+const MOST_SHOWN = 20;
+
+function ProblemList({ problems, kind, onShow }: ProblemListProps) {
+  if (problems.length === 0) return null;
+  return (
+    <ul class={`sop-problems ${kind}`} aria-label={kind === "problem" ? "Problems" : "Warnings"}>
+      {problems.slice(0, MOST_SHOWN).map((problem) => {
+        const { file, line, key, message, allowed, did_you_mean: guess } = problem;
+        return (
+          <li key={`${file} ${line} ${key} ${message}`}>
+            <button type="button" class="link" onClick={() => onShow(problem)}>
+              {file}
+              {line === null ? "" : `:${line}`}
+            </button>{" "}
+            {key !== "" && <code>{key}</code>} <Name>{message}</Name>
+            {guess === null ? null : (
+              <>
+                ; did you mean <code>{guess}</code>?
+              </>
+            )}
+            {allowed === null || guess !== null ? null : <span class="hint"> ({allowed})</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,214 @@
+/** The steps of a procedure, as fields. */
+import { useId, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
+import { useList } from "../../state/use-reader.ts";
+import { Check, Labelled, Text } from "./form-parts.tsx";
+import type { OnEdit, SopForm, StepForm } from "./shapes.ts";
+
+interface ToolList {
+  readonly tools: readonly { readonly name: string }[];
+}
+
+const NEW_STEP = { title: "New step", body: "", kind: "execute", tools: [], requires_confirmation: false } as const;
+
+export function StepFields({ form, onEdit }: { readonly form: SopForm; readonly onEdit: OnEdit }) {
+  const tools = useList<ToolList>("/api/tools", []);
+  const names = tools.data?.tools.map(({ name }) => name) ?? [];
+  const { steps, steps_in: file } = form;
+  const isWithoutModel = form.sop.execution_mode === "deterministic";
+  const add = (): void => {
+    const isInToml = file === "SOP.toml" || (isWithoutModel && steps.length === 0);
+    if (isInToml) onEdit({ path: ["steps", steps.length], value: { title: "New step", tool: "file_read" } });
+    else onEdit({ step: steps.length + 1, to: NEW_STEP });
+  };
+  return (
+    <div class="sop-items">
+      {steps.map((step, index) => (
+        <Step key={index} step={step} number={index + 1} of={steps.length} file={file} tools={names} onEdit={onEdit} />
+      ))}
+      <div class="setting-add">
+        <Button onPress={add}>Add a step</Button>
+        <span class="hint">
+          They stand in <code>{file}</code>.
+        </span>
+      </div>
+    </div>
+  );
+}
+
+interface StepProps {
+  readonly step: StepForm;
+  readonly number: number;
+  readonly of: number;
+  readonly file: SopForm["steps_in"];
+  readonly tools: readonly string[];
+  readonly onEdit: OnEdit;
+}
+
+function Step({ step, number, of, file, tools, onEdit }: StepProps) {
+  const { title, body, kind, requires_confirmation: asks } = step;
+  const change = (more: Partial<typeof NEW_STEP | StepForm>): void => {
+    const to = { title, body, kind, tools: step.tools, requires_confirmation: asks, ...more } as typeof NEW_STEP;
+    onEdit({ step: number, to });
+  };
+  const isCheckpoint = kind === "checkpoint";
+  return (
+    <fieldset class="setting-group">
+      <legend>Step {number}</legend>
+      <Labelled label="Title">
+        {(id) => <Text id={id} value={title} onChange={(value) => change({ title: value })} />}
+      </Labelled>
+      <Labelled label={file === "SOP.toml" ? "Note" : "What to do"}>
+        {(id) => <Text id={id} value={body} lines={3} onChange={(value) => change({ body: value })} />}
+      </Labelled>
+      {file === "SOP.toml" && !isCheckpoint && <ToolCall step={step} number={number} tools={tools} onEdit={onEdit} />}
+      {file === "SOP.md" && !isCheckpoint && (
+        <Labelled label="Tools that it may use" help="Names with commas between. Without any it uses none.">
+          {(id) => (
+            <span class="sop-tools">
+              <Text
+                id={id}
+                mono
+                value={step.tools.join(", ")}
+                onChange={(value) => change({ tools: namesIn(value) })}
+              />
+              <AddTool
+                tools={tools.filter((tool) => !step.tools.includes(tool))}
+                onAdd={(tool) => change({ tools: [...step.tools, tool] })}
+                number={number}
+              />
+            </span>
+          )}
+        </Labelled>
+      )}
+      <div class="sop-checks">
+        <Check
+          label="Wait for a yes before it"
+          value={asks}
+          onChange={(value) => change({ requires_confirmation: value })}
+        />
+        <Check
+          label="Checkpoint: does nothing but wait"
+          value={isCheckpoint}
+          onChange={(value) => change({ kind: value ? "checkpoint" : "execute" })}
+        />
+      </div>
+      <div class="buttons">
+        <Button
+          label={`Move step ${number} up`}
+          disabled={number === 1}
+          onPress={() => onEdit({ step: number, move: number - 1 })}
+        >
+          Up
+        </Button>
+        <Button
+          label={`Move step ${number} down`}
+          disabled={number === of}
+          onPress={() => onEdit({ step: number, move: number + 1 })}
+        >
+          Down
+        </Button>
+        <Button
+          label={`Remove step ${number}`}
+          disabled={of === 1}
+          onPress={() => onEdit({ step: number, remove: true })}
+        >
+          Remove
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
+
+const namesIn = (text: string): string[] =>
+  text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+
+interface AddToolProps {
+  readonly tools: readonly string[];
+  readonly number: number;
+  readonly onAdd: (tool: string) => void;
+}
+
+function AddTool({ tools, number, onAdd }: AddToolProps) {
+  if (tools.length === 0) return null;
+  return (
+    <select
+      aria-label={`Add a tool to step ${number}`}
+      value=""
+      onChange={({ currentTarget }) => {
+        const { value } = currentTarget;
+        currentTarget.value = "";
+        if (value !== "") onAdd(value);
+      }}
+    >
+      <option value="">Add…</option>
+      {tools.map((tool) => (
+        <option key={tool}>{tool}</option>
+      ))}
+    </select>
+  );
+}
+
+/** Of a step without a model. */
+function ToolCall({ step, number, tools, onEdit }: Pick<StepProps, "step" | "number" | "tools" | "onEdit">) {
+  const [fault, setFault] = useState<string>();
+  const list = useId();
+  const at = (key: string): readonly (string | number)[] => ["steps", number - 1, key];
+  const setArgs = (text: string): void => {
+    try {
+      const value: unknown = text.trim() === "" ? {} : JSON.parse(text);
+      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no object");
+      setFault(undefined);
+      onEdit({ path: at("args"), value });
+    } catch {
+      setFault('This is no JSON object; one is like {"path": "$.file"}.');
+    }
+  };
+  return (
+    <>
+      <Labelled label="Tool">
+        {(id) => (
+          <>
+            <Text
+              id={id}
+              mono
+              list={list}
+              value={step.tool ?? ""}
+              onChange={(value) => onEdit({ path: at("tool"), value: value.trim() })}
+            />
+            <datalist id={list}>
+              {tools.map((tool) => (
+                <option key={tool} value={tool} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Labelled>
+      <Labelled
+        label="Arguments, as JSON"
+        help="A text that is a path, such as $.issue.number, stands for that part of the step's input."
+      >
+        {(id) => (
+          <>
+            <Text id={id} mono lines={3} value={JSON.stringify(step.args ?? {}, undefined, 1)} onChange={setArgs} />
+            {fault === undefined ? null : (
+              <p class="setting-problem" role="alert">
+                {fault}
+              </p>
+            )}
+          </>
+        )}
+      </Labelled>
+      <Check
+        label="Trust what comes in: it may act without a yes"
+        value={step.trusted_input}
+        onChange={(value) =>
+          onEdit(value ? { path: at("trusted_input"), value } : { path: at("trusted_input"), remove: true })
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,2 @@
+/** Loaded when somebody writes a procedure: the lists do without it. */
+export { NewProcedure, ProcedureEditor } from "./editor.tsx";

@@ -1,0 +1,82 @@
+/** Where procedures are written, loaded with the first of them: most services are asked for none. */
+import { type Json } from "@svc/contract";
+import type { SopAuthor } from "@svc/gateway";
+import { type Home, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
+import type { SopLibrary, Sops } from "@svc/sop";
+import type { SopDesk } from "@svc/sop/desk";
+import type { Store } from "@svc/store";
+import { hiddenPaths } from "../paths.ts";
+import { libraryRules } from "./library.ts";
+
+export interface SopAuthorDeps {
+  readonly home: Home;
+  /** The one in force. */
+  readonly config: () => LoadedConfig;
+  /** Tools of this build; undefined: not known here. */
+  readonly tools: () => readonly string[] | undefined;
+  readonly library: SopLibrary;
+  readonly store: Pick<Store, "write">;
+  readonly audit: () => Pick<Sops["audit"], "add">;
+  readonly redact: (text: string) => string;
+}
+
+type Loaded = typeof import("@svc/sop/desk") & { readonly desk: SopDesk };
+
+export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
+  let loaded: Promise<Loaded> | undefined;
+  const desk = (): Promise<Loaded> => {
+    loaded ??= load(deps).catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
+  return {
+    async read(name) {
+      const { desk: one, sourceJson } = await desk();
+      return sourceJson(await one.read(name));
+    },
+    async check({ name, toml, markdown, edits }) {
+      const { desk: one, draftJson } = await desk();
+      const text = toml === undefined ? undefined : { toml, markdown: markdown ?? undefined };
+      return draftJson(await one.check(name, text, edits as Parameters<SopDesk["check"]>[2]));
+    },
+    async save(name, { toml, markdown, revision }, by) {
+      const { desk: one, savedJson } = await desk();
+      const change = { toml, markdown: markdown ?? undefined, revision: revision ?? undefined };
+      return savedJson(await one.save(name, change, by));
+    },
+    async duplicate(name, copy, by) {
+      const { desk: one, savedJson } = await desk();
+      return savedJson(await one.duplicate(name, copy, by));
+    },
+    async setEnabled(name, enabled, by) {
+      const { desk: one, savedJson } = await desk();
+      return savedJson(await one.setEnabled(name, enabled, by));
+    },
+  };
+}
+
+async function load({ home, config, tools, library, store, audit, redact }: SopAuthorDeps): Promise<Loaded> {
+  const [writing, { openWorkspace }] = await Promise.all([import("@svc/sop/desk"), import("@svc/agent")]);
+  const { folder, defaultMode, reserved } = libraryRules({ home }, config);
+  const desk = new writing.SopDesk({
+    folder,
+    rules: () => ({ defaultMode: defaultMode(), reserved: reserved() }),
+    known: () => {
+      const names = tools();
+      return {
+        nowMs: systemClock.now(),
+        agents: [...resolveAgents(config().core).keys()],
+        ...(names && { tools: names }),
+      };
+    },
+    // The lists of the policy bind agents, not the people who write for them.
+    workspace: (root) =>
+      openWorkspace(root, { forbiddenPaths: [], hidden: hiddenPaths(home, config()), workspaceOnly: true }),
+    library,
+    audit: async (kind: string, data: Json) => void (await store.write(() => audit().add(kind, data))),
+    redact,
+  });
+  return { ...writing, desk };
+}

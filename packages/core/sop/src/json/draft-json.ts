@@ -1,0 +1,44 @@
+/** A procedure that is being written, as /api and `svc sop --json` show it. */
+import { basename } from "node:path";
+import type { Json } from "@svc/contract";
+import type { Problem } from "@svc/kernel";
+import type { SavedSop, SopSource } from "../desk/desk.ts";
+import type { SopDraft } from "../desk/draft.ts";
+import { orNull } from "./values.ts";
+
+export const draftJson = ({
+  toml,
+  markdown,
+  problems,
+  warnings,
+  form,
+}: SopDraft): { readonly [name: string]: Json } => ({
+  toml,
+  markdown: orNull(markdown),
+  problems: problems.map(problemJson),
+  warnings: warnings.map(problemJson),
+  form,
+});
+
+export const sourceJson = (source: SopSource): Json => ({
+  name: source.name,
+  revision: source.revision,
+  unwritable: orNull(source.unwritable),
+  ...draftJson(source),
+});
+
+export const savedJson = ({ name, revision, warnings }: SavedSop): Json => ({
+  name,
+  revision,
+  warnings: warnings.map(problemJson),
+});
+
+const problemJson = ({ file, line, column, key, message, allowed, didYouMean }: Problem): Json => ({
+  file: file === undefined ? null : basename(file),
+  line: line ?? null,
+  column: column ?? null,
+  key,
+  message,
+  allowed: orNull(allowed),
+  did_you_mean: orNull(didYouMean),
+});
