@@ -25,6 +25,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "buttons", title: "A procedure that reacts to a button" },
   { page: "mqtt", title: "MQTT from Home Assistant" },
   { page: "adapters", title: "I2C, SPI and debug probes" },
+  { page: "boards", title: "Blink an LED on a board" },
   { page: "raspberry-pi", title: "Blink an LED on a Raspberry Pi" },
   { page: "events", title: "Following along" },
   { page: "service", title: "Running as a service" },
