@@ -24,6 +24,8 @@ export interface FeatureManifest {
   readonly children: readonly string[];
   /** `linux`, `darwin`, `win32`; empty: all. */
   readonly platforms: readonly string[];
+  /** Ids of features that own sections which it extends: a build that adds it adds them. */
+  readonly needs?: readonly string[];
   /** Native addons it needs, by npm name. */
   readonly native: readonly string[];
 }

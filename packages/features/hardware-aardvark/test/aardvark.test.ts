@@ -5,12 +5,12 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { featureConformance } from "@svc/testkit/conformance/feature-conformance";
 import { toolConformance } from "@svc/testkit/conformance/tool-conformance";
+import { compileLibrary, missingCompiler } from "@svc/testkit/real/aardvark-library";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import definition from "../src/index.ts";
 import { startFeature, writeUsb } from "./feature.ts";
-import { compileLibrary, missingCompiler } from "./library.ts";
 
 featureConformance(definition, { root: `${import.meta.dirname}/..`, config: { i2c_buses: ["/dev/i2c-1"] } });
 

@@ -66,6 +66,7 @@ export const manifestEntries = {
   ),
   children: list(v.pipe(v.string(), v.regex(/^[a-z]+(-[a-z]+)*$/, "a name such as sandbox-exec"))),
   platforms: list(v.picklist(["linux", "darwin", "win32"])),
+  needs: v.exactOptional(v.array(ID)),
   native: list(v.pipe(v.string(), v.regex(/^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/, "an npm name"))),
 };
 

@@ -52,7 +52,8 @@ export function resolveProfile(catalogue: Catalogue, request: Request): Selectio
     const { found, later } = find(catalogue, word, request.cwd ?? catalogue.root);
     if (later.length > 0) notes.push(`${word}: not written yet: ${later.join(", ")}`);
     for (const id of later) planned.add(id);
-    return found.filter((feature) => add(catalogue, features, feature, target)).map(idOf);
+    const all = [...new Set(found.flatMap((feature) => withNeeded(catalogue, feature)))];
+    return all.filter((feature) => add(catalogue, features, feature, target)).map(idOf);
   });
   const removed = (request.without ?? []).flatMap((word) =>
     remove(catalogue, features, planned, word, request.profile),
@@ -131,6 +132,15 @@ function find(catalogue: Catalogue, word: string, cwd: string): { found: Feature
     hint: `Features: ${[...catalogue.features.keys()].join(", ")}. Planned: ${[...catalogue.planned.keys()].join(", ")}.`,
   });
 }
+
+/** The feature, and those without which its build would not start. */
+const withNeeded = (catalogue: Catalogue, feature: FeaturePackage): FeaturePackage[] => [
+  feature,
+  ...(feature.manifest.needs ?? []).flatMap((id) => {
+    const needed = catalogue.features.get(id);
+    return needed ? withNeeded(catalogue, needed) : [];
+  }),
+];
 
 /** @returns false when it was in already. */
 function add(

@@ -43,6 +43,7 @@ describe("readCatalogue", () => {
       ["full", "all"],
       ["full", "all"],
       ["full", "all"],
+      ["full", "all"],
     ]);
     expect(profilesOfFlag("sandbox-userns")).toEqual([["all"]]);
     expect(profilesOfFlag("tool-files")).toEqual([["minimal", "home", "standard", "full", "all"]]);

@@ -23,6 +23,7 @@ describe("resolveProfile", () => {
     small.feature("tool-a");
     small.feature("tool-b");
     small.feature("board-one", { svc: { flag: "hardware", kind: "hardware" } });
+    small.feature("board-probe", { svc: { kind: "hardware", needs: ["board-one"] } });
     small.feature("mac-only", { svc: { platforms: ["darwin"] } });
     small.profile(
       "minimal",
@@ -62,6 +63,10 @@ describe("resolveProfile", () => {
     expect(select({ profile: "full" })).toMatchObject({ skipped: ["mac-only"], notes: ["not for linux: mac-only"] });
     expect(ids(select({ profile: "full", target: targetOf("darwin-arm64") }))).toContain("mac-only");
     expect(refusal({ with: ["mac-only"] })).toMatchObject({ code: "FEATURE_PLATFORM", exitCode: 78 });
+  });
+
+  test("adds what an added feature needs", () => {
+    expect(ids(select({ with: ["board-probe"] }))).toEqual(["board-one", "board-probe", "tool-a", "tool-b"]);
   });
 
   test("adding or taking away makes it custom; asking for what is in already does not", () => {

@@ -53,6 +53,7 @@ const manifest = v.strictObject({
   routes: v.optional(apiPaths),
   open: v.optional(apiPaths),
   platforms: v.optional(v.array(v.picklist(["linux", "darwin", "win32"], "must be linux, darwin or win32"))),
+  needs: v.optional(names),
   native: v.optional(names),
 });
 

@@ -24,6 +24,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "channel-events", title: "Events of your programs" },
   { page: "buttons", title: "A procedure that reacts to a button" },
   { page: "mqtt", title: "MQTT from Home Assistant" },
+  { page: "adapters", title: "I2C, SPI and debug probes" },
   { page: "boards", title: "Blink an LED on a board" },
   { page: "raspberry-pi", title: "Blink an LED on a Raspberry Pi" },
   { page: "events", title: "Following along" },

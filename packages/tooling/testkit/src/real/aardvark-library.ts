@@ -2,8 +2,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { MissingPart } from "@svc/testkit/require-real";
-import { temporaryHome } from "@svc/testkit/temporary-home";
+import type { MissingPart } from "../require-real.ts";
+import { temporaryHome } from "../temporary-home.ts";
 
 export const missingCompiler = (): MissingPart | undefined =>
   spawnSync("gcc", ["--version"]).error === undefined
