@@ -3,6 +3,7 @@
 import { approvalCases } from "./cases/approvals.ts";
 import { chatCases } from "./cases/chat.ts";
 import { cutOffCases } from "./cases/cut-off.ts";
+import { procedureCases } from "./cases/procedures.ts";
 import { restartCases } from "./cases/restart.ts";
 import { signInCases } from "./cases/sign-in.ts";
 import { workCases } from "./cases/work.ts";
@@ -15,4 +16,5 @@ chatCases(scene);
 cutOffCases(scene);
 approvalCases(scene);
 workCases(scene);
+procedureCases(scene);
 restartCases(scene);
