@@ -43,7 +43,12 @@ describe.each([
     await using house = await openEmptyHouse();
     await using person = await signedIn(browser, house, { viewport });
     const { page } = person;
-    await person.go("setup", "Set up");
+    await person.go("overview", "Overview");
+    const health = page.getByRole("region", { name: "Health" });
+    await health.getByText("Only the built-in echo answers").waitFor();
+    expect(await health.getByText("ok", { exact: true }).count()).toBe(0);
+    await health.getByRole("link", { name: "Connect a model" }).click();
+    await page.getByRole("heading", { level: 1, name: "Set up" }).waitFor();
     await page.getByText("Only the built-in echo answers").waitFor();
     await page.getByRole("link", { name: "Connect a model" }).click();
     await page.getByLabel(/^Other compatible/).check();
@@ -74,6 +79,8 @@ describe.each([
     expect(await page.content()).not.toMatch(new RegExp(`sk-of-the-journey|${TELEGRAM_TOKEN}`));
     await person.go("setup", "Set up");
     await expect.poll(() => page.locator(".checklist .badge.good").count()).toBeGreaterThanOrEqual(2);
+    await person.go("overview", "Overview");
+    await health.getByText("All parts are up.").waitFor();
     person.expectCalm();
   });
 
@@ -112,8 +119,9 @@ describe.each([
     await using house = await openEmptyHouse(`\n[channels_config.telegram]\n${section}`);
     await using person = await signedIn(browser, house, { viewport });
     const { page } = person;
-    await person.go("channels", "Channels");
-    await page.getByRole("link", { name: "Telegram" }).click();
+    await person.go("overview", "Overview");
+    const trouble = page.getByRole("region", { name: "Health" }).getByRole("listitem").filter({ hasText: /token/i });
+    await trouble.getByRole("link", { name: "Fix the channel" }).click();
     const state = page.getByRole("region", { name: "State" });
     await expect.poll(() => state.innerText(), { timeout: 30_000 }).toMatch(/token/i);
     await page.getByRole("button", { name: "Replace Bot token" }).click();

@@ -3,7 +3,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
-import { expect, test } from "vitest";
+import { ERRNO, faultyWrites, NO_FAULTY_WRITES } from "@svc/testkit/real/faulty-writes";
+import { requireReal } from "@svc/testkit/require-real";
+import { expect, onTestFinished, test } from "vitest";
 import { homeWith, startPaired } from "./daemon.ts";
 
 const CONFIG = `# mine
@@ -16,9 +18,9 @@ level = "info" # enough
 
 type Json = Readonly<Record<string, unknown>>;
 
-async function open(toml = CONFIG) {
+async function open(toml = CONFIG, envOf: (home: string) => Record<string, string> = () => ({})) {
   const home = homeWith(toml);
-  const { daemon, token } = await startPaired({ home: home.path });
+  const { daemon, token } = await startPaired({ home: home.path, env: envOf(home.path) });
   const file = join(home.path, "config.toml");
   const ask = async (method: string, path: string, body?: object) => {
     const response = await daemon.request(`/api/settings${path}`, { method, token, ...(body && { body }) });
@@ -76,6 +78,19 @@ test("what the daemon can't put into force leaves the file as it was", async () 
   expect(house.text()).toBe(CONFIG);
 });
 
+test("a platform's own name is answered with the section that it has, and the line", async () => {
+  await using house = await open();
+  const aliases = Object.entries((await house.ask("GET", "")).body["aliases"] as Record<string, string>);
+  expect(aliases.length).toBeGreaterThan(8);
+  for (const [alias, section] of aliases) {
+    const edits = [{ path: ["channels_config", alias, "enabled"], value: true }];
+    const { problems } = (await house.ask("POST", "/preview", { edits })).body as { problems: object[] };
+    expect(problems).toMatchObject([
+      { key: `channels_config.${alias}`, message: `this section is called [${section}]`, line: expect.any(Number) },
+    ]);
+  }
+});
+
 test("of two browsers and an editor that change the file at once, one wins and the others are told", async () => {
   await using house = await open();
   const revision = await house.revision();
@@ -88,6 +103,30 @@ test("of two browsers and an editor that change the file at once, one wins and t
   const late = await house.ask("PATCH", "", { revision: seen, edits: [{ path: ["log", "level"], value: "info" }] });
   expect([late.status, late.body["code"]]).toEqual([409, "CONFIG_CHANGED"]);
   expect(house.text()).toContain("# by hand");
+});
+
+test("a full or a read-only disk refuses a save with its cause; the file stays whole, and nothing is left behind", async (context) => {
+  const faults = faultyWrites();
+  if (!faults) requireReal(context, NO_FAULTY_WRITES);
+  onTestFinished(() => faults[Symbol.dispose]());
+  await using house = await open(CONFIG, (home) => faults.env(home));
+  const edit = { path: ["log", "level"], value: "debug" };
+  for (const [name, why] of [
+    ["ENOSPC", "the disk is full"],
+    ["EROFS", "can't be written"],
+  ] as const) {
+    faults.fail(ERRNO[name]);
+    const refused = await house.save(edit);
+    expect([refused.status, refused.body["code"]]).toEqual([409, "CONFIG_UNWRITABLE"]);
+    expect(refused.body["error"]).toContain(why);
+    faults.fail(0);
+    expect(house.text()).toBe(CONFIG);
+    expect((await house.ask("GET", "/versions")).body["versions"]).toEqual([]);
+    const left = readdirSync(house.home.path, { recursive: true }).map(String);
+    expect(left.filter((path) => path.endsWith(".tmp"))).toEqual([]);
+  }
+  expect((await house.save(edit)).status).toBe(200);
+  expect(house.text()).toBe(CONFIG.replace('"info"', '"debug"'));
 });
 
 test("a secret is read back by nothing: no answer, file, log line, event or audit entry", async () => {

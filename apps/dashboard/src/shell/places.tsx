@@ -31,6 +31,10 @@ const AllSettings = late(async () => (await settings()).AllSettings);
 const OneSection = late(async () => (await settings()).OneSection);
 const Changes = late(async () => (await settings()).Changes);
 
+const watch = () => import("../views/watch/index.ts");
+const Usage = late(async () => (await watch()).Usage);
+const Logs = late(async () => (await watch()).Logs);
+const Doctor = late(async () => (await watch()).Doctor);
 const writing = () => import("../views/procedures/writing.ts");
 const NewProcedure = late(async () => (await writing()).NewProcedure);
 const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);
@@ -90,7 +94,10 @@ export const PLACES: readonly Place[] = [
     views: [
       { view: "overview", label: "Overview", List: Overview },
       { view: "inbox", label: "Inbox", List: Inbox, Detail: Mail, forOperators: true },
+      { view: "usage", label: "Usage", List: Usage, forOperators: true },
       { view: "events", label: "Live events", List: Events },
+      { view: "logs", label: "Logs", List: Logs, forOperators: true },
+      { view: "doctor", label: "Checks", List: Doctor, forOperators: true },
       { view: "audit", label: "Audit log", List: Audit, forOperators: true },
     ],
   },

@@ -9,6 +9,7 @@ import type { Home } from "@svc/kernel";
 import { child, type Opened, openPath } from "@svc/kit/files";
 import { checkDatabase, checkFeatureDatabase } from "@svc/store";
 import { copyHome, type CopyOptions } from "./copy-home.ts";
+import { noteBackup } from "./last-backup.ts";
 import { type BackupFile, DATABASE, formatOf, isFeatureDatabase, type Manifest } from "./manifest.ts";
 import { pack } from "./pack.ts";
 import { openStage } from "./stage.ts";
@@ -52,7 +53,9 @@ export async function makeBackup(home: Home, options: BackupOptions): Promise<Ba
     };
     await pack(folder, manifest, archive);
     await publish(archive, target);
-    return { manifest, bytes: statSync(target).size, leftOut };
+    const { size: bytes } = statSync(target);
+    noteBackup(home, { file: target, at: manifest.created_at, bytes });
+    return { manifest, bytes, leftOut };
   } catch (error) {
     throw failed(error);
   }

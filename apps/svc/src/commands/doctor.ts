@@ -13,9 +13,10 @@ export async function run(context: CommandContext): Promise<number> {
     return runChecks(context);
   }
   const { superviseChecks } = await import("../doctor/supervise.ts");
-  const findings = await superviseChecks(context);
-  const sound = !findings.some(({ level }) => level === "error");
   const isPosture = context.options.flag("security");
+  const config = context.options.text("config");
+  const findings = await superviseChecks({ security: isPosture, config, env: context.env });
+  const sound = !findings.some(({ level }) => level === "error");
   if (context.options.flag("json")) {
     context.printJson({ ok: sound, findings: findings.map(isPosture ? withGroup : asJson) });
   } else context.print(printable((isPosture ? securityText : reportText)(findings)));

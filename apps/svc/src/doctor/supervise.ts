@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { systemClock } from "@svc/kernel";
-import type { CommandContext } from "../cli/command.ts";
 import { error, type Finding, findingsIn } from "./finding.ts";
 import { type Progress, unchecked } from "./progress.ts";
 import { DOCTOR_PART, selfCommand } from "../service/self-command.ts";
@@ -14,15 +13,17 @@ import { DOCTOR_PART, selfCommand } from "../service/self-command.ts";
 /** Five seconds at most, for the process's own start and end too. */
 const ALL_MS = 4000;
 
+export interface ChecksToRun {
+  readonly security: boolean;
+  /** The config that the checks read. Default: the daemon's, else the home's. */
+  readonly config: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 /** Findings in the order of the checks, one at least for each that did not end. Never rejects. */
-export async function superviseChecks({ options, env }: CommandContext): Promise<Finding[]> {
+export async function superviseChecks({ security, config, env }: ChecksToRun): Promise<Finding[]> {
   const { file, args } = selfCommand();
-  const config = options.text("config");
-  const words = [
-    "doctor",
-    ...(options.flag("security") ? ["--security"] : []),
-    ...(config ? [`--config=${config}`] : []),
-  ];
+  const words = ["doctor", ...(security ? ["--security"] : []), ...(config ? [`--config=${config}`] : [])];
   const child = spawn(file, [...args, ...words], {
     env: { ...env, [DOCTOR_PART]: "1" },
     stdio: ["ignore", "pipe", "inherit"],

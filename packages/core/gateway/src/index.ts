@@ -8,4 +8,5 @@ export { checkBind, isPublicBind } from "./net/bind.ts";
 export { isLocalOnly } from "./net/local-only.ts";
 export type { PairingLinks } from "./pairing/link.ts";
 export type { IssuedCode, Pairing } from "./pairing/pairing.ts";
+export type { LogQuery, Operations } from "./api/operations.ts";
 export type * from "./types.ts";

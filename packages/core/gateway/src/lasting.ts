@@ -2,6 +2,7 @@
 import type { RequestListener } from "node:http";
 import { SvcError } from "@svc/contract";
 import { ApiLibrary } from "./api/library.ts";
+import { type OperationLimits, operationLimits } from "./api/operations.ts";
 import { type SettingsLimits, settingsLimits } from "./api/settings-limits.ts";
 import { OpenDoor, openLimit } from "./api/open-door.ts";
 import { Authenticator } from "./auth/authenticator.ts";
@@ -49,6 +50,7 @@ export interface Lasting {
   readonly sopLimit: SlidingWindow;
   readonly pairLimit: SlidingWindow;
   readonly settingsLimits: SettingsLimits;
+  readonly operationLimits: OperationLimits;
   readonly seenIds: SeenIds;
   readonly forwarding: ForwardingWatch;
   /** For the bodies of deliveries, and of clients without credentials. */
@@ -132,6 +134,7 @@ export function makeLasting(deps: GatewayDeps, { settings, isDraining, serve }: 
     sopLimit: new SlidingWindow(webhookLimitOf(deps)),
     pairLimit: pairingLimit(),
     settingsLimits: settingsLimits(),
+    operationLimits: operationLimits(),
     seenIds: new SeenIds(REMEMBER_MS),
     forwarding: new ForwardingWatch(log),
     bodyRoom: new MemoryRoom(),

@@ -5,6 +5,7 @@ import type { CoreConfig, EventHub, Instruments, RegisteredIngress, RegisteredRo
 import type { Approvals, ChannelEvents, Sops } from "@svc/sop";
 import type { Device, IdempotencyClaim, PageSession } from "@svc/store";
 import type { FeaturePath } from "./api/feature-paths.ts";
+import type { Operations } from "./api/operations.ts";
 import type { Reports } from "./api/reports.ts";
 import type {
   ChangeBody,
@@ -149,6 +150,7 @@ export interface GatewayDeps extends GatewaySettings, Reports {
   readonly approvals: GatewayApprovals;
   readonly policyRules: PolicyRules;
   readonly settingsAdmin: SettingsAdmin;
+  readonly operations: Operations;
   readonly sops: GatewaySops;
   readonly sopAuthor: SopAuthor;
   readonly channelEvents: ChannelEvents;

@@ -85,6 +85,13 @@ export const GOVERNING_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCod
     STORE_FULL: notSaved("STORE_FULL"),
     STORE_FAILED: notSaved("STORE_FAILED"),
   },
+  "GET /api/logs": { LOG_UNREADABLE: notDone("LOG_UNREADABLE") },
+  "POST /api/doctor": { RATE_LIMITED: tooOften(11) },
+  "POST /api/backups": {
+    RATE_LIMITED: tooOften(4),
+    BACKUP_FAILED: notDone("BACKUP_FAILED"),
+    BUSY: notDone("BUSY"),
+  },
   "GET /api/sops/{name}": NOT_WRITTEN,
   "PUT /api/sops/{name}": NOT_WRITTEN,
   "PATCH /api/sops/{name}": NOT_WRITTEN,
@@ -180,6 +187,8 @@ export const GOVERNING_SUCCESSES: Readonly<Record<string, readonly Provocation[]
       return (await world.start()).ask();
     },
   ],
+  "GET /api/logs": [asked({ path: "/api/logs?level=warn&text=lost&channel=pager&limit=5&after=1:2:3" })],
+  "GET /api/usage": [asked({ path: "/api/usage?days=7" })],
   "GET /api/audit": [asked({ path: "/api/audit?limit=1&before=3" })],
   "POST /api/channel-events": [
     async (world) => {
@@ -213,6 +222,13 @@ function notRevoked(code: ErrorCode): Provocation {
 function notSaved(code: ErrorCode): Provocation {
   return async (world) => {
     world.settingsAdmin.fails = code;
+    return (await world.start()).ask();
+  };
+}
+
+function notDone(code: ErrorCode): Provocation {
+  return async (world) => {
+    world.operations.fails = code;
     return (await world.start()).ask();
   };
 }

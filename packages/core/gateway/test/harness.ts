@@ -22,6 +22,7 @@ import { hashedSecret } from "@svc/kernel";
 import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { onTestFinished } from "vitest";
+import { FakeOperations } from "./fake-operations.ts";
 import { FakeSettings } from "./fake-settings.ts";
 import { FakeApprovals, FakePolicyRules } from "./fake-approvals.ts";
 import { FakeAttachments, FakeSpeech } from "./fake-attachments.ts";
@@ -107,6 +108,7 @@ export class Harness {
   readonly approvals = new FakeApprovals();
   readonly policyRules = new FakePolicyRules();
   readonly settingsAdmin = new FakeSettings();
+  readonly operations = new FakeOperations();
   readonly sops = new FakeSops();
   readonly sopAuthor = new FakeSopAuthor();
   readonly channelEvents = new FakeChannelEvents();
@@ -234,6 +236,7 @@ export class Harness {
       approvals: this.approvals,
       policyRules: this.policyRules,
       settingsAdmin: this.settingsAdmin,
+      operations: this.operations,
       sops: this.sops,
       sopAuthor: this.sopAuthor,
       channelEvents: this.channelEvents,

@@ -120,6 +120,8 @@ const STRICT: Readonly<Record<string, object>> = {
   "POST /api/settings/versions/{id}/undo": { revision: REVISION },
   "POST /api/settings/models": { edits: [] },
   "POST /api/settings/model-test": { edits: [], agent: "default" },
+  "POST /api/doctor": { security: true },
+  "POST /api/backups": {},
   "POST /api/settings/channel-test": { channel: "pager", to: "+49" },
   "POST /api/sop-drafts": {
     name: "deploy",

@@ -12,6 +12,7 @@ import { SESSION_LIST_STEP } from "./session-list-schema.ts";
 import { SOP_RETRIES_STEP, SOP_STEP } from "./sop-schema.ts";
 import { TRACES_STEP } from "./traces-schema.ts";
 import { UPLOADS_STEP } from "./uploads-schema.ts";
+import { USAGE_BY_CHANNEL_STEP } from "./usage-schema.ts";
 import { indexedWords, previewOf, titleOf } from "./turn-text.ts";
 
 /** Exported for tests: a step that was released stays as it is, byte for byte. */
@@ -127,6 +128,7 @@ export const STEPS: readonly string[] = [
   LASTING_APPROVALS_STEP,
   UPLOADS_STEP,
   SOP_RETRIES_STEP,
+  USAGE_BY_CHANNEL_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

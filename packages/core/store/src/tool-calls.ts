@@ -32,6 +32,7 @@ export class ToolCallStore {
   readonly #states;
   readonly #of;
   readonly #actions;
+  readonly #anyFinished;
 
   constructor(db: DatabaseSync, clock: Clock) {
     this.#clock = clock;
@@ -46,6 +47,12 @@ export class ToolCallStore {
     this.#actions = db.prepare(
       "SELECT started_at FROM tool_calls WHERE started_at > ? AND agent = ? AND acting = 1 ORDER BY started_at",
     );
+    this.#anyFinished = db.prepare("SELECT 1 FROM tool_calls WHERE state = 'finished' LIMIT 1");
+  }
+
+  /** Whether any call has ever succeeded, as far as it is still kept. */
+  anyFinished(): boolean {
+    return this.#anyFinished.get() !== undefined;
   }
 
   /**

@@ -174,6 +174,8 @@ export interface NewTurn {
   readonly at: number;
   readonly model: string;
   readonly messages: Json;
+  /** Of a conversation that has none yet. Default: its first words. */
+  readonly title?: string;
   /** Estimated tokens of `messages`. */
   readonly tokens: number;
   readonly inputTokens: number;
@@ -210,6 +212,8 @@ export interface TurnUsage {
   readonly day: string;
   readonly agent: string;
   readonly model: string;
+  /** Id of the channel whose message was answered. Default: it was no channel's. */
+  readonly channel?: string | undefined;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** US dollars; undefined when the price is unknown. */
@@ -231,6 +235,12 @@ export interface UsageTotals {
   /** US dollars of the turns whose cost is known. */
   readonly costUsd: number;
   readonly unknownCostTurns: number;
+}
+
+/** The same, for answers to one channel alone. */
+export interface ChannelUsage extends UsageTotals {
+  /** Empty: answers to no channel's message. */
+  readonly channel: string;
 }
 
 /** What is kept for how long. */

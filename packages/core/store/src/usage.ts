@@ -1,18 +1,19 @@
-/** What was used: sums per day, agent and model. They outlive the conversations they were made of. */
+/** What was used: sums per day, agent, model and channel. They outlive the conversations they were made of. */
 import type { DatabaseSync } from "node:sqlite";
-import type { TurnUsage, UsageTotals } from "./types.ts";
+import type { ChannelUsage, TurnUsage, UsageTotals } from "./types.ts";
 
 export class UsageStore {
-  /** Of the open transaction, by day, agent and model: one row is written per group commit, not per turn. */
+  /** Of the open transaction, by day, agent, model and channel: one row is written per group commit, not per turn. */
   readonly #pending = new Map<string, Sums>();
   readonly #add;
   readonly #spent;
   readonly #since;
+  readonly #byChannel;
 
   constructor(db: DatabaseSync) {
     this.#add = db.prepare(
-      `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (day, agent, model) DO UPDATE SET
+      `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (day, agent, model, channel) DO UPDATE SET
          turns = turns + excluded.turns,
          input_tokens = input_tokens + excluded.input_tokens,
          output_tokens = output_tokens + excluded.output_tokens,
@@ -21,14 +22,20 @@ export class UsageStore {
          unknown_cost_turns = unknown_cost_turns + excluded.unknown_cost_turns`,
     );
     this.#spent = db.prepare("SELECT total(cost_usd + estimated_usd) AS spent FROM usage WHERE day = ? AND agent = ?");
-    this.#since = db.prepare("SELECT * FROM usage WHERE day >= ? ORDER BY day, agent, model");
+    this.#since = db.prepare(
+      `SELECT day, agent, model, sum(turns) AS turns, sum(input_tokens) AS input_tokens,
+         sum(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd, sum(unknown_cost_turns) AS unknown_cost_turns
+       FROM usage WHERE day >= ? GROUP BY day, agent, model ORDER BY day, agent, model`,
+    );
+    this.#byChannel = db.prepare("SELECT * FROM usage WHERE day >= ? ORDER BY day, agent, model, channel");
   }
 
   /** Inside a transaction: adds one turn, or a part of one. */
-  add({ day, agent, model, turns = 1, inputTokens, outputTokens, costUsd, estimatedUsd }: TurnUsage): void {
-    const key = `${day}\n${agent}\n${model}`;
+  add({ day, agent, model, channel = "", turns = 1, costUsd, estimatedUsd, ...tokens }: TurnUsage): void {
+    const { inputTokens, outputTokens } = tokens;
+    const key = `${day}\n${agent}\n${model}\n${channel}`;
     let sums = this.#pending.get(key);
-    if (!sums) this.#pending.set(key, (sums = { ...NOTHING, day, agent, model }));
+    if (!sums) this.#pending.set(key, (sums = { ...NOTHING, day, agent, model, channel }));
     sums.turns += turns;
     sums.inputTokens += inputTokens;
     sums.outputTokens += outputTokens;
@@ -47,11 +54,19 @@ export class UsageStore {
     return (this.#since.all(sinceDay) as unknown as UsageRow[]).map(totalsOf);
   }
 
+  /** The same, apart by channel. */
+  listByChannel(sinceDay: string): ChannelUsage[] {
+    const rows = this.#byChannel.all(sinceDay) as unknown as (UsageRow & { channel: string })[];
+    return rows.map((row) => ({ ...totalsOf(row), channel: row.channel }));
+  }
+
   /** Before a commit: writes the sums of its transaction. */
   flush(): void {
     for (const sums of this.#pending.values()) {
-      const { day, agent, model, turns, inputTokens, outputTokens, costUsd, estimatedUsd, unknownCostTurns } = sums;
-      this.#add.run(day, agent, model, turns, inputTokens, outputTokens, costUsd, estimatedUsd, unknownCostTurns);
+      const { day, agent, model, channel, turns, inputTokens, outputTokens } = sums;
+      const { costUsd, estimatedUsd, unknownCostTurns } = sums;
+      const key = [day, agent, model, channel] as const;
+      this.#add.run(...key, turns, inputTokens, outputTokens, costUsd, estimatedUsd, unknownCostTurns);
     }
     this.#pending.clear();
   }
@@ -62,7 +77,7 @@ export class UsageStore {
   }
 }
 
-type Sums = { -readonly [Key in keyof UsageTotals]: UsageTotals[Key] } & { estimatedUsd: number };
+type Sums = { -readonly [Key in keyof ChannelUsage]: ChannelUsage[Key] } & { estimatedUsd: number };
 
 const NOTHING = { turns: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, estimatedUsd: 0, unknownCostTurns: 0 };
 

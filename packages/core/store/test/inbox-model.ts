@@ -72,9 +72,11 @@ export interface Known {
 
 const FRESH = { attempts: 0, crashes: 0, isBegun: false, isUntold: false };
 
-interface Id {
+/** Raises the floor of its place when its time is over, whatever becomes of the id that brought it. */
+interface Numbered {
   readonly untilMs: number;
-  readonly floor?: { readonly place: string; readonly sequence: number };
+  readonly place: string;
+  readonly sequence: number;
 }
 
 export class InboxModel {
@@ -82,7 +84,9 @@ export class InboxModel {
   readonly reached = { lost: 0, belowFloor: 0 };
   #messages: Known[] = [];
   #last = 0;
-  readonly #ids = new Map<string, Id>();
+  /** Until when each id is known. */
+  readonly #ids = new Map<string, number>();
+  #numbers: Numbered[] = [];
   readonly #floors = new Map<string, number>();
 
   /** By the number that a step brings; undefined when there is none. */
@@ -105,14 +109,14 @@ export class InboxModel {
     const isBelow = sequence <= (this.#floors.get(place) ?? -1);
     if (isBelow && !this.#ids.has(id)) this.reached.belowFloor += 1;
     if (isBelow || this.#ids.has(id)) return false;
-    this.#ids.set(id, { untilMs: nowMs + DEDUPE_MS, floor: { place, sequence } });
+    this.#ids.set(id, nowMs + DEDUPE_MS);
+    this.#numbers.push({ untilMs: nowMs + DEDUPE_MS, place, sequence });
     return true;
   }
 
   #remember(id: string, nowMs: number): boolean {
-    const known = this.#ids.get(id);
-    if (known && nowMs < known.untilMs) return false;
-    this.#ids.set(id, { ...known, untilMs: nowMs + DEDUPE_MS });
+    if (nowMs < (this.#ids.get(id) ?? nowMs)) return false;
+    this.#ids.set(id, nowMs + DEDUPE_MS);
     return true;
   }
 
@@ -162,11 +166,11 @@ export class InboxModel {
     this.#messages = this.#messages.filter(
       ({ n, endedAtMs }) => n === this.#last || endedAtMs === undefined || endedAtMs >= nowMs - DAY_MS,
     );
-    for (const [id, { untilMs, floor }] of this.#ids) {
-      if (untilMs > nowMs) continue;
-      this.#ids.delete(id);
-      if (floor) this.#floors.set(floor.place, Math.max(floor.sequence, this.#floors.get(floor.place) ?? -1));
+    for (const { untilMs, place, sequence } of this.#numbers) {
+      if (untilMs <= nowMs) this.#floors.set(place, Math.max(sequence, this.#floors.get(place) ?? -1));
     }
+    this.#numbers = this.#numbers.filter(({ untilMs }) => untilMs > nowMs);
+    for (const [id, untilMs] of this.#ids) if (untilMs <= nowMs) this.#ids.delete(id);
     return before - this.#messages.length;
   }
 

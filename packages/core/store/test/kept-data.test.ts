@@ -110,6 +110,20 @@ describe("usage", () => {
     expect(store.usage.list("2026-01-02").map(({ day }) => day)).toEqual(["2026-01-02"]);
   });
 
+  test("is told apart by channel, and counts once for its agent all the same", async () => {
+    await add(used(), used({ channel: "pager" }), used({ channel: "pager", costUsd: 1 }));
+    await add(used({ channel: "email" }));
+    expect(
+      store.usage.listByChannel("2026-01-01").map(({ channel, turns, costUsd }) => [channel, turns, costUsd]),
+    ).toEqual([
+      ["", 1, 0.5],
+      ["email", 1, 0.5],
+      ["pager", 2, 1.5],
+    ]);
+    expect(store.usage.list("2026-01-01")).toMatchObject([{ turns: 4, costUsd: 2.5 }]);
+    expect(store.usage.spentUsd("2026-01-01", "default")).toBe(2.5);
+  });
+
   test("a write that is undone adds nothing; its neighbours are added once", async () => {
     const results = await Promise.allSettled([
       add(used()),

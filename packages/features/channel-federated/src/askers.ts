@@ -56,7 +56,9 @@ export function createAskers({ machine, wasm, post, people, log }: AskersDeps): 
       const sender = String(event["sender"]);
       if (userIdIn(wasm, sender) === undefined) return;
       if (event["type"] === "m.room.message") {
-        if (inRooms.size < MOST_IN_ROOMS) inRooms.add(sender);
+        inRooms.delete(sender);
+        inRooms.add(sender);
+        for (const oldest of inRooms) if (inRooms.size > MOST_IN_ROOMS) inRooms.delete(oldest);
         await learnDevices(sender, signal);
       }
       try {

@@ -16,6 +16,8 @@ export type Wasm = typeof import("@matrix-org/matrix-sdk-crypto-wasm");
 export interface KeyStore {
   /** Makes it the process's IndexedDB, where the library looks for one. */
   install(): Disposable;
+  /** Why it could not be read or written since it was opened; undefined: it could. */
+  refusal(): SvcError | undefined;
   close(): void;
 }
 
@@ -51,6 +53,7 @@ export interface Crypto {
   readonly wasm: Wasm;
   /** Throws as `MatrixApi.call`. */
   receive(changes: CryptoChanges, signal: AbortSignal): Promise<void>;
+  /** Throws STORE_* when the store of the keys refused, which says nothing of the message. */
   decrypt(roomId: string, event: Fields): Promise<Decrypted>;
   /** Content of an `m.room.encrypted` event that the devices of these people can read. Throws as `MatrixApi.call`. */
   encrypt(message: OutgoingEvent, signal: AbortSignal): Promise<Fields>;
@@ -59,6 +62,8 @@ export interface Crypto {
   flush(signal: AbortSignal): Promise<void>;
   /** Sends one request of the machine's and hands it the answer. Throws as `MatrixApi.call`. */
   post(request: MachineRequest, signal: AbortSignal): Promise<void>;
+  /** See `KeyStore`. */
+  refusal(): SvcError | undefined;
   close(): Promise<void>;
 }
 
@@ -106,6 +111,8 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
   } catch (error) {
     installed?.[Symbol.dispose]();
     store.close();
+    const refusal = store.refusal();
+    if (refusal) throw refusal;
     throw new SvcError("FEATURE_FAILED", "The store of the encryption keys can't be opened.", {
       cause: error,
       hint: "Restore $SVC_HOME from a backup, or log in as a new device: svc channels setup federated",
@@ -163,6 +170,7 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
     machine,
     wasm,
     post,
+    refusal: () => store.refusal(),
     flush: (signal) => oneAfterTheOther(() => flush(signal)),
     async receive({ toDevice, changed, left, keyCounts, unusedFallbackKeys }, signal) {
       await oneAfterTheOther(() => askers.expect(toDevice, signal));
@@ -184,14 +192,20 @@ export async function openCrypto({ api, userId, deviceId, openStore, people, log
         const plain = fieldsOf(parseJson(Buffer.from(opened.event)));
         return { state: "decrypted", event: { ...event, ...pick(plain) } };
       } catch (error) {
-        if (!(error instanceof wasm.MegolmDecryptionError)) return { state: "unreadable" };
+        // The library tells of a disk that refuses as of a message that no key can open.
+        const refusal = store.refusal();
+        if (refusal) throw refusal;
+        const sessionId = wordOf(fieldsOf(event["content"])["session_id"]);
+        if (!(error instanceof wasm.MegolmDecryptionError)) {
+          log.error("the encryption library failed; the message waits", { channel: "federated", error: String(error) });
+          return { state: "waiting", sessionId, isMissing: false };
+        }
         const isWaiting =
           error.code === wasm.DecryptionErrorCode.MissingRoomKey ||
           error.code === wasm.DecryptionErrorCode.UnknownMessageIndex ||
           error.code === wasm.DecryptionErrorCode.UnknownSenderDevice;
         log.debug("a message can't be decrypted", { channel: "federated", code: wasm.DecryptionErrorCode[error.code] });
         if (!isWaiting) return { state: "unreadable" };
-        const sessionId = wordOf(fieldsOf(event["content"])["session_id"]);
         return { state: "waiting", sessionId, isMissing: error.code === wasm.DecryptionErrorCode.MissingRoomKey };
       }
     },
@@ -248,10 +262,10 @@ export function userIdIn(wasm: Wasm, id: string) {
 /** The event's envelope stays as the homeserver sent it. */
 const pick = ({ type, content }: Fields): Fields => ({ type: type ?? "", content: content ?? {} });
 
-/** Keys are refused under ids that the homeserver has other keys of. */
+/** Keys are refused under ids that the homeserver has other keys of. A 400 without a code is a proxy's, and says nothing of keys. */
 function asConflict(error: unknown): never {
-  const isConflict =
-    error instanceof MatrixRefusal && error.httpStatus === 400 && !isRefusal(error, "M_LIMIT_EXCEEDED");
+  const isRefused = error instanceof MatrixRefusal && error.httpStatus === 400 && error.errcode !== undefined;
+  const isConflict = isRefused && !isRefusal(error, "M_LIMIT_EXCEEDED");
   if (!isConflict) throw error;
   throw new DeviceLost("The homeserver has other encryption keys of this device.");
 }

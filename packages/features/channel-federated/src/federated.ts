@@ -110,8 +110,13 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
         await connect(signal);
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof DeviceLost) await account.abandonDevice();
-        throw asFinal(checkFailureOf(error));
+        if (error instanceof DeviceLost) {
+          connection.lost(error);
+          await account.abandonDevice();
+        }
+        // The library has its own words for a disk that refuses.
+        const why = error instanceof SvcError ? error : (connection.current()?.refusal() ?? error);
+        throw asFinal(checkFailureOf(why));
       } finally {
         trust = undefined;
         await connection.close();
@@ -120,17 +125,23 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
   };
 }
 
-/** Deliveries wait so long for a connection that is being made. */
-const CONNECT_LIMIT_MS = 60_000;
+/** Deliveries and commands wait so long for a connection that is being made; a command is given up after 30 s. */
+const CONNECT_LIMIT_MS = 20_000;
 
 /** The open machine, for those that need one before it is there. */
 function createConnection({ clock }: Pick<FeatureContext, "clock">) {
   let current: Crypto | undefined;
   let next = Promise.withResolvers<void>();
+  let loss: DeviceLost | undefined;
   return {
     current: () => current,
     opened(crypto: Crypto): void {
-      current = crypto;
+      [current, loss] = [crypto, undefined];
+      next.resolve();
+    },
+    /** There is no other connection before the device is another one. */
+    lost(why: DeviceLost): void {
+      loss = why;
       next.resolve();
     },
     async close(): Promise<void> {
@@ -139,13 +150,15 @@ function createConnection({ clock }: Pick<FeatureContext, "clock">) {
       next = Promise.withResolvers();
       await open?.close();
     },
-    /** Throws CHANNEL_DOWN when there is none within a minute. */
+    /** Throws CHANNEL_DOWN when there is none within 20 s, and at once for a device that is lost. */
     async crypto(signal: AbortSignal): Promise<Crypto> {
       const waiting = new AbortController();
       const limit = clock.sleep(CONNECT_LIMIT_MS, AbortSignal.any([signal, waiting.signal])).catch(() => undefined);
-      if (current === undefined) await Promise.race([next.promise, limit]);
+      if (current === undefined && loss === undefined) await Promise.race([next.promise, limit]);
       waiting.abort();
       signal.throwIfAborted();
+      if (loss)
+        throw new SvcError("CHANNEL_DOWN", loss.message, { ...(loss.hint !== undefined && { hint: loss.hint }) });
       if (current === undefined) {
         throw new SvcError("CHANNEL_DOWN", "The channel is not connected; encrypted messages wait until it is.");
       }
@@ -169,13 +182,17 @@ function keyStoreOf({ homeFolder, secrets, state, log }: FeatureContext<Config>)
     const create = (await state.get(STORE_DEVICE)) !== device;
     const path = join(homeFolder, "state", "features", "channel-federated.db");
     if (!create && !existsSync(path)) throw new DeviceLost("The encryption keys of this device are gone.");
+    let refusal: SvcError | undefined;
     const store = await openCryptoStore({
       path,
       key,
       create,
-      onRefused: ({ code }) => log.error("encryption keys could not be stored", { channel: CHANNEL, code }),
+      onRefused(error) {
+        refusal = error;
+        log.error("encryption keys could not be stored or read", { channel: CHANNEL, code: error.code });
+      },
     });
     if (create) await state.set(STORE_DEVICE, device);
-    return store;
+    return { install: store.install, close: store.close, refusal: () => refusal };
   };
 }

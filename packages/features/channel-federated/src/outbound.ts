@@ -11,6 +11,7 @@ import {
   SvcError,
 } from "@svc/contract";
 import { type Fields, fieldsOf, pathPart, type SentPartsOf } from "@svc/kit";
+import { joinRoom } from "./account.ts";
 import { isRefusal, type MatrixApi } from "./api.ts";
 import type { Config } from "./config.ts";
 import type { Crypto } from "./crypto.ts";
@@ -34,7 +35,7 @@ export interface OutboundDeps {
   readonly crypto: (signal: AbortSignal) => Promise<Crypto>;
   readonly userId: (signal: AbortSignal) => Promise<string>;
   readonly ownMessages: OwnMessages;
-  readonly config: Pick<Config, "stream_mode" | "draft_update_interval_ms" | "ack_reaction">;
+  readonly config: Pick<Config, "stream_mode" | "draft_update_interval_ms" | "ack_reaction" | "room_id">;
 }
 
 interface RoomEvent {
@@ -113,7 +114,7 @@ export function eventPoster({ api, rooms, crypto, ownMessages: own }: OutboundDe
  * a lost answer or a crash is known to the homeserver, and arrives once.
  */
 export function messageSender(deps: OutboundDeps, post: PostEvent): Channel["send"] {
-  const { api, rooms, sentParts } = deps;
+  const { api, rooms, sentParts, config } = deps;
   const sendTo = async (roomId: string, message: OutgoingMessage, signal: AbortSignal) => {
     const sent = await sentParts(message.deliveryId);
     const files = (message.files ?? []).map((file, place) => ({ file, part: `file ${place}` }));
@@ -158,6 +159,8 @@ export function messageSender(deps: OutboundDeps, post: PostEvent): Channel["sen
       if (!isRefusal(error, "M_FORBIDDEN", "M_NOT_FOUND")) throw error;
       const moved = await rooms.moved(conversation.id, roomId, signal);
       if (moved === undefined) throw error;
+      // As at the start of a connection.
+      if (conversation.id.trim() === config.room_id) await joinRoom(api, moved, signal);
       return receipt(moved, await sendTo(moved, message, signal));
     }
   };

@@ -18,6 +18,8 @@ export interface RoomEncryption {
 export interface Rooms {
   /** Members who have joined or are invited, by user id. Throws as `MatrixApi.call`. */
   members(roomId: string, signal: AbortSignal): Promise<ReadonlyMap<string, Member>>;
+  /** They may have changed without a word of it: the homeserver is asked again. */
+  forgetMembers(roomId: string): void;
   /** Undefined for a room that is not encrypted. A room that was encrypted once stays so. Throws as `MatrixApi.call`. */
   encryption(roomId: string, signal: AbortSignal): Promise<RoomEncryption | undefined>;
   /** A state event that sync brought. Resolves once what has to last is on disk. */
@@ -70,6 +72,7 @@ export function createRooms(api: MatrixApi, { state, clock }: Pick<FeatureContex
       if (!Array.isArray(answer["chunk"])) throw unreadable();
       return keep(membersOf, roomId, membersIn(answer["chunk"]));
     },
+    forgetMembers: (roomId) => void membersOf.delete(roomId),
     async encryption(roomId, signal) {
       const known = await encrypted.get(roomId);
       if (known) return known;

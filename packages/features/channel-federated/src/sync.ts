@@ -201,11 +201,13 @@ async function roomEvents(
   const events = listOf(timeline["events"]).map(fieldsOf);
   const before = textOf(timeline["prev_batch"]);
   const isGap = timeline["limited"] === true && since !== undefined && before !== undefined;
-  const missed = isGap ? await missedEvents(api, { roomId, before, since }, signal) : [];
-  if (missed === undefined) {
+  const missed = isGap ? await missedEvents(api, { roomId, before, since }, signal) : NOTHING_MISSED;
+  if (!missed.isComplete) {
     context.log.warn("more messages came than can be fetched; the oldest are not answered", { channel: CHANNEL });
   }
-  const all = [...(missed ?? []), ...events];
+  // What is left out may be that a member has left, for whom nothing may be encrypted any more.
+  if (timeline["limited"] === true) rooms.forgetMembers(roomId);
+  const all = [...missed.events, ...events];
   for (const event of [...listOf(room["state"] && fieldsOf(room["state"])["events"]).map(fieldsOf), ...all]) {
     if (event["state_key"] !== undefined) await rooms.changed(roomId, event);
   }
@@ -222,24 +224,31 @@ function isEntry({ type, state_key: whose, content, unsigned }: Fields, userId: 
   return (membership === "join" || membership === "invite") && previous !== "join";
 }
 
-/** Oldest first; undefined when there are too many. */
+interface Missed {
+  /** Oldest first; the newest ones when there are too many. */
+  readonly events: Fields[];
+  readonly isComplete: boolean;
+}
+
+const NOTHING_MISSED: Missed = Object.freeze({ events: [], isComplete: true });
+
 async function missedEvents(
   api: MatrixApi,
   { roomId, before, since }: { readonly roomId: string; readonly before: string; readonly since: string },
   signal: AbortSignal,
-): Promise<Fields[] | undefined> {
-  const missed: Fields[] = [];
+): Promise<Missed> {
+  const pages: Fields[][] = [];
   let from = before;
-  for (let page = 0; page < MOST_GAP_PAGES; page += 1) {
+  while (pages.length < MOST_GAP_PAGES) {
     const query = { dir: "b", from, to: since, limit: String(GAP_EVENTS) };
     const path = roomPath(roomId, "messages");
     const answer = await api.call({ method: "GET", path, query, maxBytes: MAX_SYNC_BYTES }, signal);
     if (!Array.isArray(answer["chunk"])) throw unreadable();
     const chunk = listOf(answer["chunk"]).map(fieldsOf);
-    missed.unshift(...chunk.toReversed());
+    pages.unshift(chunk.toReversed());
     const next = textOf(answer["end"]);
-    if (next === undefined || next === from || chunk.length === 0) return missed;
+    if (next === undefined || next === from || chunk.length === 0) return { events: pages.flat(), isComplete: true };
     from = next;
   }
-  return undefined;
+  return { events: pages.flat(), isComplete: false };
 }

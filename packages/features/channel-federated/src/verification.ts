@@ -148,8 +148,11 @@ export function createVerification({ crypto, userId, people, log }: Verification
       const own = await userId(signal);
       const waiting = openFlows(opened, own);
       [device, code] = [undefined, undefined];
-      // One that was asked for over there goes first.
-      current = waiting.findLast((flow) => !flow.weStarted() && (flow instanceof opened.wasm.Sas || !flow.isPassive()));
+      // One that was asked for over there goes first; of those the account's own devices, before whom others must not push themselves.
+      const asked = waiting.filter(
+        (flow) => !flow.weStarted() && (flow instanceof opened.wasm.Sas || !flow.isPassive()),
+      );
+      current = asked.findLast(({ otherUserId }) => otherUserId.toString() === own) ?? asked.at(-1);
       if (current === undefined) {
         // One of ours may have been asked of devices that are gone, and before another one came.
         for (const request of waiting) {

@@ -286,6 +286,25 @@ test("lost keys stop the channel, and say what repairs it", async () => {
   await using svc = await connect(sectionFor(platform), kept, memoryStore());
   await eventually(() => svc.failure() !== undefined);
   expect(svc.failure()).toMatchObject({ code: "FEATURE_FAILED", hint: expect.stringContaining("svc channels setup") });
+  // What needs them says so at once.
+  await expect(svc.channel.verification!.begin(never)).rejects.toMatchObject({
+    code: "CHANNEL_DOWN",
+    message: "The homeserver has other encryption keys of this device.",
+    hint: expect.stringContaining("svc channels setup") as string,
+  });
+});
+
+test("a proxy that refuses the keys costs no device", async () => {
+  platform.mood = ({ path }) => (path.endsWith("/keys/upload") ? { refuses: 400 } : "takes");
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  {
+    await using svc = await connect(sectionFor(platform), kept);
+    await eventually(() => svc.failure() !== undefined);
+    expect(svc.failure()).toMatchObject({ code: "REMOTE_UNREACHABLE" });
+  }
+  platform.mood = "takes";
+  await using svc = await connect(sectionFor(platform), kept);
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
 });
 
 test("the account has cross-signing keys, a backup and a recovery key, by which a new device reads old messages", async () => {

@@ -13,6 +13,7 @@ export function memoryStore(): CryptoDeps["openStore"] {
       // Another channel of the same test may go on with the classes.
       return { [Symbol.dispose]: () => void Reflect.deleteProperty(globalThis, "indexedDB") };
     },
+    refusal: () => undefined,
     close: () => undefined,
   });
 }

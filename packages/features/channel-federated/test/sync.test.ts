@@ -48,6 +48,36 @@ test("fetches what the homeserver left out of a sync, in its order", async () =>
   expect(textsOf(svc)).toEqual(texts);
 });
 
+test("of a gap that is too large the newest messages are fetched, and the log says so", async () => {
+  const kept = { state: memorySecrets(), secrets: memorySecrets() };
+  const store = memoryStore();
+  {
+    await using svc = await connect(sectionFor(platform), kept, store);
+    await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  }
+  const texts = Array.from({ length: 5_200 }, (_, number) => `message ${number}`);
+  for (const text of texts) ask(text);
+  await using svc = await connect(sectionFor(platform), kept, store);
+  await eventually(() => svc.received.length > 0);
+  // 50 pages of 100, and the 50 of the sync.
+  expect(textsOf(svc)).toEqual(texts.slice(-5_050));
+  expect(svc.context.log.text()).toContain("the oldest are not answered");
+});
+
+test("after a gap the members of the room are asked for again: one may have left in it", async () => {
+  await using svc = await connected();
+  ask("one");
+  await eventually(() => svc.received.length === 1);
+  const asked = (): number => platform.requests.filter(({ path }) => path.endsWith("/members")).length;
+  expect(asked()).toBe(1);
+  ask("two");
+  await eventually(() => svc.received.length === 2);
+  expect(asked()).toBe(1);
+  for (let number = 0; number < 60; number += 1) ask(`message ${number}`);
+  await eventually(() => svc.received.length === 62);
+  expect(asked()).toBe(2);
+});
+
 test("a position that the homeserver has forgotten is begun anew, without what is older", async () => {
   const kept = { state: memorySecrets(), secrets: memorySecrets() };
   const atMs = Date.now() - 60_000;
@@ -85,9 +115,9 @@ test("hears only allowed people in allowed rooms, by id or alias, and neither no
 });
 
 test("follows an alias to the room that it leads to by now", async () => {
-  const [old, next] = [platform.world.addRoom([PERSON, BOT]), platform.world.addRoom([PERSON, BOT])];
+  const [old, next] = [platform.world.addRoom([PERSON, BOT]), platform.world.addRoom([PERSON])];
   platform.world.aliases.set("#office:hs.test", old);
-  await using svc = await connected();
+  await using svc = await connected({ room_id: "#office:hs.test", invite: "never" });
   const send = (deliveryId: string) =>
     svc.channel.send(
       { conversation: { channel: "federated", id: "#office:hs.test" }, text: deliveryId, deliveryId },
@@ -96,8 +126,13 @@ test("follows an alias to the room that it leads to by now", async () => {
   expect(await send("one")).toMatchObject({ opened: { id: old } });
   platform.world.aliases.set("#office:hs.test", next);
   platform.world.setMembership(old, BOT, "leave");
+  platform.world.setMembership(next, BOT, "invite", PERSON);
   expect(await send("two")).toMatchObject({ opened: { id: next } });
   expect(platform.world.rooms.get(next)!.events.at(-1)!.content).toMatchObject({ body: "two" });
+  expect(platform.world.membership(next, BOT)).toBe("join");
+  ask("here now", undefined, next);
+  await eventually(() => svc.received.length === 1);
+  expect(textsOf(svc)).toEqual(["here now"]);
 });
 
 test("accepts invitations of allowed people alone, and hears what was said since then", async () => {

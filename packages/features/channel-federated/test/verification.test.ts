@@ -177,6 +177,33 @@ test("a comparison that is begun without a request is offered for allowed people
   expect(await svc.channel.verification!.state(never)).toMatchObject({ stage: "waiting" });
 });
 
+test("a crowd that asks in rooms hides nobody, and the account's own device goes first", async () => {
+  await using svc = await connect(sectionFor(platform, { allowed_users: ["*"] }));
+  await eventually(async () => (await svc.context.state.get("sync")) !== undefined);
+  const request = (from: string) => ({
+    msgtype: "m.key.verification.request",
+    body: "verify",
+    to: BOT,
+    from_device: "DEVICE",
+    methods: ["m.sas.v1"],
+    ...(from === PERSON && { from_device: "ADAPHONE" }),
+  });
+  const ada = await startPhone(platform.url, platform.world.addDevice(PERSON, "ADAPHONE"));
+  clients.push(ada);
+  for (let at = 0; at < 101; at += 1) {
+    const from = `@crowd${at}:hs.test`;
+    platform.write({ from, text: "", content: request(from) });
+  }
+  platform.write({ from: PERSON, text: "", content: request(PERSON) });
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length > 0);
+  expect(await svc.channel.verification!.requests(never)).toEqual([`${PERSON}, device ADAPHONE`]);
+  const client = await phone();
+  await client.getCrypto()!.getUserDeviceInfo([BOT], true);
+  await client.getCrypto()!.requestDeviceVerification(BOT, platform.deviceId);
+  await eventually(async () => (await svc.channel.verification!.requests(never)).length === 2);
+  expect(await svc.channel.verification!.begin(never)).toMatchObject({ peer: `${BOT}, device PHONE` });
+});
+
 test("the dashboard's route takes the same steps, for operators alone", async () => {
   await using svc = await connect(sectionFor(platform));
   await eventually(async () => (await svc.context.state.get("sync")) !== undefined);

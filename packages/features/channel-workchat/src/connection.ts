@@ -123,7 +123,9 @@ async function endpointOf(
   }
   if (code !== 0) throw problemOf(200, fieldsOf(answer.json));
   const url = textOf(fieldsOf(data)["URL"]);
-  if (url === undefined || !URL.canParse(url) || !/^wss?:$/.test(new URL(url).protocol)) {
+  // An API that is asked by TLS leads to no connection without it.
+  const protocols = base.startsWith("https:") ? /^wss:$/ : /^wss?:$/;
+  if (url === undefined || !URL.canParse(url) || !protocols.test(new URL(url).protocol)) {
     throw new SvcError("REMOTE_UNREACHABLE", "The platform told no address for a long connection.", {
       hint: "Check the channel's api_url.",
     });

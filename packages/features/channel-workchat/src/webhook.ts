@@ -16,7 +16,7 @@ import {
   SvcError,
   type Verdict,
 } from "@svc/contract";
-import { equalSecrets, fieldsOf, parseJson, textOf, wordOf } from "@svc/kit";
+import { equalSecrets, fieldsOf, parseJson, textOf } from "@svc/kit";
 import { type Config, setSecret } from "./config.ts";
 import { inboundOf, type Reader } from "./events.ts";
 import { personId } from "./ids.ts";
@@ -121,8 +121,18 @@ export function decrypted(sealed: string, key: string): Buffer | undefined {
 const hasToken = (payload: Json | undefined, token: string): boolean =>
   equalSecrets(textOf(fieldsOf(fieldsOf(payload)["header"])["token"]) ?? textOf(fieldsOf(payload)["token"]), token);
 
-const challengeIn = (payload: Json): string | undefined =>
-  fieldsOf(payload)["type"] === "url_verification" ? wordOf(fieldsOf(payload)["challenge"]) : undefined;
+/**
+ * It is handed back. Blocks of a recorded callback that are spliced into an encrypted challenge have a block of noise beside them, and
+ * must not be read out in the answer: hence these signs alone.
+ */
+const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
+
+function challengeIn(payload: Json): string | undefined {
+  const { type, challenge } = fieldsOf(payload);
+  return type === "url_verification" && typeof challenge === "string" && CHALLENGE.test(challenge)
+    ? challenge
+    : undefined;
+}
 
 function parsed({ body }: RawRequest, key: string | undefined, reader: Reader): Parsed {
   const payload = payloadOf(body, key);

@@ -4,7 +4,7 @@ import type { Inbound, Kept } from "@svc/contract";
 import { SvcError } from "@svc/contract";
 import { workchatFrame } from "@svc/testkit/platforms/workchat/frames";
 import { expect, test } from "vitest";
-import { failure, NOW_MS, PERSON, withPlatform } from "./fixture.ts";
+import { failure, fixture, NOW_MS, PERSON, withPlatform } from "./fixture.ts";
 
 type Made = Awaited<ReturnType<typeof withPlatform>>;
 
@@ -155,4 +155,24 @@ test("an app that may have no long connection, or a wrong secret, is final; a pl
   expect(await run()).toMatchObject({ code: "ADDRESS_REFUSED" });
   await using other = await withPlatform({ app_secret: "another-secret-of-the-tests" });
   expect(await failure(other.made.run!(new AbortController().signal))).toMatchObject({ code: "FEATURE_FAILED" });
+});
+
+test.each([
+  ["ws://lark.example/?service_id=1", "REMOTE_UNREACHABLE"],
+  ["wss://lark.example/?service_id=1", "ADDRESS_REFUSED"],
+])("an API that is asked by TLS leads to no connection without it: %s", async (URL, code) => {
+  const answers: Readonly<Record<string, unknown>> = {
+    "/open-apis/auth/v3/tenant_access_token/internal": { code: 0, tenant_access_token: "t", expire: 7200 },
+    "/open-apis/bot/v3/info": { code: 0, bot: { open_id: PERSON, app_name: "Bot", activate_status: 2 } },
+    "/callback/ws/endpoint": { code: 0, data: { URL, ClientConfig: {} } },
+  };
+  const fetch = async (url: string) => {
+    const bytes = Buffer.from(JSON.stringify(answers[new globalThis.URL(url).pathname]));
+    return { status: 200, headers: {}, bytes, truncated: false, url };
+  };
+  const resolve = async (): Promise<readonly string[]> => {
+    throw new SvcError("ADDRESS_REFUSED");
+  };
+  const { made } = fixture({}, { fetch, resolve });
+  expect(await failure(made.run!(new AbortController().signal))).toMatchObject({ code });
 });

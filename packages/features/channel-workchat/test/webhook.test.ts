@@ -88,6 +88,16 @@ test("a challenge is answered: signed, encrypted alone, or plain where there is 
   expect(ingressOf().verify(posted(forged))).toMatchObject({ ok: false });
 });
 
+test("of a challenge without a signature nothing is read out that blocks of another callback could have brought in", () => {
+  const sealed = (text: string) =>
+    posted(workchatSealed(Buffer.from(JSON.stringify({ ...challenge(), challenge: text })), KEY));
+  expect(ingressOf().verify(sealed("3eZbrw1aB-_.~+/="))).toEqual({ ok: true });
+  for (const text of ["", "a b", "\u00e4", "\ufffd\ufffdom_1", 'a"b', "a\n", "a".repeat(257)]) {
+    expect(ingressOf().verify(sealed(text))).toMatchObject({ ok: false, code: "BAD_SIGNATURE" });
+    expect(ingressOf().parse(sealed(text)).reply).toBeUndefined();
+  }
+});
+
 test("a press is answered with nothing to show", () => {
   const value = { choice: "svc-prompt:ap-1:yes", label: "Approve" };
   const press = workchatPress({ id: "p", from: PERSON, chat: DM, message: "om_1", value, atMs: NOW_MS, token: TOKEN });

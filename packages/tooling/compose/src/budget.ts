@@ -10,7 +10,7 @@ export function checkBudget(
   used: Required<{ [Key in keyof Budget]: number }>,
 ): BuildRecord["budget"] {
   const lines: Record<string, { limit: number; used: number }> = {};
-  for (const key of ["binary_mb", "js_kb", "entry_kb", "page_kb"] as const) {
+  for (const key of ["binary_mb", "js_kb", "entry_kb", "page_kb", "page_first_kb"] as const) {
     const limit = budget[key];
     if (limit !== undefined) lines[key] = { limit, used: Math.round(used[key] * 10) / 10 };
   }

@@ -104,6 +104,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
         js_kb: bundled.jsBytes / 1e3,
         entry_kb: proof.entryBytes / 1e3,
         page_kb: page.size.scriptGzipBytes / 1e3,
+        page_first_kb: page.size.firstGzipBytes / 1e3,
       }),
       sbom: [
         { name: "node", version: base.version, license: base.license },

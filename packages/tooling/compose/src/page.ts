@@ -34,6 +34,8 @@ export interface PageSize {
   readonly bytes: number;
   /** Script alone, as a browser fetches it. */
   readonly scriptGzipBytes: number;
+  /** Script and style that index.html names: the first view waits for them. */
+  readonly firstGzipBytes: number;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -128,9 +130,12 @@ function pageOf(dist: string, entries: readonly PageEntry[]): Page {
   const sizeOf = (file: string): number => statSync(join(dist, file)).size;
   const sum = (names: readonly string[]): number => names.reduce((bytes, file) => bytes + sizeOf(file), 0);
   const scripts = entries.filter(({ file }) => file.endsWith(".js")).map(({ file, gzip }) => gzip ?? file);
+  const html = readFileSync(join(dist, entries.find(({ path }) => path === "/")!.file), "utf8");
+  const first = entries.filter(({ path, file }) => /\.(?:js|css)$/.test(file) && html.includes(path));
+  const firstFiles = first.map(({ file, gzip }) => gzip ?? file);
   return {
     assets: Object.fromEntries([LIST, ...files].map((file) => [`page/${file}`, join(dist, file)])),
-    size: { files: entries.length, bytes: sum(files), scriptGzipBytes: sum(scripts) },
+    size: { files: entries.length, bytes: sum(files), scriptGzipBytes: sum(scripts), firstGzipBytes: sum(firstFiles) },
   };
 }
 

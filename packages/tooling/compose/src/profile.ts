@@ -16,6 +16,8 @@ export interface Budget {
   readonly entry_kb?: number | undefined;
   /** Most script that a browser fetches for the page, gzipped, in kilobytes of 1 000 bytes. */
   readonly page_kb?: number | undefined;
+  /** Most script and style that its first view waits for, likewise. */
+  readonly page_first_kb?: number | undefined;
 }
 
 export interface Profile {
@@ -43,6 +45,7 @@ const profileSchema = v.strictObject({
       js_kb: v.optional(atLeastOne),
       entry_kb: v.optional(atLeastOne),
       page_kb: v.optional(atLeastOne),
+      page_first_kb: v.optional(atLeastOne),
     }),
     {},
   ),

@@ -53,7 +53,7 @@ describe("lines", () => {
 });
 
 describe("checkBudget", () => {
-  const used = { binary_mb: 120.04, js_kb: 900, entry_kb: 3, page_kb: 20 };
+  const used = { binary_mb: 120.04, js_kb: 900, entry_kb: 3, page_kb: 20, page_first_kb: 10 };
 
   test("what fits is recorded, what has no limit is not", () => {
     expect(checkBudget("minimal", { binary_mb: 121 }, used)).toEqual({ binary_mb: { limit: 121, used: 120 } });
@@ -63,5 +63,6 @@ describe("checkBudget", () => {
     expect(() => checkBudget("minimal", { binary_mb: 100, js_kb: 800, entry_kb: 3 }, used)).toThrow(
       "minimal is too large.\n  binary_mb: 120, the budget is 100\n  js_kb: 900, the budget is 800",
     );
+    expect(() => checkBudget("minimal", { page_kb: 20, page_first_kb: 9 }, used)).toThrow("page_first_kb: 10");
   });
 });

@@ -23,6 +23,8 @@ export interface Pace {
   readonly others: Readonly<Record<string, number>>;
 }
 
+/** A connection that was idle for longer is not used again: the service closes it after 65 s, perhaps just now. */
+const REUSE_MS = 30_000;
 /** Between two requests: a client that waits for nothing would measure its own queue. */
 const PAUSE_MS = 5;
 
@@ -46,6 +48,7 @@ class Client {
   readonly #options: BystanderOptions;
   readonly #address: string | undefined;
   #socket: Socket | undefined;
+  #usedAtMs = 0;
 
   constructor(options: BystanderOptions, address: string | undefined) {
     this.#options = options;
@@ -54,12 +57,14 @@ class Client {
 
   /** Resolves with the status, or 0 when the connection ended. */
   ask(): Promise<number> {
+    if (performance.now() - this.#usedAtMs > REUSE_MS) this.end();
     const socket = (this.#socket ??= this.#connect());
     return new Promise((resolve) => {
       let text = "";
       const onEnd = (): void => settle(0);
       const settle = (status: number): void => {
         socket.removeAllListeners("data").off("close", onEnd);
+        this.#usedAtMs = performance.now();
         resolve(status);
       };
       socket.on("close", onEnd);
@@ -75,15 +80,19 @@ class Client {
 
   end(): void {
     this.#socket?.destroy();
+    this.#socket = undefined;
   }
 
   /** One that the service closes while nothing is asked is no failure: the next request opens another. */
   #connect(): Socket {
     const { host, port } = this.#options;
     const from = this.#address === undefined ? {} : { localAddress: this.#address };
-    return connect({ host, port, noDelay: true, ...from })
+    const socket = connect({ host, port, noDelay: true, ...from });
+    return socket
       .on("error", () => {})
-      .once("close", () => (this.#socket = undefined));
+      .once("close", () => {
+        if (this.#socket === socket) this.#socket = undefined;
+      });
   }
 }
 

@@ -7,7 +7,8 @@ import { attackControl, type ControlReport } from "./control/campaign.ts";
 import { type FloodReport, runFloods } from "./floods/campaign.ts";
 import { violationLines } from "./report-lines.ts";
 
-const HELP = `Usage: pnpm fuzz [--count 10000] [--width 8] [--slow 10] [--idle 10000] [--flood 1500] [--seed n] [--endpoint text] [--json]
+const HELP = `Usage: pnpm fuzz [--count 10000] [--width 8] [--slow 10] [--idle 10000] [--flood 1500] [--seed n] [--endpoint text]
+       [--no-measure] [--json]
 
 Sends generated hostile requests to every endpoint of the built binary (SVC_BINARY, or dist/minimal/svc) and judges each
 answer. Beside them run slow clients, idle connections and clients that do nothing wrong and must not notice.
@@ -20,6 +21,7 @@ answer. Beside them run slow clients, idle connections and clients that do nothi
   --seed n         of an earlier run, to have its requests again
   --endpoint text  only endpoints whose "METHOD /path" has this text; "control" is the control socket,
                    "floods" are the floods
+  --no-measure     don't leave the processor to the daemon, and judge no latency: for a machine that does other work
   --json           the whole report as JSON
 
 Examples:
@@ -40,7 +42,7 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return EXIT.ok;
   }
-  const { count, width, slow, idle, flood, seed, only, json } = args;
+  const { count, width, slow, idle, flood, seed, only, measured, json } = args;
   const say = (line: string): void => void (json || process.stdout.write(`${line}\n`));
   say(`seed ${seed}`);
   const common = {
@@ -49,13 +51,13 @@ async function main(argv: readonly string[]): Promise<number> {
     quietMs: 5_000,
     settleMs: 30_000,
     patience: PATIENCE,
-    measured: true,
+    measured,
     say,
     ...(only !== undefined && { only }),
   };
   const control = only === undefined || only === "control" ? await attackControl({ seed, count, say }) : undefined;
   const isFlooded = flood > 0 && (only === undefined || only === "floods");
-  const floods = isFlooded ? await runFloods({ forMs: flood, quietMs: flood, measured: true, say }) : undefined;
+  const floods = isFlooded ? await runFloods({ forMs: flood, quietMs: flood, measured, say }) : undefined;
   const reports: CampaignReport[] = [];
   if (only !== "control" && only !== "floods") {
     say("a daemon that trusts forwarding headers:");
@@ -65,19 +67,25 @@ async function main(argv: readonly string[]): Promise<number> {
     reports.push(await runCampaign({ ...common, trusting: false, count: fewer, slow: 0, idle: 0 }));
   }
   if (json) process.stdout.write(`${JSON.stringify({ seed, control, floods, reports }, null, 2)}\n`);
-  return tell(reports, { control, floods }, say) === 0 ? EXIT.ok : EXIT.failure;
+  return tell(reports, { control, floods, measured }, say) === 0 ? EXIT.ok : EXIT.failure;
+}
+
+interface Found {
+  readonly control: ControlReport | undefined;
+  readonly floods: FloodReport | undefined;
+  readonly measured: boolean;
 }
 
 function tell(
   reports: readonly CampaignReport[],
-  { control, floods }: { readonly control: ControlReport | undefined; readonly floods: FloodReport | undefined },
+  { control, floods, measured }: Found,
   say: (line: string) => void,
 ): number {
   const problems: string[] = [...(control?.problems ?? []), ...(floods?.problems ?? [])];
   if (floods?.isEnforced === false) say("no control group could be made: memory was watched, and not limited");
   for (const report of reports) {
     problems.push(...violationLines([...report.endpoints, ...report.slow]), ...report.problems);
-    if (!report.apart)
+    if (measured && !report.apart)
       say("the attacker took processor time from the clients that are measured: without chrt it has to");
     const { quiet } = report.paces;
     for (const [phase, { served, p50Ms, p99Ms }] of Object.entries(report.paces)) {
@@ -103,6 +111,7 @@ function readArgs(argv: readonly string[]) {
   try {
     const { values } = parseArgs({
       args: [...argv],
+      allowNegative: true,
       options: {
         count: { type: "string", default: "10000" },
         width: { type: "string", default: "8" },
@@ -111,6 +120,7 @@ function readArgs(argv: readonly string[]) {
         flood: { type: "string", default: "1500" },
         seed: { type: "string", default: String(randomInt(2 ** 31)) },
         endpoint: { type: "string" },
+        measure: { type: "boolean", default: true },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
@@ -123,7 +133,8 @@ function readArgs(argv: readonly string[]) {
       values.flood,
       values.seed,
     ].map(whole) as [number, number, number, number, number, number];
-    return { count, width, slow, idle, flood, seed, only: values.endpoint, json: values.json, help: values.help };
+    const { endpoint: only, measure: measured, json, help } = values;
+    return { count, width, slow, idle, flood, seed, only, measured, json, help };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
     return undefined;

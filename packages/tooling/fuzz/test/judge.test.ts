@@ -54,6 +54,15 @@ test("a server that does it right is left alone", async () => {
   expect(await found(attackWith(), sends(answer(503, error("DRAINING"))))).toEqual([]);
 });
 
+test("an answer is not late because this process was stopped meanwhile", async () => {
+  const stopped = new Int32Array(new SharedArrayBuffer(4));
+  const stopsAndSends = (socket: Socket): void => {
+    Atomics.wait(stopped, 0, 0, 1_000);
+    setTimeout(() => socket.write(answer(200, "{}")), 0);
+  };
+  expect(await found(attackWith(), stopsAndSends, { ...PATIENCE, promptMs: 500 })).toEqual([]);
+});
+
 describe("found is", () => {
   test.each<[string, string, string, Partial<Attack>?]>([
     ["a 500", answer(500, error("INTERNAL")), "500 INTERNAL"],

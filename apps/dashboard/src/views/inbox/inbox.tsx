@@ -22,7 +22,7 @@ export function Inbox() {
   const { query } = useServices().route.value;
   const [box, setBox] = useState<Box>("");
   const [state, setState] = useState<State>(STATES.find((known) => known === query["state"]) ?? "");
-  const [channel, setChannel] = useState("");
+  const [channel, setChannel] = useState(query["channel"] ?? "");
   const inbox = useList<Listed>("/api/inbox", ["inbox"], { box, state, channel: channel.trim(), limit: LIMIT });
   return (
     <>

@@ -43,15 +43,8 @@ export function Overview() {
 }
 
 function Health({ status }: { readonly status: Status }) {
-  const troubles = [
-    ...status.features
-      .filter(({ state }) => state === "failed")
-      .map(({ id, reason }) => `${id} gave up: ${reason ?? "see the log"}`),
-    ...(status.database.writable ? [] : ["Nothing can be written to the database: is the disk full?"]),
-    ...status.unsigned.map((id) => `${id} takes messages without checking a signature.`),
-    ...status.warnings,
-    ...(status.sandbox.warning === null ? [] : [sandboxText(status.sandbox)]),
-  ];
+  const troubles = troublesOf(status);
+  const mayOperate = useMayOperate();
   return (
     <section class={`health ${status.status}`} aria-label="Health">
       <p class="health-word">
@@ -69,16 +62,56 @@ function Health({ status }: { readonly status: Status }) {
           : `Turns that run: ${status.turns.running}, waiting: ${status.turns.waiting}.`}
       </p>
       {troubles.length === 0 ? null : (
-        <ul>
-          {troubles.map((text) => (
+        <ul class="troubles">
+          {troubles.map(({ text, fix, href }) => (
             <li key={text}>
-              <Name>{text}</Name>
+              <span>
+                <Name>{text}</Name>
+              </span>
+              {mayOperate && <a href={href}>{fix}</a>}
             </li>
           ))}
         </ul>
       )}
     </section>
   );
+}
+
+interface Trouble {
+  readonly text: string;
+  /** What to do about it, as the words of a link. */
+  readonly fix: string;
+  readonly href: string;
+}
+
+/** Each part that is not as it should be, with the place where that is put right. */
+function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: Status): Trouble[] {
+  const checks = { fix: "Run the checks", href: hrefOf("doctor") };
+  return [
+    ...features
+      .filter(({ state, reason }) => state === "failed" || (state === "waiting" && reason !== null))
+      .map(({ id, state, reason }) => {
+        const channel = channels.find(({ feature }) => feature === id);
+        const what = state === "failed" ? "does not run" : "is not connected";
+        const then = channel === undefined ? "" : " Messages wait and will be sent.";
+        return {
+          text: `${channel?.id ?? id} ${what}: ${reason ?? "see the log"}${then}`,
+          ...(channel === undefined
+            ? { fix: "Read its log", href: hrefOf("logs", undefined, { text: id }) }
+            : { fix: "Fix the channel", href: hrefOf("channels", channel.id) }),
+        };
+      }),
+    ...(database.writable ? [] : [{ text: "Nothing can be written to the database: is the disk full?", ...checks }]),
+    ...unsigned.map((id) => ({
+      text: `${id} takes messages without checking a signature.`,
+      fix: "Set its secret",
+      href: hrefOf("channels", id),
+    })),
+    ...warnings.map((text) => ({ text, ...checks })),
+    ...(sandbox.warning === null
+      ? []
+      : [{ text: sandboxText(sandbox), fix: "Choose a sandbox", href: hrefOf("settings", "security.sandbox") }]),
+  ];
 }
 
 /** No agent has a real model. */

@@ -37,7 +37,13 @@ export function AllSettings() {
           <>
             <Problems problems={state.problems} />
             {groupsOf(state).map(([title, sections]) => (
-              <Group key={title} title={title} sections={sections} words={text.trim().toLowerCase()} />
+              <Group
+                key={title}
+                title={title}
+                sections={sections}
+                words={text.trim().toLowerCase()}
+                aliases={state.aliases}
+              />
             ))}
             {state.absent.length > 0 && text === "" && <Absent state={state} />}
           </>
@@ -59,10 +65,15 @@ interface GroupProps {
   readonly title: string;
   readonly sections: readonly SettingsSection[];
   readonly words: string;
+  readonly aliases: SettingsState["aliases"];
 }
 
-function Group({ title, sections, words }: GroupProps) {
-  const found = sections.filter((section) => textOf(section).includes(words));
+function Group({ title, sections, words, aliases }: GroupProps) {
+  const namesOf = ({ name }: SettingsSection): string =>
+    Object.keys(aliases)
+      .filter((alias) => aliases[alias] === name)
+      .join(" ");
+  const found = sections.filter((section) => `${textOf(section)} ${namesOf(section)}`.includes(words));
   if (found.length === 0) return null;
   return (
     <Section title={title}>

@@ -1,6 +1,6 @@
 /** Channels: how each is, how one is set up step by step, and whether a message gets through. */
 import { useId, useState } from "preact/hooks";
-import type { Channel } from "../../api/shapes.ts";
+import type { Channel, Inbox } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -10,11 +10,14 @@ import { Name } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
+import { Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
+import { MAIL_COLUMNS } from "../inbox/mail-columns.tsx";
+import { VerifyDevice } from "../overview/verify-device.tsx";
 import { SectionForm } from "./all-settings.tsx";
 import { SaveBar } from "./save-bar.tsx";
 import { type Field, type SettingsSection, type SettingsState, titleOf, valueAt } from "./shapes.ts";
@@ -128,6 +131,7 @@ export function OneChannel({ id }: { readonly id: string }) {
               {channel && <State channel={channel} />}
               <Steps settings={settings} state={state} section={section} />
               {channel && <Try channel={channel} />}
+              {channel && <LastMessages channel={channel.id} />}
             </>
           ) : (
             <Empty title="This build has no such channel." />
@@ -143,7 +147,7 @@ function State({ channel }: { readonly channel: Channel }) {
   return (
     <Section title="State">
       <p>
-        <Badge state={state} /> {reason !== null && <Name>{reason}</Name>}
+        <Badge state={state} /> {reason !== null && <Name>{reason}</Name>} <VerifyDevice channel={channel.id} />
       </p>
       {reason !== null && (
         <p class="hint">
@@ -154,7 +158,9 @@ function State({ channel }: { readonly channel: Channel }) {
         Last message: {at ? <Ago at={at} /> : "none yet"}.{" "}
         {error && (
           <>
-            Last error: <code>{error.code}</code>, <Ago at={error.at} />.
+            Last error: <code>{error.code}</code>, <Ago at={error.at} />
+            {", "}
+            <a href={hrefOf("inbox", error.message)}>{error.message}</a>.
           </>
         )}
       </p>
@@ -170,6 +176,31 @@ function State({ channel }: { readonly channel: Channel }) {
           )}
         </p>
       ))}
+    </Section>
+  );
+}
+
+const SHOWN_MESSAGES = 8;
+
+function LastMessages({ channel }: { readonly channel: string }) {
+  const inbox = useList<Inbox>("/api/inbox", ["inbox"], { channel, limit: SHOWN_MESSAGES });
+  const links = (
+    <span class="hint">
+      <a href={hrefOf("inbox", undefined, { channel })}>All messages</a>{" "}
+      <a href={hrefOf("logs", undefined, { channel })}>Its log</a>
+    </span>
+  );
+  return (
+    <Section title="Last messages" aside={links}>
+      <Shown read={inbox}>
+        {({ messages }) =>
+          messages.length === 0 ? (
+            <Empty title="No message has come or gone yet." />
+          ) : (
+            <Table label="Last messages" columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
+          )
+        }
+      </Shown>
     </Section>
   );
 }
@@ -194,7 +225,9 @@ function Steps({ settings, state, section }: StepsProps) {
   return (
     <>
       <Section title="1. Access">
-        <p class="hint">{section.summary}</p>
+        <p class="hint">
+          {section.summary}. In the file: <code>[{section.name}]</code>
+        </p>
         <SectionForm {...form} only={isAccess} />
       </Section>
       {section.fields.some(isAllowlist) && (

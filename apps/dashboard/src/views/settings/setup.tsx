@@ -1,15 +1,32 @@
 /** What a new service still needs, in order: each step says whether it is done, and leads to where it is done. */
-import type { Channel, Status } from "../../api/shapes.ts";
+import type { ComponentChildren } from "preact";
+import type { Status } from "../../api/shapes.ts";
+import { Button } from "../../parts/button.tsx";
+import { CopyButton } from "../../parts/copy-button.tsx";
 import { Command } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Problem } from "../../parts/problem.tsx";
 import { Shown } from "../../parts/shown.tsx";
+import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
+import { useServices } from "../../services.ts";
+import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
+import { bytes } from "../../text/words.ts";
+
+interface Done {
+  readonly model: boolean;
+  readonly channel: boolean;
+  readonly tool: boolean;
+  readonly sandbox: boolean;
+  readonly service: "installed" | "absent" | "unsupported";
+  readonly backup: { readonly file: string; readonly at: string; readonly bytes: number } | null;
+}
 
 interface Step {
   readonly title: string;
-  /** Undefined: the page can't know. */
-  readonly isDone: boolean | undefined;
+  readonly isDone: boolean;
   readonly text: string;
   readonly href?: string;
   readonly action?: string;
@@ -18,29 +35,78 @@ interface Step {
 
 export function Setup() {
   const status = useList<Status>("/api/status", ["status"]);
+  const done = useList<Done>("/api/setup", ["status"]);
   return (
     <>
       <Heading title="Set up" />
-      <Shown read={status}>{(shown) => <Steps steps={stepsOf(shown)} />}</Shown>
+      <Shown read={status}>
+        {(shown) => (
+          <Shown read={done}>
+            {(steps) => (
+              <Steps steps={stepsOf(shown, steps)}>
+                <BackUp backup={steps.backup} onDone={() => void done.refresh()} />
+              </Steps>
+            )}
+          </Shown>
+        )}
+      </Shown>
     </>
   );
 }
 
-function Steps({ steps }: { readonly steps: readonly Step[] }) {
-  const next = steps.find(({ isDone }) => isDone === false)?.title;
+function BackUp({ backup, onDone }: { readonly backup: Done["backup"]; readonly onDone: () => void }) {
+  const { api } = useServices();
+  const make = useAction(async () => {
+    await api.call("/api/backups", { method: "POST", body: {} });
+    onDone();
+  });
+  return (
+    <li class={backup === null ? "open" : "done"}>
+      <div>
+        <h2>
+          Back up <State isDone={backup !== null} />
+        </h2>
+        <p class="hint">
+          One file holds conversations, settings and keys. Copy it to another machine: a backup beside its original is
+          lost with it.
+        </p>
+        {backup !== null && (
+          <p class="hint">
+            <code>
+              <Name>{backup.file}</Name>
+            </code>
+            , {bytes(backup.bytes)}, <Ago at={backup.at} />
+          </p>
+        )}
+        <Problem error={make.error} />
+      </div>
+      <Button busy={make.isRunning} onPress={() => void make.run()}>
+        Back up now
+      </Button>
+    </li>
+  );
+}
+
+const State = ({ isDone }: { readonly isDone: boolean }) => (
+  <span class={isDone ? "badge good" : "badge wait"}>{isDone ? "done" : "to do"}</span>
+);
+
+function Steps({ steps, children }: { readonly steps: readonly Step[]; readonly children: ComponentChildren }) {
+  const next = steps.find(({ isDone }) => !isDone)?.title;
   return (
     <ol class="checklist">
       {steps.map(({ title, isDone, text, href, action, command }) => (
         <li key={title} class={isDone ? "done" : "open"}>
           <div>
             <h2>
-              {title}{" "}
-              {isDone !== undefined && (
-                <span class={isDone ? "badge good" : "badge wait"}>{isDone ? "done" : "to do"}</span>
-              )}
+              {title} <State isDone={isDone} />
             </h2>
             <p class="hint">{text}</p>
-            {command !== undefined && <Command>{command}</Command>}
+            {command !== undefined && (
+              <p>
+                <Command>{command}</Command> <CopyButton text={command}>Copy</CopyButton>
+              </p>
+            )}
           </div>
           {href !== undefined && (
             <a class={title === next ? "button main" : "button"} href={href}>
@@ -49,57 +115,57 @@ function Steps({ steps }: { readonly steps: readonly Step[] }) {
           )}
         </li>
       ))}
+      {children}
     </ol>
   );
 }
 
-function stepsOf({ model, channels, sandbox }: Status): Step[] {
-  const isEcho = model.provider === "builtin";
-  const isUp = (channel: Channel): boolean => channel.state === "running" && channel.reason === null;
+function stepsOf({ model, channels, sandbox }: Status, done: Done): Step[] {
   return [
     {
       title: "Connect a model",
-      isDone: !isEcho,
-      text: isEcho ? "Only the built-in echo answers: it repeats what it is told." : `${model.name} answers.`,
+      isDone: done.model,
+      text: done.model
+        ? `${model.provider} / ${model.name}`
+        : "Only the built-in echo answers: it repeats what it is told.",
       href: hrefOf("model"),
-      action: isEcho ? "Connect a model" : "Change",
+      action: done.model ? "Change" : "Connect a model",
     },
     {
       title: "Connect a channel",
-      isDone: channels.some(isUp),
+      isDone: done.channel,
       text:
         channels.length === 0
-          ? "Until then the agent is in this page only."
-          : `${channels.map(({ id }) => id).join(", ")}.`,
+          ? "Until then you reach the agent in this page only."
+          : `${channels.map(({ id, state }) => `${id}: ${state}`).join(", ")}.`,
       href: hrefOf("channels"),
       action: "Channels",
     },
     {
       title: "Try a tool",
-      isDone: undefined,
+      isDone: done.tool,
       text: "Ask the agent to write a note. The call shows up in the conversation, and asks first where the policy says so.",
       href: hrefOf("chat"),
       action: "New chat",
     },
     {
       title: "Turn on a sandbox",
-      isDone: sandbox.confined,
+      isDone: done.sandbox,
       text: sandbox.summary,
       href: hrefOf("settings", "security.sandbox"),
       action: "Sandbox",
-      ...(sandbox.fix !== null && { command: sandbox.fix }),
+      ...(sandbox.fix !== null && !done.sandbox && { command: sandbox.fix }),
     },
     {
       title: "Start with the machine",
-      isDone: undefined,
-      text: "Installed as a service of the system, it starts again after a restart of the machine.",
-      command: "svc service install",
-    },
-    {
-      title: "Back up",
-      isDone: undefined,
-      text: "One file holds conversations, settings and keys. Keep it on another machine.",
-      command: "svc backup",
+      isDone: done.service === "installed",
+      text:
+        done.service === "unsupported"
+          ? "Let the system's own scheduler run the daemon at start, as the user that owns the home:"
+          : "Installed as a service of the system, it starts again after a restart of the machine.",
+      ...(done.service !== "installed" && {
+        command: done.service === "unsupported" ? "svc daemon" : "svc service install",
+      }),
     },
   ];
 }

@@ -71,6 +71,8 @@ export interface SettingsState {
     readonly profiles: readonly string[];
     readonly planned: boolean;
   }[];
+  /** A platform's own name → its section. */
+  readonly aliases: Readonly<Record<string, string>>;
 }
 
 export interface DiffLine {

@@ -19,6 +19,7 @@ import { sealAtRest } from "../seal-at-rest.ts";
 import { pushDeps } from "../push-deps.ts";
 import { loadPage } from "../page.ts";
 import { openService } from "../open-service.ts";
+import { OperationsDesk } from "../operations.ts";
 import type { Service } from "../service.ts";
 import { SettingsDesk } from "../settings-admin.ts";
 import { featureList, statusReport, toolList } from "../status.ts";
@@ -140,6 +141,7 @@ async function openGateway(context: CommandContext, service: Service): Promise<G
     approvals: governance.approvals,
     policyRules: governance.rules,
     settingsAdmin: settingsDesk(service),
+    operations: new OperationsDesk(service, context.env),
     sops: governance.sops,
     sopAuthor: governance.author,
     channelEvents: governance.channelEvents,

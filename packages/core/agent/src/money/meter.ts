@@ -34,6 +34,8 @@ export class Meter {
   outputTokens = 0;
   /** Some call was made that may be charged. */
   isUsed = false;
+  /** Id of the channel whose message is answered. */
+  readonly channel: string | undefined;
   readonly #model: ModelConfig;
   readonly #onSpent: (usd: number) => void;
   #uncounted = 0;
@@ -42,7 +44,8 @@ export class Meter {
   #earlier: MeterMark = { inputTokens: 0, outputTokens: 0, uncounted: 0 };
 
   /** `onSpent` is told at once what a call has cost, so that turns side by side see each other's. */
-  constructor(model: ModelConfig, onSpent: (usd: number) => void) {
+  constructor(model: ModelConfig, onSpent: (usd: number) => void, channel?: string) {
+    this.channel = channel;
     this.#model = model;
     this.#onSpent = onSpent;
   }

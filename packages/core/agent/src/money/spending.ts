@@ -57,7 +57,8 @@ export class Spending {
     // Of a turn with a part that nobody counted the whole cost is unknown; each part counts against the budget all the same.
     const cost = meter.costUsd === undefined ? undefined : costUsd(model, tokens);
     const money = cost === undefined ? { costUsd: cost, estimatedUsd: spentUsd } : { costUsd: cost };
-    const usage: TurnUsage = { day, agent: name, model: modelName(model), turns, ...tokens, ...money };
+    const { channel } = meter;
+    const usage: TurnUsage = { day, agent: name, model: modelName(model), channel, turns, ...tokens, ...money };
     return {
       write: () => this.#store.usage.add(usage),
       settle: () => {

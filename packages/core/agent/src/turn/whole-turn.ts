@@ -52,7 +52,7 @@ export function wholeTurn(
 ): Promise<TurnResult> {
   const { instruments, redaction } = deps;
   const model = modelName(profile.model);
-  const meter = new Meter(profile.model, (usd) => deps.budget.spend(turn.agent, usd));
+  const meter = new Meter(profile.model, (usd) => deps.budget.spend(turn.agent, usd), turn.request.channel);
   const seen = { instruments, turn, model, meter, sessionId: conversation.name, redact: redaction.redact };
   return watchedTurn(seen, () => toItsEnd(deps, turn, { profile, conversation, model, meter }));
 }

@@ -13,6 +13,7 @@ import type { BodyLimits } from "./body.ts";
 import { commandRoutes } from "./commands.ts";
 import { deviceRoutes } from "./devices.ts";
 import { inboxRoutes } from "./inbox.ts";
+import { type OperationRouteDeps, operationRoutes } from "./operations.ts";
 import { policyRuleRoutes } from "./policy-rules.ts";
 import { type PairingCodeDeps, pairingCodeRoutes } from "./pairing-codes.ts";
 import { pushRoutes } from "./push.ts";
@@ -23,7 +24,8 @@ import { type SopDeskRouteDeps, sopDeskRoutes } from "./sop-desk.ts";
 import { sopRunRoutes } from "./sop-runs.ts";
 import { sopRoutes } from "./sops.ts";
 
-export interface CoreRouteDeps extends Reports, SessionRouteDeps, SettingsRouteDeps, SopDeskRouteDeps {
+export interface CoreRouteDeps
+  extends Reports, SessionRouteDeps, SettingsRouteDeps, OperationRouteDeps, SopDeskRouteDeps {
   readonly mailbox: Mailbox;
   readonly devices: Devices;
   readonly approvals: GatewayApprovals;
@@ -44,6 +46,7 @@ export const coreRoutes = (deps: CoreRouteDeps): ApiRoute[] => [
   ...approvalRoutes(deps.approvals, deps.bodies),
   ...policyRuleRoutes(deps.policyRules),
   ...settingsRoutes(deps),
+  ...operationRoutes(deps),
   ...commandRoutes(),
   ...sopRoutes(deps.sops, deps.bodies),
   ...sopDeskRoutes(deps),

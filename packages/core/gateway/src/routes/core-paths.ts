@@ -6,6 +6,11 @@ export const PAGE_PATHS: readonly string[] = ["/", "/assets/{file}", "/favicon.s
  * command that opens the service would wait for those.
  */
 export const CORE_PATHS: readonly string[] = [
+  "/api/backups",
+  "/api/doctor",
+  "/api/logs",
+  "/api/setup",
+  "/api/usage",
   "/webhook",
   "/pair",
   "/api/session",

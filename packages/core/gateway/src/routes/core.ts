@@ -8,6 +8,7 @@ import { POLICY_RULE_SPECS } from "../api/policy-rules.ts";
 import { PAIRING_CODE_SPECS } from "../api/pairing-codes.ts";
 import { FILE_SPECS } from "../api/file-specs.ts";
 import { INBOX_SPECS } from "../api/inbox-specs.ts";
+import { OPERATION_SPECS } from "../api/operations.ts";
 import { REPORT_SPECS } from "../api/reports.ts";
 import { SESSION_SPECS } from "../api/session-specs.ts";
 import { SESSION_TURN_SPECS } from "../api/session-turn-specs.ts";
@@ -42,6 +43,7 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...APPROVAL_SPECS,
   ...POLICY_RULE_SPECS,
   ...SETTINGS_SPECS,
+  ...OPERATION_SPECS,
   ...COMMAND_SPECS,
   ...SOP_SPECS,
   ...SOP_RUN_SPECS,

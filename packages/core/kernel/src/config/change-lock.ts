@@ -11,6 +11,7 @@ import { removeDrafts } from "../exclusive-file.ts";
 import type { Home } from "../home.ts";
 
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 const RETRY_MS = 10;
 /** A change takes some milliseconds, a rotation of a large vault some seconds. */
 const LONGEST_MS = 15_000;
@@ -45,20 +46,33 @@ async function acquire({ runDir }: Pick<Home, "runDir">, clock: Clock): Promise<
       return () => opened.close();
     } catch (cause) {
       db?.close();
-      const isBusy = ((cause as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
+      const isBusy = codeOf(cause) === SQLITE_BUSY;
       if (!isBusy || clock.monotonic() - startMs > LONGEST_MS) throw unavailable(runDir, isBusy, cause);
     }
     await clock.sleep(RETRY_MS);
   }
 }
 
-const unavailable = (runDir: string, isBusy: boolean, cause: unknown): SvcError =>
-  isBusy
-    ? new SvcError("CONFIG_UNWRITABLE", "Another svc command is changing the config all the time.", {
-        hint: "Wait for it, or end it, and run this again.",
-        cause,
-      })
-    : new SvcError("CONFIG_UNWRITABLE", `${runDir} can't be written: the config can't be locked.`, {
-        hint: "Make it writable for this user, or name another home with SVC_HOME.",
-        cause,
-      });
+/** SQLite's primary code. */
+const codeOf = (cause: unknown): number => ((cause as { errcode?: number }).errcode ?? 0) % 256;
+
+function unavailable(runDir: string, isBusy: boolean, cause: unknown): SvcError {
+  if (isBusy) {
+    return new SvcError("CONFIG_UNWRITABLE", "Another svc command is changing the config all the time.", {
+      hint: "Wait for it, or end it, and run this again.",
+      cause,
+    });
+  }
+  const isFull =
+    codeOf(cause) === SQLITE_FULL || ["ENOSPC", "EDQUOT"].includes((cause as NodeJS.ErrnoException).code ?? "");
+  return new SvcError(
+    "CONFIG_UNWRITABLE",
+    `${runDir} can't be written: ${isFull ? "the disk is full" : "the config can't be locked"}.`,
+    {
+      hint: isFull
+        ? "Free some space, and try again."
+        : "Make it writable for this user, or name another home with SVC_HOME.",
+      cause,
+    },
+  );
+}

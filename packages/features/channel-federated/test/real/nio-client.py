@@ -131,7 +131,9 @@ async def main():
             return {"members": list(client.rooms[command["room"]].users)}
         raise ValueError(kind)
 
-    await asyncio.gather(client.sync_forever(timeout=5_000), serve())
+    # Synapse sends ten events of a room by default, and this client asks for no gap: an outage may be longer than that.
+    everything = {"room": {"timeline": {"limit": 1_000}}}
+    await asyncio.gather(client.sync_forever(timeout=5_000, sync_filter=everything), serve())
 
 
 asyncio.run(main())

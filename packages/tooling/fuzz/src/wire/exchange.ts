@@ -5,6 +5,7 @@ import { readAnswers } from "./answers.ts";
 
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string };
 
+/** Limits. They count only the time in which this process runs: an answer that it has not read yet is not missing. */
 export interface Patience {
   /** For what needs no waiting: generous, for a busy machine must not be taken for a hang. */
   readonly promptMs: number;
@@ -31,15 +32,14 @@ export function exchange(attack: Attack, place: Place, patience: Patience): Prom
     const settle = (endedBy: Exchange["endedBy"]): void => {
       if (settled) return;
       settled = true;
-      clearTimeout(timer);
+      cancel();
       socket.destroy();
       const tookMs = performance.now() - startedAt;
       resolve({ received: Buffer.concat(received), endedBy, tookMs, ...(error !== undefined && { error }) });
     };
     const leaves = attack.ending === "silence" && patience.slowMs === "leave";
-    const timer = setTimeout(
-      () => settle(leaves ? "client" : "late"),
-      leaves ? LEAVES_AFTER_MS : boundMs(attack, patience),
+    const cancel = afterRunning(leaves ? LEAVES_AFTER_MS : boundMs(attack, patience), () =>
+      settle(leaves ? "client" : "late"),
     );
     const look = (): void => {
       if (attack.ending !== "answer" && attack.ending !== "fin") return;
@@ -94,4 +94,16 @@ function answered(attack: Attack, received: Buffer): boolean {
 
 function boundMs({ slow }: Attack, { promptMs, slowMs }: Patience): number {
   return slow === undefined || slowMs === "leave" ? promptMs : slowMs[slow];
+}
+
+const TICK_MS = 250;
+
+/** Like setTimeout, but a pause of this process (a busy machine, SIGSTOP) counts as one tick: sockets are read in between. */
+function afterRunning(ms: number, then: () => void): () => void {
+  let ticks = Math.ceil(ms / TICK_MS);
+  const timer = setInterval(() => {
+    ticks -= 1;
+    if (ticks <= 0) then();
+  }, TICK_MS);
+  return () => clearInterval(timer);
 }

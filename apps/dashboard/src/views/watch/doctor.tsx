@@ -1,0 +1,133 @@
+/** What `svc doctor` finds, what is wrong first, each with its fix. */
+import { useEffect, useState } from "preact/hooks";
+import { Badge } from "../../parts/badge.tsx";
+import { Button } from "../../parts/button.tsx";
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Section } from "../../parts/section.tsx";
+import { useServices } from "../../services.ts";
+import { useAction } from "../../state/use-action.ts";
+import { count } from "../../text/words.ts";
+import { commandIn, placeOfFix } from "./fix-places.ts";
+
+export interface Finding {
+  readonly id: string;
+  readonly group: string;
+  readonly level: "ok" | "note" | "warning" | "error";
+  readonly message: string;
+  readonly fix: string | null;
+}
+
+interface Report {
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+}
+
+const TITLES = { error: "Errors", warning: "Warnings", note: "Open, perhaps on purpose" } as const;
+
+export function Doctor() {
+  const { api } = useServices();
+  const [security, setSecurity] = useState(false);
+  const [report, setReport] = useState<Report>();
+  const check = useAction(async (withSecurity: boolean) => {
+    setReport(await api.call<Report>("/api/doctor", { method: "POST", body: { security: withSecurity } }));
+  });
+  useEffect(() => void check.run(security), [security]);
+  const fine = report?.findings.filter(({ level }) => level === "ok") ?? [];
+  return (
+    <>
+      <Heading title="Checks">
+        <Button busy={check.isRunning} onPress={() => void check.run(security)}>
+          Check again
+        </Button>
+      </Heading>
+      <p class="filters">
+        <label class="check-switch">
+          <input
+            type="checkbox"
+            checked={security}
+            onChange={({ currentTarget }) => setSecurity(currentTarget.checked)}
+          />
+          Security too: who can reach, write and act
+        </label>
+      </p>
+      <Problem error={check.error} />
+      {check.isRunning && (
+        <p class="reading" role="status">
+          Checking… This takes up to five seconds.
+        </p>
+      )}
+      {report !== undefined && (
+        <>
+          {(["error", "warning", "note"] as const).map((level) => (
+            <Findings
+              key={level}
+              title={TITLES[level]}
+              findings={report.findings.filter((one) => one.level === level)}
+            />
+          ))}
+          {report.findings.every(({ level }) => level === "ok") && (
+            <p class="notice good" role="status">
+              Nothing is wrong.
+            </p>
+          )}
+          <Section title={`In order (${fine.length})`}>
+            <details>
+              <summary>{count(fine.length, "check")}</summary>
+              <ul class="bare">
+                {fine.map(({ id, message }, index) => (
+                  <li key={index}>
+                    <Badge state="ok" /> <code>{id}</code> <Name>{message}</Name>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          </Section>
+        </>
+      )}
+    </>
+  );
+}
+
+function Findings({ title, findings }: { readonly title: string; readonly findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
+  return (
+    <Section title={title}>
+      <ul class="cards">
+        {findings.map((finding, index) => (
+          <Card key={`${finding.id} ${index}`} finding={finding} />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Card({ finding: { id, level, message, fix } }: { readonly finding: Finding }) {
+  const place = placeOfFix(id, fix ?? "");
+  const command = commandIn(fix ?? "");
+  return (
+    <li class={`card finding ${level}`}>
+      <p>
+        <Badge state={level} /> <code>{id}</code>
+      </p>
+      <p class="finding-text">
+        <Name>{message}</Name>
+      </p>
+      {fix !== null && (
+        <p>
+          <strong>Fix:</strong> <Name>{fix}</Name>
+        </p>
+      )}
+      <div class="buttons">
+        {place !== undefined && (
+          <a class="button" href={place.href}>
+            {place.label}
+          </a>
+        )}
+        {command !== undefined && <CopyButton text={command}>Copy the command</CopyButton>}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,151 @@
+/** The log as it is written, by level and by what is in it. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
+import { Choice } from "../../parts/choice.tsx";
+import { Command, Empty } from "../../parts/empty.tsx";
+import { Heading } from "../../parts/heading.tsx";
+import { Name } from "../../parts/name.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
+import { asApiError, type ApiError } from "../../api/api-error.ts";
+import { useServices } from "../../services.ts";
+import { useTick } from "../../state/use-tick.ts";
+import { exact } from "../../text/time.ts";
+
+const LEVELS = ["", "debug", "info", "warn", "error"] as const;
+type Level = (typeof LEVELS)[number];
+
+interface LogLine {
+  readonly time: string | null;
+  readonly level: Exclude<Level, ""> | null;
+  readonly message: string;
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+}
+
+interface LogPage {
+  readonly lines: readonly LogLine[];
+  readonly cursor: string | null;
+  readonly cut: boolean;
+}
+
+const AGAIN_MS = 2_000;
+const MOST_READ = 200;
+/** Older ones go: the page stays quick on a log that never ends. */
+const MOST_SHOWN = 1_000;
+/** A word is looked for once somebody has stopped typing it. */
+const SOON_MS = 250;
+
+interface Kept {
+  readonly lines: readonly (LogLine & { readonly n: number })[];
+  readonly cursor: string | null;
+  readonly isCut: boolean;
+}
+
+export function Logs() {
+  const { api, route } = useServices();
+  const { query } = route.value;
+  const [level, setLevel] = useState<Level>(LEVELS.find((known) => known === query["level"]) ?? "");
+  const [typed, setTyped] = useState(query["text"] ?? "");
+  const [text, setText] = useState(typed);
+  const [channel, setChannel] = useState(query["channel"] ?? "");
+  const [isPaused, setPaused] = useState(false);
+  const [kept, setKept] = useState<Kept>();
+  const [error, setError] = useState<ApiError>();
+  const count = useRef(0);
+  const busy = useRef<AbortController | undefined>(undefined);
+  useEffect(() => {
+    const timer = setTimeout(() => setText(typed), SOON_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const read = async (since: Kept | undefined): Promise<void> => {
+    const call = new AbortController();
+    busy.current = call;
+    try {
+      const filters = { level, text, channel, limit: MOST_READ, after: since?.cursor ?? undefined };
+      const page = await api.get<LogPage>("/api/logs", filters, call.signal);
+      const fresh = page.lines.map((line) => ({ ...line, n: (count.current += 1) }));
+      const before = since !== undefined && !page.cut ? since.lines : [];
+      setKept({
+        lines: [...before, ...fresh].slice(-MOST_SHOWN),
+        cursor: page.cursor,
+        isCut: page.cut || (since?.isCut ?? false),
+      });
+      setError(undefined);
+    } catch (cause) {
+      if (!call.signal.aborted) setError(asApiError(cause));
+    } finally {
+      if (busy.current === call) busy.current = undefined;
+    }
+  };
+  useEffect(() => {
+    setKept(undefined);
+    void read(undefined);
+    return () => busy.current?.abort();
+  }, [level, text, channel]);
+  // The timer calls what it was first given.
+  const tick = useRef(() => {});
+  tick.current = () => {
+    if (!isPaused && busy.current === undefined) void read(kept);
+  };
+  useTick(AGAIN_MS, () => tick.current());
+  const isFiltered = level + text + channel !== "";
+  return (
+    <>
+      <Heading title="Logs">
+        <Button onPress={() => setPaused(!isPaused)}>{isPaused ? "Go on" : "Pause"}</Button>
+      </Heading>
+      <div class="filters">
+        <Choice label="At least" options={LEVELS} value={level} onChoose={setLevel} />
+        <SearchField label="Contains" value={typed} onChange={setTyped} />
+        <SearchField label="Channel" value={channel} onChange={setChannel} />
+        {isPaused && <span role="status">Paused.</span>}
+      </div>
+      <Problem error={error} />
+      {kept === undefined && error === undefined && <p class="reading">Reading…</p>}
+      {kept?.lines.length === 0 && (
+        <Empty title={isFiltered ? "No line fits the filter." : "The log is empty."}>
+          {isFiltered ? null : (
+            <>
+              The daemon writes it while <code>log.file</code> is true. At a terminal: <Command>svc logs -f</Command>
+            </>
+          )}
+        </Empty>
+      )}
+      {kept !== undefined && kept.lines.length > 0 && (
+        <ol class="log-lines" aria-label="Lines of the log, the newest first" tabIndex={0}>
+          {kept.lines.toReversed().map((line) => (
+            <Line key={line.n} line={line} />
+          ))}
+        </ol>
+      )}
+      {kept?.isCut && (
+        <p class="hint">
+          Older lines are not shown. All of them: <Command>svc logs</Command>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Line({ line: { time, level, message, fields } }: { readonly line: LogLine }) {
+  return (
+    <li class={`log-line ${level ?? "other"}`}>
+      {time === null ? (
+        <span />
+      ) : (
+        <time dateTime={time} title={exact(Date.parse(time))}>
+          {new Date(time).toLocaleTimeString("en-GB")}
+        </time>
+      )}
+      <span class="log-level">{level ?? ""}</span>
+      <span class="log-text">
+        <Name>{message}</Name>{" "}
+        {fields.map(({ name, value }) => (
+          <span key={name} class="hint">
+            <Name>{`${name}=${value}`}</Name>{" "}
+          </span>
+        ))}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,127 @@
+// What happens is seen in the page: usage as charts, the log as it is written, the checks with their fixes, the first steps.
+import { appendFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { seriousFindings } from "./house/axe.ts";
+import { hasChromium, launch, needChromium } from "./house/browser.ts";
+import { type House, openHouse } from "./house/house.ts";
+import { signedIn } from "./house/person.ts";
+
+const DESK = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 800 };
+const HOSTILE = "<img src=x onerror=window.hacked=1>\u202e";
+
+let browser: Browser;
+let house: House;
+beforeAll(async () => {
+  if (!hasChromium()) return;
+  [browser, house] = await Promise.all([launch(), openHouse()]);
+  await house.write({ name: "Robin", text: "Are you open on Saturday?" });
+  const body = { message: "What is on today?" };
+  await house.daemon.request("/webhook", { token: house.token, body });
+  // As a file of the log that something else wrote to.
+  const line = { time: new Date().toISOString(), level: "error", message: HOSTILE, "on<b>": HOSTILE };
+  appendFileSync(join(house.home, "logs", "svc.log"), `${JSON.stringify(line)}\n${HOSTILE}\n`);
+});
+beforeEach(needChromium);
+afterAll(async () => {
+  await browser?.close();
+  await house?.[Symbol.asyncDispose]();
+});
+
+const noMarkup = async (page: Page): Promise<void> => {
+  expect(await page.locator("main img").count()).toBe(0);
+  expect(await page.evaluate("window.hacked")).toBe(undefined);
+};
+
+describe.each([
+  ["a desktop", DESK],
+  ["a phone", PHONE],
+])("on %s", (_where, viewport) => {
+  test("tokens are charted by day, and told apart by model, agent and channel", async () => {
+    await using person = await signedIn(browser, house, { viewport });
+    const { page } = person;
+    await person.go("usage", "Usage");
+    const table = page.getByRole("table");
+    await expect.poll(() => table.innerText()).toContain("local");
+    expect(await page.locator(".usage-chart .part-0").count()).toBe(1);
+    await page.getByLabel("By", { exact: true }).selectOption("channel");
+    await expect.poll(() => table.innerText()).toContain("provider_a");
+    expect(await table.innerText()).toContain("Page, command line, procedures");
+    expect(await page.locator(".usage-chart rect:not(.hover)").count()).toBe(2);
+    await page.getByLabel("Show").selectOption("cost");
+    await page.getByText(/without a known price are not in the cost/).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    person.expectCalm();
+  });
+
+  test("the log is filtered by level and text, goes on by itself, and stays text", async () => {
+    await using person = await signedIn(browser, house, { viewport });
+    const { page } = person;
+    await person.go("logs", "Logs");
+    const lines = page.getByRole("list", { name: /^Lines of the log/ });
+    await expect.poll(() => lines.innerText()).toContain("a turn ended");
+    await noMarkup(page);
+    await page.getByLabel("At least").selectOption("error");
+    await expect.poll(() => lines.innerText()).not.toContain("a turn ended");
+    expect(await lines.innerText()).toContain("<img src=x");
+    await noMarkup(page);
+    await page.getByLabel("At least").selectOption("");
+    await page.getByLabel("Contains").fill(`FRESH-${viewport.width}`);
+    await page.getByText("No line fits the filter.").waitFor();
+    const line = { time: new Date().toISOString(), level: "info", message: `a fresh-${viewport.width} line` };
+    appendFileSync(join(house.home, "logs", "svc.log"), `${JSON.stringify(line)}\n`);
+    await lines.getByText(`a fresh-${viewport.width} line`).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    person.expectCalm();
+  });
+
+  test("a check that fails leads to the setting that fixes it", async () => {
+    await using person = await signedIn(browser, house, { viewport });
+    const { page } = person;
+    await person.go("doctor", "Checks");
+    const card = page.getByRole("listitem").filter({ hasText: "The price of local is UNKNOWN" });
+    await card.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel(/^Security too/).check();
+    await page.getByText("autonomy", { exact: true }).waitFor({ state: "attached" });
+    await card.getByRole("link", { name: "Open the setting" }).click();
+    await page.getByRole("heading", { level: 1, name: "Prices" }).waitFor();
+    person.expectCalm();
+  });
+});
+
+test("a backup is made from the first steps, and is not sent to the page", async () => {
+  await using person = await signedIn(browser, house, { viewport: DESK });
+  const { page } = person;
+  await person.go("setup", "Set up");
+  const step = page.getByRole("listitem").filter({ hasText: "Back up" });
+  await step.getByText("to do", { exact: true }).waitFor();
+  await step.getByRole("button", { name: "Back up now" }).click();
+  await step.getByText("done", { exact: true }).waitFor();
+  const [name, ...others] = readdirSync(join(house.home, "backups"));
+  expect(others).toEqual([]);
+  expect(await step.innerText()).toContain(name!);
+  expect(await seriousFindings(page)).toEqual([]);
+  person.expectCalm();
+});
+
+test("a channel's page has its last messages and leads to its log", async () => {
+  await using person = await signedIn(browser, house, { viewport: DESK });
+  const { page } = person;
+  await page.goto(`${house.url}/#/channels/provider_a`);
+  await expect.poll(() => page.getByRole("table", { name: "Last messages" }).innerText()).toContain("Saturday");
+  await page.getByRole("link", { name: "Its log" }).click();
+  await page.getByRole("heading", { level: 1, name: "Logs" }).waitFor();
+  await expect.poll(() => page.getByRole("list", { name: /^Lines/ }).innerText()).toContain("channel=provider_a");
+  person.expectCalm();
+});
+
+test("a reader is offered none of it", async () => {
+  await using person = await signedIn(browser, house, { viewport: DESK, name: "watcher", scope: "read" });
+  for (const view of ["usage", "logs", "doctor", "setup"]) await person.go(view, "Not for this device");
+  await person.go("overview", "Overview");
+  expect(await person.page.getByRole("link", { name: "Logs" }).count()).toBe(0);
+  person.expectCalm();
+});

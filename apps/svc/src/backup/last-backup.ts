@@ -1,0 +1,35 @@
+/** Which backup of a home is the newest, for those who ask whether there is one. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Home, replaceFile } from "@svc/kernel";
+
+export interface LastBackup {
+  readonly file: string;
+  /** UTC. */
+  readonly at: string;
+  readonly bytes: number;
+}
+
+const fileOf = ({ stateDir }: Pick<Home, "stateDir">): string => join(stateDir, "last-backup.json");
+
+/** A backup is one without this note too. */
+export function noteBackup(home: Pick<Home, "stateDir">, { file, at, bytes }: LastBackup): void {
+  try {
+    replaceFile(fileOf(home), `${JSON.stringify({ file, at, bytes })}\n`);
+  } catch {
+    // The home can't be written, or has no state yet.
+  }
+}
+
+/** Undefined: none was made, or the note can't be read. Whether the file is still there, this machine may not be able to tell. */
+export function lastBackup(home: Pick<Home, "stateDir">): LastBackup | undefined {
+  try {
+    const { file, at, bytes } = JSON.parse(readFileSync(fileOf(home), "utf8")) as Partial<LastBackup>;
+    const isWhole = typeof file === "string" && typeof at === "string" && Number.isSafeInteger(bytes);
+    return isWhole && !Number.isNaN(Date.parse(at))
+      ? { file, at: new Date(at).toISOString(), bytes: bytes! }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
