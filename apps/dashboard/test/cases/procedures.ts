@@ -85,7 +85,7 @@ export function procedureCases(scene: () => Scene): void {
       await page.getByRole("button", { name: /^Drop my changes/ }).click();
       await expect.poll(() => page.getByLabel("What it is for").inputValue()).toBe("Changed by the other");
       await person.go("calendar", "Calendar");
-      expect(await page.getByRole("link", { name: "nightly-report" }).count()).toBeGreaterThan(5);
+      await expect.poll(() => page.getByRole("link", { name: "nightly-report" }).count()).toBeGreaterThan(5);
       person.expectCalm();
     });
 
