@@ -31,7 +31,9 @@ describe("help", () => {
     const wrong = await runBinary(["stauts"], { home: home.path });
     expect([wrong.code, wrong.stderr]).toEqual([64, expect.stringContaining("svc status")]);
     expect((await runBinary(["status", "--nope"], { home: home.path })).code).toBe(64);
-    expect((await runBinary(["config"], { home: home.path })).code).toBe(64);
+    const bare = await runBinary(["config"], { home: home.path });
+    expect([bare.code, bare.stdout]).toEqual([0, expect.stringContaining("svc config check")]);
+    expect((await runBinary(["config", "--nope"], { home: home.path })).code).toBe(64);
     expect((await runBinary(["config", "eat"], { home: home.path })).code).toBe(64);
     expect((await runBinary(["config", "get"], { home: home.path })).stderr).toContain("svc config get needs <key>");
     expect((await runBinary(["config", "path", "x"], { home: home.path })).code).toBe(64);

@@ -16,10 +16,14 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
   try {
     const [word, ...rest] = words;
     if (word === undefined || word === "help" || isHelp(word)) return await help(build, rest[0]);
+    if (word === COMPLETE)
+      return await (await import("../commands/complete.ts")).complete(contextOf(build, rest, NONE));
     const entry = COMMANDS.find((entry) => commandWord(entry) === word);
     if (!entry) throw await unknownCommand(build, word);
     if (rest.some(isHelp)) return await help(build, word);
-    const { args, options } = parseWords(entry, rest);
+    const { args: typed, options } = parseWords(entry, rest);
+    const args = typed.length === 0 ? argsOfBare(entry) : typed;
+    if (args === undefined) return await help(build, word);
     checkArguments(entry, args);
     const [{ run }, { finishInterrupted }] = await Promise.all([entry.load(), import("../backup/interrupted.ts")]);
     await finishInterrupted(process.env);
@@ -27,6 +31,12 @@ export async function runCli(build: Build, words: readonly string[]): Promise<nu
   } catch (error) {
     return reportError(error, json);
   }
+}
+
+/** A group of actions that is named alone lists what it has; undefined: it has no list, and its help is shown. */
+function argsOfBare({ actions, usage }: CommandEntry): readonly string[] | undefined {
+  if (!actions || !usage.endsWith(" <action>")) return [];
+  return actions.includes("list") ? ["list"] : undefined;
 }
 
 function contextOf(build: Build, args: readonly string[], options: CommandContext["options"]): CommandContext {
@@ -48,6 +58,10 @@ async function help(build: Build, word: string | undefined): Promise<number> {
   showHelp(build, entry);
   return 0;
 }
+
+/** What the scripts of `svc completions` ask; no command, and so in no list. */
+const COMPLETE = "__complete";
+const NONE: CommandContext["options"] = { text: () => undefined, texts: () => [], flag: () => false };
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h";
 

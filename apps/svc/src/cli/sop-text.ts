@@ -41,6 +41,7 @@ interface StepLine {
 
 export interface RunLine {
   readonly id: string;
+  readonly n: number;
   readonly sop: string;
   readonly status: string;
   readonly mode: string;
@@ -139,6 +140,7 @@ const stepText = ({ number, title, kind, tools, requires_confirmation: confirms 
   ].join(" ");
 
 export const runRow = (run: RunLine): string[] => [
+  `#${run.n}`,
   run.id,
   run.sop,
   statusText(run),

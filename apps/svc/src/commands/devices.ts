@@ -42,7 +42,7 @@ async function rename(context: CommandContext, id: string, name: string): Promis
 
 async function revoke(context: CommandContext, given: string): Promise<number> {
   const { atTerminal, confirmed } = await import("../cli/prompts.ts");
-  const device = byPrefix(await list(context), given, "DEVICE_UNKNOWN");
+  const device = byPrefix(await list(context), given, "DEVICE_UNKNOWN", ({ name }) => name);
   const question = `Revoke ${device.name} (${device.scope}, ${seen(device)})? Its token stops working at once.`;
   if (atTerminal() && !context.options.flag("yes") && !(await confirmed(question))) {
     context.print("nothing was changed");

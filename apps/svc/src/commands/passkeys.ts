@@ -37,7 +37,7 @@ async function list({ options }: CommandContext, { call }: Backend): Promise<rea
 }
 
 async function rename(context: CommandContext, backend: Backend, given: string, name: string): Promise<number> {
-  const { id } = byPrefix(await list(context, backend), given, "PASSKEY_UNKNOWN");
+  const { id } = byPrefix(await list(context, backend), given, "PASSKEY_UNKNOWN", ({ name }) => name);
   const renamed = (await backend.call({ name: "passkey-rename", body: { id, name } })) as unknown as PasskeyLine;
   if (context.options.flag("json")) context.printJson(renamed);
   else context.print(`${briefly(id)} is now called ${renamed.name}`);
@@ -46,7 +46,7 @@ async function rename(context: CommandContext, backend: Backend, given: string, 
 
 async function remove(context: CommandContext, backend: Backend, given: string): Promise<number> {
   const { atTerminal, confirmed } = await import("../cli/prompts.ts");
-  const passkey = byPrefix(await list(context, backend), given, "PASSKEY_UNKNOWN");
+  const passkey = byPrefix(await list(context, backend), given, "PASSKEY_UNKNOWN", ({ name }) => name);
   const { id, name, user_id: userId } = passkey;
   const question = `Remove ${name} of ${userId} (${used(passkey)})? It signs in no more.`;
   if (atTerminal() && !context.options.flag("yes") && !(await confirmed(question))) {

@@ -1,6 +1,7 @@
 /** `svc sop …`: procedures and their runs. Only what starts a run needs a daemon. */
 import { EXIT, SvcError } from "@svc/contract";
-import { columns } from "../cli/columns.ts";
+import { tintState } from "../cli/colour.ts";
+import { stateColumns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { printable } from "../cli/question.ts";
 import {
@@ -77,7 +78,7 @@ async function list(context: CommandContext, call: Call): Promise<number> {
   else if (told.sops.length + told.broken.length === 0) context.print(NONE);
   else {
     const rows = [...told.sops.map(sopRow), ...told.broken.map(({ name, problem }) => [name, "broken", "", problem])];
-    context.print(printable(columns(rows)));
+    context.print(stateColumns(rows, 1, tintState));
   }
   return EXIT.ok;
 }
@@ -218,7 +219,8 @@ async function runs(context: CommandContext, call: Call, name: string): Promise<
   };
   const told = (await call({ name: "sop-runs", body })) as unknown as { runs: RunLine[] };
   if (options.flag("json")) context.printJson(told);
-  else context.print(told.runs.length === 0 ? "there is no such run" : printable(columns(told.runs.map(runRow))));
+  else
+    context.print(told.runs.length === 0 ? "there is no such run" : stateColumns(told.runs.map(runRow), 3, tintState));
   return EXIT.ok;
 }
 

@@ -127,8 +127,8 @@ export const STEPS: readonly string[] = [
   SESSION_LIST_STEP,
   LASTING_APPROVALS_STEP,
   UPLOADS_STEP,
-  SOP_RETRIES_STEP,
   USAGE_BY_CHANNEL_STEP,
+  SOP_RETRIES_STEP,
 ];
 
 /** Brings the database to `to`, each step in its own transaction; tells whether any was needed. Throws STORE_NEWER. */

@@ -9,7 +9,7 @@ import { Shown } from "../../parts/shown.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useReader } from "../../state/use-reader.ts";
-import type { SopDraft, SopProblem, SopSource } from "./shapes.ts";
+import type { OnEdit, SopDraft, SopProblem, SopSource } from "./shapes.ts";
 import { SopFields } from "./sop-fields.tsx";
 import { type FileName, SourcePane } from "./source-pane.tsx";
 import { useDraft } from "./use-draft.ts";
@@ -122,6 +122,12 @@ function Editor({ source, isNew = false, onReload }: EditorProps) {
     setFile(where === "SOP.md" ? "SOP.md" : "SOP.toml");
     setJump({ line: line ?? 1, at: Date.now() });
   };
+  /** The source shows the file that is edited. */
+  const edit: OnEdit = (asked) => {
+    const isStep = typeof asked === "function" || "step" in asked;
+    setFile(isStep && report?.form?.steps_in === "SOP.md" ? "SOP.md" : "SOP.toml");
+    draft.edit(asked);
+  };
   const submit = async (): Promise<void> => {
     if ((await save.run()) && isNew) location.hash = hrefOf("procedures", source.name);
   };
@@ -176,7 +182,7 @@ function Editor({ source, isNew = false, onReload }: EditorProps) {
           {report === undefined ? null : report.form === null ? (
             <p class="notice">SOP.toml is not TOML, so there is nothing to fill in. Correct its source.</p>
           ) : (
-            <SopFields form={report.form} onEdit={draft.edit} />
+            <SopFields form={report.form} onEdit={edit} />
           )}
         </section>
         <SourcePane

@@ -25,11 +25,20 @@ interface CheckProps {
   readonly onChange: (value: boolean) => void;
 }
 
-export const Check = ({ label, value, onChange }: CheckProps) => (
-  <label class="sop-check">
-    <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} /> {label}
-  </label>
-);
+/** It shows what was chosen at once; what comes back decides. */
+export function Check({ label, value, onChange }: CheckProps) {
+  const [chosen, setChosen] = useState(value);
+  useEffect(() => setChosen(value), [value]);
+  const choose = (next: boolean): void => {
+    setChosen(next);
+    onChange(next);
+  };
+  return (
+    <label class="sop-check">
+      <input type="checkbox" checked={chosen} onChange={({ currentTarget }) => choose(currentTarget.checked)} /> {label}
+    </label>
+  );
+}
 
 const SOON_MS = 500;
 

@@ -23,7 +23,7 @@ export function ProcedureActions({
   );
   return (
     <>
-      <div class="buttons">
+      <div class="buttons sop-actions">
         <a class="button" href={hrefOf("edit-procedure", name)}>
           Edit
         </a>

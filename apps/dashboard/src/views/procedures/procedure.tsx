@@ -81,7 +81,7 @@ function Definition({ procedure }: { readonly procedure: Defined }) {
           ["Priority", priority],
           ["Agent", agent === null ? "the default one" : <Name>{agent}</Name>],
           ["At once", count(procedure.max_concurrent, "run")],
-          ["Pause after a run", duration(procedure.cooldown_secs * 1000)],
+          ["Pause after a run", procedure.cooldown_secs === 0 ? "none" : duration(procedure.cooldown_secs * 1000)],
           ["Started by", <Triggers triggers={triggers} />],
         ]}
       />

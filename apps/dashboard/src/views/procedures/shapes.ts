@@ -64,7 +64,9 @@ export type SopEdit =
   | { readonly step: number; readonly move: number }
   | { readonly step: number; readonly to: Omit<StepForm, "tool" | "args" | "trusted_input"> };
 
-export type OnEdit = (edit: SopEdit) => void;
+/** An edit, or one that is made of the form as it is when the edits before it are done. */
+export type FormEdit = SopEdit | ((form: SopForm) => SopEdit | undefined);
+export type OnEdit = (edit: FormEdit) => void;
 
 export interface Calendar {
   readonly from: string;

@@ -1,7 +1,7 @@
 /** A procedure as fields: what it is, what starts it, its steps. Each change is an edit of the source. */
 import { Section } from "../../parts/section.tsx";
 import { plain } from "../../text/words.ts";
-import { Labelled, Text } from "./form-parts.tsx";
+import { Check, Labelled, Text } from "./form-parts.tsx";
 import type { OnEdit, SopForm } from "./shapes.ts";
 import { StepFields } from "./step-fields.tsx";
 import { TriggerFields } from "./trigger-fields.tsx";
@@ -52,16 +52,10 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
           </select>
         )}
       </Labelled>
-      <Labelled label="Enabled" help="What is disabled starts nothing but test runs.">
-        {(id) => (
-          <input
-            id={id}
-            type="checkbox"
-            checked={sop.enabled}
-            onChange={({ currentTarget }) => set("enabled", currentTarget.checked, true)}
-          />
-        )}
-      </Labelled>
+      <div class="setting">
+        <Check label="Enabled" value={sop.enabled} onChange={(value) => set("enabled", value, true)} />
+        <p class="hint">What is disabled starts nothing but test runs.</p>
+      </div>
       <details class="setting-item">
         <summary>Priority, agent, limits</summary>
         <Labelled label="Priority">

@@ -47,10 +47,14 @@ interface StepProps {
 
 function Step({ step, number, of, file, tools, onEdit }: StepProps) {
   const { title, body, kind, requires_confirmation: asks } = step;
-  const change = (more: Partial<typeof NEW_STEP | StepForm>): void => {
-    const to = { title, body, kind, tools: step.tools, requires_confirmation: asks, ...more } as typeof NEW_STEP;
-    onEdit({ step: number, to });
-  };
+  // Of the step as it is by then: another field of it may be on its way.
+  const change = (more: Partial<Omit<StepForm, "tool" | "args" | "trusted_input">>): void =>
+    onEdit(({ steps }) => {
+      const now = steps[number - 1];
+      if (now === undefined) return undefined;
+      const { tool: _, args: __, trusted_input: ___, ...rest } = now;
+      return { step: number, to: { ...rest, ...more } };
+    });
   const isCheckpoint = kind === "checkpoint";
   return (
     <fieldset class="setting-group">

@@ -44,7 +44,7 @@ export function TestRun({ procedure: { name, triggers } }: { readonly procedure:
           </select>
         </div>
         <div class="setting">
-          <label for={text}>Sample payload, if any: JSON</label>
+          <label for={text}>What comes with the event, if anything: JSON</label>
           <textarea
             id={text}
             rows={3}

@@ -5,7 +5,7 @@ import { path } from "../../api/client.ts";
 import { useServices } from "../../services.ts";
 import { type Action, useAction } from "../../state/use-action.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
-import type { SopDraft, SopEdit, SopSource, SopText } from "./shapes.ts";
+import type { FormEdit, SopDraft, SopEdit, SopSource, SopText } from "./shapes.ts";
 
 export interface Draft {
   readonly text: SopText;
@@ -17,7 +17,7 @@ export interface Draft {
   /** What an edit of the form was refused with. */
   readonly refused: ApiError | undefined;
   readonly write: (text: Partial<SopText>) => void;
-  readonly edit: (edit: SopEdit) => void;
+  readonly edit: (edit: FormEdit) => void;
   readonly save: Action<[]>;
   /** Forgets what is not saved. */
   readonly discard: () => void;
@@ -36,12 +36,18 @@ export function useDraft(source: SopSource): Draft {
   const [refused, setRefused] = useState<ApiError>();
   /** What is shown now, for what comes back later. */
   const now = useRef(text);
+  const latest = useRef<SopDraft | undefined>(source);
   const edits = useRef<Promise<void>>(Promise.resolve());
   const isChanged = text.toml !== saved.toml || text.markdown !== saved.markdown;
 
   const show = useCallback((next: SopText): void => {
     now.current = next;
     setText(next);
+  }, []);
+  const tell = useCallback((checked: SopDraft): void => {
+    latest.current = checked;
+    setReport(checked);
+    setChecking(false);
   }, []);
   const check = (asked: SopText, more: readonly SopEdit[], signal?: AbortSignal): Promise<SopDraft> =>
     api.call<SopDraft>("/api/sop-drafts", {
@@ -59,10 +65,7 @@ export function useDraft(source: SopSource): Draft {
     const call = new AbortController();
     const timer = setTimeout(() => {
       check(text, [], call.signal).then(
-        (checked) => {
-          setReport(checked);
-          setChecking(false);
-        },
+        tell,
         // Saving says what is wrong with the connection.
         () => undefined,
       );
@@ -74,16 +77,20 @@ export function useDraft(source: SopSource): Draft {
   }, [text]);
 
   /** One after the other, each on what the one before has made. What was typed meanwhile is edited too. */
-  const edit = (asked: SopEdit): void => {
+  const edit = (asked: FormEdit): void => {
     edits.current = edits.current.then(async () => {
       try {
         for (;;) {
           const before = now.current;
-          const made = await check(before, [asked]);
+          const known = latest.current;
+          const isKnown = known?.toml === before.toml && known.markdown === before.markdown;
+          const { form } = typeof asked === "function" && !isKnown ? await check(before, []) : (known ?? source);
+          const wanted = typeof asked === "function" ? form && asked(form) : asked;
+          if (!wanted) return;
+          const made = await check(before, [wanted]);
           if (now.current !== before) continue;
           setRefused(undefined);
-          setReport(made);
-          setChecking(false);
+          tell(made);
           return show(textOf(made));
         }
       } catch (error) {

@@ -9,13 +9,16 @@ import { running } from "./running.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
 
-export const COMMANDS: readonly CommandEntry[] = [
-  ...running,
-  ...conversation,
-  ...people,
-  ...messages,
-  ...governing,
-  ...settings,
-  ...data,
-  ...shell,
+/** As `svc --help` shows them. */
+export const GROUPS: readonly { readonly title: string; readonly commands: readonly CommandEntry[] }[] = [
+  { title: "Run the service", commands: running },
+  { title: "Talk to the agent", commands: conversation },
+  { title: "Devices and conversations", commands: people },
+  { title: "Channels and messages", commands: messages },
+  { title: "Procedures and approvals", commands: governing },
+  { title: "Settings, tools and features", commands: settings },
+  { title: "Data", commands: data },
+  { title: "Shell", commands: shell },
 ];
+
+export const COMMANDS: readonly CommandEntry[] = GROUPS.flatMap(({ commands }) => commands);

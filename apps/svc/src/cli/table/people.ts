@@ -15,10 +15,22 @@ export const people: readonly CommandEntry[] = [
     load: () => import("../../commands/pair.ts"),
   },
   {
+    usage: "open",
+    summary: "Open the page in this machine's browser, signed in",
+    options: [["--print", "Print the link that signs a browser in, and open nothing"], JSON_OPTION],
+    examples: ["svc open", "svc open --print"],
+    load: () => import("../../commands/open.ts"),
+  },
+  {
     usage: "devices <action>",
     summary: "list, rename or revoke the paired devices",
     options: [YES_OPTION, JSON_OPTION],
-    examples: ["svc devices list", 'svc devices rename 3f2a "kitchen tablet"', "svc devices revoke 3f2a"],
+    examples: [
+      "svc devices list",
+      'svc devices rename 3f2a "kitchen tablet"',
+      'svc devices revoke "kitchen tablet"',
+      "svc devices revoke 3f2a",
+    ],
     actions: ["list", "rename <id> <name>", "revoke <id>"],
     load: () => import("../../commands/devices.ts"),
   },

@@ -2,7 +2,7 @@
 import { type Json } from "@svc/contract";
 import type { SopAuthor } from "@svc/gateway";
 import { type Home, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import type { SopLibrary, Sops } from "@svc/sop";
+import type { SopEdit, SopLibrary, Sops } from "@svc/sop";
 import type { SopDesk } from "@svc/sop/desk";
 import type { Store } from "@svc/store";
 import { hiddenPaths } from "../paths.ts";
@@ -18,6 +18,15 @@ export interface SopAuthorDeps {
   readonly store: Pick<Store, "write">;
   readonly audit: () => Pick<Sops["audit"], "add">;
   readonly redact: (text: string) => string;
+}
+
+type Draft = Parameters<SopAuthor["check"]>[0];
+
+/** As the desk names what the wire names. */
+function editOf(edit: Draft["edits"][number]): SopEdit {
+  if (!("to" in edit)) return edit as SopEdit;
+  const { requires_confirmation: requiresConfirmation, ...rest } = edit.to;
+  return { step: edit.step, to: { ...rest, requiresConfirmation } };
 }
 
 type Loaded = typeof import("@svc/sop/desk") & { readonly desk: SopDesk };
@@ -39,7 +48,7 @@ export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
     async check({ name, toml, markdown, edits }) {
       const { desk: one, draftJson } = await desk();
       const text = toml === undefined ? undefined : { toml, markdown: markdown ?? undefined };
-      return draftJson(await one.check(name, text, edits as Parameters<SopDesk["check"]>[2]));
+      return draftJson(await one.check(name, text, edits.map(editOf)));
     },
     async save(name, { toml, markdown, revision }, by) {
       const { desk: one, savedJson } = await desk();

@@ -1,13 +1,23 @@
-/** Ids are long: as with commits, so much of one as no other begins with names it. */
+/** Ids are long: as with commits, so much of one as no other begins with names it. So does a name that is one's alone. */
 import { type ErrorCode, SvcError } from "@svc/contract";
 
-/** Throws `unknown` when no id begins so, and USAGE when several do. */
-export function byPrefix<T extends { readonly id: string }>(items: readonly T[], given: string, unknown: ErrorCode): T {
+/**
+ * `nameOf`: what people call one. Throws `unknown` when nothing fits, and USAGE when several do: somebody may have named their device
+ * like the id of another.
+ */
+export function byPrefix<T extends { readonly id: string }>(
+  items: readonly T[],
+  given: string,
+  unknown: ErrorCode,
+  nameOf: (item: T) => string | undefined = () => undefined,
+): T {
   const exact = items.find(({ id }) => id === given);
   if (exact) return exact;
-  const matches = given === "" ? [] : items.filter(({ id }) => id.startsWith(given));
+  const matches = given === "" ? [] : items.filter((item) => item.id.startsWith(given) || nameOf(item) === given);
   if (matches.length > 1) {
-    throw new SvcError("USAGE", `${matches.length} ids begin so.`, { hint: "Give more of the id." });
+    throw new SvcError("USAGE", `${matches.length} have this name, or ids that begin so.`, {
+      hint: "Give more of the id.",
+    });
   }
   if (matches[0] === undefined) throw new SvcError(unknown);
   return matches[0];

@@ -15,7 +15,7 @@ export interface DeviceBook {
 
 export function deviceHandlers(devices: DeviceBook): ControlHandlers {
   const find = (id: Json | undefined): Device =>
-    byPrefix(devices.list(), typeof id === "string" ? id : "", "DEVICE_UNKNOWN");
+    byPrefix(devices.list(), typeof id === "string" ? id : "", "DEVICE_UNKNOWN", ({ name }) => name);
   return {
     devices: () => ({ devices: devices.list().map(shown) }),
     "device-rename": async ({ body }) => {

@@ -19,7 +19,7 @@ export function passkeyHandlers(service: Service): ControlHandlers {
     return (told as unknown as { credentials: readonly Told[] }).credentials.map((one) => shown(service, one));
   };
   const find = async (request: ControlRequest): Promise<Passkey> =>
-    byPrefix(await list(request), text(request.body["id"]) ?? "", "PASSKEY_UNKNOWN");
+    byPrefix(await list(request), text(request.body["id"]) ?? "", "PASSKEY_UNKNOWN", ({ name }) => text(name));
 
   return {
     passkeys: async (request) => ({ passkeys: (await list(request)) as unknown as Json }),

@@ -32,7 +32,7 @@ const MAX_QUERY_CHARS = 200;
 export function sessionHandlers({ sessions, devices }: SessionDeps): ControlHandlers {
   const find = (value: Json | undefined): SessionInfo => {
     const id = typeof value === "string" ? value : "";
-    return sessions.find(id) ?? byPrefix(sessions.list({}, MOST_LISTED), id, "SESSION_UNKNOWN");
+    return sessions.find(id) ?? byPrefix(sessions.list({}, MOST_LISTED), id, "SESSION_UNKNOWN", ({ title }) => title);
   };
   const ownerOf = ({ clientId: owner }: SessionInfo): SessionOwner => ({
     device: devices().find(({ clientId }) => clientId === owner),

@@ -33,6 +33,13 @@ export interface SopHandlerParts {
 
 export function sopHandlers({ sops, author, approvals, check, events }: SopHandlerParts): ControlHandlers {
   const detail = (id: string): Json => runDetailJson(sops.readRun(id), (key) => approvals.get(key));
+  /** By its id, or by its number: `12` or `#12`. */
+  const runIdOf = (given: string): string => {
+    const [, digits] = /^#?(\d{1,15})$/.exec(given) ?? [];
+    if (digits === undefined || sops.hasRun(given)) return given;
+    const [newest] = sops.runs({ before: Number(digits) + 1 }, 1).runs;
+    return newest?.n === Number(digits) ? newest.id : given;
+  };
   return {
     sops: async () => {
       await sops.reload();
@@ -42,7 +49,9 @@ export function sopHandlers({ sops, author, approvals, check, events }: SopHandl
       const name = text(body["name"]) ?? "";
       if (sops.hasRun(name)) return { run: detail(name) };
       await sops.reload();
-      return { sop: sopJson(sops.show(name)) };
+      const isProcedure = sops.list().some(({ definition }) => definition.name === name);
+      const id = runIdOf(name);
+      return !isProcedure && sops.hasRun(id) ? { run: detail(id) } : { sop: sopJson(sops.show(name)) };
     },
     "sop-validate": async ({ body }) => {
       const name = text(body["name"]);
@@ -85,7 +94,9 @@ export function sopHandlers({ sops, author, approvals, check, events }: SopHandl
     "sop-retry": async ({ body }) => {
       if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
       await sops.reload();
-      const { run, asks } = await sops.retry(text(body["run"]) ?? "", Number(body["step"]), { by: AN_OPERATOR });
+      const { run, asks } = await sops.retry(runIdOf(text(body["run"]) ?? ""), Number(body["step"]), {
+        by: AN_OPERATOR,
+      });
       return { ...runJson(run), asks: [...asks] };
     },
     "sop-calendar": async ({ body }) => {
@@ -94,7 +105,7 @@ export function sopHandlers({ sops, author, approvals, check, events }: SopHandl
       return calendarJson(await sops.calendar(days, text(body["name"])));
     },
     "sop-runs": ({ body }) => ({ runs: sops.runs(filterOf(body), limitOf(body["limit"])).runs.map(runJson) }),
-    "sop-cancel": async ({ body }) => runJson(await sops.cancel(text(body["run"]) ?? "", AN_OPERATOR)),
+    "sop-cancel": async ({ body }) => runJson(await sops.cancel(runIdOf(text(body["run"]) ?? ""), AN_OPERATOR)),
   };
 }
 

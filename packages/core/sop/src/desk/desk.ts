@@ -83,6 +83,8 @@ export class SopDesk {
   duplicate(name: string, copy: string, by: string): Promise<SavedSop> {
     return this.#inTurn(async () => {
       const source = await this.#known(name);
+      // A second file with the secret would be one more to leak.
+      if (hasSecret(source, this.#deps.redact)) throw new SvcError("SOP_UNWRITABLE", SECRET_INSIDE);
       const off = await this.#edited(name, source, [
         { path: ["sop", "name"], remove: true },
         { path: ["sop", "enabled"], value: false },

@@ -74,7 +74,7 @@ export async function draftOf(
 }
 
 /** The folder is for the name alone: nothing of it is read. */
-export const filesOf = (name: string, { toml, markdown }: SopText): SopFiles => ({
+const filesOf = (name: string, { toml, markdown }: SopText): SopFiles => ({
   folder: join("/", name),
   toml,
   markdown,

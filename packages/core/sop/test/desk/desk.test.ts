@@ -161,6 +161,7 @@ test("a secret of the config is neither shown nor lost", async () => {
   expect(read.unwritable).toContain("secret");
   expect(await codeOf(desk.save("a", { ...read, revision: read.revision }, "x"))).toBe("SOP_UNWRITABLE");
   expect(await codeOf(desk.setEnabled("a", false, "x"))).toBe("SOP_UNWRITABLE");
+  expect(await codeOf(desk.duplicate("a", "b", "x"))).toBe("SOP_UNWRITABLE");
   expect(readFileSync(at("a/SOP.toml"), "utf8")).toContain(secret);
 });
 
