@@ -3,8 +3,10 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../src/api/shapes.ts";
 import type { LiveEvent } from "../src/live/frames.ts";
+import type { Listener } from "../src/live/live.ts";
 import { sentenceOf } from "../src/views/events/event-words.ts";
 import { grown, type LiveTurn, partsOf, withoutEnded } from "../src/views/sessions/live-turns.ts";
+import { TurnBook } from "../src/views/sessions/turn-book.ts";
 import { prepended, renewed, turnsOf } from "../src/views/sessions/transcript-pages.ts";
 
 const message = (turn: number, role: Message["role"] = "user", text = `text ${turn}`): Message => ({
@@ -128,6 +130,44 @@ describe("turns that run", () => {
     const begun = all(event("turn-start", {}));
     expect(withoutEnded(begun, [])).toBe(begun);
   });
+});
+
+test("pieces are drawn once a frame, whatever came in it; what else happens is drawn at once", () => {
+  const listeners: Listener[] = [];
+  const frames: (() => void)[] = [];
+  const live = {
+    listen: (listener: Listener) => {
+      listeners.push(listener);
+      return () => {};
+    },
+  };
+  const book = new TurnBook(live, (draw) => void frames.push(draw));
+  let draws = 0;
+  book.changes.follow(() => (draws += 1));
+  const tell = (type: string, payload: object = {}): void =>
+    listeners[0]!.event?.({
+      id: "b-1",
+      type,
+      timestamp: "",
+      payload: { turn_id: "t", conversation_id: "c", ...payload },
+    });
+  const said = (): readonly string[] =>
+    book.of("c").flatMap(({ parts }) => parts.map((one) => (one.kind === "text" ? one.text : "")));
+  tell("turn-start");
+  expect(draws).toBe(1);
+  for (let n = 0; n < 1000; n += 1) tell("text-delta", { text: "x", offset: n });
+  expect([draws, frames.length, said()]).toEqual([1, 1, ["x".repeat(1000)]]);
+  frames.shift()!();
+  expect(draws).toBe(2);
+  tell("text-delta", { text: "y", offset: 1000 });
+  tell("tool-call", { call_id: "1", tool: "shell" });
+  expect(draws).toBe(3);
+  // It was drawn with the call.
+  frames.shift()!();
+  expect(draws).toBe(3);
+  tell("text-delta", { text: "z", offset: 1001 });
+  tell("events-dropped");
+  expect([draws, said()]).toEqual([4, []]);
 });
 
 test("messages of a turn stand together, an earlier attempt at the same one apart", () => {

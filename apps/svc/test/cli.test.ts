@@ -212,9 +212,9 @@ describe("with a daemon", () => {
     expect((await run("chat", "-m", "over the socket")).stdout).toContain("over the socket");
     expect((await run("pair", "--scope", "king")).code).toBe(64);
     expect((await run("pair", "--name", "evil\u001b]0;x\u0007")).code).toBe(64);
-    const planned = await run("hardware", "discover");
-    expect(planned.code).toBe(78);
-    expect(planned.stderr).toContain("belongs to the features hardware and probe, which are planned");
+    const absent = await run("hardware", "discover");
+    expect(absent.code).toBe(78);
+    expect(absent.stderr).toContain("belongs to the feature hardware, which is not in this build");
     expect((await run("features", "--all")).stdout).toMatch(/channel-relaynet\s+planned/);
   });
 });

@@ -15,10 +15,22 @@ import {
 import { type ComponentChildren, h } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
+import { segmentsOf } from "./segments.ts";
 
 export function Markdown({ text }: { readonly text: string }) {
+  const segments = useMemo(() => segmentsOf(text), [text]);
+  return (
+    <div class="md">
+      {segments.map((segment, index) => (
+        <Segment key={index} text={segment} />
+      ))}
+    </div>
+  );
+}
+
+function Segment({ text }: { readonly text: string }) {
   const drawn = useMemo(() => markdownOf(text), [text]);
-  return <div class="md">{drawn}</div>;
+  return <>{drawn}</>;
 }
 
 /** The elements of a text. */

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useCallback, useEffect, useMemo } from "preact/hooks";
 import type { Api, Query } from "../api/client.ts";
 import type { Topic } from "../live/topics.ts";
 import { useServices } from "../services.ts";
@@ -27,7 +27,8 @@ export function useReader<Data>(
       reader.stop();
     };
   }, [reader, live]);
-  return { ...useCell(reader.state), refresh: () => reader.refresh() };
+  const refresh = useCallback(() => reader.refresh(), [reader]);
+  return { ...useCell(reader.state), refresh };
 }
 
 /** The same of one path. */

@@ -90,7 +90,7 @@ function channelOf(typed: string, { features, catalogue }: Place): ChannelSetup 
   );
   if (absent && !absent.planned) {
     throw new SvcError("CHANNEL_UNKNOWN", `The channel ${absent.flag} is not in this build.`, {
-      hint: `Build it in: pnpm build minimal --with ${absent.flag}`,
+      hint: `Build it in: ${absent.build}`,
     });
   }
   throw new SvcError("CHANNEL_UNKNOWN", "There is no channel of that name.", {

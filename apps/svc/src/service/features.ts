@@ -67,6 +67,7 @@ export function handedTo(
   const traceparent = (): string | undefined => currentScope().traceparent;
   return definitions.map((definition) => {
     const section = config.configOf(definition);
+    const owner = definition.sharesState ? featureIdOf(definition) : definition.id;
     return {
       definition,
       config: section,
@@ -91,12 +92,11 @@ export function handedTo(
         store()
           .devices.all()
           .find(({ clientId }) => clientId === kept)?.clientId,
-      secrets: featureSecrets(definition.id, home, store),
-      secretsOf: (clientId) => featureSecrets(ownerOfClient(definition.id, clientId), home, store),
-      state: featureState(definition.id, store),
-      receive: (messages, more) =>
-        doors.receive(channelIdOf(definition), messages, more && { ...more, owner: definition.id }),
-      ...(doors.trigger && { trigger: (event, more) => doors.trigger!(definition.id, event, more) }),
+      secrets: featureSecrets(owner, home, store),
+      secretsOf: (clientId) => featureSecrets(ownerOfClient(owner, clientId), home, store),
+      state: featureState(owner, store),
+      receive: (messages, more) => doors.receive(channelIdOf(definition), messages, more && { ...more, owner }),
+      ...(doors.trigger && { trigger: (event, more) => doors.trigger!(owner, event, more) }),
     };
   });
 }

@@ -170,7 +170,8 @@ class RunningAgent implements Agent {
       const conversation = open();
       const isFirst = conversation.place === undefined;
       const result = await wholeTurn(this.#turns, turn, answering, conversation);
-      const titling = isFirst ? titleProfile(profile, this.#agents.titleModel) : undefined;
+      const titling =
+        isFirst && request.title === undefined ? titleProfile(profile, this.#agents.titleModel) : undefined;
       if (titling) this.#titles.want({ owner, name, profile: titling });
       return result;
     };

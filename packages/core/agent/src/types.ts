@@ -57,6 +57,8 @@ export interface TurnRequest {
   /** Stream the answer even without subscribers: a device that opens the conversation later sees the text so far. */
   readonly inPieces?: true;
   readonly watch?: TurnWatcher;
+  /** Of a conversation that begins with this turn. Default: its first words, then what `agent.title_model` makes of them. */
+  readonly title?: string;
   /** Said to the model behind the agent's own instructions, in this turn only. */
   readonly instructions?: string;
   /** Names the turn. Default: a new one. */

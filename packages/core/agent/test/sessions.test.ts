@@ -26,7 +26,7 @@ describe("the list", () => {
     expect(agent.sessions.list({ clientId: other }, 10).map(({ name }) => name)).toEqual(["b"]);
     expect(agent.sessions.list({}, 1).map(({ name }) => name)).toEqual(["c"]);
     const begun = agent.sessions.list({}, 1)[0]!;
-    expect(agent.sessions.find(begun.id)).toEqual({ ...begun, turns: 0, running: true });
+    expect(agent.sessions.find(begun.id)).toEqual({ ...begun, turns: 0, running: true, title: "3" });
     await until(() => agent.sessions.messages(begun.id, { limit: 5 }).messages.length > 0);
     expect(agent.sessions.messages(begun.id, { limit: 5 }).messages).toMatchObject([
       { role: "user", text: "3", state: "running" },
@@ -35,6 +35,20 @@ describe("the list", () => {
     await Promise.all(running);
     expect(agent.sessions.find(begun.id)).toMatchObject({ turns: 1, running: false });
     expect(agent.sessions.list({}, 10).map(({ running }) => running)).toEqual([false, false, false]);
+  });
+
+  test("calls a conversation by its first words at once, or by the title that its first turn brings", async () => {
+    const model = scripted(hang, [text("done")], [text("done")]);
+    const { agent } = house({ model });
+    const leave = new AbortController();
+    const running = failure(ask(agent, "What is  on\ntoday?", { session: "words", signal: leave.signal }));
+    await until(() => model.asked.length === 1);
+    expect(agent.sessions.list({}, 1).map(({ title }) => title)).toEqual(["What is on today?"]);
+    leave.abort();
+    await running;
+    await ask(agent, "Step 1 of 3: Read the notes", { session: "run", title: "release #7" });
+    await ask(agent, "Step 2 of 3: Tell the team", { session: "run", title: "other" });
+    expect(agent.sessions.list({}, 2).map(({ title }) => title)).toEqual(["release #7", "What is on today?"]);
   });
 
   test("has a conversation once, also in the instant in which its first turn is written", async () => {

@@ -99,6 +99,15 @@ export const ERRORS = {
   PLUGIN_CHANGED: entry(409, EXIT.data, "The plugin is not what was approved when it was installed."),
   PLUGIN_REFUSED: entry(403, EXIT.noPermission, "The plugin was not approved."),
 
+  // Boards
+  BOARD_UNKNOWN: entry(404, EXIT.unavailable, "There is no such board."),
+  BOARD_REFUSED: entry(403, EXIT.noPermission, "This path may not be opened as a board."),
+  BOARD_BUSY: entry(409, EXIT.tempFail, "The board is used by another program, or has too many commands waiting."),
+  BOARD_LOST: entry(502, EXIT.unavailable, "The board can't be reached, or was disconnected during the command."),
+  BOARD_TIMEOUT: entry(504, EXIT.unavailable, "The board did not answer in time."),
+  BOARD_FAILED: entry(502, EXIT.unavailable, "The board refused the command, or broke the protocol."),
+  FIRMWARE_INVALID: entry(400, EXIT.data, "The file is not a firmware image for this board."),
+
   // Channels
   CHANNEL_UNKNOWN: entry(404, EXIT.usage, "There is no such channel in the config."),
   CHANNEL_UNAUTHORIZED: entry(502, EXIT.noPermission, "The platform refuses the channel's credentials."),

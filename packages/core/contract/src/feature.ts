@@ -31,11 +31,14 @@ export interface FeatureDefinition<Schema extends GenericSchema = GenericSchema>
   /** Folder name = package suffix = line in a profile; of a further part `<folder name>-<part>`. */
   readonly id: string;
   /**
-   * Id of the feature that this is a further part of. A package whose feature owns several sections exports a list: first the
-   * feature itself, then one part for each further section. Every part has a section, a life and a state of its own, so that one
-   * that fails, or whose section changes, leaves the others alone; and a channel of its own, named after its section.
+   * Id of the feature that this is a further part of. A package whose feature has several sections exports a list: first the
+   * feature itself, then one part for each further section that it owns or extends. Every part has a section, a life and a state of
+   * its own, so that one that fails, or whose section changes, leaves the others alone; and a channel of its own, named after its
+   * section.
    */
   readonly partOf?: string;
+  /** A part that keeps its state and its secrets as the feature itself: for parts of which one works at a time. */
+  readonly sharesState?: true;
   /** The config section this feature owns, e.g. `channels_config.webhook`. None: always on. */
   readonly section?: string;
   /** A section owned elsewhere that this feature adds keys to. */

@@ -259,11 +259,16 @@ describe("definitions", () => {
       [
         'feature "x-b" is a part of "y", which is not in the build',
         'feature "x-b": the id of a part begins with "y-"',
-        'feature "x-b" is a part of a feature and owns no section',
+        'feature "x-b" is a part of a feature and has no section',
       ],
       problems({ id: "x" }, { id: "x-b", partOf: "y" }),
     ],
     ["a part", [], problems({ id: "x", section: "a" }, { id: "x-b", partOf: "x", section: "b" })],
+    [
+      "a part that extends a section",
+      [],
+      problems({ id: "x", section: "a" }, { id: "y", section: "b" }, { id: "x-b", partOf: "x", extends: "b" }),
+    ],
     ["a bad id", ['feature "../x": an id is lower-case words joined by "-"'], problems({ id: "../x" })],
     ["a bad section", ['feature "f0": bad section name "A b"'], problems({ section: "A b" })],
     [

@@ -225,8 +225,8 @@ export class SessionStore {
   /** Inside a transaction: the turn, and its session when `place` is undefined. Returns where the session stands then. */
   append(session: SessionName, place: SessionPlace | undefined, turn: NewTurn): SessionPlace {
     const { id, clientId, name } = session;
-    const { at, messages } = turn;
-    const [title, preview] = [titleOf(messages), previewOf(messages)];
+    const { at, messages, title = titleOf(messages) } = turn;
+    const preview = previewOf(messages);
     if (place === undefined) {
       const begun = Number(this.#insertSession.run(id, clientId, name, at, at, title, preview).lastInsertRowid);
       return { session: begun, lastTurn: this.#insert(begun, null, turn) };

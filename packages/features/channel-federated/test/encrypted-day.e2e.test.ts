@@ -21,10 +21,10 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
 const DAY_MS = 86_400_000;
-const SAID_EVERY_MS = 60_000;
+const SAID_EVERY_MS = 120_000;
 const QUIET_MS = 30_000;
 const MIB = 1_048_576;
-const MOST_GROWTH_MIB = 12;
+const MOST_GROWTH_MIB = 10;
 const never = new AbortController().signal;
 
 type Asked = Pick<FetchOptions, "method" | "headers"> & { readonly body?: Uint8Array | string | undefined };
@@ -188,10 +188,10 @@ test("24 hours of an encrypted room keep nothing that grows with them", async ()
       `${before.toFixed(1)} MiB, then ${after.toFixed(1)} MiB`,
   );
   ada.close();
-  expect(counts.said).toBeGreaterThan(1_000);
+  expect(counts.said).toBeGreaterThan(500);
   // What was said last is cut off with the day.
   expect(counts.said - counts.received).toBeLessThanOrEqual(1);
-  expect(counts.sent).toBeGreaterThan(200);
+  expect(counts.sent).toBeGreaterThan(100);
   expect(ada.read()).toBeGreaterThanOrEqual(counts.sent - 1);
   expect(opened.context.log.lines.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
   expect(after - before).toBeLessThan(MOST_GROWTH_MIB);

@@ -4,7 +4,7 @@
  */
 import { SvcError } from "@svc/contract";
 import koffi from "koffi";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 
 export type Bias = "up" | "down" | "none";
@@ -21,9 +21,13 @@ export interface LineOptions {
   readonly value?: 0 | 1;
   /** Of an input. */
   readonly bias?: Bias;
+  /** Of an input: its changes are kept by the kernel for `Line.changes`, once they lasted this long. */
+  readonly debounceMs?: number;
 }
 
-const ioctl = koffi.load(null).func("int ioctl(int fd, unsigned long request, void *argument)");
+const libc = koffi.load(null);
+const ioctl = libc.func("int ioctl(int fd, unsigned long request, void *argument)");
+const poll = libc.func("int poll(void *fds, unsigned long count, int timeoutMs)");
 
 // Numbers and sizes of include/uapi/linux/gpio.h.
 const GET_CHIPINFO = 0x8044b401;
@@ -39,13 +43,23 @@ const MOST_CHIPS = 64;
 const CONSUMER_AT = 256;
 const CONFIG_AT = 288;
 const NUMBER_OF_LINES_AT = 560;
+const EVENT_BUFFER_AT = 564;
 const FD_AT = 588;
 const NUMBER_OF_ATTRIBUTES_AT = CONFIG_AT + 8;
 const ATTRIBUTES_AT = CONFIG_AT + 32;
 const FLAG_USED = 1n << 0n;
 const FLAGS = { input: 1n << 2n, output: 1n << 3n, "as-is": 0n };
 const BIASES = { up: 1n << 8n, down: 1n << 9n, none: 1n << 10n };
+const BOTH_EDGES = (1n << 4n) | (1n << 5n);
 const OUTPUT_VALUES = 2;
+const DEBOUNCE = 3;
+const EVENT_BYTES = 48;
+const EVENT_ID_AT = 8;
+const RISING_EDGE = 1;
+const POLLIN = 1;
+const EVENTS_AT_ONCE = 16;
+/** That the kernel keeps of a line, and that are read at once. */
+const MOST_EVENTS = 256;
 
 export class Chip {
   readonly #fd: number;
@@ -85,16 +99,24 @@ export class Chip {
   }
 
   /** Throws TOOL_FAILED, with who has the line when it is taken. */
-  request(line: number, { direction, value, bias }: LineOptions): Line {
+  request(line: number, { direction, value, bias, debounceMs }: LineOptions): Line {
     const request = Buffer.alloc(REQUEST_BYTES);
     request.writeUInt32LE(line, 0);
     request.write("svc", CONSUMER_AT);
-    const flags = FLAGS[direction] | (bias ? BIASES[bias] : 0n);
+    const edges = debounceMs === undefined ? 0n : BOTH_EDGES;
+    const flags = FLAGS[direction] | (bias ? BIASES[bias] : 0n) | edges;
     request.writeBigUInt64LE(flags, CONFIG_AT);
     if (value !== undefined) {
       request.writeUInt32LE(1, NUMBER_OF_ATTRIBUTES_AT);
       request.writeUInt32LE(OUTPUT_VALUES, ATTRIBUTES_AT);
       request.writeBigUInt64LE(BigInt(value), ATTRIBUTES_AT + 8);
+      request.writeBigUInt64LE(1n, ATTRIBUTES_AT + 16);
+    }
+    if (debounceMs !== undefined) request.writeUInt32LE(MOST_EVENTS, EVENT_BUFFER_AT);
+    if (debounceMs !== undefined && debounceMs > 0) {
+      request.writeUInt32LE(1, NUMBER_OF_ATTRIBUTES_AT);
+      request.writeUInt32LE(DEBOUNCE, ATTRIBUTES_AT);
+      request.writeUInt32LE(debounceMs * 1000, ATTRIBUTES_AT + 8);
       request.writeBigUInt64LE(1n, ATTRIBUTES_AT + 16);
     }
     request.writeUInt32LE(1, NUMBER_OF_LINES_AT);
@@ -131,6 +153,23 @@ export class Line {
     values.writeBigUInt64LE(BigInt(value), 0);
     values.writeBigUInt64LE(1n, 8);
     if (ioctl(this.#fd, SET_VALUES, values) !== 0) throw failure(this.#line, `can't be set (${errnoName()})`);
+  }
+
+  /** Levels after the changes that the kernel has kept since the last time, in order; it drops the oldest of too many. Does not wait. */
+  changes(): (0 | 1)[] {
+    const levels: (0 | 1)[] = [];
+    const events = Buffer.alloc(EVENT_BYTES * EVENTS_AT_ONCE);
+    const asked = Buffer.alloc(8);
+    asked.writeInt32LE(this.#fd, 0);
+    asked.writeInt16LE(POLLIN, 4);
+    // A read would wait, and hold up everything else.
+    while (levels.length < MOST_EVENTS && poll(asked, 1, 0) === 1 && (asked.readInt16LE(6) & POLLIN) !== 0) {
+      const length = readSync(this.#fd, events);
+      for (let at = 0; at + EVENT_BYTES <= length; at += EVENT_BYTES) {
+        levels.push(events.readUInt32LE(at + EVENT_ID_AT) === RISING_EDGE ? 1 : 0);
+      }
+    }
+    return levels;
   }
 
   close(): void {

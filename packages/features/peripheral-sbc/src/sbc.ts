@@ -1,5 +1,6 @@
 /** The feature: which board this is, what the model is told of it, and the tools for its pins. */
-import type { Contributions, FeatureContext, FeatureModule } from "@svc/contract";
+import { type Contributions, type FeatureContext, type FeatureModule, provide } from "@svc/contract";
+import { NATIVE_PINS } from "@svc/kit/hardware";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Board, boardOf, readModel } from "./board.ts";
@@ -22,9 +23,18 @@ export const sbcOf = (root: string): Required<FeatureModule> => ({
 export const { survey, create } = sbcOf("/");
 
 function contributionsOf(root: string, board: Board, { clock, homeFolder, log }: FeatureContext): Contributions {
-  const pins = new Pins(root, board);
+  const pins = new Pins(root, board, clock);
   let facts: Facts | undefined;
   return {
+    provides: [
+      provide(NATIVE_PINS, {
+        alias: "rpi0",
+        board: board.name,
+        readPin: async (pin, { pull }) => (await pins.read(pin, pull)).value,
+        writePin: (pin, value) => pins.write(pin, value),
+        watchPin: (watch, signal) => pins.watch(watch, signal),
+      }),
+    ],
     tools: toolsOf({ root, board, pins, clock }),
     promptContext: () => (facts ? promptText(facts) : ""),
     async register() {

@@ -43,6 +43,16 @@ test("the tools agree with the kernel and with libgpiod", async (context) => {
     ["the LED of the board", "GPIO 42 set HIGH on rpi0"],
     ["a line of the kernel", ["TOOL_FAILED", "GPIO 4 is used by w1."]],
     ["blink", ["GPIO 27 blinked 3 times on rpi0", "0101010"]],
+    [
+      "watched",
+      [
+        [0, 1, 0, 1, 0],
+        ["1", "2", "1", "2"],
+      ],
+    ],
+    ["chatter", 5],
+    ["read a watched pin", ["GPIO 12 is LOW (0) on rpi0", ["TOOL_FAILED", "GPIO 12 is watched for procedures."]]],
+    ["not watched any more", "GPIO 12 set LOW on rpi0"],
     ["17 is free after the shutdown", true],
   ]);
 });

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fakeFeatureContext } from "@svc/testkit/feature-context";
 import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
+import type { NativePins } from "@svc/kit/hardware";
 import { sbcOf } from "../src/sbc.ts";
 
 const root = mkdtempSync("/run/svc-root-");
@@ -76,6 +77,47 @@ while (!ended.is) {
   await context.clock.advance(25);
 }
 say("blink", [await blinking, seen.join("")]);
+// What is watched is what gpiomon sees: changes that last, in order, also those that came while nobody looked.
+const native = made.provides![0]!.value as NativePins;
+const watching = new AbortController();
+const levels: number[] = [];
+const watched = (async () => {
+  for await (const level of native.watchPin({ pin: 12, debounceMs: 20, pull: undefined }, watching.signal))
+    levels.push(level);
+})();
+const monitor = spawn("gpiomon", ["-c", "gpiochip0", "--num-events=4", "--format=%e", "--debounce-period=20ms", "13"]);
+const monitorEnded = new Promise((go) => monitor.once("close", go));
+let monitored = "";
+monitor.stdout.setEncoding("utf8").on("data", (text: string) => (monitored += text));
+const wait = (ms: number): Promise<void> => new Promise((go) => setTimeout(go, ms));
+while (
+  !execFileSync("gpioinfo", ["-c", "gpiochip0", "12", "13"])
+    .toString()
+    .match(/consumer=[^]*consumer=/)
+)
+  await wait(20);
+for (const pull of ["pull-up", "pull-down", "pull-up", "pull-down"]) {
+  for (const pin of [12, 13]) writeFileSync(line(pin, "pull"), pull);
+  // Longer than it takes to be no chatter.
+  await wait(200);
+}
+await monitorEnded;
+while (levels.length < 5) await context.clock.advance(50);
+say("watched", [levels, monitored.trim().split(/\s+/)]);
+// A level that is gone before it counts.
+for (let count = 0; count < 20; count += 1)
+  for (const pull of ["pull-up", "pull-down"]) writeFileSync(line(12, "pull"), pull);
+await wait(200);
+await context.clock.advance(50);
+say("chatter", levels.length);
+say("read a watched pin", [
+  await call("gpio_rpi_read", { pin: 12 }),
+  await call("gpio_rpi_write", { pin: 12, value: 1 }),
+]);
+watching.abort();
+await context.clock.advance(50);
+await watched;
+say("not watched any more", await call("gpio_rpi_write", { pin: 12, value: 0 }));
 await made.shutdown?.();
 say(
   "17 is free after the shutdown",

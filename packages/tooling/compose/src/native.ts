@@ -73,6 +73,14 @@ interface Finder {
 }
 
 const FINDERS: Readonly<Record<string, Finder>> = {
+  // It looks through its folder with node-gyp-build.
+  "@serialport/bindings-cpp": {
+    module: /[/\\]dist[/\\]serialport-bindings\.js$/,
+    contents: ({ asset }) => `"use strict";
+const target = { exports: {} };
+process.dlopen(target, require("node:path").join(__dirname, ${JSON.stringify(asset)}));
+exports.binding = target.exports;`,
+  },
   // It asks `loadStatic` first, by `require` of a package per platform, and then looks through folders beside itself.
   koffi: {
     module: /[/\\]src[/\\]static\.js$/,

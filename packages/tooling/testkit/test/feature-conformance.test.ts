@@ -198,6 +198,12 @@ describe("featureConformance", () => {
     ["a part of another feature", [feature, { ...part, partOf: "other" }], 1],
     ["two parts with one id", [feature, part, { ...part, section: "more" }], 1],
     ["two parts with one section", [feature, { ...part, section: "fake" }], 1],
+    ["a part that extends a section", [feature, { ...part, section: undefined as never, extends: "fake_part" }], 0],
+    [
+      "a part that extends the section of the feature",
+      [feature, { ...part, section: undefined as never, extends: "fake" }],
+      1,
+    ],
     ["a part without a section", [feature, { ...part, section: undefined as never }], 1],
     ["a section of the manifest that no part owns", [feature], 1],
   ])("%s", async (_, definitions, broken) => {

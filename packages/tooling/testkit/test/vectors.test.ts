@@ -7,7 +7,6 @@ import { vectorCases, vectorGroup, vectorGroups } from "../src/vectors.ts";
 
 /** Group (or its first word) → title of the issue that brings it. Remove the line when a test runs the group. */
 const LATER: Readonly<Record<string, string>> = {
-  hardware: "the hardware issue",
   safety: "the hardware issue",
 };
 

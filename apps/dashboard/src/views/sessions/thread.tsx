@@ -1,12 +1,13 @@
 /** The messages of a conversation: what is kept, and what is being answered. */
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useServices } from "../../services.ts";
 import { useMayOperate } from "../../session/use-device.ts";
+import type { Message } from "../../api/shapes.ts";
 import type { LiveTurn } from "./live-turns.ts";
-import { turnsOf } from "./transcript-pages.ts";
+import { type FollowUp, turnsOf } from "./transcript-pages.ts";
 import { Turn } from "./turn.tsx";
 import { TurnApprovals } from "./turn-approvals.tsx";
 import { useFollow } from "./use-follow.ts";
@@ -20,14 +21,17 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
+const NONE: readonly Message[] = [];
+const NO_WAYS: readonly FollowUp[] = [];
+
 export function Thread({ conversation, shown, turns, children }: Props) {
   const mayOperate = useMayOperate();
   const { query } = useServices().route.value;
-  const messages = shown.transcript?.messages ?? [];
+  const messages = shown.transcript?.messages ?? NONE;
   const newest = shown.transcript?.newest ?? null;
   const first = messages[0] && `${messages[0].turn_id} ${messages[0].role} ${messages[0].text}`;
   const { isAway, toEnd } = useFollow(first, query["turn"] !== undefined);
-  const kept = turnsOf(messages);
+  const kept = useMemo(() => turnsOf(messages), [messages]);
   const last = kept.at(-1)?.id;
   const isOwn = kept.at(-1)?.messages[0]?.role === "user";
   // Who sends wants to see what comes of it.
@@ -52,7 +56,7 @@ export function Thread({ conversation, shown, turns, children }: Props) {
             key={`${turn.id} ${turn.messages[0]?.replaced}`}
             turn={turn}
             live={turns.find(({ id }) => id === turn.id)}
-            ways={mayOperate && newest?.turn_id === turn.id ? newest.can : []}
+            ways={mayOperate && newest?.turn_id === turn.id ? newest.can : NO_WAYS}
             conversation={conversation}
             onSent={shown.sent}
           />

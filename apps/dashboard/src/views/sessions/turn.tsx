@@ -1,5 +1,5 @@
 /** One turn: its message, its answer, why that is not whole, and what can be done about it. */
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Name } from "../../parts/name.tsx";
@@ -21,7 +21,13 @@ interface Props {
   readonly onSent: () => Promise<void>;
 }
 
+/** Of a long conversation only the turn that changes is drawn again. */
 export function Turn({ turn, live, ways, conversation, onSent }: Props) {
+  const props = { turn, live, ways, conversation, onSent };
+  return useMemo(() => <Drawn {...props} />, Object.values(props));
+}
+
+function Drawn({ turn, live, ways, conversation, onSent }: Props) {
   const { messages } = turn;
   const [first] = messages;
   if (first === undefined) return null;

@@ -6,7 +6,7 @@ import type { Transcript } from "./transcript-pages.ts";
 
 export function useLiveTurns(conversation: string, transcript: Transcript | undefined): readonly LiveTurn[] {
   const { turns } = useServices();
-  useCell(turns.cell);
+  useCell(turns.changes);
   useEffect(() => {
     if (transcript) turns.settle(conversation, transcript.messages);
   }, [transcript]);

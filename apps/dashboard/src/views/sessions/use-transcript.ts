@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import { useServices } from "../../services.ts";
 import { type Action, useAction } from "../../state/use-action.ts";
@@ -34,9 +34,10 @@ export function useTranscript(id: string): ShownTranscript {
     setTranscript((shown) => (shown?.before === before ? prepended(shown, older) : shown));
   });
   const hasSent = useRef(false);
-  const sent = (): Promise<void> => {
+  const { refresh } = read;
+  const sent = useCallback((): Promise<void> => {
     hasSent.current = true;
-    return read.refresh();
-  };
+    return refresh();
+  }, [refresh]);
   return { transcript, read, earlier, sent, hasSent };
 }

@@ -65,6 +65,42 @@ export const settings: readonly CommandEntry[] = [
     load: async () => (await import("../../commands/feature-command.ts")).featureCommand("plugin"),
   },
   {
+    usage: "hardware <action>",
+    summary: "Find connected boards, and ask one what it can do",
+    options: [
+      ["--chip <chip>", "Of info: name of the chip or its board; default: what the chip says"],
+      JSON_OPTION,
+      CONFIG_OPTION,
+    ],
+    examples: [
+      "svc hardware discover",
+      "svc hardware introspect pico0",
+      "svc hardware introspect /dev/ttyACM0",
+      "svc hardware info --chip STM32F401RE",
+    ],
+    actions: ["discover", "introspect <path>", "info"],
+    load: async () => (await import("../../commands/feature-command.ts")).featureCommand("hardware"),
+  },
+  {
+    usage: "peripheral <action>",
+    summary: "Add a board to the config, list boards, or flash a Pico",
+    options: [
+      ["--baud <rate>", "Baud rate of the serial port, where it differs from what the board's protocol uses"],
+      YES_OPTION,
+      JSON_OPTION,
+      CONFIG_OPTION,
+    ],
+    examples: [
+      "svc peripheral add raspberry-pi-pico /dev/ttyACM0",
+      "svc peripheral add my-robot tcp://127.0.0.1:9999",
+      "svc peripheral add raspberry-pi native",
+      "svc peripheral list",
+      "svc peripheral flash pico0 firmware.uf2 --yes",
+    ],
+    actions: ["add <board> <path>", "list", "flash <alias> [firmware]"],
+    load: async () => (await import("../../commands/feature-command.ts")).featureCommand("peripheral"),
+  },
+  {
     usage: "features",
     summary: "List the features of this build, and how to get the others",
     options: [["--all", "Also those that are not in this build"], JSON_OPTION],

@@ -24,11 +24,12 @@ export function stepWorker({ agent, generation, clientId, redact, ask }: StepWor
     return profile.environment;
   };
   return {
-    turn: async ({ runId, sop, agent: name, turnId, text, instructions, tools, granted, alongside, signal }) =>
+    turn: async ({ runId, sop, title, agent: name, turnId, text, instructions, tools, granted, alongside, signal }) =>
       agent().run({
         clientId,
         owner: clientId,
         session: runId,
+        title,
         text,
         instructions,
         turnId,

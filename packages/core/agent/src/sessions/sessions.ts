@@ -1,7 +1,7 @@
 /** The conversations of all owners, on disk and under way. Who may see which is for the caller to decide. */
-import { type Clock, type Conversation, type Inbound, type SessionEvent, SvcError } from "@svc/contract";
+import { type Clock, type Conversation, type Inbound, type Json, type SessionEvent, SvcError } from "@svc/contract";
 import { DEFAULT_AGENT } from "@svc/kernel";
-import type { ListPosition, SessionSummary, Store } from "@svc/store";
+import { type ListPosition, type SessionSummary, type Store, titleOf } from "@svc/store";
 import { authorOfSender, laneOfSession } from "../messaging/session-message.ts";
 import { choosableNames } from "../models/chosen-models.ts";
 import type { AgentProfile } from "../profiles.ts";
@@ -224,13 +224,17 @@ export class Sessions implements SessionService {
       const id = turn.conversation?.id ?? turn.storedIn;
       const isFirst = turn.conversation ? turn.conversation.place === undefined : true;
       if (id === undefined || !isFirst || begun.has(id) || store.sessions.byId(id)) continue;
-      begun.set(id, begunInfo(id, turn));
+      begun.set(id, begunInfo(id, turn, this.#parts.redact));
     }
     return [...begun.values()].sort((a, b) => a.createdAt - b.createdAt);
   }
 }
 
-function begunInfo(id: string, { owner: clientId, name, sentAt }: ActiveTurn): SessionInfo {
+/** Called as it will be when its first turn is kept. */
+function begunInfo(id: string, turn: ActiveTurn, redact: (text: string) => string): SessionInfo {
+  const { owner: clientId, name, sentAt, request, files } = turn;
+  const said = questionWith(request.text, files) as unknown as Json;
+
   return {
     id,
     clientId,
@@ -240,7 +244,7 @@ function begunInfo(id: string, { owner: clientId, name, sentAt }: ActiveTurn): S
     turns: 0,
     running: true,
     channel: conversationIn(name),
-    title: "",
+    title: redact(request.title ?? titleOf([said])),
     titledBy: "words",
     preview: "",
     unread: 0,

@@ -31,7 +31,7 @@ export interface TurnKeeperOptions {
 
 /** What there is to keep. */
 export interface EndedTurn {
-  readonly request: Pick<TurnRequest, "author" | "claim" | "kind" | "resumable">;
+  readonly request: Pick<TurnRequest, "author" | "claim" | "kind" | "resumable" | "title">;
   /** What its message came with. */
   readonly files: readonly SentFile[];
   readonly conversation: Conversation;
@@ -98,6 +98,7 @@ export class TurnKeeper {
         costUsd: meter.costUsd,
         state,
         ...(meta && { meta }),
+        ...(request.title !== undefined && { title: request.title }),
       });
       // A failed turn in which nothing acted may be sent again with the same key.
       if (claim && (state === "done" || progress.acted)) store.idempotency.keep(claim, progress.id, "done");

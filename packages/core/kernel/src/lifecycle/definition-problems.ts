@@ -38,7 +38,8 @@ export function definitionProblems(
       if (!features.has(partOf))
         problems.push(`${who} is a part of ${JSON.stringify(partOf)}, which is not in the build`);
       if (!id.startsWith(`${partOf}-`)) problems.push(`${who}: the id of a part begins with "${partOf}-"`);
-      if (section === undefined) problems.push(`${who} is a part of a feature and owns no section`);
+      if (section === undefined && extended === undefined)
+        problems.push(`${who} is a part of a feature and has no section`);
     }
     for (const name of [section, extended]) {
       if (name !== undefined && !SECTION.test(name)) problems.push(`${who}: bad section name ${JSON.stringify(name)}`);

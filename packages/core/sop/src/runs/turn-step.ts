@@ -18,6 +18,7 @@ export async function doTurn(parts: RunParts, run: SopRun, signal: AbortSignal):
   const { response } = await worker.turn({
     runId: run.id,
     sop: run.sop,
+    title: `${run.sop} #${run.n}`,
     agent: definitionOf(run).agent,
     turnId: stepTurnId(run.id, run.step),
     text: redact(stepText(prompt)),

@@ -158,6 +158,8 @@ export interface AbandonedStep {
 export interface TurnStepWork {
   readonly runId: string;
   readonly sop: string;
+  /** Of the run's conversation. */
+  readonly title: string;
   readonly agent: string | undefined;
   /** Stable over restarts, other for each step. */
   readonly turnId: string;

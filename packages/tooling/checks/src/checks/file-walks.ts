@@ -21,6 +21,10 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists /proc or a control group: the kernel makes these names, and nothing is followed, copied or removed recursively",
   },
   {
+    path: /^packages\/core\/kit\/src\/hardware\/usb\.ts$/,
+    why: "lists /sys: the kernel makes these names, and only small texts are read",
+  },
+  {
     path: /^apps\/svc\/src\/backup\/(?:swap|prepare-restore|interrupted)\.ts$/,
     why: "lists and removes restore-* of $SVC_HOME, which is 0700 and ours; no other user can enter it",
   },

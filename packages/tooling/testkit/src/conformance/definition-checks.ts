@@ -36,7 +36,7 @@ export const definitionChecks = (definition: FeatureDefinition, root: string): C
       const { manifest } = manifestOf(root);
       const sections = [section, extended].filter((name) => name !== undefined);
       demand(sections.length < 2, "it owns a section and extends one");
-      demand(definition.partOf === undefined || section !== undefined, "a part of a feature owns no section");
+      demand(definition.partOf === undefined || sections.length > 0, "a part of a feature has no section");
       for (const name of sections) {
         demand(manifest.sections.includes(name), `[${name}] is not among the manifest's sections`);
         demand(config !== undefined || when !== undefined, `[${name}] has no schema`);
@@ -53,21 +53,21 @@ export const definitionChecks = (definition: FeatureDefinition, root: string): C
 /** What the parts of one feature must be together: `definitions` is what its package exports. */
 export const partChecks = (definitions: readonly FeatureDefinition[], root: string): Check[] => [
   {
-    name: "the first of its parts is the feature, the others are parts of it, and each owns another section",
+    name: "the first of its parts is the feature, the others are parts of it, and each has another section",
     run() {
       const [feature, ...parts] = definitions;
       demand(feature !== undefined && feature.partOf === undefined, "the first one is not the feature itself");
       for (const { id, partOf } of parts) demand(partOf === feature.id, `${id} is not a part of ${feature.id}`);
       const ids = new Set(definitions.map(({ id }) => id));
       demand(ids.size === definitions.length, "two parts have one id");
-      const owned = definitions.flatMap(({ section }) => section ?? []);
-      demand(owned.length === definitions.length, "one of them owns no section");
-      demand(new Set(owned).size === owned.length, "two parts own one section");
+      const sections = definitions.flatMap(({ section, extends: extended }) => section ?? extended ?? []);
+      demand(sections.length === definitions.length, "one of them has no section");
+      demand(new Set(sections).size === sections.length, "two parts have one section");
       const declared = manifestOf(root).manifest.sections;
-      const missing = declared.filter((section) => !owned.includes(section));
+      const missing = declared.filter((section) => !sections.includes(section));
       demand(
         missing.length === 0,
-        `no part owns ${missing.map((section) => `[${section}]`).join(", ")} of the manifest`,
+        `no part has ${missing.map((section) => `[${section}]`).join(", ")} of the manifest`,
       );
     },
   },

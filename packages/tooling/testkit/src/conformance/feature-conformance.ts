@@ -22,6 +22,8 @@ export interface FeatureSubject {
    * the feature has a schema.
    */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** The same by section, of a feature whose parts have sections of different keys. */
+  readonly configs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Module whose default export is the definition. Default: `src/index.ts` below `root`. */
   readonly entry?: string;
   /** What answers its requests while it registers and works. Default: 200 without a body. */
@@ -37,7 +39,8 @@ export function featureConformance(exported: FeatureExport, subject: FeatureSubj
     describeChecks(`parts of feature ${definitions[0]!.id}`, partChecks(definitions, subject.root));
   }
   for (const definition of definitions) {
-    describeChecks(`feature ${definition.id}`, featureChecks(definition, subject));
+    const config = subject.configs?.[definition.section ?? definition.extends ?? ""];
+    describeChecks(`feature ${definition.id}`, featureChecks(definition, config ? { ...subject, config } : subject));
   }
 }
 

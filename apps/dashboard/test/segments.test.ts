@@ -1,0 +1,65 @@
+// A growing answer is read in parts. A cut in the wrong place would draw another text than the reader makes of the whole one.
+import { cases } from "@svc/cases";
+import { type Block, readMarkdown } from "@svc/kit/markdown";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { segmentsOf } from "../src/parts/segments.ts";
+
+const PARAGRAPH = `${"Some words of an answer, with **bold** ones and _other_ ones. ".repeat(8)}\n`;
+
+/** How far the blocks stand apart is the style sheet's. */
+const blocksOf = (texts: readonly string[]): unknown[] =>
+  texts.flatMap((text) => readMarkdown(text).map((block: Block) => ({ ...block, gap: 0 })));
+
+const PIECES = [
+  PARAGRAPH,
+  "\n",
+  "\n\n",
+  "# A heading\n",
+  "- one\n- two\n",
+  "\n  belongs to two\n",
+  "1. first\n\n2. second\n",
+  "```ts\nconst a = 1;\n\n",
+  "```\n",
+  "~~~\n",
+  "- ```sh\n",
+  "    ````\n",
+  "> said\n",
+  "| a | b |\n| - | - |\n| 1 | 2 |\n",
+  "---\n",
+  "* * *\n",
+  "**never closed\n",
+  "`x ``` y`\n",
+  "[a][1]\n",
+];
+
+test("parts are the text, and read alone as they read in it", () => {
+  const texts = fc
+    .array(fc.constantFrom(...PIECES), { minLength: 10, maxLength: 60 })
+    .map((pieces) => pieces.join(""))
+    // Of a text that is longer, the reader leaves the rest as it stands.
+    .filter((text) => text.length <= 32_000);
+  fc.assert(
+    fc.property(texts, (text) => {
+      const segments = segmentsOf(text);
+      expect(segments.join("")).toBe(text);
+      expect(blocksOf(segments)).toEqual(blocksOf([text]));
+    }),
+    { numRuns: cases(300) },
+  );
+});
+
+test("what was cut stays cut while the text grows, so that only the last part is read again", () => {
+  const text = `${PARAGRAPH}\n`.repeat(60);
+  const whole = segmentsOf(text);
+  expect(whole.length).toBeGreaterThan(5);
+  for (let end = 0; end <= text.length; end += 97) {
+    const segments = segmentsOf(text.slice(0, end));
+    expect(segments.slice(0, -1)).toEqual(whole.slice(0, segments.length - 1));
+  }
+});
+
+test("a text that defines a link is one part: the link may be used anywhere in it", () => {
+  const text = `[the notes][1]\n\n${`${PARAGRAPH}\n`.repeat(20)}[1]: https://notes.example/1\n`;
+  expect(segmentsOf(text)).toEqual([text]);
+});

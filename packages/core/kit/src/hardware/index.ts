@@ -1,0 +1,5 @@
+/** `@svc/kit/hardware`: boards and adapters, for the features that use them. */
+export * from "./boards.ts";
+export * from "./chip-probe.ts";
+export * from "./known-boards.ts";
+export * from "./usb.ts";

@@ -1,0 +1,257 @@
+/**
+ * MicroPython and CircuitPython by their raw REPL, as mpremote speaks it: https://docs.micropython.org/en/latest/reference/repl.html.
+ * Code goes in by raw paste mode with flow control where the firmware has it (1.14 and later), else in small pieces with pauses.
+ */
+import { type Clock, type Json, SvcError } from "@svc/contract";
+import type { Level, Pull } from "@svc/kit/hardware";
+import { randomBytes } from "node:crypto";
+import { type Link, type Parse, withTimeout } from "../link/link.ts";
+import type { CodeOutput, CodeRunner, Dialect, RunCodeOptions } from "./dialect.ts";
+import { printable } from "./json-lines.ts";
+
+const CTRL_A = "\x01";
+const CTRL_B = "\x02";
+const CTRL_C = "\x03";
+const CTRL_D = "\x04";
+const BANNER = "raw REPL; CTRL-B to exit\r\n>";
+const END = 0x04;
+
+/** Without flow control: as much as a small UART buffers, with time to take it. More of it, and bytes are lost. */
+const PIECE_BYTES = 32;
+const PIECE_PAUSE_MS = 10;
+/** How long a program may take to end after Ctrl-C. */
+const INTERRUPT_MS = 2000;
+const MOST_ERROR_BYTES = 4096;
+const MOST_PIN_OUTPUT_BYTES = 1024;
+
+/** Undefined: nobody speaks it here. Interrupts the program that the board runs. */
+export async function greetMicroPython(
+  link: Link,
+  { what, clock }: { readonly what: string; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<Dialect | undefined> {
+  await link.write(`\r${CTRL_C}${CTRL_C}`);
+  link.incoming.discard();
+  await link.write(`\r${CTRL_A}`);
+  await link.incoming.take(after(BANNER), signal);
+  // A board that was starting answers earlier greetings now, too; behind this text nothing is left of them.
+  const mark = randomBytes(8).toString("hex");
+  await link.write(`print('${mark}')${CTRL_D}`);
+  await link.incoming.take(after(`OK${mark}\r\n${CTRL_D}${CTRL_D}>`), signal);
+  return new MicroPython(link, what, clock);
+}
+
+class MicroPython implements Dialect {
+  readonly protocol = "micropython";
+  isSettled = true;
+  readonly code: CodeRunner = { run: (code, options) => this.#run(code, options) };
+  readonly #link: Link;
+  readonly #what: string;
+  readonly #clock: Clock;
+  /** Undefined: not asked yet. */
+  #hasPasteMode: boolean | undefined;
+
+  constructor(link: Link, what: string, clock: Clock) {
+    this.#link = link;
+    this.#what = what;
+    this.#clock = clock;
+  }
+
+  async describe(signal: AbortSignal): Promise<Json> {
+    const lines = await this.#runShort(DESCRIBE, signal);
+    const [name = "", version = "", machine = ""] = lines.split("\n").map(printable);
+    return { implementation: name, version, machine, raw_paste_mode: this.#hasPasteMode === true };
+  }
+
+  async readPin(pin: number, pull: Pull | undefined, signal: AbortSignal): Promise<Level> {
+    const printed = await this.#runShort(`${READ_PIN}\n_svc_read(${pin}, ${pull ? `'${pull}'` : "None"})`, signal, pin);
+    if (printed === "1") return 1;
+    if (printed === "0") return 0;
+    throw new SvcError("BOARD_FAILED", `${this.#what} told no level of pin ${pin}.`);
+  }
+
+  async writePin(pin: number, value: Level, signal: AbortSignal): Promise<void> {
+    const printed = await this.#runShort(`${WRITE_PIN}\n_svc_write(${pin}, ${value})`, signal, pin);
+    if (printed !== "done") throw new SvcError("BOARD_FAILED", `${this.#what} did not confirm pin ${pin}.`);
+  }
+
+  async release(): Promise<void> {
+    await this.#link.write(`\r${CTRL_B}`);
+  }
+
+  /** Code of ours, whose exceptions mean that the board has no such pin. */
+  async #runShort(code: string, signal: AbortSignal, pin?: number): Promise<string> {
+    const options = { timeoutMs: 5000, maxBytes: MOST_PIN_OUTPUT_BYTES, signal };
+    const { output, error } = await this.#run(code, options);
+    if (error === "") return output.toString("utf8").replaceAll("\r", "").trim();
+    const reason = printable(error.trim().split("\n").at(-1) ?? "");
+    if (pin !== undefined && /^(?:ValueError|AttributeError|KeyError)/.test(reason)) {
+      throw new SvcError("TOOL_BAD_INPUT", `${this.#what} has no pin ${pin} for this (${reason}).`);
+    }
+    throw new SvcError("BOARD_FAILED", `${this.#what} could not do this: ${reason}`);
+  }
+
+  async #run(code: string, { timeoutMs, maxBytes, signal }: RunCodeOptions): Promise<CodeOutput> {
+    const timeout = (): SvcError =>
+      new SvcError(
+        "BOARD_TIMEOUT",
+        `The code ran longer than ${timeoutMs / 1000} s on ${this.#what} and was interrupted.`,
+      );
+    this.isSettled = false;
+    const bounds = { clock: this.#clock, ms: timeoutMs, signal, error: timeout };
+    let isRunning = false;
+    try {
+      const output = await withTimeout(bounds, async (limited) => {
+        await this.#send(Buffer.from(code), limited);
+        isRunning = true;
+        return await this.#follow(maxBytes, limited);
+      });
+      this.isSettled = true;
+      return output;
+    } catch (error) {
+      if (isRunning && !this.#link.incoming.hasEnded) await this.#interrupt();
+      throw error;
+    }
+  }
+
+  /** Raw paste mode is asked for each time: the board answers by which form it takes. */
+  async #send(code: Buffer, signal: AbortSignal): Promise<void> {
+    const { incoming } = this.#link;
+    if (this.#hasPasteMode !== false) {
+      await this.#link.write(`\x05A${CTRL_A}`);
+      const answer = await incoming.take(exactly(2), signal);
+      if (answer.equals(Buffer.from("R\x01"))) {
+        this.#hasPasteMode = true;
+        return await this.#paste(code, signal);
+      }
+      this.#hasPasteMode = false;
+      // Firmware that does not know it takes the bytes for code, and begins the raw REPL again with the last one.
+      if (!answer.equals(Buffer.from("R\x00"))) await incoming.take(after("w REPL; CTRL-B to exit\r\n>"), signal);
+    }
+    for (let at = 0; at < code.length; at += PIECE_BYTES) {
+      if (at > 0) await this.#clock.sleep(PIECE_PAUSE_MS, signal);
+      await this.#link.write(code.subarray(at, at + PIECE_BYTES));
+    }
+    await this.#link.write(CTRL_D);
+    const answer = await incoming.take(exactly(2), signal);
+    if (answer.equals(Buffer.from("OK"))) return;
+    throw new SvcError("BOARD_FAILED", `${this.#what} did not take the code.`);
+  }
+
+  async #paste(code: Buffer, signal: AbortSignal): Promise<void> {
+    const { incoming } = this.#link;
+    const window = (await incoming.take(exactly(2), signal)).readUInt16LE();
+    if (window === 0) throw new SvcError("BOARD_FAILED", `${this.#what} offered no room for code.`);
+    let room = window;
+    for (let at = 0; at < code.length;) {
+      if (room === 0) {
+        const [flow] = await incoming.take(exactly(1), signal);
+        if (flow === 0x01) {
+          room += window;
+          continue;
+        }
+        if (flow !== END) throw new SvcError("BOARD_FAILED", `${this.#what} broke the flow control of raw paste mode.`);
+        // The board takes no more, such as after an error in the code; why is in its answer.
+        return await this.#link.write(CTRL_D);
+      }
+      const piece = code.subarray(at, at + room);
+      await this.#link.write(piece);
+      at += piece.length;
+      room -= piece.length;
+    }
+    await this.#link.write(CTRL_D);
+    // More room may be offered while the last piece is taken.
+    await incoming.take(after(CTRL_D), signal);
+  }
+
+  async #follow(maxBytes: number, signal: AbortSignal): Promise<CodeOutput> {
+    const output = await this.#until(END, maxBytes, signal);
+    const error = await this.#until(END, MOST_ERROR_BYTES, signal);
+    await this.#link.incoming.take(after(">"), signal);
+    return { output: output.bytes, isCut: output.isCut, error: error.bytes.toString("utf8") };
+  }
+
+  /** Reads to the mark; beyond `maxBytes` it is read and dropped, whatever its length. */
+  async #until(mark: number, maxBytes: number, signal: AbortSignal): Promise<{ bytes: Buffer; isCut: boolean }> {
+    const kept: Buffer[] = [];
+    let left = maxBytes;
+    let isCut = false;
+    for (;;) {
+      const piece = await this.#link.incoming.take((bytes) => {
+        if (bytes.length === 0) return undefined;
+        const end = bytes.indexOf(mark);
+        const text = end < 0 ? bytes : bytes.subarray(0, end);
+        return { value: { text: Buffer.from(text), isLast: end >= 0 }, used: end < 0 ? bytes.length : end + 1 };
+      }, signal);
+      isCut ||= piece.text.length > left;
+      kept.push(piece.text.subarray(0, left));
+      left -= Math.min(left, piece.text.length);
+      if (piece.isLast) return { bytes: Buffer.concat(kept), isCut };
+    }
+  }
+
+  /** Afterwards the board takes the next code, or the connection ends. */
+  async #interrupt(): Promise<void> {
+    const signal = new AbortController().signal;
+    const error = (): SvcError => new SvcError("BOARD_TIMEOUT", `${this.#what} does not answer.`);
+    try {
+      await withTimeout({ clock: this.#clock, ms: INTERRUPT_MS, signal, error }, async (limited) => {
+        await this.#link.write(CTRL_C);
+        await this.#follow(0, limited);
+      });
+      this.isSettled = true;
+    } catch {
+      // Not settled.
+    }
+  }
+}
+
+/** The bytes up to the text and with it are taken. */
+const after = (text: string): Parse<true> => {
+  const wanted = Buffer.from(text, "latin1");
+  return (bytes) => {
+    const at = bytes.indexOf(wanted);
+    return at < 0 ? undefined : { value: true, used: at + wanted.length };
+  };
+};
+
+const exactly =
+  (length: number): Parse<Buffer> =>
+  (bytes) =>
+    bytes.length < length ? undefined : { value: Buffer.from(bytes.subarray(0, length)), used: length };
+
+const DESCRIBE = `import sys
+print(getattr(sys.implementation, 'name', ''))
+print('.'.join(str(part) for part in sys.implementation.version[:3]))
+try:
+    import os
+    print(os.uname().machine)
+except (ImportError, AttributeError):
+    print(sys.platform)`;
+
+/** Boards with \`machine.Pin\` (Pico, ESP32 …), else the micro:bit with pins of its own. An output that is read stays one. */
+const READ_PIN = `def _svc_read(n, pull):
+    try:
+        from machine import Pin
+    except ImportError:
+        import microbit
+        p = getattr(microbit, 'pin%d' % n)
+        if pull is not None:
+            p.set_pull({'up': p.PULL_UP, 'down': p.PULL_DOWN, 'none': p.NO_PULL}[pull])
+        print(p.read_digital())
+        return
+    if pull is None:
+        p = Pin(n)
+    else:
+        p = Pin(n, Pin.IN, {'up': Pin.PULL_UP, 'down': getattr(Pin, 'PULL_DOWN', 0), 'none': None}[pull])
+    print(p.value())`;
+
+const WRITE_PIN = `def _svc_write(n, value):
+    try:
+        from machine import Pin
+    except ImportError:
+        import microbit
+        getattr(microbit, 'pin%d' % n).write_digital(value)
+    else:
+        Pin(n, Pin.OUT).value(value)
+    print('done')`;

@@ -1,0 +1,73 @@
+/** What the feature contributes, whichever of its sections is on: the registry, its tools and routes, and the search for boards. */
+import { type Contributions, type FeatureContext, provide } from "@svc/contract";
+import { BOARDS, type BoardEntry, scanUsb, type UsbDevice } from "@svc/kit/hardware";
+import type { BoardConfig, HardwareConfig } from "./config.ts";
+import { BoardRegistry } from "./registry.ts";
+import { routesOf } from "./routes.ts";
+import { toolsOf } from "./tools.ts";
+
+const SCAN_MS = 5000;
+
+export interface Sections {
+  /** Undefined: boards that are plugged in are not looked for. */
+  readonly hardware: HardwareConfig | undefined;
+  readonly boards: readonly BoardConfig[];
+  /** Of the file system; another one in tests. */
+  readonly root?: string;
+}
+
+export function boardsFeature(
+  { capabilities, clock, homeFolder, log, publish, refresh, resolve, state }: FeatureContext,
+  { hardware, boards, root = "/" }: Sections,
+): Contributions {
+  const scan = hardware ? () => connectedDevices(root) : undefined;
+  const registry = new BoardRegistry({ boards, scan, clock, state, capabilities, resolve });
+  const flash = { registry, clock, homeFolder, firmwareDir: hardware?.firmware_dir ?? "hardware/firmware", root };
+  return {
+    tools: toolsOf(registry, flash),
+    routes: routesOf(registry, flash),
+    provides: [provide(BOARDS, registry)],
+    promptContext: () => promptOf(registry.list()),
+    async register(signal) {
+      signal.throwIfAborted();
+      const { added } = await registry.scan();
+      if (added.length > 0) log.info("boards connected", { boards: added.join(" ") });
+    },
+    async run(signal) {
+      try {
+        for (;;) {
+          await clock.sleep(SCAN_MS, signal);
+          const { added, removed } = await registry.scan();
+          if (added.length === 0 && removed.length === 0) continue;
+          log.info("boards changed", { added: added.join(" "), removed: removed.join(" ") });
+          const connected = registry.list().filter(({ isConnected }) => isConnected).length;
+          publish({ type: "hardware-changed", added, removed, connected });
+          // Features whose tools go by what is plugged in are made anew.
+          refresh();
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      } finally {
+        // The next generation opens the same ports.
+        if (signal.aborted) await registry.close();
+      }
+    },
+    async shutdown() {
+      await registry.close();
+    },
+  };
+}
+
+/** Devices that are plugged in; other systems than Linux are asked through the addon. */
+const connectedDevices = async (root: string): Promise<readonly UsbDevice[]> =>
+  process.platform === "linux" ? await scanUsb(root) : await (await import("./link/serial-link.ts")).listPorts();
+
+/** For the system prompt; empty where nothing is connected. */
+function promptOf(boards: readonly BoardEntry[]): string {
+  const lines = boards
+    .filter(({ isConnected }) => isConnected)
+    .map(
+      ({ alias, board, architecture }) => `${alias}: ${board}${architecture ? ` (${architecture})` : ""}, connected`,
+    );
+  return lines.length === 0 ? "" : `Connected devices:\n${lines.join("\n")}`;
+}

@@ -1,0 +1,27 @@
+/** `hardware-gpio`: boards, their pins and their programs. `[hardware]` finds boards, `[peripherals]` names them. */
+import { defineFeature } from "@svc/contract";
+import { hardwareConfig, peripheralsConfig } from "./config.ts";
+
+export default [
+  defineFeature({
+    id: "hardware-gpio",
+    section: "hardware",
+    config: hardwareConfig,
+    load: () => import("./hardware.ts"),
+    needs: ({ gdb_server: server }) => (server === undefined ? [] : [{ key: "gdb_server", feature: "probe" }]),
+    commands: {
+      "hardware discover": () => import("./command/hardware.ts"),
+      "hardware introspect": () => import("./command/hardware.ts"),
+    },
+  }),
+  defineFeature({
+    id: "hardware-gpio-peripherals",
+    partOf: "hardware-gpio",
+    // Aliases are the same whichever section is there.
+    sharesState: true,
+    section: "peripherals",
+    config: peripheralsConfig,
+    load: () => import("./peripherals.ts"),
+    commands: { peripheral: () => import("./command/peripheral.ts") },
+  }),
+];

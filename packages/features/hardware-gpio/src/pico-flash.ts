@@ -1,0 +1,202 @@
+/** Firmware for a Pico: its boot loader shows itself as a drive, and takes a UF2 file that is copied there. */
+import { type Clock, SvcError } from "@svc/contract";
+import { open, readFile, stat } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import type { BoardRegistry } from "./registry.ts";
+import { checkUf2, knownBootLoaders } from "./uf2.ts";
+
+/** The flash of the largest Pico, with the overhead of UF2, and more than that. */
+const MOST_IMAGE_BYTES = 64 * 1_048_576;
+const DRIVE_MS = 60_000;
+const RETURN_MS = 30_000;
+const POLL_MS = 500;
+const FILE_NAME = /^[A-Za-z0-9][\w.+-]{0,120}\.uf2$/i;
+
+export interface FlashDeps {
+  readonly registry: BoardRegistry;
+  readonly clock: Clock;
+  readonly homeFolder: string;
+  /** `[hardware] firmware_dir`. */
+  readonly firmwareDir: string;
+  /** Of the file system; another one in tests. */
+  readonly root: string;
+}
+
+export interface FlashRequest {
+  readonly device: string | undefined;
+  /** Name of a file in the folder; undefined: the only one. */
+  readonly firmware: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Flashed {
+  readonly firmware: string;
+  readonly bootLoader: string;
+  /** The board's alias once it is back; undefined: it did not come back in time. */
+  readonly device: string | undefined;
+}
+
+/** Rejects with FIRMWARE_INVALID before anything is written, with BOARD_*. */
+export async function flashPico(deps: FlashDeps, { device, firmware, signal }: FlashRequest): Promise<Flashed> {
+  const { name, image, takers } = await readImage(deps, firmware, signal);
+  await enterBootLoader(deps, device, signal);
+  const drive = await driveOf(deps, signal);
+  if (!takers.includes(drive.bootLoader)) {
+    throw new SvcError(
+      "FIRMWARE_INVALID",
+      `${name} is for another chip than this board (${drive.bootLoader}). Nothing was written.`,
+      {
+        hint: "Take the UF2 file for your board. Unplug the board and plug it in again to leave its boot loader.",
+      },
+    );
+  }
+  await copyTo(drive.folder, name, image, signal);
+  return { firmware: name, bootLoader: drive.bootLoader, device: await backAgain(deps, signal) };
+}
+
+async function readImage(
+  { homeFolder, firmwareDir }: FlashDeps,
+  firmware: string | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly name: string; readonly image: Buffer; readonly takers: readonly string[] }> {
+  const folder = isAbsolute(firmwareDir) ? firmwareDir : resolve(homeFolder, firmwareDir);
+  const name = firmware ?? "firmware.uf2";
+  if (!FILE_NAME.test(name)) {
+    throw new SvcError("TOOL_BAD_INPUT", "firmware is the name of a .uf2 file in the firmware folder, without a path.");
+  }
+  const file = join(folder, name);
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) {
+    throw new SvcError("FIRMWARE_INVALID", `There is no firmware ${name} in ${folder}; svc brings none.`, {
+      hint: `Download the UF2 file for your board from https://micropython.org/download/ and put it there as ${name}.`,
+    });
+  }
+  if (found.size > MOST_IMAGE_BYTES)
+    throw new SvcError("FIRMWARE_INVALID", `${name} is larger than any flash of a Pico.`);
+  const image = await readFile(file, { signal });
+  return { name, image, takers: checkUf2(image) };
+}
+
+/** A board with MicroPython is asked to; for another a person holds the button. */
+async function enterBootLoader(
+  { registry }: FlashDeps,
+  device: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const boards = registry
+    .list()
+    .filter(
+      ({ alias, board, isConnected }) => isConnected && (device === undefined ? /pico/.test(board) : alias === device),
+    );
+  if (device !== undefined) registry.find(device);
+  if (boards.length > 1) {
+    throw new SvcError(
+      "BOARD_UNKNOWN",
+      `Several boards can be flashed; name one as device: ${boards.map(({ alias }) => alias).join(", ")}.`,
+    );
+  }
+  const [board] = boards;
+  if (board && !/pico/.test(board.board)) {
+    throw new SvcError("TOOL_BAD_INPUT", `${board.alias} is no Pico; pico_flash writes UF2 files to a Pico only.`);
+  }
+  if (board?.transport !== "serial") return;
+  await registry
+    .command(board.alias, signal, async ({ code }) => {
+      if (!code) return;
+      await code.run("import machine\nmachine.bootloader()", { timeoutMs: 3000, maxBytes: 1024, signal });
+    })
+    // It leaves without an answer; firmware without a boot loader command is left with the button.
+    .catch((error: unknown) => {
+      if (!(error instanceof SvcError)) throw error;
+    });
+}
+
+interface Drive {
+  readonly folder: string;
+  readonly bootLoader: string;
+}
+
+async function driveOf(deps: FlashDeps, signal: AbortSignal): Promise<Drive> {
+  const { clock } = deps;
+  const deadline = clock.monotonic() + DRIVE_MS;
+  for (;;) {
+    const [drive, ...others] = await drives(deps);
+    if (others.length > 0) {
+      throw new SvcError("BOARD_UNKNOWN", "Several boards wait in their boot loaders; leave one of them plugged in.");
+    }
+    if (drive) return drive;
+    if (clock.monotonic() >= deadline) {
+      throw new SvcError(
+        "BOARD_TIMEOUT",
+        `No drive of a boot loader (${knownBootLoaders.join(" or ")}) was mounted within ${DRIVE_MS / 1000} s.`,
+        {
+          hint: "Hold BOOTSEL while you plug the board in. On a machine that mounts no drives by itself, mount it.",
+        },
+      );
+    }
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+/** A mounted drive is that of a boot loader when its INFO_UF2.TXT says so. */
+async function drives({ root }: FlashDeps): Promise<readonly Drive[]> {
+  const mounts = await readFile(join(root, "proc/mounts"), "utf8").catch(() => "");
+  const folders = mounts
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter(([, , type]) => type === "vfat" || type === "msdos")
+    // Blanks and backslashes of a path are written as octal numbers.
+    .map(([, path = ""]) =>
+      path.replaceAll(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8))),
+    );
+  const found = await Promise.all(
+    folders.map(async (path) => {
+      const folder = join(root, path);
+      const info = await readFile(join(folder, "INFO_UF2.TXT"), "utf8").catch(() => "");
+      const bootLoader = /^Board-ID: *(\S+)\s*$/m.exec(info.slice(0, 4096))?.[1];
+      return bootLoader !== undefined && knownBootLoaders.includes(bootLoader) ? [{ folder, bootLoader }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The board restarts with the last block, and its drive is gone: a failure to close or to sync afterwards is none. */
+async function copyTo(folder: string, name: string, image: Buffer, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let written = 0;
+  try {
+    const file = await open(join(folder, name), "w");
+    try {
+      while (written < image.length) {
+        const { bytesWritten } = await file.write(image, written);
+        written += bytesWritten;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (written >= image.length) return;
+    const { code = "failed" } = error as NodeJS.ErrnoException;
+    throw new SvcError(
+      "BOARD_LOST",
+      `The firmware was written only in part (${code}); the board stays in its boot loader.`,
+      {
+        hint: "Unplug the board, hold BOOTSEL while you plug it in, and flash it again.",
+      },
+    );
+  }
+}
+
+async function backAgain({ registry, clock }: FlashDeps, signal: AbortSignal): Promise<string | undefined> {
+  const deadline = clock.monotonic() + RETURN_MS;
+  for (;;) {
+    await registry.scan();
+    const board = registry
+      .list()
+      .find(({ board, transport, isConnected }) => /pico/.test(board) && transport === "serial" && isConnected);
+    if (board) return board.alias;
+    if (clock.monotonic() >= deadline) return undefined;
+    await clock.sleep(POLL_MS, signal);
+  }
+}

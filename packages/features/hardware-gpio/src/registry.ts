@@ -1,0 +1,211 @@
+/** All boards: those that are plugged in and those of the config, with their aliases, connections and last readings. */
+import { type Clock, type FeatureContext, type Json, type StateStore, SvcError } from "@svc/contract";
+import {
+  type BoardEntry,
+  type Boards,
+  type Level,
+  NATIVE_PINS,
+  type NativePins,
+  type ReadPinOptions,
+  type UsbDevice,
+} from "@svc/kit/hardware";
+import { Aliases } from "./aliases.ts";
+import type { BoardConfig } from "./config.ts";
+import type { BoardConnection } from "./connection.ts";
+import type { Dialect, Protocol } from "./dialect/dialect.ts";
+import { findBoards } from "./find-boards.ts";
+import { openedLate } from "./open-board.ts";
+
+export interface RegistryDeps {
+  /** Of `[[peripherals.boards]]`. */
+  readonly boards: readonly BoardConfig[];
+  /** Devices that are plugged in; undefined: they are not looked for. */
+  readonly scan: (() => Promise<readonly UsbDevice[]>) | undefined;
+  readonly clock: Clock;
+  readonly state: StateStore;
+  readonly capabilities: FeatureContext["capabilities"];
+  readonly resolve: FeatureContext["resolve"];
+}
+
+export interface Reading {
+  readonly pin: number;
+  readonly value: Level;
+  /** `written`: as a command set it. */
+  readonly by: "read" | "written";
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What the page and the command line show of a board. */
+export interface ShownBoard extends BoardEntry {
+  readonly protocol: Protocol | undefined;
+  readonly isBusy: boolean;
+  readonly readings: readonly Reading[];
+}
+
+interface Board {
+  readonly entry: BoardEntry;
+  /** What its connection was made for; another one is made when it differs. */
+  readonly target: string;
+  readonly connection: BoardConnection | undefined;
+  readonly readings: Map<number, Reading>;
+}
+
+export interface Change {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+const MOST_READINGS = 32;
+
+export class BoardRegistry implements Boards {
+  readonly #deps: RegistryDeps;
+  readonly #aliases: Aliases;
+  readonly #listeners = new Set<() => void>();
+  #boards: ReadonlyMap<string, Board> = new Map();
+  #isClosed = false;
+  #scanning: Promise<Change> | undefined;
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps;
+    this.#aliases = new Aliases(deps.state);
+  }
+
+  /** Looks what is there now. Scans that are asked for while one runs are that one. Rejects with STORE_*. */
+  async scan(): Promise<Change> {
+    this.#scanning ??= this.#scan().finally(() => (this.#scanning = undefined));
+    return await this.#scanning;
+  }
+
+  list(): readonly BoardEntry[] {
+    return [...this.#boards.values()].map(({ entry }) => entry);
+  }
+
+  show(): readonly ShownBoard[] {
+    return [...this.#boards.values()].map(({ entry, connection, readings }) => ({
+      ...entry,
+      protocol: connection?.protocol,
+      isBusy: connection?.isBusy ?? false,
+      readings: [...readings.values()].toSorted((a, b) => b.at - a.at),
+    }));
+  }
+
+  find(alias: string | undefined): BoardEntry {
+    return this.#find(alias).entry;
+  }
+
+  async readPin(alias: string, pin: number, { pull, signal }: ReadPinOptions): Promise<Level> {
+    const { entry, readings } = this.#find(alias);
+    const value =
+      entry.transport === "native"
+        ? await this.#native().readPin(pin, { pull, signal })
+        : await this.command(alias, signal, (dialect, limited) => dialect.readPin(pin, pull, limited));
+    this.#keep(readings, { pin, value, by: "read", at: this.#deps.clock.now() });
+    return value;
+  }
+
+  async writePin(alias: string, pin: number, value: Level, signal: AbortSignal): Promise<void> {
+    const { entry, readings } = this.#find(alias);
+    if (entry.transport === "native") await this.#native().writePin(pin, value, signal);
+    else await this.command(alias, signal, (dialect, limited) => dialect.writePin(pin, value, limited));
+    this.#keep(readings, { pin, value, by: "written", at: this.#deps.clock.now() });
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** One command of a board that has a connection; never repeated. */
+  async command<T>(
+    alias: string,
+    signal: AbortSignal,
+    work: (dialect: Dialect, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { entry, connection } = this.#find(alias);
+    if (!connection) {
+      const why =
+        entry.transport === "usb" ? "has no serial port" : "speaks no protocol; its pins belong to this computer";
+      throw new SvcError("BOARD_FAILED", `${alias} ${why}.`);
+    }
+    return await connection.run(signal, work);
+  }
+
+  describe(alias: string, signal: AbortSignal): Promise<{ readonly protocol: Protocol; readonly about: Json }> {
+    return this.command(alias, signal, async (dialect, limited) => ({
+      protocol: dialect.protocol,
+      about: await dialect.describe(limited),
+    }));
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#boards.values()].map(({ connection }) => connection?.close()));
+  }
+
+  #find(alias: string | undefined): Board {
+    const connected = [...this.#boards.values()].filter(({ entry }) => entry.isConnected);
+    const board = alias === undefined ? (connected.length === 1 ? connected[0] : undefined) : this.#boards.get(alias);
+    if (board) return board;
+    const there = connected.map(({ entry }) => `${entry.alias} (${entry.board})`).join(", ");
+    if (connected.length === 0) {
+      throw new SvcError("BOARD_UNKNOWN", "No device found: no board is connected.", {
+        hint: "Plug a board in, or name it in [[peripherals.boards]]; svc hardware discover looks for boards.",
+      });
+    }
+    const problem =
+      alias === undefined ? "Several boards are connected; name one as device" : "There is no board of this alias";
+    throw new SvcError("BOARD_UNKNOWN", `${problem}. Connected: ${there}.`);
+  }
+
+  #native(): NativePins {
+    const [pins] = this.#deps.capabilities(NATIVE_PINS);
+    if (pins) return pins;
+    throw new SvcError("BOARD_UNKNOWN", "This computer has no pins that svc knows.", {
+      hint: 'Boards with transport = "native" need a supported single-board computer and the feature peripheral-sbc.',
+    });
+  }
+
+  #keep(readings: Map<number, Reading>, reading: Reading): void {
+    readings.delete(reading.pin);
+    readings.set(reading.pin, reading);
+    const [oldest] = readings.keys();
+    if (readings.size > MOST_READINGS && oldest !== undefined) readings.delete(oldest);
+  }
+
+  async #scan(): Promise<Change> {
+    const found = await findBoards(this.#deps);
+    const aliases = await this.#aliases.of(found);
+    const before = this.#boards;
+    const boards = new Map<string, Board>();
+    for (const [index, kept] of found.entries()) {
+      const alias = aliases[index]!;
+      boards.set(alias, this.#made(Object.freeze({ alias, ...kept.entry }), kept.baud, before.get(alias)));
+    }
+    this.#boards = boards;
+    const isUp = (from: ReadonlyMap<string, Board>, alias: string): boolean =>
+      from.get(alias)?.entry.isConnected === true;
+    const added = [...boards.keys()].filter((alias) => isUp(boards, alias) && !isUp(before, alias));
+    const removed = [...before.keys()].filter((alias) => isUp(before, alias) && !isUp(boards, alias));
+    for (const alias of added) boards.get(alias)?.connection?.retry();
+    const kept = new Set([...boards.values()].map(({ connection }) => connection));
+    for (const { connection } of before.values()) if (!kept.has(connection)) void connection?.close();
+    if (this.#isClosed) await this.close();
+    if (added.length > 0 || removed.length > 0) for (const listener of this.#listeners) listener();
+    return { added, removed };
+  }
+
+  #made(entry: BoardEntry, baud: number | undefined, before: Board | undefined): Board {
+    const readings = before?.readings ?? new Map<number, Reading>();
+    const { transport, path } = entry;
+    if (path === undefined || (transport !== "serial" && transport !== "bridge")) {
+      return { entry, target: "", connection: undefined, readings };
+    }
+    const target = `${path} ${baud ?? ""}`;
+    // Its port is another one after it was plugged in again, whatever it is called.
+    const isSame = before?.target === target && (entry.isConnected || transport === "bridge");
+    const connection = isSame && before.connection ? before.connection : openedLate(entry, baud, this.#deps);
+    return { entry, target, connection, readings };
+  }
+}

@@ -1,0 +1,190 @@
+/** The tools. Each says so where no board is connected. */
+import { defineTool, integer, SvcError, type Tool } from "@svc/contract";
+import type { Level } from "@svc/kit/hardware";
+import * as v from "valibot";
+import { readFileFrom, writeFileTo } from "./board-files.ts";
+import type { CodeRunner, Dialect } from "./dialect/dialect.ts";
+import { type FlashDeps, flashPico } from "./pico-flash.ts";
+import type { BoardRegistry } from "./registry.ts";
+
+const MOST_OUTPUT_BYTES = 24_576;
+const MOST_CODE_CHARS = 65_536;
+const LONGEST_RUN_SECS = 60;
+
+const device = v.optional(
+  v.pipe(
+    v.string(),
+    v.regex(/^[a-z][a-z0-9-]{0,31}$/, "an alias such as pico0"),
+    v.description("Alias of the board, such as pico0. May be left out while one board is connected."),
+  ),
+);
+const pin = v.pipe(integer(0, 255), v.description("Number of the pin, as the board counts its GPIOs."));
+const file = v.optional(
+  v.pipe(
+    v.string(),
+    v.regex(/^(?!.*\.\.)[A-Za-z0-9_][\w./-]{0,99}$/, "a file name such as main.py"),
+    v.description("File on the board. main.py runs at each start of the board."),
+  ),
+  "main.py",
+);
+
+export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
+  defineTool({
+    name: "gpio_write",
+    description: "Sets a GPIO pin of a connected board HIGH (1) or LOW (0). The pin becomes an output.",
+    input: v.strictObject({
+      device,
+      pin,
+      value: v.pipe(v.picklist([0, 1]), v.description("1 for HIGH, 0 for LOW.")),
+    }),
+    approval: "ask",
+    lasting: Object.freeze({}),
+    async run({ device, pin, value }, { signal }) {
+      const alias = await locate(registry, device);
+      await registry.writePin(alias, pin, value, signal);
+      return `GPIO ${pin} set ${levelOf(value)} on ${alias}`;
+    },
+  }),
+  defineTool({
+    name: "gpio_read",
+    description:
+      "Reads the level of a GPIO pin of a connected board. With pull the pin becomes an input with that resistor; without it an output " +
+      "stays one. A board with MicroPython stops the program that it runs.",
+    input: v.strictObject({
+      device,
+      pin,
+      pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Resistor of the input."))),
+    }),
+    approval: "auto",
+    async run({ device, pin, pull }, { signal }) {
+      const alias = await locate(registry, device);
+      const value = await registry.readPin(alias, pin, { pull, signal });
+      return `GPIO ${pin} is ${levelOf(value)} (${value}) on ${alias}`;
+    },
+  }),
+  defineTool({
+    name: "device_exec",
+    description:
+      "Runs MicroPython or CircuitPython code on a connected board and returns what it prints. The program that the board runs is " +
+      `stopped. Of the output the first ${MOST_OUTPUT_BYTES} bytes are returned; print results.`,
+    input: v.strictObject({
+      device,
+      code: v.pipe(v.string(), v.nonEmpty(), v.maxLength(MOST_CODE_CHARS), v.description("Source code.")),
+      timeout_secs: v.optional(
+        v.pipe(integer(1, LONGEST_RUN_SECS), v.description("After this it is interrupted.")),
+        10,
+      ),
+    }),
+    approval: "ask",
+    async run({ device, code, timeout_secs: seconds }, { signal }) {
+      return await withCode(registry, device, signal, async (runner, alias, limited) => {
+        const options = { timeoutMs: seconds * 1000, maxBytes: MOST_OUTPUT_BYTES, signal: limited };
+        const { output, isCut, error } = await runner.run(code, options);
+        return {
+          device: alias,
+          output: textOf(output),
+          ...(error !== "" && { error: textOf(Buffer.from(error)) }),
+          ...(isCut && { note: `Output was cut after ${MOST_OUTPUT_BYTES} bytes.` }),
+        };
+      });
+    },
+  }),
+  defineTool({
+    name: "device_read_code",
+    description:
+      "Reads a file of source code from a connected board with MicroPython. The program that the board runs is stopped.",
+    input: v.strictObject({ device, file }),
+    approval: "auto",
+    async run({ device, file }, { signal }) {
+      return await withCode(registry, device, signal, async (runner, alias, limited) => {
+        const { content, isCut } = await readFileFrom(runner, { file, what: alias, signal: limited });
+        return {
+          device: alias,
+          file,
+          code: textOf(content),
+          ...(isCut && { note: `Only the first ${content.length} bytes are here.` }),
+        };
+      });
+    },
+  }),
+  defineTool({
+    name: "device_write_code",
+    description:
+      "Writes a file of source code to a connected board with MicroPython. main.py runs at the next start of the board. The program " +
+      "that the board runs is stopped.",
+    input: v.strictObject({
+      device,
+      file,
+      code: v.pipe(v.string(), v.maxLength(MOST_CODE_CHARS), v.description("The whole content of the file.")),
+    }),
+    approval: "ask",
+    async run({ device, file, code }, { signal }) {
+      return await withCode(registry, device, signal, async (runner, alias, limited) => {
+        const { bytes, isReplaced } = await writeFileTo(runner, {
+          file,
+          what: alias,
+          signal: limited,
+          content: Buffer.from(code),
+        });
+        const note = isReplaced ? "" : " The firmware can't rename files, so it was written in place.";
+        return `Wrote ${bytes} bytes to ${file} on ${alias}.${note}`;
+      });
+    },
+  }),
+  defineTool({
+    name: "pico_flash",
+    description:
+      "Puts a firmware image (UF2) from the firmware folder onto a Raspberry Pi Pico. All that is in its program memory is lost. A person " +
+      "may have to hold BOOTSEL while the board is plugged in.",
+    input: v.strictObject({
+      device,
+      firmware: v.optional(
+        v.pipe(
+          v.string(),
+          v.maxLength(125),
+          v.description("Name of a .uf2 file in the firmware folder. Default: firmware.uf2."),
+        ),
+      ),
+      confirm: v.pipe(v.literal(true), v.description("true: the firmware of the board may be replaced.")),
+    }),
+    approval: "ask",
+    async run({ device, firmware }, { signal }) {
+      const { firmware: name, bootLoader, device: alias } = await flashPico(flash, { device, firmware, signal });
+      const end =
+        alias === undefined
+          ? "The board has not come back yet; unplug it and plug it in again."
+          : `It is back as ${alias}.`;
+      return `Wrote ${name} to the board (${bootLoader}). ${end}`;
+    },
+  }),
+];
+
+/** The alias that is meant. A board that was plugged in a moment ago is found. Rejects with BOARD_UNKNOWN. */
+async function locate(registry: BoardRegistry, device: string | undefined): Promise<string> {
+  try {
+    return registry.find(device).alias;
+  } catch {
+    await registry.scan();
+    return registry.find(device).alias;
+  }
+}
+
+async function withCode<T>(
+  registry: BoardRegistry,
+  device: string | undefined,
+  signal: AbortSignal,
+  work: (runner: CodeRunner, alias: string, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const alias = await locate(registry, device);
+  return await registry.command(alias, signal, async (dialect: Dialect, limited) => {
+    if (dialect.code) return await work(dialect.code, alias, limited);
+    throw new SvcError("BOARD_FAILED", `${alias} runs no source code; it needs MicroPython or CircuitPython.`, {
+      hint: "Put MicroPython on the board, for a Pico with pico_flash.",
+    });
+  });
+}
+
+const levelOf = (value: Level): string => (value === 1 ? "HIGH" : "LOW");
+
+/** What a board prints reaches the model; bytes that are no text must not break the answer. */
+const textOf = (bytes: Buffer): string => bytes.toString("utf8").replaceAll("\r\n", "\n").toWellFormed();

@@ -1,0 +1,105 @@
+/**
+ * The feature: follows the pins that the boards of the config have under `watch`. The level that was dealt with last is stored with the runs
+ * that it started, so that a change is a signal once: not again after a kill, and not lost where the level is still another one.
+ */
+import type { Contributions, FeatureContext } from "@svc/contract";
+import { BOARDS, type BoardEntry, type Level, NATIVE_PINS, type PinWatch } from "@svc/kit/hardware";
+import { polledLevels } from "./polled-levels.ts";
+
+/** How often the boards are looked at, when nobody says that they changed. */
+const LOOK_MS = 5000;
+const MOST_BACKOFF_MS = 60_000;
+
+interface Watched {
+  readonly alias: string;
+  readonly isNative: boolean;
+  readonly watch: PinWatch;
+}
+
+export function create(context: FeatureContext): Contributions {
+  return {
+    async run(signal) {
+      const followers = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
+      while (!signal.aborted) {
+        const wanted = new Map(watchedPins(context).map((watched) => [topicOf(watched), watched]));
+        for (const [topic, { stop }] of followers) if (!wanted.has(topic)) stop.abort();
+        for (const [topic, watched] of wanted) {
+          if (followers.has(topic)) continue;
+          const stop = new AbortController();
+          const done = follow(context, watched, AbortSignal.any([signal, stop.signal])).finally(() =>
+            followers.delete(topic),
+          );
+          followers.set(topic, { stop, done });
+        }
+        await change(context, signal);
+      }
+      await Promise.allSettled([...followers.values()].map(({ done }) => done));
+    },
+  };
+}
+
+const topicOf = ({ alias, watch }: Watched): string => `${alias}/${watch.name}`;
+
+const watchedPins = ({ capabilities }: FeatureContext): Watched[] =>
+  capabilities(BOARDS)
+    .flatMap((boards) => boards.list())
+    .filter(({ isConfigured }) => isConfigured)
+    .flatMap(({ alias, transport, watch }: BoardEntry) =>
+      watch.map((one) => ({ alias, isNative: transport === "native", watch: one })),
+    );
+
+/** Resolves when the boards have changed, or after a while: a reload replaces who tells of changes. */
+async function change({ capabilities, clock }: FeatureContext, signal: AbortSignal): Promise<void> {
+  const changed = new AbortController();
+  const ends = capabilities(BOARDS).map((boards) => boards.onChange(() => changed.abort()));
+  await clock.sleep(LOOK_MS, AbortSignal.any([signal, changed.signal])).catch(() => undefined);
+  for (const end of ends) end();
+}
+
+/** Until the signal ends it. A board that is lost is tried again, with back-off. */
+async function follow(context: FeatureContext, watched: Watched, signal: AbortSignal): Promise<void> {
+  const { clock, log } = context;
+  const topic = topicOf(watched);
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      for await (const level of levelsOf(context, watched, signal)) {
+        if (failures > 0) log.info("a watched pin answers again", { signal: topic });
+        failures = 0;
+        await take(context, watched, level);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (failures === 0)
+        log.warn("a watched pin can't be read; will try again", { signal: topic, reason: (error as Error).message });
+      failures += 1;
+    }
+    await clock.sleep(Math.min(1000 * 2 ** Math.min(failures, 6), MOST_BACKOFF_MS), signal).catch(() => undefined);
+  }
+}
+
+function levelsOf(
+  context: FeatureContext,
+  { alias, isNative, watch }: Watched,
+  signal: AbortSignal,
+): AsyncIterable<Level> {
+  const native = isNative ? context.capabilities(NATIVE_PINS).find((pins) => pins.alias === alias) : undefined;
+  return native ? native.watchPin(watch, signal) : polledLevels(context, alias, watch, signal);
+}
+
+/** Rejects with STORE_*: then the change is dealt with again. */
+async function take({ state, trigger, log }: FeatureContext, watched: Watched, level: Level): Promise<void> {
+  const topic = topicOf(watched);
+  const key = `level/${topic}`;
+  const before = await state.get(key);
+  if (before === String(level)) return;
+  const isSignal =
+    before !== undefined && (watched.watch.edge === "both" || (watched.watch.edge === "rising") === (level === 1));
+  if (isSignal) {
+    const event = { source: "peripheral", topic, payload: String(level) } as const;
+    const { fits, skipped } = await trigger(event, { state: { [key]: String(level) } });
+    for (const { sop, reason } of skipped) log.info("a signal started no procedure", { signal: topic, sop, reason });
+    if (fits) return;
+  }
+  await state.set(key, String(level));
+}
