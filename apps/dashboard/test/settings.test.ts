@@ -200,6 +200,29 @@ test("a provider's models are listed and chosen; its words and its errors are te
   person.expectCalm();
 });
 
+test("what is being typed stays, whatever the check of an earlier field answers meanwhile", async () => {
+  await using house = await openEmptyHouse();
+  await using person = await signedIn(browser, house, { viewport: DESK });
+  const { page } = person;
+  const checked = Promise.withResolvers<void>();
+  await page.route("**/api/settings/preview", async (route) => {
+    await checked.promise;
+    await route.continue();
+  });
+  await person.go("settings/gateway", "Network");
+  await fill(page, "Host", "127.0.0.2");
+  const hosts = page.getByLabel("Allowed hosts");
+  await hosts.fill("half a na");
+  const answer = page.waitForResponse("**/api/settings/preview");
+  checked.resolve();
+  await answer;
+  await page.getByRole("button", { name: "Review changes" }).and(page.locator(":enabled")).waitFor();
+  expect(await hosts.inputValue()).toBe("half a na");
+  await hosts.blur();
+  await page.getByText("2 changes").waitFor();
+  person.expectCalm();
+});
+
 test("a reader is offered no settings", async () => {
   await using house = await openEmptyHouse();
   await using person = await signedIn(browser, house, { viewport: DESK, name: "reader", scope: "read" });

@@ -31,8 +31,15 @@ test("of a fix only a whole command is copied", () => {
 
 test("usage is summed by day and by part; days without any are days too", () => {
   const line = (day: string, channel: string, turns: number) => ({
-    ...{ day, channel, turns, agent: "default", model: "m" },
-    ...{ input_tokens: 10 * turns, output_tokens: turns, cost_usd: turns / 2, unknown_cost_turns: 0 },
+    day,
+    agent: "default",
+    model: "m",
+    channel,
+    turns,
+    input_tokens: 10 * turns,
+    output_tokens: turns,
+    cost_usd: turns / 2,
+    unknown_cost_turns: 0,
   });
   const { parts, total, byDay } = splitUsage(
     [line("2026-01-01", "", 1), line("2026-01-01", "pager", 2), line("2026-01-03", "pager", 4)],
