@@ -1,10 +1,12 @@
 // Everything that a new service needs is done in the page: no terminal, no file opened in an editor. On a desktop and on a phone.
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { startTelegram, TELEGRAM_TOKEN } from "@svc/testkit/platforms/telegram/server";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { seriousFindings } from "./house/axe.ts";
 import { hasChromium, launch, needChromium } from "./house/browser.ts";
 import { openEmptyHouse } from "./house/empty-house.ts";
@@ -163,6 +165,61 @@ tool = "${attack}"
   await page.getByRole("button", { name: "Review changes" }).click();
   await page.getByRole("region", { name: "Changes of the file" }).getByText("<script>").waitFor();
   expect(await page.evaluate("window.hacked")).toBe(undefined);
+  person.expectCalm();
+});
+
+test("a provider's models are listed and chosen; its words and its errors are text", async () => {
+  const attack = "<img src=x onerror=window.hacked=1>";
+  const provider = createServer((request, response) => {
+    const isList = request.url?.endsWith("/models") === true;
+    response.writeHead(isList ? 200 : 401, { "Content-Type": "application/json" });
+    const list = { object: "list", data: ["plain-model", attack].map((id) => ({ id, object: "model" })) };
+    response.end(JSON.stringify(isList ? list : { error: { message: attack, type: "x", code: null } }));
+  });
+  await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void provider.close());
+  await using house = await openEmptyHouse();
+  await using person = await signedIn(browser, house, { viewport: DESK });
+  const { page } = person;
+  await person.go("model", "Model");
+  await page.getByLabel(/^Other compatible/).check();
+  await fill(page, "Base URL", `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`);
+  await page.getByRole("button", { name: "List models" }).click();
+  const listed = page.getByRole("list", { name: "Models" });
+  // What no provider calls a model is left out.
+  await expect.poll(() => listed.innerText()).toBe("plain-model");
+  await fill(page, "Model", attack);
+  await page.getByRole("button", { name: "Test", exact: true }).click();
+  await page.getByText("The provider says:").waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await listed.getByRole("button", { name: "plain-model" }).click();
+  await save(page);
+  expect(readFileSync(join(house.home, "config.toml"), "utf8")).toContain('name = "plain-model"');
+  expect(await page.locator("main img").count()).toBe(0);
+  expect(await page.evaluate("window.hacked")).toBe(undefined);
+  person.expectCalm();
+});
+
+test("what is being typed stays, whatever the check of an earlier field answers meanwhile", async () => {
+  await using house = await openEmptyHouse();
+  await using person = await signedIn(browser, house, { viewport: DESK });
+  const { page } = person;
+  const checked = Promise.withResolvers<void>();
+  await page.route("**/api/settings/preview", async (route) => {
+    await checked.promise;
+    await route.continue();
+  });
+  await person.go("settings/gateway", "Network");
+  await fill(page, "Host", "127.0.0.2");
+  const hosts = page.getByLabel("Allowed hosts");
+  await hosts.fill("half a na");
+  const answer = page.waitForResponse("**/api/settings/preview");
+  checked.resolve();
+  await answer;
+  await page.getByRole("button", { name: "Review changes" }).and(page.locator(":enabled")).waitFor();
+  expect(await hosts.inputValue()).toBe("half a na");
+  await hosts.blur();
+  await page.getByText("2 changes").waitFor();
   person.expectCalm();
 });
 

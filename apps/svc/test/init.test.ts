@@ -53,6 +53,31 @@ describe("without a terminal", () => {
     });
   });
 
+  test("run again it changes what it is told and keeps the rest, comments too; the same once more changes nothing", async () => {
+    using home = temporaryHome();
+    writeFileSync(join(home.path, "key"), `${KEY}\n`);
+    const mine =
+      '# mine\n[model]\nprovider = "anthropic" # for now\nname = "old"\napi_key = "sk-of-the-old-one"\n\n[log]\nlevel = "warn" # quiet\n';
+    writeFileSync(join(home.path, "config.toml"), mine, { mode: 0o600 });
+    const options = ["--model", "openai", "--model-name", "m", "--api-key-file", join(home.path, "key")];
+    const changed = await init(home.path, options);
+    expect([changed.code, changed.stderr, changed.stdout]).toEqual([
+      0,
+      "",
+      expect.stringContaining(`changed ${home.path}/config.toml`),
+    ]);
+    const text = configOf(home.path);
+    expect(text).toMatch(/^# mine\n\[model\]\nprovider = "openai" # for now\n/);
+    expect(text).toContain('[log]\nlevel = "warn" # quiet\n');
+    expect(text + changed.stdout).not.toMatch(new RegExp(`${KEY}|sk-of-the-old-one|"old"`));
+    expect(await shown(home.path)).toMatchObject({ model: { provider: "openai", name: "m", api_key: "••••••••" } });
+    const again = await init(home.path, ["--set", "log.level=warn"]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("nothing to change in")]);
+    expect(configOf(home.path)).toBe(text);
+    const refused = await init(home.path, ["--set", "gateway.port=-1"]);
+    expect([refused.code === 0, configOf(home.path)]).toEqual([false, text]);
+  });
+
   test("a channel that is set up has a generated secret, shown once; the daemon asks for it", async () => {
     using home = temporaryHome();
     const { stdout } = await init(home.path, ["--channel", "webhook", "--json"]);
@@ -254,12 +279,20 @@ describe("at a terminal", () => {
     expect(readdirSync(home.path)).toEqual([]);
   });
 
-  test("where there is a config nothing is asked", async (context) => {
+  test("where there is a config it asks what to change, and nothing is the default", async (context) => {
     needScript(context);
     using home = temporaryHome();
     await init(home.path, []);
-    const { screen, code } = await atTerminal(home.path, "init", []);
-    expect([code, screen]).toEqual([73, expect.stringContaining("CONFIG_EXISTS")]);
+    const before = configOf(home.path);
+    const { screen, code } = await atTerminal(home.path, "init", [
+      ["Change the model (builtin)?", ENTER],
+      ["Add a channel?", ENTER],
+      ["Change the public URL (none)?", ENTER],
+      ["Change the sandbox (auto)?", ENTER],
+      ["Install svc as a service", ENTER],
+    ]);
+    expect([code, screen]).toEqual([0, expect.stringContaining("nothing to change in")]);
+    expect(configOf(home.path)).toBe(before);
   });
 });
 

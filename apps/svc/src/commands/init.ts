@@ -1,11 +1,15 @@
-/** `svc init`: sets up the home by questions at a terminal, by options elsewhere, and never touches a config that is there. */
-import { EXIT, SvcError } from "@svc/contract";
-import { assertNoConfig, homeOf } from "@svc/kernel";
+/**
+ * `svc init`: sets up the home by questions at a terminal, by options elsewhere. Where there is a config, what is answered is
+ * changed in place, and the rest of it stays.
+ */
+import { lstatSync, readFileSync } from "node:fs";
+import { type Composition, EXIT, SvcError } from "@svc/contract";
+import { type Home, homeOf, loadConfig } from "@svc/kernel";
 import type { CommandContext } from "../cli/command.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { channelsOf } from "../setup/channels.ts";
 import { Draft } from "../setup/draft.ts";
-import { assertValid, writeAnswers } from "../setup/finish.ts";
+import { assertValid, changeConfig, writeAnswers } from "../setup/finish.ts";
 import { applyOptions } from "../setup/from-options.ts";
 import { canInstall, installService } from "../setup/install-service.ts";
 import type { Setup } from "../setup/setup.ts";
@@ -14,18 +18,37 @@ import { demandModel, keyVariable } from "../setup/steps/model.ts";
 export async function run(context: CommandContext): Promise<number> {
   const { env, options } = context;
   const home = homeOf(env);
-  assertNoConfig(home);
   assertPossible(context);
   const composition = await context.build.load();
-  const draft = new Draft({ home, env, composition });
+  const draft = new Draft({ home, env, composition, base: await configThere(home, env, composition) });
   // What the environment gets wrong is told before anybody answers a question.
   await draft.load();
   const setup = { context, home, composition, draft, insecure: options.flag("insecure"), generated: new Map() };
   const asks = atTerminal() && !options.flag("yes");
   await answer(setup, asks);
-  await writeAnswers(setup);
-  await tell(setup);
+  if (draft.isChange) {
+    const told = draft.settings.size === 0 ? undefined : await changeConfig(setup);
+    await tell(setup, told === undefined ? "nothing to change in" : "changed");
+    if (told && !options.flag("json")) context.print(told.text);
+    // It runs already.
+    if (told !== undefined && told.report !== null && !options.flag("service")) return EXIT.ok;
+  } else {
+    await writeAnswers(setup);
+    await tell(setup, "wrote");
+  }
   return await service(setup, asks);
+}
+
+/** Undefined: there is none. Throws what is wrong with it. */
+async function configThere(
+  home: Home,
+  env: CommandContext["env"],
+  { features, catalogue }: Composition,
+): Promise<string | undefined> {
+  // A symbolic link counts, wherever it leads.
+  if (lstatSync(home.config, { throwIfNoEntry: false }) === undefined) return undefined;
+  await loadConfig({ home, env, features, catalogue });
+  return readFileSync(home.config, "utf8").replace(/^\ufeff/, "");
 }
 
 function assertPossible({ options }: CommandContext): void {
@@ -47,18 +70,21 @@ async function answer(setup: Setup, asks: boolean): Promise<void> {
   }
   await assertValid(setup);
   if (setup.context.options.flag("test-model")) await demandModel(setup);
-  if (asks && !(await confirmed(`Write ${setup.home.config}?`, true))) throw new SvcError("CANCELLED");
+  if (!asks || (setup.draft.isChange && setup.draft.settings.size === 0)) return;
+  const question = `${setup.draft.isChange ? "Change" : "Write"} ${setup.home.config}?`;
+  if (!(await confirmed(question, true))) throw new SvcError("CANCELLED");
 }
 
 /** A generated secret is shown this once: in the config it is encrypted. */
-async function tell(setup: Setup): Promise<void> {
+async function tell(setup: Setup, verb: "wrote" | "changed" | "nothing to change in"): Promise<void> {
   const { context, home, draft, generated } = setup;
   if (context.options.flag("json")) {
     const secrets = [...generated].map(([key, { secret }]) => [key, secret]);
     context.printJson({ config: home.config, generated: Object.fromEntries(secrets) });
     return;
   }
-  context.print(`wrote ${home.config}`);
+  context.print(`${verb} ${home.config}`);
+  if (verb === "nothing to change in") return;
   const variable = keyVariable(setup);
   const isUsed = (draft.get("model.provider") ?? "builtin") !== "builtin" && draft.get("model.api_key") === undefined;
   if (variable !== undefined && isUsed)

@@ -5,6 +5,8 @@
 import type { Composition } from "@svc/contract";
 import { PASSKEYS } from "../service/context.ts";
 import {
+  applyConfigEdits,
+  type ConfigEdit,
   ConfigError,
   type ConfigValue,
   defaultConfigText,
@@ -22,6 +24,8 @@ export interface DraftSurroundings {
   readonly home: Home;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly composition: Composition;
+  /** Text of the config that is there and is changed; undefined: there is none. */
+  readonly base?: string | undefined;
 }
 
 export class Draft {
@@ -35,6 +39,16 @@ export class Draft {
   /** Dotted key, then value, in the order they were set. */
   get settings(): ReadonlyMap<string, Setting> {
     return this.#settings;
+  }
+
+  /** A config is there already. */
+  get isChange(): boolean {
+    return this.#surroundings.base !== undefined;
+  }
+
+  /** What the answers change in the config that is there. */
+  get edits(): readonly ConfigEdit[] {
+    return editsOf(this.#settings);
   }
 
   set(key: string, value: Setting | undefined): void {
@@ -74,21 +88,35 @@ export class Draft {
     const sealed = [...this.#settings].map(
       ([key, value]) => [key, secrets.has(key) && typeof value === "string" ? seal(value) : value] as const,
     );
-    return textOf(new Map(sealed), this.#surroundings.composition);
+    return textOf(new Map(sealed), this.#surroundings);
   }
 
   async #load(settings: ReadonlyMap<string, Setting>): Promise<LoadedConfig> {
     const { home, env, composition } = this.#surroundings;
     const { features, catalogue } = composition;
-    return loadConfig({ home, env, features, catalogue, text: await textOf(settings, this.#surroundings.composition) });
+    return loadConfig({ home, env, features, catalogue, text: await textOf(settings, this.#surroundings) });
   }
 }
+
+function editsOf(settings: ReadonlyMap<string, Setting>): ConfigEdit[] {
+  const path = (key: string): string[] => key.split(".");
+  // Nothing of one provider is another's, its key least of all.
+  const isKept = (key: string): boolean => [...settings.keys()].some((set) => set === key || set.startsWith(`${key}.`));
+  const gone = settings.has("model.provider") ? MODEL_KEYS.filter((key) => !isKept(key)) : [];
+  return [
+    ...gone.map((key) => ({ path: path(key), remove: true as const })),
+    ...[...settings].map(([key, value]) => ({ path: path(key), value })),
+  ];
+}
+
+const MODEL_KEYS = ["model.name", "model.base_url", "model.api_key", "model.price"] as const;
 
 /** The first run's config with the answers in it: those it shows as comments in their place, the others where they belong. */
 async function textOf(
   settings: ReadonlyMap<string, Setting>,
-  { features }: Pick<Composition, "features">,
+  { composition: { features }, base }: Pick<DraftSurroundings, "composition" | "base">,
 ): Promise<string> {
+  if (base !== undefined) return applyConfigEdits(base, editsOf(settings));
   const said = (key: string): string | undefined => {
     const value = settings.get(key);
     return typeof value === "string" ? value : undefined;

@@ -1,8 +1,9 @@
 /** One key of the config as a field: label above, help below, what is wrong with it beside it. */
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Name } from "../../parts/name.tsx";
+import { useTyped } from "../../state/use-typed.ts";
 import { ListOfTables, NamedTables } from "./tables.tsx";
 import { type Field, keyOf, type Path, type SettingsState, words } from "./shapes.ts";
 import type { Settings } from "./use-settings.ts";
@@ -137,23 +138,22 @@ function Value({ settings, state, field, path, ids }: InputProps) {
     case "integer":
     case "number":
       return (
-        <input
+        <Line
           {...common}
-          type="text"
           inputMode="decimal"
           placeholder={standing}
-          value={value === undefined ? "" : String(value)}
-          onChange={({ currentTarget: { value: text } }) => set(text.trim() === "" ? undefined : numberOf(text))}
+          text={value === undefined ? "" : String(value)}
+          take={(text) => set(text.trim() === "" ? undefined : numberOf(text))}
         />
       );
     case "list":
       return (
-        <textarea
+        <Lines
           {...common}
           rows={Math.min(8, Math.max(2, Array.isArray(value) ? value.length + 1 : 2))}
           placeholder="One on each line"
-          value={Array.isArray(value) ? value.map(String).join("\n") : ""}
-          onChange={({ currentTarget }) => set(itemsOf(currentTarget.value))}
+          text={Array.isArray(value) ? value.map(String).join("\n") : ""}
+          take={(text) => set(itemsOf(text))}
         />
       );
     default: {
@@ -161,19 +161,42 @@ function Value({ settings, state, field, path, ids }: InputProps) {
       const isLong = text.includes("\n") || field.name === "instructions";
       const change = (next: string): void => set(next === "" ? undefined : next);
       return isLong ? (
-        <textarea {...common} rows={5} value={text} onChange={({ currentTarget }) => change(currentTarget.value)} />
+        <Lines {...common} rows={5} text={text} take={change} />
       ) : (
-        <input
-          {...common}
-          type="text"
-          placeholder={standing}
-          value={text}
-          onChange={({ currentTarget }) => change(currentTarget.value)}
-        />
+        <Line {...common} placeholder={standing} text={text} take={change} />
       );
     }
   }
 }
+
+interface TextProps {
+  readonly id: string;
+  readonly "aria-describedby"?: string;
+  readonly placeholder?: string;
+  readonly inputMode?: "decimal";
+  readonly type?: "text" | "url" | "password";
+  readonly autocomplete?: "off";
+  readonly list?: string;
+  readonly rows?: number;
+  readonly text: string;
+  readonly take: (text: string) => void;
+}
+
+export function Line({ text, take, ...rest }: TextProps) {
+  // The types tell inputs apart by their kind; here it is any of three.
+  const properties = { type: "text", ...rest } as InputHTMLAttributes<HTMLInputElement>;
+  return <input {...properties} {...useTyped<HTMLInputElement>(text, take)} />;
+}
+
+const Lines = ({ text, take, id, rows, placeholder = "", ...rest }: TextProps) => (
+  <textarea
+    id={id}
+    rows={rows ?? 2}
+    placeholder={placeholder}
+    aria-describedby={rest["aria-describedby"]}
+    {...useTyped<HTMLTextAreaElement>(text, take)}
+  />
+);
 
 /** What is no number goes as it is: the service says what is wrong with it. */
 const numberOf = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text);
@@ -217,15 +240,15 @@ function Secret({ settings, state, field, path, ids }: InputProps) {
   }
   return (
     <div class="setting-secret">
-      <input
+      <Line
         id={ids.input}
         aria-describedby={ids.help}
         type="password"
         autocomplete="off"
-        value={typeof typed === "string" ? typed : ""}
+        text={typeof typed === "string" ? typed : ""}
         placeholder={isSet ? "" : "Not set"}
-        onChange={({ currentTarget: { value } }) =>
-          value.trim() === "" ? settings.replace(settings.draft.forget(path)) : settings.set(path, value.trim())
+        take={(text) =>
+          text.trim() === "" ? settings.replace(settings.draft.forget(path)) : settings.set(path, text.trim())
         }
       />
       {isSet && <Button onPress={cancel}>Keep</Button>}

@@ -10,6 +10,7 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { SectionForm } from "./all-settings.tsx";
 import type { Draft } from "./draft.ts";
+import { Line } from "./field.tsx";
 import { Problems, SaveBar } from "./save-bar.tsx";
 import type { SettingsState } from "./shapes.ts";
 import { type Settings, useSettings } from "./use-settings.ts";
@@ -150,12 +151,12 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
         {preset.provider === "openai-compatible" && (
           <div class="setting">
             <label for={ids.url}>Base URL</label>
-            <input
+            <Line
               id={ids.url}
               type="url"
               placeholder="http://127.0.0.1:8000/v1"
-              value={String(draft.value(state, at("base_url")) ?? "")}
-              onChange={({ currentTarget: { value } }) => {
+              text={String(draft.value(state, at("base_url")) ?? "")}
+              take={(value) => {
                 const changed = draft.set(state, at("base_url"), value.trim() === "" ? undefined : value.trim());
                 const hasKey = state.secrets.includes("model.api_key") && !draft.has(at("api_key"));
                 settings.replace(hasKey ? changed.set(state, at("api_key"), undefined) : changed);
@@ -173,14 +174,12 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
         )}
         <div class="setting">
           <label for={ids.name}>Model</label>
-          <input
+          <Line
             id={ids.name}
             list={ids.models}
-            value={typeof name === "string" ? name : ""}
+            text={typeof name === "string" ? name : ""}
             placeholder="Choose from the list, or enter a name"
-            onChange={({ currentTarget: { value } }) =>
-              settings.set(at("name"), value.trim() === "" ? undefined : value.trim())
-            }
+            take={(value) => settings.set(at("name"), value.trim() === "" ? undefined : value.trim())}
           />
           <datalist id={ids.models}>
             {models?.models.map((model) => (

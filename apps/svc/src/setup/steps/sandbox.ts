@@ -22,5 +22,6 @@ export async function askSandbox(setup: Setup): Promise<void> {
     })),
     { value: "none", label: "none", hint: "commands may do whatever this user may" },
   ]);
-  setup.draft.set(KEY, backend === "auto" ? undefined : backend);
+  // A config that is there may say something else.
+  setup.draft.set(KEY, backend === "auto" && !setup.draft.isChange ? undefined : backend);
 }
