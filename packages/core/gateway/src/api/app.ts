@@ -2,7 +2,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import type { Logger } from "@svc/contract";
+import { type Logger, SvcError } from "@svc/contract";
 import type { Device } from "@svc/store";
 import type { Authenticator, Need } from "../auth/authenticator.ts";
 import { openExchange } from "../auth/exchange.ts";
@@ -111,7 +111,9 @@ async function answer(route: ApiRoute | AnyRoute, context: ApiContext, deps: Api
 
 function failed(error: unknown, log: Logger): Reply {
   const reply = replyToError(error);
-  if (reply.status >= 500) {
+  // A limit that does its work is no failure.
+  const isBusy = error instanceof SvcError && error.code === "BUSY";
+  if (reply.status >= 500 && !isBusy) {
     log.error("a request below /api failed", { cause: error instanceof Error ? error.message : "unknown" });
   }
   return reply;
