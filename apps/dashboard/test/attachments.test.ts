@@ -262,6 +262,28 @@ test("a message is spoken: it is recorded, written down and put into the box; it
   person.expectCalm();
 });
 
+test("an upload and a recording that the network interrupts are tried again", async () => {
+  await using person = await newChat({ permissions: ["microphone"] });
+  const { page } = person;
+  await page.route("**/api/files", (route) => route.abort("connectionreset"), { times: 1 });
+  await choose(page, paper);
+  await picked(page).getByText("UNREACHABLE").waitFor();
+  expect(await sendButton(page).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Upload paper.pdf again" }).click();
+  await expect.poll(() => picked(page).getByText(/ B$/).count()).toBe(1);
+
+  await page.route("**/api/transcriptions", (route) => route.abort("connectionreset"), { times: 1 });
+  await page.getByRole("button", { name: "Speak a message" }).click();
+  await page.getByText("0:01").waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByText("Not transcribed. The recording is still here.").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect.poll(() => box(page).inputValue()).toBe("buy milk");
+  await box(page).press("Enter");
+  await thread(page).getByRole("button", { name: "Save paper.pdf" }).waitFor();
+  person.expectCalm();
+});
+
 test("without a microphone that may be used, it says so and what to do", async () => {
   await using person = await newChat();
   const { page } = person;

@@ -107,7 +107,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
       )}
       <SlashList menu={menu} />
       {!isReply && <DropZone onFiles={(dropped) => picked.add(dropped)} />}
-      <PickedList files={files} onRemove={(key) => picked.remove(key)} />
+      <PickedList files={files} onRemove={(key) => picked.remove(key)} onRetry={(key) => picked.retry(key)} />
       <VoiceBar voice={voice} />
       <label for={id}>{isReply ? "Reply as the agent" : "Message"}</label>
       <div class="chat-line">

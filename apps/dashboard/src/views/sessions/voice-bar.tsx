@@ -1,4 +1,4 @@
-/** The microphone beside the message box, and what takes the box's place while somebody speaks. */
+/** The microphone beside the message box, and the bar above the box while a message is spoken. */
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { clockText, type Voice } from "./voice.ts";
@@ -19,7 +19,7 @@ export function MicrophoneButton({ voice }: { readonly voice: Voice }) {
   );
 }
 
-export function VoiceBar({ voice: { state, seconds, finish, cancel } }: { readonly voice: Voice }) {
+export function VoiceBar({ voice: { state, seconds, finish, retry, cancel } }: { readonly voice: Voice }) {
   if (state === "off" || state === "idle") return null;
   const press = (event: KeyboardEvent): void => {
     if (event.key === "Escape") cancel();
@@ -35,7 +35,12 @@ export function VoiceBar({ voice: { state, seconds, finish, cancel } }: { readon
           Done
         </Button>
       )}
-      <Button onPress={cancel}>Cancel</Button>
+      {state === "failed" && (
+        <Button kind="main" onPress={retry}>
+          Try again
+        </Button>
+      )}
+      <Button onPress={cancel}>{state === "failed" ? "Discard" : "Cancel"}</Button>
     </div>
   );
 }
@@ -44,4 +49,5 @@ const STATES = {
   asking: "Allow the microphone in the browser",
   recording: "Recording",
   writing: "Transcribing",
+  failed: "Not transcribed. The recording is still here.",
 } as const;

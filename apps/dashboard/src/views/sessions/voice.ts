@@ -1,10 +1,13 @@
-/** Speech as text: the microphone is recorded, and the service writes down what was said. Nothing of the recording is kept. */
+/**
+ * Speech as text: the microphone is recorded, and the service transcribes the recording. A recording that could not be transcribed stays in
+ * the tab until it is tried again or discarded; nothing else keeps it.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
 import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
 
-export type VoiceState = "off" | "idle" | "asking" | "recording" | "writing";
+export type VoiceState = "off" | "idle" | "asking" | "recording" | "writing" | "failed";
 
 export interface Voice {
   /** off: the service does not transcribe. */
@@ -15,6 +18,8 @@ export interface Voice {
   readonly start: () => void;
   /** What was said is written down. */
   readonly finish: () => void;
+  /** Transcribes the recording again. */
+  readonly retry: () => void;
   /** Nothing of it is. */
   readonly cancel: () => void;
 }
@@ -29,45 +34,56 @@ export function useVoice(onText: (text: string) => void): Voice {
   const [seconds, setSeconds] = useState(0);
   const [error, setError] = useState<ApiError>();
   const running = useRef<{ readonly stop: AbortController; readonly finish: () => void } | undefined>(undefined);
+  const failed = useRef<Blob | undefined>(undefined);
   const heard = useRef(onText);
   heard.current = onText;
   const cancel = (): void => {
+    failed.current = undefined;
+    setError(undefined);
     running.current?.stop.abort();
     // While the browser asks for the microphone nothing else ends it.
     running.current = undefined;
     setState("idle");
   };
   useEffect(() => () => running.current?.stop.abort(), []);
-  const start = async (): Promise<void> => {
+  /** `bytes`: an earlier recording. */
+  const run = async (bytes?: Blob): Promise<void> => {
     if (running.current) return;
     const stop = new AbortController();
     const { signal } = stop;
     running.current = { stop, finish: () => {} };
     setError(undefined);
-    setSeconds(0);
-    setState("asking");
+    let take = bytes;
+    let ends: "idle" | "failed" = "idle";
     try {
-      const bytes = await recording(signal, {
-        onStart(finish) {
-          running.current = { stop, finish };
-          setState("recording");
-        },
-        onSecond: setSeconds,
-      });
+      if (!take) {
+        setSeconds(0);
+        setState("asking");
+        take = await recording(signal, {
+          onStart(finish) {
+            running.current = { stop, finish };
+            setState("recording");
+          },
+          onSecond: setSeconds,
+        });
+      }
+      failed.current = take;
       setState("writing");
       const { text } = await api.upload<{ readonly text: string }>("/api/transcriptions", {
-        bytes,
+        bytes: take,
         headers: { "Content-Type": "application/octet-stream" },
         signal,
       });
+      failed.current = undefined;
       if (text.trim() === "") throw new ApiError("SILENCE", "Nothing was said in the recording.");
       heard.current(text.trim());
     } catch (cause) {
       if (!signal.aborted) setError(asApiError(cause));
+      if (failed.current) ends = "failed";
     } finally {
       if (running.current?.stop === stop) {
         running.current = undefined;
-        setState("idle");
+        setState(ends);
       }
     }
   };
@@ -75,8 +91,9 @@ export function useVoice(onText: (text: string) => void): Voice {
     state: data?.transcription === true ? state : "off",
     seconds,
     error,
-    start: () => void start(),
+    start: () => void run(),
     finish: () => running.current?.finish(),
+    retry: () => void run(failed.current),
     cancel,
   };
 }

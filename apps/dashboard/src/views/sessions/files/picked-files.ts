@@ -17,7 +17,9 @@ export interface PickedFile {
   readonly progress: number;
   /** The service has it. */
   readonly info?: FileInfo;
-  readonly error?: ApiError;
+  readonly error?: ApiError | undefined;
+  /** The upload was interrupted, and the same file may arrive the next time. */
+  readonly canRetry?: boolean;
 }
 
 export class PickedFiles {
@@ -25,6 +27,8 @@ export class PickedFiles {
   readonly #api: Pick<Api, "call" | "upload">;
   readonly #memory: string;
   readonly #sending = new Map<number, AbortController>();
+  /** Bytes of interrupted uploads. A reload loses them: a page can't keep a file of the user's disk. */
+  readonly #interrupted = new Map<number, File>();
   #count = 0;
 
   /** `draft`: under which they are remembered over a reload. */
@@ -77,15 +81,30 @@ export class PickedFiles {
         signal: controller.signal,
       });
       this.#change(key, { info, progress: 1 });
-    } catch (error) {
-      if (!controller.signal.aborted) this.#change(key, { error: asApiError(error) });
+    } catch (cause) {
+      if (controller.signal.aborted) return;
+      const error = asApiError(cause);
+      const canRetry = error.status === 0 || error.status === 429 || error.status >= 500;
+      if (canRetry) this.#interrupted.set(key, file);
+      this.#change(key, { error, canRetry });
     } finally {
       this.#sending.delete(key);
     }
   }
 
+  /** Uploads a file again whose upload was interrupted. */
+  retry(key: number): void {
+    const file = this.#interrupted.get(key);
+    const picked = this.files.value.find((one) => one.key === key);
+    if (!file || !picked) return;
+    this.#interrupted.delete(key);
+    this.#change(key, { error: undefined, canRetry: false, progress: 0 });
+    void this.#upload(picked, file);
+  }
+
   /** Calls its upload off, or takes it back. */
   remove(key: number): void {
+    this.#interrupted.delete(key);
     const file = this.files.value.find((one) => one.key === key);
     this.#sending.get(key)?.abort();
     this.#show(this.files.value.filter((one) => one !== file));

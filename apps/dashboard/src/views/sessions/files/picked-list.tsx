@@ -6,10 +6,11 @@ import { sizeText } from "./sizes.ts";
 interface Props {
   readonly files: readonly PickedFile[];
   readonly onRemove: (key: number) => void;
+  readonly onRetry: (key: number) => void;
 }
 
 /** What goes with the next message. */
-export function PickedList({ files, onRemove }: Props) {
+export function PickedList({ files, onRemove, onRetry }: Props) {
   if (files.length === 0) return null;
   return (
     <ul class="picked" aria-label="Attached files">
@@ -20,6 +21,16 @@ export function PickedList({ files, onRemove }: Props) {
             <Name>{file.name}</Name>
           </span>
           <State file={file} />
+          {file.canRetry && (
+            <button
+              type="button"
+              class="chip-retry"
+              aria-label={`Upload ${file.name} again`}
+              onClick={() => onRetry(file.key)}
+            >
+              Try again
+            </button>
+          )}
           <button
             type="button"
             class="chip-remove"
