@@ -17,10 +17,10 @@ export function procedureCases(scene: () => Scene): void {
       await person.go("procedures", "Procedures");
       await page.getByRole("link", { name: "New procedure" }).click();
       await page.getByLabel("Name").fill("No Name");
-      await page.getByRole("button", { name: "Write it" }).click();
+      await page.getByRole("button", { name: "Create" }).click();
       await page.getByRole("alert").waitFor();
       await page.getByLabel("Name").fill(name);
-      await page.getByRole("button", { name: "Write it" }).click();
+      await page.getByRole("button", { name: "Create" }).click();
       await page.getByLabel("What it is for").fill(`Tidies up ${ATTACK}`);
       await page.getByLabel("Title").fill(ATTACK);
       await page.getByLabel("What to do").fill("Say hello.");

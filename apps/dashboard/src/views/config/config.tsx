@@ -35,8 +35,8 @@ export function Config() {
     <>
       <Heading title="Config" />
       <p>
-        What is in force; secrets are dots. To change it: edit the file, then <Command>svc config check</Command> and{" "}
-        <Command>svc reload</Command>. A secret: <Command>svc secrets set</Command>
+        The values in force; secrets are dots. Change them under <a href="#/settings">All settings</a>, or edit the file
+        and run <Command>svc reload</Command>
       </p>
       <div class="filters">
         <SearchField label="Contains" value={text} onChange={setText} />

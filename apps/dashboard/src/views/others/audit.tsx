@@ -27,7 +27,7 @@ export function Audit() {
     <>
       <Heading title="Audit log" />
       <p>
-        Each line's hash holds the one before it. Whether all of them fit: <Command>svc audit verify</Command>
+        Each line contains the hash of the line before it. To check them all, run <Command>svc audit verify</Command>
       </p>
       <Shown read={page}>
         {({ entries }) =>

@@ -42,7 +42,7 @@ export function Devices() {
         <AddDevice />
       </Heading>
       <p>
-        Pair another device with a code. Create one here, or on the machine of the service:{" "}
+        Pair another device with a code. Create one here, or on the daemon's machine:{" "}
         <Command>svc pair --name "a name"</Command>
       </p>
       <Shown read={devices}>

@@ -35,7 +35,7 @@ export function Passkeys() {
       </Heading>
       {isThere && (
         <p>
-          A passkey signs any browser in as <Name>{device?.name ?? ""}</Name>, by a finger, a face or a PIN.
+          A passkey signs any browser in as <Name>{device?.name ?? ""}</Name>, with a finger, a face or a PIN.
         </p>
       )}
       {isThere && signsIn === false && (

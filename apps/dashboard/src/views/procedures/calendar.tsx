@@ -1,4 +1,4 @@
-/** What cron starts next, a day under the other. */
+/** The next starts by cron, by day. */
 import { useState } from "preact/hooks";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -19,7 +19,7 @@ export function Calendar() {
   return (
     <>
       <Heading title="Calendar" />
-      <p class="hint">What cron starts next, in your own time zone.</p>
+      <p class="hint">The next starts by cron, in your time zone.</p>
       <div class="filters">
         <Choice label="Days" options={DAYS} value={days} onChoose={setDays} />
       </div>

@@ -82,12 +82,12 @@ export function NewProcedure() {
             </p>
           )}
           <p class="hint" id={`${field}-help`}>
-            Its folder in the workspace is called so, and it can&apos;t be changed here later.
+            Also the name of its folder in the workspace. You can&apos;t rename it here later.
           </p>
         </div>
         <div class="buttons">
           <button type="submit" class="button main">
-            Write it
+            Create
           </button>
         </div>
       </form>

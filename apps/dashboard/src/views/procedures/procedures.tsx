@@ -119,7 +119,7 @@ function Known({ procedures }: { readonly procedures: readonly Procedure[] }) {
 function Broken({ problems }: { readonly problems: Listed["broken"] }) {
   if (problems.length === 0) return null;
   return (
-    <Section title="Files that are wrong">
+    <Section title="Files with problems">
       <ul>
         {problems.map(({ name, problem }) => (
           <li key={name}>

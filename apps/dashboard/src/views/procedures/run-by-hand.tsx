@@ -22,7 +22,7 @@ export function RunByHand({ name }: { readonly name: string }) {
   });
   return (
     <Section title="Run it now">
-      <label for={id}>Payload, if any: JSON</label>
+      <label for={id}>Payload (JSON, optional)</label>
       <textarea
         id={id}
         rows={3}

@@ -54,7 +54,7 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
       </Labelled>
       <div class="setting">
         <Check label="Enabled" value={sop.enabled} onChange={(value) => set("enabled", value, true)} />
-        <p class="hint">What is disabled starts nothing but test runs.</p>
+        <p class="hint">A disabled procedure starts only test runs.</p>
       </div>
       <details class="setting-item">
         <summary>Priority, agent, limits</summary>

@@ -28,9 +28,7 @@ export function TestRun({ procedure: { name, triggers } }: { readonly procedure:
   });
   return (
     <Section title="Test it">
-      <p class="hint">
-        The run is marked as a test. It waits for a yes wherever any run would, and its tools act as in any run.
-      </p>
+      <p class="hint">The run is marked as a test. Its approvals and its tools work as in any other run.</p>
       <div class="setting-form">
         <div class="setting">
           <label for={chosen}>As if started by</label>
@@ -44,7 +42,7 @@ export function TestRun({ procedure: { name, triggers } }: { readonly procedure:
           </select>
         </div>
         <div class="setting">
-          <label for={text}>What comes with the event, if anything: JSON</label>
+          <label for={text}>Event payload (JSON, optional)</label>
           <textarea
             id={text}
             rows={3}

@@ -29,8 +29,8 @@ export function Changes() {
       <Shown read={versions}>
         {({ versions: all }) =>
           all.length === 0 ? (
-            <Empty title="Nothing was changed here yet.">
-              What is saved in the page is listed here, and can be undone.
+            <Empty title="No saved changes">
+              Changes that you save in the page appear here, and you can undo them.
             </Empty>
           ) : (
             all.map((version) => (
