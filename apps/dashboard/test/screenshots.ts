@@ -108,7 +108,10 @@ async function picturePasskeys(colorScheme: "light" | "dark"): Promise<void> {
 }
 
 async function take(page: Page, name: string): Promise<void> {
-  await page.getByText(/^(?:Loading|Reading|Checking)…/).first().waitFor({ state: "hidden" });
+  await page
+    .getByText(/^(?:Loading|Reading|Checking)…/)
+    .first()
+    .waitFor({ state: "hidden" });
   // A third of what the same picture is as a PNG.
   const browserSide = await page.context().newCDPSession(page);
   const { data } = await browserSide.send("Page.captureScreenshot", { format: "webp", quality: 82 });

@@ -168,11 +168,11 @@ export function chatCases(scene: () => Scene): void {
       const box = page.getByRole("textbox", { name: "Message" });
       await box.fill("never answer this one");
       await box.press("Enter");
-      await page.getByRole("listitem").getByText("answering").waitFor();
+      await page.getByRole("list", { name: "Messages" }).getByText("answering").waitFor();
       await page.getByRole("button", { name: "Stop" }).click();
       await page.getByText("TURN_CANCELLED").waitFor();
       await page.getByRole("button", { name: "Send", exact: true }).waitFor();
-      expect(await page.getByRole("listitem").getByText("answering").count()).toBe(0);
+      await expect.poll(() => page.getByText("answering", { exact: true }).count()).toBe(0);
       person.expectCalm();
     });
 

@@ -61,7 +61,7 @@ export function restartCases(scene: () => Scene): void {
       const box = page.getByRole("textbox", { name: "Message" });
       await box.fill("never answer this either");
       await box.press("Enter");
-      await page.getByRole("listitem").getByText("answering").waitFor();
+      await page.getByRole("list", { name: "Messages" }).getByText("answering").waitFor();
       await house.kill();
       // What comes back is another version, with another page.
       await page.route(`${house.url}/`, (route) =>
@@ -73,7 +73,7 @@ export function restartCases(scene: () => Scene): void {
       // What was being answered died with the service.
       await page.getByText("TURN_INTERRUPTED").waitFor();
       await page.getByRole("list", { name: "Messages" }).getByText("never answer this either").waitFor();
-      expect(await page.getByRole("listitem").getByText("answering").count()).toBe(0);
+      await expect.poll(() => page.getByText("answering", { exact: true }).count()).toBe(0);
       await box.fill("are you there?");
       await box.press("Enter");
       await page.getByRole("list", { name: "Messages" }).getByText("You said: are you there?").waitFor();

@@ -11,10 +11,10 @@ export function workCases(scene: () => Scene): void {
       await person.go("procedures", "Procedures");
       await page.getByText("old-draft").waitFor();
       await page.getByRole("link", { name: "site-release" }).first().click();
-      await page.getByLabel("Payload (JSON, optional)").fill("{ not json");
+      await page.getByLabel("Payload (JSON, optional)", { exact: true }).fill("{ not json");
       await page.getByRole("button", { name: "Run", exact: true }).click();
       await page.getByText("BAD_JSON").waitFor();
-      await page.getByLabel("Payload (JSON, optional)").fill('{"branch":"main"}');
+      await page.getByLabel("Payload (JSON, optional)", { exact: true }).fill('{"branch":"main"}');
       await page.getByRole("button", { name: "Run", exact: true }).click();
 
       await page.getByRole("heading", { level: 1, name: /Run #\d+ of site-release/ }).waitFor();
