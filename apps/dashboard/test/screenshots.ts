@@ -18,7 +18,6 @@ import { VIEWS } from "./house/views.ts";
 const FOLDER = join(import.meta.dirname, "../../../docs/images/dashboard");
 const DESK = { width: 1080, height: 760 };
 const PHONE = { width: 360, height: 720 };
-const ON_PHONE = new Set(["", "overview", "approvals"]);
 
 const [browser, house] = await Promise.all([launch(), openHouse(seedProcedures)]);
 try {
@@ -28,32 +27,25 @@ try {
   mkdirSync(FOLDER, { recursive: true });
   for (const colorScheme of ["light", "dark"] as const) {
     await picturePasskeys(colorScheme);
-    await pictures(`${colorScheme}`, { colorScheme, viewport: DESK }, () => true);
-    await pictures(`phone-${colorScheme}`, { colorScheme, viewport: PHONE, deviceScaleFactor: 2 }, (view) =>
-      ON_PHONE.has(view),
-    );
+    await pictures(colorScheme, { colorScheme, viewport: DESK });
+    await pictures(`phone-${colorScheme}`, { colorScheme, viewport: PHONE, deviceScaleFactor: 2 });
   }
 } finally {
   await browser.close();
   await house[Symbol.asyncDispose]();
 }
 
-async function pictures(
-  suffix: string,
-  options: BrowserContextOptions,
-  isWanted: (view: string) => boolean,
-): Promise<void> {
+async function pictures(suffix: string, options: BrowserContextOptions): Promise<void> {
   await using person = await signedIn(browser, house, { reducedMotion: "reduce", ...options });
   await person.context.route("**/api/status", withBusyHour);
-  for (const { view, heading } of VIEWS.filter(({ view }) => isWanted(view))) {
+  for (const { view, heading } of VIEWS) {
     // All of it is one story: it gets the room.
     if (view === "overview" && options.viewport === DESK) await person.page.setViewportSize({ ...DESK, height: 1270 });
     await person.go(view, heading);
     await take(person.page, `${view === "" ? "chats" : view.replace("/", "-")}-${suffix}`);
     await person.page.setViewportSize(options.viewport ?? DESK);
   }
-  if (isWanted("run")) await takeDetails(person, suffix);
-  else await takeConversation(person, suffix);
+  await takeDetails(person, suffix);
 }
 
 /** The views that one comes to from a list: a run that waits, a conversation, a message that was not delivered. */
