@@ -1,4 +1,4 @@
-/** The text of a procedure while somebody writes it, in its source and in a form at once: the service keeps the two together. */
+/** The unsaved text of a procedure, edited as source and as a form; the service converts between the two. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../../api/api-error.ts";
 import { path } from "../../api/client.ts";
@@ -9,7 +9,7 @@ import type { FormEdit, SopDraft, SopEdit, SopSource, SopText } from "./shapes.t
 
 export interface Draft {
   readonly text: SopText;
-  /** Of the text as it is now; undefined while it is being checked for the first time. */
+  /** The report on the current text; undefined until its first check ends. */
   readonly report: SopDraft | undefined;
   /** The report is of an older text. */
   readonly isChecking: boolean;

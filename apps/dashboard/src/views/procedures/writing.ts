@@ -1,2 +1,2 @@
-/** Loaded when somebody writes a procedure: the lists do without it. */
+/** The lazy chunk of the procedure editor: the lists do not load it. */
 export { NewProcedure, ProcedureEditor } from "./editor.tsx";

@@ -1,4 +1,4 @@
-/** Loaded when somebody opens the settings: the first view does without them. */
+/** The lazy chunk of the settings: the first view does not load it. */
 export { AllSettings, OneSection } from "./all-settings.tsx";
 export { Changes } from "./changes.tsx";
 export { ChannelSettings, OneChannel } from "./channels.tsx";

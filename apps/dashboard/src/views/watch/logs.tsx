@@ -32,7 +32,7 @@ const AGAIN_MS = 2_000;
 const MOST_READ = 200;
 /** Older ones go: the page stays quick on a log that never ends. */
 const MOST_SHOWN = 1_000;
-/** A word is looked for once somebody has stopped typing it. */
+/** Delay between the last key press and the search. */
 const SOON_MS = 250;
 
 interface Kept {
