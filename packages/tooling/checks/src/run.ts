@@ -20,6 +20,7 @@ import { moduleState } from "./checks/module-state.ts";
 import { outgoingClient } from "./checks/outgoing-client.ts";
 import { platformWords } from "./checks/platform-words.ts";
 import { random } from "./checks/random.ts";
+import { retiredWords } from "./checks/retired-words.ts";
 import { securityPage } from "./checks/security-page.ts";
 import { testFocus } from "./checks/test-focus.ts";
 import type { Workspace } from "./workspace.ts";
@@ -45,6 +46,7 @@ export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check
   generatedPages(pages),
   docLinks,
   docCommands,
+  retiredWords,
   securityPage,
 ];
 
