@@ -16,6 +16,7 @@ import { type ComponentChildren, h } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
 import { segmentsOf } from "./segments.ts";
+import { t } from "../texts/texts.ts";
 
 export function Markdown({ text }: { readonly text: string }) {
   const segments = useMemo(() => segmentsOf(text), [text]);
@@ -87,7 +88,9 @@ function contentOf({ task, blocks }: Item): ComponentChildren {
   const lead = first?.kind === "paragraph" ? inlinesOf(first.inlines) : first && blockOf(first, 0);
   return (
     <>
-      {task !== undefined && <span role="img" aria-label={task === "done" ? "done" : "to do"} class={`box ${task}`} />}
+      {task !== undefined && (
+        <span role="img" aria-label={task === "done" ? t("parts.done") : t("parts.to-do")} class={`box ${task}`} />
+      )}
       {lead}
       {blocksOf(rest)}
     </>
@@ -98,7 +101,7 @@ function tableOf({ rows, align }: Table, key: number): ComponentChildren {
   const [head = [], ...body] = rows;
   const side = (column: number): string | undefined => align[column] && `to-${align[column]}`;
   return (
-    <div key={key} class="md-table" role="region" aria-label="Table" tabIndex={0}>
+    <div key={key} class="md-table" role="region" aria-label={t("parts.table")} tabIndex={0}>
       <table>
         <thead>
           <tr>

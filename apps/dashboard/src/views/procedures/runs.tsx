@@ -62,7 +62,7 @@ export function Runs({ sop }: { readonly sop?: string }) {
           )
         }
       </Shown>
-      <Pager older={page.older} newer={page.newer} what="runs" />
+      <Pager older={page.older} newer={page.newer} label="Pages of runs" />
     </>
   );
 }
