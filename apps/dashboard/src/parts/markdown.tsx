@@ -16,7 +16,7 @@ import { type ComponentChildren, h } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
 import { segmentsOf } from "./segments.ts";
-import { t } from "../texts/texts.ts";
+import { language, t } from "../texts/texts.ts";
 
 export function Markdown({ text }: { readonly text: string }) {
   const segments = useMemo(() => segmentsOf(text), [text]);
@@ -30,7 +30,7 @@ export function Markdown({ text }: { readonly text: string }) {
 }
 
 function Segment({ text }: { readonly text: string }) {
-  const drawn = useMemo(() => markdownOf(text), [text]);
+  const drawn = useMemo(() => markdownOf(text), [text, language()]);
   return <>{drawn}</>;
 }
 
@@ -167,7 +167,11 @@ function linkOf({ form, url, target, children }: Link, key: number): ComponentCh
       rel="noopener noreferrer nofollow ugc"
       referrerpolicy="no-referrer"
     >
-      {form === "image" ? `Picture: ${label === "" ? target : label}` : label === "" ? url : inlinesOf(children)}
+      {form === "image"
+        ? t("parts.picture", { label: label === "" ? target : label })
+        : label === ""
+          ? url
+          : inlinesOf(children)}
       {(isDisguised || form === "image") && host !== undefined && ` (${host})`}
     </a>
   );

@@ -5,7 +5,6 @@ import { late } from "../parts/late.tsx";
 import { PASSKEYS } from "../passkeys/passkeys.ts";
 import { Appearance } from "../views/appearance/appearance.tsx";
 import { Approvals } from "../views/approvals/approvals.tsx";
-import { Config } from "../views/config/config.tsx";
 import { Events } from "../views/events/events.tsx";
 import { Inbox } from "../views/inbox/inbox.tsx";
 import { Mail } from "../views/inbox/mail.tsx";
@@ -22,9 +21,13 @@ import { Conversation } from "../views/sessions/conversation.tsx";
 import { NewChat } from "../views/sessions/new-chat.tsx";
 import { Home } from "../views/chats/home.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
+import { loadSettingTexts } from "../texts/setting-texts.ts";
 import type { PlainKey } from "../texts/texts.ts";
 
-const settings = () => import("../views/settings/index.ts");
+const settings = async () => {
+  const [views] = await Promise.all([import("../views/settings/index.ts"), loadSettingTexts()]);
+  return views;
+};
 const Setup = late(async () => (await settings()).Setup);
 const ModelSettings = late(async () => (await settings()).ModelSettings);
 const ChannelSettings = late(async () => (await settings()).ChannelSettings);
@@ -38,6 +41,10 @@ const watch = () => import("../views/watch/index.ts");
 const Usage = late(async () => (await watch()).Usage);
 const Logs = late(async () => (await watch()).Logs);
 const Doctor = late(async () => (await watch()).Doctor);
+const Config = late(async () => {
+  const [{ Config: View }] = await Promise.all([import("../views/config/config.tsx"), loadSettingTexts()]);
+  return View;
+});
 const writing = () => import("../views/procedures/writing.ts");
 const NewProcedure = late(async () => (await writing()).NewProcedure);
 const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);

@@ -33,6 +33,8 @@ test.each([
   [`<p>Nothing is here</p>`, `"Nothing is here"`],
   [`<p>\n  Reads <code>svc status</code>\n</p>`, `"Reads"`],
   [`<p>{"Sent."}</p>`, `"Sent."`],
+  [`<p>{isOn ? "on" : undefined}</p>`, `"on"`],
+  [`<p>{isOn && \`Since: \${when}\`}</p>`, `"Since:"`],
   [`<button aria-label="Close" />`, `"Close"`],
   [`<button title={isOn ? "Turn off" : t("a.title")} />`, `"Turn off"`],
   [`<input placeholder={\`Search in \${name}\`} />`, `"Search in"`],
@@ -87,4 +89,16 @@ test("a key that nothing uses; a beginning uses all that go on from it", () => {
   const texts = { en: more(en), de: more(de), zh: more(zh) };
   expect(page("", texts)).toEqual(["texts/en.ts:2 Nothing uses word.waiting."]);
   expect(page("const key = `word.${state}`;", texts)).toEqual([]);
+});
+
+test("a key of the config without a label is told, and fails nothing: its feature may be new", () => {
+  const config = "### `gateway.host`\n### `agents.<name>.model`\n";
+  const files = {
+    "apps/dashboard/src/texts/en.ts": "export const en = {} as const;",
+    "docs/reference/config.md": config,
+    "apps/dashboard/src/texts/settings/de.ts": `export const de = { labels: { host: "Adresse" }, help: {} };`,
+  };
+  expect(judge(pageTexts, files)).toEqual([
+    "apps/dashboard/src/texts/settings/de.ts:0 warning: The setting model has no label.",
+  ]);
 });

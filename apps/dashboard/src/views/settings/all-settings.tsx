@@ -8,11 +8,12 @@ import { Shown } from "../../parts/shown.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { ConfigField, Fields } from "./field.tsx";
 import { Problems, SaveBar } from "./save-bar.tsx";
-import { type Field, type SettingsSection, type SettingsState, labelOf, titleOf } from "./shapes.ts";
+import { type Field, type SettingsSection, type SettingsState, titleOf } from "./shapes.ts";
 import { NamedTables } from "./tables.tsx";
 import { type Settings, useSettings } from "./use-settings.ts";
 import { type PlainKey, t } from "../../texts/texts.ts";
 import { ServiceText } from "../../parts/service-text.tsx";
+import { labelOf } from "../../texts/setting-texts.ts";
 
 const GROUPS: readonly (readonly [title: PlainKey, sections: readonly string[]])[] = [
   ["settings.agents-and-models", ["model", "agent", "agents", "prices", "transcription", "tts"]],

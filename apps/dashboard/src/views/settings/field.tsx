@@ -5,9 +5,11 @@ import { Button } from "../../parts/button.tsx";
 import { ServiceText } from "../../parts/service-text.tsx";
 import { useTyped } from "../../state/use-typed.ts";
 import { ListOfTables, NamedTables } from "./tables.tsx";
-import { type Field, keyOf, type Path, type SettingsState, labelOf } from "./shapes.ts";
+import { type Field, keyOf, type Path, type SettingsState } from "./shapes.ts";
 import type { Settings } from "./use-settings.ts";
 import { rich, t } from "../../texts/texts.ts";
+import { HelpText } from "../../parts/service-text.tsx";
+import { labelOf } from "../../texts/setting-texts.ts";
 
 export interface FieldProps {
   readonly settings: Settings;
@@ -85,7 +87,7 @@ function Labelled({ settings, field, path, isChanged, children }: LabelledProps)
         </p>
       ))}
       <p class="hint" id={ids.help}>
-        <ServiceText>{field.description}</ServiceText> {field.restart && t("settings.in-force-after-a-restart")}
+        <HelpText>{field.description}</HelpText> {field.restart && t("settings.in-force-after-a-restart")}
       </p>
     </div>
   );

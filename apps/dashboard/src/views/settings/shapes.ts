@@ -1,4 +1,5 @@
 /** Settings as the service tells them, and edits as it takes them. */
+import { labelOf } from "../../texts/setting-texts.ts";
 import { isMessage, t } from "../../texts/texts.ts";
 
 export type Path = readonly (string | number)[];
@@ -124,16 +125,6 @@ export function valueAt(values: unknown, path: Path): unknown {
     value = (value as Record<string | number, unknown>)[name];
   }
   return value;
-}
-
-/** `max_parallel_turns` → `Max parallel turns`, or what the page calls it. */
-export function labelOf(name: string): string {
-  const key = `field.${name}`;
-  if (isMessage(key)) return t(key);
-  const text = name
-    .replaceAll("_", " ")
-    .replace(/\b(?:url|api|id|ip|otel|imap|smtp|tls)\b/g, (word) => word.toUpperCase());
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function titleOf({ name, title, path }: SettingsSection): string {

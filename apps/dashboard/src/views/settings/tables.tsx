@@ -3,9 +3,10 @@ import { useId, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Name } from "../../parts/name.tsx";
 import { ConfigField, type FieldProps, Fields } from "./field.tsx";
-import { type Field, type Path, labelOf } from "./shapes.ts";
+import { type Field, type Path } from "./shapes.ts";
 import { t } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
+import { HelpText } from "../../parts/service-text.tsx";
+import { labelOf } from "../../texts/setting-texts.ts";
 
 interface ItemProps extends Omit<FieldProps, "field"> {
   readonly item: Field;
@@ -75,7 +76,7 @@ export function ListOfTables({ settings, state, path, item, field }: ItemProps) 
       <legend>{title}</legend>
       {field?.description !== undefined && (
         <p class="hint">
-          <ServiceText>{field.description}</ServiceText>
+          <HelpText>{field.description}</HelpText>
         </p>
       )}
       {indexes.map((index) => {

@@ -11,6 +11,9 @@ const TEXTS = `${PAGE}texts/`;
 /** The language that the others are translated from. */
 const SOURCE = "en";
 const CATALOGUE = /^apps\/dashboard\/src\/texts\/([a-z]{2}(?:-[a-z]+)?)\.ts$/;
+/** Labels and help of the config's keys, by name and by sentence. */
+const SETTINGS = /^apps\/dashboard\/src\/texts\/settings\//;
+const CONFIG_PAGE = "docs/reference/config.md";
 /** Views that still hold their texts themselves. */
 const UNFINISHED = /^apps\/dashboard\/src\/views\/procedures\//;
 
@@ -20,7 +23,7 @@ export const pageTexts: Check = {
   find(workspace) {
     const sources = workspace.sources((file) => file.startsWith(PAGE));
     const catalogues = sources.flatMap(catalogueOf);
-    const pages = sources.filter(({ file }) => !CATALOGUE.test(file));
+    const pages = sources.filter(({ file }) => !CATALOGUE.test(file) && !SETTINGS.test(file));
     const source = catalogues.find(({ language }) => language === SOURCE);
     if (source === undefined) return [];
     const others = catalogues.filter((one) => one !== source);
@@ -28,6 +31,9 @@ export const pageTexts: Check = {
       ...formsOf(source),
       ...others.flatMap((other) => [...formsOf(other), ...compare(source, other)]),
       ...unused(source, pages),
+      ...sources
+        .filter(({ file }) => SETTINGS.test(file))
+        .flatMap((one) => labelsOf(one, workspace.files.get(CONFIG_PAGE) ?? "")),
       ...pages.filter(({ file }) => !UNFINISHED.test(file)).flatMap(literalsOf),
     ];
   },
@@ -131,6 +137,18 @@ function unused({ file, entries }: Catalogue, pages: readonly Source[]): Finding
     .map(([key, { line }]) => ({ file, line, message: `Nothing uses ${key}.`, fix: "Remove it from every language." }));
 }
 
+/** A feature may come with keys of its own, whose labels are English until somebody translates them: told, no reason to fail. */
+function labelsOf({ file, program }: Source, page: string): Finding[] {
+  const named = new Set<string>();
+  walk(program, (node) => {
+    if (node.type === "Property") named.add(nameOf(node.key));
+  });
+  const keys = new Set([...page.matchAll(/^### `(?:[\w.<>"[\]-]*\.)?(\w+)`$/gm)].map(([, key = ""]) => key));
+  return [...keys]
+    .filter((key) => !named.has(key))
+    .map((key) => ({ file, warning: true, message: `The setting ${key} has no label.`, fix: "Translate it." }));
+}
+
 /** Attributes and properties of components that hold a text for a person. */
 const TEXT_ATTRIBUTES = new Set(
   "aria-label aria-description title placeholder alt label text question action dismiss what hint help writer".split(
@@ -175,12 +193,24 @@ function isShown(node: Node, text: string, parents: readonly Node[]): boolean {
   const element = parents.findLast(({ type }) => type === "JSXElement");
   if (element !== undefined && CODE.has(tagOf(element))) return false;
   if (node.type === "JSXText") return true;
-  const parent = parents.at(-1);
-  const attribute = parent?.type === "JSXExpressionContainer" ? parents.at(-2) : parent;
-  if (attribute?.type === "JSXAttribute") return TEXT_ATTRIBUTES.has(attributeName(attribute)) && !isAddress(text);
-  // `{"text"}` as a child.
-  if (parent?.type === "JSXExpressionContainer") return true;
+  const shownBy = placeOf(node, parents);
+  if (shownBy?.type === "JSXAttribute") return TEXT_ATTRIBUTES.has(attributeName(shownBy)) && !isAddress(text);
+  if (shownBy !== undefined) return true;
   return SENTENCE.test(text) && !text.startsWith("svc ") && !isCode(parents, node);
+}
+
+/** The attribute or element whose value it may be: `title="…"`, `{isOn ? "…" : …}`, `{isOn && "…"}`. */
+function placeOf(node: Node, parents: readonly Node[]): Node | undefined {
+  let child = node;
+  for (const parent of parents.toReversed()) {
+    const isValue =
+      parent.type === "LogicalExpression" ||
+      parent.type === "JSXExpressionContainer" ||
+      (parent.type === "ConditionalExpression" && parent.test !== child);
+    if (!isValue) return parent.type.startsWith("JSX") ? parent : undefined;
+    child = parent;
+  }
+  return undefined;
 }
 
 const tagOf = (node: Node): string =>
