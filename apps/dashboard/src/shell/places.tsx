@@ -38,6 +38,8 @@ const Logs = late(async () => (await watch()).Logs);
 const Doctor = late(async () => (await watch()).Doctor);
 const writing = () => import("../views/procedures/writing.ts");
 const NewProcedure = late(async () => (await writing()).NewProcedure);
+const SopChanges = late(async () => (await writing()).SopChanges);
+const ChangesOfSop = late(async () => (await writing()).ChangesOfSop);
 const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);
 
 export interface View {
@@ -83,6 +85,13 @@ export const PLACES: readonly Place[] = [
     views: [
       { view: "procedures", label: "Procedures", List: Procedures, Detail: Procedure },
       { view: "calendar", label: "Calendar", List: Calendar },
+      {
+        view: "procedure-changes",
+        label: "Saved changes",
+        List: SopChanges,
+        Detail: ChangesOfSop,
+        forOperators: true,
+      },
       { view: "new-procedure", List: NewProcedure, forOperators: true },
       { view: "edit-procedure", Detail: ProcedureEditor, forOperators: true },
       { view: "runs", Detail: Run, forOperators: true },

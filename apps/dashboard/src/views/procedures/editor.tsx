@@ -82,7 +82,7 @@ export function NewProcedure() {
             </p>
           )}
           <p class="hint" id={`${field}-help`}>
-            Also the name of its folder in the workspace. You can&apos;t rename it here later.
+            Also the name of its folder in the workspace.
           </p>
         </div>
         <div class="buttons">

@@ -1,4 +1,4 @@
-/** What is done with a procedure as a whole: edited, copied, switched on and off. */
+/** What is done with a procedure as a whole: edited, copied, renamed, switched on and off, deleted. */
 import { useId, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import type { Procedure } from "../../api/governed-shapes.ts";
@@ -15,7 +15,7 @@ export function ProcedureActions({
   readonly procedure: Pick<Procedure, "name" | "enabled">;
 }) {
   const { api, live } = useServices();
-  const [isCopying, setCopying] = useState(false);
+  const [asking, setAsking] = useState<"copy" | "rename" | "delete">();
   const turn = useAction(() =>
     api
       .call(path`/api/sops/${name}`, { method: "PATCH", body: { enabled: !enabled } })
@@ -27,49 +27,121 @@ export function ProcedureActions({
         <a class="button" href={hrefOf("edit-procedure", name)}>
           Edit
         </a>
-        <Button onPress={() => setCopying(true)}>Duplicate</Button>
+        <Button onPress={() => setAsking("copy")}>Duplicate</Button>
+        <Button onPress={() => setAsking("rename")}>Rename</Button>
         <Button kind={enabled ? "plain" : "main"} busy={turn.isRunning} onPress={() => void turn.run()}>
           {enabled ? "Disable" : "Enable"}
         </Button>
+        <Button onPress={() => setAsking("delete")}>Delete</Button>
+        <a class="button" href={hrefOf("procedure-changes", name)}>
+          Saved changes
+        </a>
       </div>
       <Problem error={turn.error} />
-      {isCopying && <CopyDialog name={name} onClose={() => setCopying(false)} />}
+      {asking === "copy" && <CopyDialog name={name} onClose={() => setAsking(undefined)} />}
+      {asking === "rename" && <RenameDialog name={name} onClose={() => setAsking(undefined)} />}
+      {asking === "delete" && <DeleteDialog name={name} onClose={() => setAsking(undefined)} />}
     </>
   );
 }
 
-function CopyDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+const CopyDialog = ({ name, onClose }: DialogProps) => (
+  <NameDialog
+    title="Duplicate this procedure?"
+    action="Duplicate"
+    hint="The copy is disabled until you enable it."
+    label="Name of the copy"
+    first={`${name.slice(0, 59)}-copy`}
+    path={path`/api/sops/${name}/copies`}
+    view="edit-procedure"
+    onClose={onClose}
+  />
+);
+
+const RenameDialog = ({ name, onClose }: DialogProps) => (
+  <NameDialog
+    title="Rename this procedure?"
+    action="Rename"
+    hint="Its runs keep the name that they began with."
+    label="New name"
+    first={name}
+    path={path`/api/sops/${name}/rename`}
+    view="procedures"
+    onClose={onClose}
+  />
+);
+
+interface DialogProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+interface NameDialogProps {
+  readonly title: string;
+  readonly action: string;
+  readonly hint: string;
+  readonly label: string;
+  readonly first: string;
+  /** Takes `{"name"}`. */
+  readonly path: string;
+  /** Shown with the new name then. */
+  readonly view: string;
+  readonly onClose: () => void;
+}
+
+function NameDialog({ title, action, hint, label, first, path: to, view, onClose }: NameDialogProps) {
   const { api, live } = useServices();
-  const [copy, setCopy] = useState(`${name.slice(0, 59)}-copy`);
+  const [text, setText] = useState(first);
   const field = useId();
-  const act = useAction(() =>
-    api.call(path`/api/sops/${name}/copies`, { method: "POST", body: { name: copy.trim() } }),
-  );
+  const name = text.trim();
+  const act = useAction(() => api.call(to, { method: "POST", body: { name } }));
   const confirm = async (): Promise<void> => {
     if (!(await act.run())) return;
     live.markStale(["procedures"]);
-    location.hash = hrefOf("edit-procedure", copy.trim());
+    location.hash = hrefOf(view, name);
   };
   return (
     <Dialog
-      title="Duplicate this procedure?"
-      action="Duplicate"
+      title={title}
+      action={action}
       kind="main"
       busy={act.isRunning}
       error={act.error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      <p class="hint">The copy is disabled until you enable it.</p>
-      <label for={field}>Name of the copy</label>
+      <p class="hint">{hint}</p>
+      <label for={field}>{label}</label>
       <input
         id={field}
-        value={copy}
+        value={text}
         maxLength={64}
         spellcheck={false}
-        onInput={({ currentTarget }) => setCopy(currentTarget.value)}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => event.key === "Enter" && !event.isComposing && void confirm()}
       />
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ name, onClose }: DialogProps) {
+  const { api, live } = useServices();
+  const act = useAction(() => api.call(path`/api/sops/${name}`, { method: "DELETE" }));
+  const confirm = async (): Promise<void> => {
+    if (!(await act.run())) return;
+    location.hash = hrefOf("procedure-changes");
+    live.markStale(["procedures"]);
+  };
+  return (
+    <Dialog
+      title={`Delete ${name}?`}
+      action="Delete"
+      busy={act.isRunning}
+      error={act.error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <p class="hint">Runs that have begun go on. You can undo the deletion under Saved changes.</p>
     </Dialog>
   );
 }

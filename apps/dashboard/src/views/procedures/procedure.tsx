@@ -51,9 +51,14 @@ function Wrong({ name, problem }: { readonly name: string; readonly problem: str
         Its files are wrong, so it is not loaded. <Name>{problem}</Name>
       </p>
       {mayOperate && (
-        <a class="button" href={hrefOf("edit-procedure", name)}>
-          Correct them
-        </a>
+        <div class="buttons">
+          <a class="button" href={hrefOf("edit-procedure", name)}>
+            Correct them
+          </a>
+          <a class="button" href={hrefOf("procedure-changes", name)}>
+            Saved changes
+          </a>
+        </div>
       )}
     </div>
   );
