@@ -3,10 +3,10 @@
  * else is no table for a screen reader any more.
  */
 import type { ComponentChildren, Key } from "preact";
-import { isMessage, t } from "../texts/texts.ts";
+import { type PlainKey, t } from "../texts/texts.ts";
 
 export interface Column<Row> {
-  readonly label: string;
+  readonly label: PlainKey;
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers and times: as wide as they are. */
   readonly narrow?: boolean;
@@ -21,7 +21,7 @@ interface Props<Row> {
 }
 
 export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
-  const labels = columns.map((column) => (isMessage(column.label) ? t(column.label) : column.label));
+  const labels = columns.map(({ label: column }) => t(column));
   return (
     <table role="table" aria-label={label}>
       <thead role="rowgroup">

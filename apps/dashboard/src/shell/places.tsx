@@ -24,29 +24,31 @@ import { Shortcuts } from "./shortcuts.tsx";
 import { loadSettingTexts } from "../texts/setting-texts.ts";
 import type { PlainKey } from "../texts/texts.ts";
 
-const settings = async () => {
-  const [views] = await Promise.all([import("../views/settings/index.ts"), loadSettingTexts()]);
-  return views;
-};
-const Setup = late(async () => (await settings()).Setup);
-const ModelSettings = late(async () => (await settings()).ModelSettings);
-const ChannelSettings = late(async () => (await settings()).ChannelSettings);
-const OneChannel = late(async () => (await settings()).OneChannel);
-const AllSettings = late(async () => (await settings()).AllSettings);
-const OneSection = late(async () => (await settings()).OneSection);
-const Changes = late(async () => (await settings()).Changes);
+/** One whose forms call the keys of the config by their names. */
+const withSettingTexts: typeof late = (load) =>
+  late(async () => {
+    const [view] = await Promise.all([load(), loadSettingTexts()]);
+    return view;
+  });
+const settings = () => import("../views/settings/index.ts");
+const Setup = withSettingTexts(async () => (await settings()).Setup);
+const ModelSettings = withSettingTexts(async () => (await settings()).ModelSettings);
+const ChannelSettings = withSettingTexts(async () => (await settings()).ChannelSettings);
+const OneChannel = withSettingTexts(async () => (await settings()).OneChannel);
+const AllSettings = withSettingTexts(async () => (await settings()).AllSettings);
+const OneSection = withSettingTexts(async () => (await settings()).OneSection);
+const Changes = withSettingTexts(async () => (await settings()).Changes);
 
 const Hardware = late(async () => (await import("../views/hardware/hardware.tsx")).Hardware);
 const watch = () => import("../views/watch/index.ts");
 const Usage = late(async () => (await watch()).Usage);
 const Logs = late(async () => (await watch()).Logs);
 const Doctor = late(async () => (await watch()).Doctor);
-const Config = late(async () => {
-  const [{ Config: View }] = await Promise.all([import("../views/config/config.tsx"), loadSettingTexts()]);
-  return View;
-});
+const Config = withSettingTexts(async () => (await import("../views/config/config.tsx")).Config);
 const writing = () => import("../views/procedures/writing.ts");
 const NewProcedure = late(async () => (await writing()).NewProcedure);
+const SopChanges = late(async () => (await writing()).SopChanges);
+const ChangesOfSop = late(async () => (await writing()).ChangesOfSop);
 const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);
 
 export interface View {
@@ -92,6 +94,13 @@ export const PLACES: readonly Place[] = [
     views: [
       { view: "procedures", label: "common.procedures", List: Procedures, Detail: Procedure },
       { view: "calendar", label: "shell.calendar", List: Calendar },
+      {
+        view: "procedure-changes",
+        label: "shell.saved-changes",
+        List: SopChanges,
+        Detail: ChangesOfSop,
+        forOperators: true,
+      },
       { view: "new-procedure", List: NewProcedure, forOperators: true },
       { view: "edit-procedure", Detail: ProcedureEditor, forOperators: true },
       { view: "runs", Detail: Run, forOperators: true },

@@ -1,11 +1,5 @@
-/** Words and numbers of the service as people read them. */
+/** Numbers of the service as people read them. */
 import { number, t } from "../texts/texts.ts";
-
-/** `waiting_approval` → `waiting approval`. */
-export const plain = (word: string): string => word.replaceAll(/[_-]/g, " ");
-
-/** `1 run`, `2 runs`. */
-export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
 const UNITS = ["unit.b", "unit.kb", "unit.mb", "unit.gb"] as const;
 

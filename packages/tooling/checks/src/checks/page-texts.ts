@@ -14,8 +14,6 @@ const CATALOGUE = /^apps\/dashboard\/src\/texts\/([a-z]{2}(?:-[a-z]+)?)\.ts$/;
 /** Labels and help of the config's keys, by name and by sentence. */
 const SETTINGS = /^apps\/dashboard\/src\/texts\/settings\//;
 const CONFIG_PAGE = "docs/reference/config.md";
-/** Views that still hold their texts themselves. */
-const UNFINISHED = /^apps\/dashboard\/src\/views\/procedures\//;
 
 export const pageTexts: Check = {
   id: "page-texts",
@@ -34,7 +32,7 @@ export const pageTexts: Check = {
       ...sources
         .filter(({ file }) => SETTINGS.test(file))
         .flatMap((one) => labelsOf(one, workspace.files.get(CONFIG_PAGE) ?? "")),
-      ...pages.filter(({ file }) => !UNFINISHED.test(file)).flatMap(literalsOf),
+      ...pages.flatMap(literalsOf),
     ];
   },
 };
