@@ -120,7 +120,7 @@ export function procedureCases(scene: () => Scene): void {
       await deletion.getByRole("button", { name: /^Undo change/ }).click();
       await dialog.getByText(`description = '${ATTACK}'`).waitFor();
       await dialog.getByRole("button", { name: "Undo" }).click();
-      await page.getByText(`new-${name} change undone`).waitFor();
+      await expect.poll(() => page.getByText(`new-${name} change undone`).count()).toBe(1);
 
       await person.go(`procedure-changes/new-${name}`, "Saved changes");
       const renaming = page.locator("details").filter({ hasText: `${name} → new-${name}` });
