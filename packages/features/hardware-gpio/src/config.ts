@@ -38,7 +38,19 @@ export const hardwareConfig = v.strictObject({
     v.pipe(
       v.string(),
       v.regex(/^(?:[\w.-]+|\[[0-9a-f:]+\]):\d{1,5}$/i, "a host and a port, such as 127.0.0.1:3333"),
-      v.description("GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs."),
+      v.description(
+        "GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs. Default: svc starts OpenOCD, if it is " +
+          "installed, for each reading.",
+      ),
+    ),
+  ),
+  openocd_script: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,200}$/u, "a path without blanks, such as board/st_nucleo_f4.cfg"),
+      v.description(
+        "Script of OpenOCD for the adapter and the board, where no gdb_server is set. Default: board/st_nucleo_f4.cfg.",
+      ),
     ),
   ),
 });
