@@ -16,7 +16,12 @@ beforeEach(needChromium);
 test("a board, its last reading, and a call that a person approved", async () => {
   await using board = await startJsonBoard();
   await using model = await fakeModelServer({
-    script: [{ calls: [{ name: "gpio_write", input: { pin: 13, value: 1 } }] }, { text: "It is on." }],
+    script: [
+      { calls: [{ name: "gpio_write", input: { pin: 13, value: 1 } }] },
+      { text: "It is on." },
+      { calls: [{ name: "gpio_read", input: { pin: 7 } }] },
+      { text: "It does not answer." },
+    ],
   });
   using home = temporaryHome();
   writeFileSync(
@@ -60,6 +65,19 @@ path = "${board.path}"
     const calls = person.page.getByRole("table", { name: "Calls" });
     await calls.getByText("gpio_write", { exact: true }).waitFor();
     expect(await calls.innerText()).toContain("approved");
+    // The next one runs for as long as the board is silent, and fails then.
+    board.mood = "silent";
+    const turn = daemon.request("/webhook", { token, body: { message: "read it" } });
+    const recent = person.page.getByRole("table", { name: "Recent calls" });
+    await recent.getByText("running", { exact: true }).waitFor();
+    expect((await turn).status).toBe(200);
+    await recent.getByText("BOARD_TIMEOUT").waitFor();
+    expect((await recent.getByRole("row").nth(1).innerText()).replaceAll(/\s+/g, " ")).toMatch(
+      /arduino0 gpio_read GPIO 7 failed BOARD_TIMEOUT/,
+    );
+    expect((await recent.getByRole("row").nth(2).innerText()).replaceAll(/\s+/g, " ")).toMatch(
+      /arduino0 gpio_write GPIO 13 HIGH done/,
+    );
     person.expectCalm();
   } finally {
     await browser.close();

@@ -61,7 +61,7 @@ const MOST_READINGS = 32;
 export class BoardRegistry implements Boards {
   readonly #deps: RegistryDeps;
   readonly #aliases: Aliases;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(change: Change) => void>();
   #boards: ReadonlyMap<string, Board> = new Map();
   #isClosed = false;
   #scanning: Promise<Change> | undefined;
@@ -111,7 +111,7 @@ export class BoardRegistry implements Boards {
     this.#keep(readings, { pin, value, by: "written", at: this.#deps.clock.now() });
   }
 
-  onChange(listener: () => void): () => void {
+  onChange(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -192,7 +192,7 @@ export class BoardRegistry implements Boards {
     const kept = new Set([...boards.values()].map(({ connection }) => connection));
     for (const { connection } of before.values()) if (!kept.has(connection)) void connection?.close();
     if (this.#isClosed) await this.close();
-    if (added.length > 0 || removed.length > 0) for (const listener of this.#listeners) listener();
+    if (added.length > 0 || removed.length > 0) for (const listener of this.#listeners) listener({ added, removed });
     return { added, removed };
   }
 

@@ -6,6 +6,7 @@ import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { startJsonBoard } from "@svc/testkit/platforms/json-board";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, expect, test } from "vitest";
+import { CallLog } from "../src/call-log.ts";
 import type { CodeOutput, Dialect } from "../src/dialect/dialect.ts";
 import type { BoardRegistry } from "../src/registry.ts";
 import { toolsOf } from "../src/tools.ts";
@@ -56,7 +57,7 @@ const withCode = Object.assign(await registryOf({ boards: [{ board: "esp32", pat
 } as Pick<BoardRegistry, "command">);
 
 const tool = (name: string, boards: BoardRegistry) =>
-  toolsOf(boards, flashWith(boards)).find((one) => one.name === name)!;
+  toolsOf(boards, flashWith(boards), new CallLog(fakeClock())).find((one) => one.name === name)!;
 const badDevices = [{ device: "../x" }, { device: "" }];
 const badFiles = [{ file: "../boot.py" }, { file: "/a" }, { file: "a'b" }, { file: "a\nb" }, { file: "" }];
 

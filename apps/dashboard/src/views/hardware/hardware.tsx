@@ -90,8 +90,38 @@ const DEEDS: readonly Column<Deed>[] = [
   { label: "By", cell: ({ by }) => <Name>{by}</Name> },
 ];
 
+interface Call {
+  readonly n: number;
+  readonly at: string;
+  readonly device: string;
+  readonly tool: string;
+  readonly call: string;
+  readonly state: "running" | "done" | "failed";
+  readonly code: string | null;
+}
+
+const CALLS: readonly Column<Call>[] = [
+  { label: "When", cell: ({ at }) => <Ago at={at} />, narrow: true },
+  { label: "Board", cell: ({ device }) => <Name>{device}</Name>, narrow: true },
+  { label: "Tool", cell: ({ tool }) => <code>{tool}</code>, narrow: true },
+  { label: "Call", cell: ({ call }) => <Name>{call}</Name> },
+  {
+    label: "State",
+    cell: ({ state, code }) => (
+      <>
+        <Badge state={state} busy={state === "running"} />
+        {code === null ? null : <div class="hint">{code}</div>}
+      </>
+    ),
+    narrow: true,
+  },
+];
+
 export function Hardware() {
-  const boards = useList<{ readonly boards: readonly Board[] }>("/api/hardware/boards", ["hardware", "status"]);
+  const boards = useList<{ readonly boards: readonly Board[]; readonly calls: readonly Call[] }>(
+    "/api/hardware/boards",
+    ["hardware", "status"],
+  );
   const audit = useList<{ readonly entries: readonly AuditEntry[] }>("/api/audit", ["audit"], { limit: 200 });
   return (
     <>
@@ -107,6 +137,19 @@ export function Hardware() {
           )
         }
       </Shown>
+      <Section title="Recent calls">
+        <Shown read={boards}>
+          {({ calls }) =>
+            calls.length === 0 ? (
+              <Empty title="None since svc started.">
+                Calls that run, that are done and that failed are listed here.
+              </Empty>
+            ) : (
+              <Table label="Recent calls" columns={CALLS} rows={calls} keyOf={({ n }) => n} />
+            )
+          }
+        </Shown>
+      </Section>
       <Section title="What agents asked to do with them">
         <Shown read={audit}>
           {({ entries }) => {
