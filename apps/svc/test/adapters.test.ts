@@ -78,9 +78,7 @@ test("without a GDB server and without OpenOCD the command and the tool say what
   expect(info.code).not.toBe(0);
   const read = await runBinary(["tools", "run", "hardware_memory_read", "--input", '{"address":"0x20000000"}'], bare);
   expect(read.code).not.toBe(0);
-  expect(`${read.stdout}${read.stderr}`).toMatch(
-    /TOOL_UNAVAILABLE: No debug probe is configured[^]*Set hardware\.gdb_server/,
-  );
+  expect(`${read.stdout}${read.stderr}`).toMatch(/TOOL_UNAVAILABLE: No device found[^]*Set hardware\.gdb_server/);
 });
 
 test("OpenOCD that is installed is started for a reading, and its failure is told", async () => {
