@@ -62,7 +62,7 @@ path = "${board.path}"
     expect(row).toContain("arduino0");
     expect(row).toContain(board.path);
     expect(row).toContain("JSON lines");
-    const calls = person.page.getByRole("table", { name: "Calls" });
+    const calls = person.page.getByRole("table", { name: "Calls", exact: true });
     await calls.getByText("gpio_write", { exact: true }).waitFor();
     expect(await calls.innerText()).toContain("approved");
     // The next one runs for as long as the board is silent, and fails then.
