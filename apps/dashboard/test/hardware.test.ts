@@ -52,12 +52,18 @@ path = "${board.path}"
   });
   expect(stderr).toBe("");
   expect((await answered).status).toBe(200);
+  board.analog.set(14, 523);
+  const input = ["--input", '{"pin":14,"analog":true}'];
+  expect((await runBinary(["tools", "run", "gpio_read", ...input], { home: home.path, binary })).stdout).toContain(
+    "GPIO 14 reads 523 on arduino0",
+  );
   const browser = await launch();
   try {
     await using person = await signedIn(browser, { url: daemon.url, token, pairingCode: () => daemon.pair() });
     await person.go("hardware", "Hardware");
     const boards = person.page.getByRole("table", { name: "Boards" });
     await boards.getByText("GPIO 13 HIGH, written").waitFor();
+    await boards.getByText("GPIO 14 523, read").waitFor();
     const row = (await boards.innerText()).replaceAll(/\s+/g, " ");
     expect(row).toContain("arduino0");
     expect(row).toContain(board.path);
@@ -75,7 +81,7 @@ path = "${board.path}"
     expect((await recent.getByRole("row").nth(1).innerText()).replaceAll(/\s+/g, " ")).toMatch(
       /arduino0 gpio_read GPIO 7 failed BOARD_TIMEOUT/,
     );
-    expect((await recent.getByRole("row").nth(2).innerText()).replaceAll(/\s+/g, " ")).toMatch(
+    expect((await recent.getByRole("row").nth(3).innerText()).replaceAll(/\s+/g, " ")).toMatch(
       /arduino0 gpio_write GPIO 13 HIGH done/,
     );
     person.expectCalm();

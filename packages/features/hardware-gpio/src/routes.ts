@@ -24,7 +24,8 @@ const BOARD = v.object({
   readings: v.array(
     v.object({
       pin: v.number(),
-      value: v.picklist([0, 1]),
+      value: v.pipe(v.number(), v.description("0 or 1; of an analog pin in the scale of its converter.")),
+      analog: v.boolean(),
       by: v.picklist(["read", "written"]),
       at: v.pipe(v.string(), v.description("ISO 8601.")),
     }),
@@ -173,5 +174,11 @@ const boardJson = ({ usb, readings, isConnected, isConfigured, isBusy, ...board 
   configured: isConfigured,
   busy: isBusy,
   protocol: board.protocol ?? null,
-  readings: readings.map(({ pin, value, by, at }) => ({ pin, value, by, at: new Date(at).toISOString() })),
+  readings: readings.map(({ pin, value, isAnalog, by, at }) => ({
+    pin,
+    value,
+    analog: isAnalog,
+    by,
+    at: new Date(at).toISOString(),
+  })),
 });

@@ -51,16 +51,22 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps, calls: CallLo
   defineTool({
     name: "gpio_read",
     description:
-      "Reads the level of a GPIO pin of a connected board. With pull the pin becomes an input with that resistor; without it an output " +
+      "Reads the level of a GPIO pin of a connected board, or the number of an analog input. With pull the pin becomes an input with that resistor; without it an output " +
       "stays one. A board with MicroPython stops the program that it runs.",
     input: v.strictObject({
       device,
       pin,
       pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Resistor of the input."))),
+      analog: v.optional(v.pipe(v.boolean(), v.description("true: read the number of an analog input.")), false),
     }),
     approval: "auto",
-    async run({ device, pin, pull }, { signal }) {
+    async run({ device, pin, pull, analog }, { signal }) {
+      if (analog && pull) throw new SvcError("TOOL_BAD_INPUT", "An analog input has no resistor; leave pull out.");
       const alias = await locate(registry, device);
+      if (analog) {
+        const call = { device: alias, tool: "gpio_read", call: `analog GPIO ${pin}` };
+        return `GPIO ${pin} reads ${await calls.run(call, () => registry.readAnalog(alias, pin, signal))} on ${alias}`;
+      }
       const call = { device: alias, tool: "gpio_read", call: `GPIO ${pin}` };
       const value = await calls.run(call, () => registry.readPin(alias, pin, { pull, signal }));
       return `GPIO ${pin} is ${levelOf(value)} (${value}) on ${alias}`;

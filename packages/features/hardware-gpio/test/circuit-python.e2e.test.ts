@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { PIN_READERS, PIN_WRITERS } from "../src/dialect/micropython-pins.ts";
+import { ANALOG_READERS, PIN_READERS, PIN_WRITERS } from "../src/dialect/micropython-pins.ts";
 
 const MODULES = {
   digitalio: `
@@ -42,6 +42,14 @@ class DigitalInOut:
             raise AttributeError('Cannot set value when direction is input.')
         self.level = level
 `,
+  analogio: `
+from digitalio import DigitalInOut
+class AnalogIn(DigitalInOut):
+    @property
+    def value(self):
+        self._check()
+        return 31000
+`,
   microcontroller: "class pin:\n    GPIO25 = 'GPIO25'\n    GPIO4 = 'GPIO4'\n",
   board: "D13 = 'PA17'\n",
 };
@@ -64,6 +72,8 @@ test("pins are written, keep their level, and become inputs", (context) => {
   const steps = [write(25, 1), read(25), write(25, 0), read(25), read(25, "'up'"), read(25, "'down'"), write(25, 1)];
   expect(run(...steps)).toBe("done\n1\ndone\n0\n1\n0\ndone");
   expect(run(write(13, 1), read(13), read(4))).toBe("done\n1\n0");
+  const analog = `${ANALOG_READERS.circuitPython}\n_svc_analog(4)`;
+  expect(run(write(4, 1), analog, analog, read(4))).toBe("done\n31000\n31000\n0");
   expect(run(read(99))).toBe("ValueError: no pin 99");
   expect(run("import digitalio", "held = digitalio.DigitalInOut('GPIO4')", write(4, 1))).toBe(
     "ValueError: GPIO4 in use",

@@ -20,6 +20,7 @@ const interpreter: Dialect = {
   isSettled: true,
   describe: async () => null,
   readPin: async () => 1,
+  readAnalog: async () => 7,
   writePin: async () => {},
   code: {
     async run(code, { signal }) {
@@ -66,7 +67,11 @@ toolConformance(tool("gpio_write", registry), {
   badInputs: [{ pin: 2 }, { pin: 256, value: 1 }, { pin: -1, value: 1 }, { pin: 1.5, value: 1 }, { pin: 2, value: 2 }],
   refused: [{ input: { pin: 99, value: 1 }, code: "BOARD_FAILED" }],
 });
-toolConformance(tool("gpio_read", registry), { input: { pin: 2 }, badInputs: [{ pin: 2, pull: "sideways" }] });
+toolConformance(tool("gpio_read", registry), {
+  input: { pin: 2 },
+  badInputs: [{ pin: 2, pull: "sideways" }],
+  refused: [{ input: { pin: 2, pull: "up", analog: true }, code: "TOOL_BAD_INPUT" }],
+});
 toolConformance(tool("device_exec", withCode), {
   input: { code: "print(42)" },
   badInputs: [{ code: "" }, { code: "x", timeout_secs: 61 }, ...badDevices.map((bad) => ({ ...bad, code: "x" }))],

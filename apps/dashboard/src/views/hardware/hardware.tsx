@@ -12,7 +12,8 @@ import { useList } from "../../state/use-reader.ts";
 
 interface Reading {
   readonly pin: number;
-  readonly value: 0 | 1;
+  readonly value: number;
+  readonly analog: boolean;
   readonly by: "read" | "written";
   readonly at: string;
 }
@@ -62,9 +63,9 @@ const COLUMNS: readonly Column<Board>[] = [
     cell: ({ readings }) =>
       readings.length === 0
         ? "none"
-        : readings.slice(0, 8).map(({ pin, value, by, at }) => (
+        : readings.slice(0, 8).map(({ pin, value, analog, by, at }) => (
             <div key={pin}>
-              GPIO {pin} {value === 1 ? "HIGH" : "LOW"}, {by} <Ago at={at} />
+              GPIO {pin} {analog ? value : value === 1 ? "HIGH" : "LOW"}, {by} <Ago at={at} />
             </div>
           )),
   },

@@ -1,4 +1,7 @@
-/** Code that runs on a board, for its pins: each text defines `_svc_read(n, pull)` or `_svc_write(n, value)`, which prints its answer. */
+/**
+ * Code that runs on a board, for its pins: each text defines `_svc_read(n, pull)`, `_svc_write(n, value)` or `_svc_analog(n)`, which
+ * prints its answer.
+ */
 
 export interface PinFunctions {
   readonly machine: string;
@@ -31,6 +34,15 @@ const WRITE_MACHINE_PIN = `def _svc_write(n, value):
     else:
         Pin(n, Pin.OUT).value(value)
     print('done')`;
+
+const READ_MACHINE_ANALOG = `def _svc_analog(n):
+    try:
+        from machine import ADC, Pin
+    except ImportError:
+        import microbit
+        print(getattr(microbit, 'pin%d' % n).read_analog())
+        return
+    print(ADC(Pin(n)).read_u16())`;
 
 /**
  * CircuitPython has no pins by number: they are attributes of modules, by their names on the chip or on the board. A pin that is in use is
@@ -80,3 +92,19 @@ def _svc_write(n, value):
 
 export const PIN_READERS: PinFunctions = { machine: READ_MACHINE_PIN, circuitPython: READ_CIRCUIT_PYTHON_PIN };
 export const PIN_WRITERS: PinFunctions = { machine: WRITE_MACHINE_PIN, circuitPython: WRITE_CIRCUIT_PYTHON_PIN };
+
+const READ_CIRCUIT_PYTHON_ANALOG = `${CIRCUIT_PYTHON_PINS}
+def _svc_analog(n):
+    import analogio
+    if n in _svc_pins:
+        _svc_pins.pop(n).deinit()
+    p = analogio.AnalogIn(_svc_pin(n))
+    try:
+        print(p.value)
+    finally:
+        p.deinit()`;
+
+export const ANALOG_READERS: PinFunctions = {
+  machine: READ_MACHINE_ANALOG,
+  circuitPython: READ_CIRCUIT_PYTHON_ANALOG,
+};

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { type Link, type Parse, withTimeout } from "../link/link.ts";
 import type { CodeOutput, CodeRunner, Dialect, RunCodeOptions } from "./dialect.ts";
 import { printable } from "./json-lines.ts";
-import { PIN_READERS, PIN_WRITERS, type PinFunctions } from "./micropython-pins.ts";
+import { ANALOG_READERS, PIN_READERS, PIN_WRITERS, type PinFunctions } from "./micropython-pins.ts";
 
 const CTRL_A = "\x01";
 const CTRL_B = "\x02";
@@ -70,6 +70,12 @@ class MicroPython implements Dialect {
     if (printed === "1") return 1;
     if (printed === "0") return 0;
     throw new SvcError("BOARD_FAILED", `${this.#what} told no level of pin ${pin}.`);
+  }
+
+  async readAnalog(pin: number, signal: AbortSignal): Promise<number> {
+    const value = Number(await this.#runPin(ANALOG_READERS, `_svc_analog(${pin})`, pin, signal));
+    if (Number.isFinite(value)) return value;
+    throw new SvcError("BOARD_FAILED", `${this.#what} told no number of pin ${pin}.`);
   }
 
   async writePin(pin: number, value: Level, signal: AbortSignal): Promise<void> {
