@@ -1,5 +1,5 @@
 // OpenOCD is started for a reading and is gone after it: when it works, ends, hangs, or is called off. The real program without an adapter
-// says what it says, and nothing of it stays.
+// says what it says, and nothing of it stays; with a simulated one it reads the chip.
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { requireReal } from "@svc/testkit/require-real";
 import { temporaryHome } from "@svc/testkit/temporary-home";
@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startOpenOcd } from "../src/openocd.ts";
 import { probeFor } from "./feature.ts";
+import { nucleoMemory } from "./gdb-server.ts";
+import { startJtagChip } from "./jtag-chip.ts";
 
 const INPUT = { address: 0x2000_0000, length: 16, board: "nucleo-f401re" };
 
@@ -98,10 +100,42 @@ test("a program that can't be started is told", async () => {
   });
 });
 
+const ABSENT = { name: "openocd", tier: "B", reason: "not on PATH; apt-get install openocd" } as const;
+
+test("the real program reads a chip at the wires of an adapter, and writes nothing", async (context) => {
+  const program = await findProgram("openocd");
+  if (program === undefined) requireReal(context, ABSENT);
+  const memory = nucleoMemory();
+  await using chip = await startJtagChip(memory);
+  const home = temporaryHome();
+  onTestFinished(() => home.remove());
+  const script = join(home.path, "chip.cfg");
+  writeFileSync(
+    script,
+    `adapter driver remote_bitbang
+remote_bitbang host 127.0.0.1
+remote_bitbang port ${chip.port}
+transport select jtag
+jtag newtap chip cpu -irlen 4 -expected-id 0x4ba00477
+dap create chip.dap -chain-position chip.cpu
+target create chip.memory mem_ap -dap chip.dap -ap-num 0 -gdb-port [string trim [gdb_port]]
+`,
+  );
+  const probe = probeFor({ program, script });
+  const read = (await probe.read({ address: 0x2000_0101, length: 40 })) as { chip: string; bytes: string };
+  expect(read.chip).toBe("STM32F401RE");
+  const hex = read.bytes.replaceAll(/0x[\da-f]{8}: |\s/g, "");
+  expect(hex).toBe(Buffer.from(memory.get(0x2000_0000)!.subarray(0x101, 0x129)).toString("hex"));
+  expect(await probe.chip.read(undefined, new AbortController().signal)).toMatchObject({
+    isIdentified: true,
+    memory: [{ name: "flash", bytes: 524_288, isLive: true }, { name: "RAM" }],
+  });
+  expect(chip.writes).toEqual([]);
+});
+
 test("the real program without an adapter", async (context) => {
   const program = await findProgram("openocd");
-  if (program === undefined)
-    requireReal(context, { name: "openocd", tier: "B", reason: "not on PATH; apt-get install openocd" });
+  if (program === undefined) requireReal(context, ABSENT);
   const failed = await failureOf(probeFor({ program, script: "board/st_nucleo_f4.cfg" }).read(INPUT));
   expect(failed).toMatchObject({
     code: "REMOTE_UNREACHABLE",
