@@ -1,5 +1,5 @@
 /** The section of the config, and the two ways to write a key: 64 hexadecimal digits, or bech32 (`npub1…`, `nsec1…`). */
-import { allowlist, channelKeys, secret } from "@svc/contract";
+import { channelKeys, secret } from "@svc/contract";
 import { bech32 } from "@scure/base";
 import * as v from "valibot";
 
@@ -9,18 +9,17 @@ export const CHANNEL = "relaynet";
 const MAX_RELAYS = 20;
 const MAX_URL_CHARS = 512;
 
-/** An account as people see it in their apps. Entries that are no public key stay as they are. */
-const account = v.transform((entry: string) => npubIn(entry) ?? entry.trim());
+/** As people see it in their apps, however it is written. */
+const npubOr = (text: string): string => npubIn(text) ?? text.trim();
 
-const accounts = v.transform((entries: string[]) => entries.map((entry) => npubIn(entry) ?? entry.trim()));
-
-const publicKeyOr = (words: readonly string[]) =>
+const publicKey = (others: readonly string[] = []) =>
   v.pipe(
     v.string(),
     v.check(
-      (text) => words.includes(text.trim()) || npubIn(text) !== undefined,
+      (text) => others.includes(text.trim()) || npubIn(text) !== undefined,
       "a public key: npub1… or 64 hexadecimal digits",
     ),
+    v.transform(npubOr),
   );
 
 export const config = v.strictObject({
@@ -46,15 +45,35 @@ export const config = v.strictObject({
     v.description("Relays that the account reads from and writes to, such as wss://relay.example.org."),
     v.transform((urls) => [...new Set(urls.map(relayUrl))]),
   ),
-  allowed_pubkeys: v.pipe(
-    allowlist("Public keys (npub1… or 64 hexadecimal digits)"),
-    v.array(publicKeyOr(["*"])),
-    accounts,
+  allowed_pubkeys: v.optional(
+    v.pipe(
+      v.array(publicKey(["*"])),
+      v.description(
+        "Public keys (npub1… or 64 hexadecimal digits) that may write to the agent; * lets everyone. Empty: no one.",
+      ),
+    ),
+    [],
   ),
   ...channelKeys,
-  approvers: v.pipe(channelKeys.approvers, v.array(publicKeyOr([])), accounts),
-  notification_target: v.optional(v.pipe(v.unwrap(channelKeys.notification_target), account)),
-  allowed_targets: v.pipe(channelKeys.allowed_targets, accounts),
+  approvers: v.optional(
+    v.pipe(
+      v.array(publicKey()),
+      v.description("Public keys of those who may answer approval requests there; nobody without it."),
+    ),
+    [],
+  ),
+  notification_target: v.optional(
+    v.pipe(publicKey(), v.description("Public key that notifications and approval requests are sent to.")),
+  ),
+  allowed_targets: v.optional(
+    v.pipe(
+      v.array(publicKey(["*"])),
+      v.description(
+        "Public keys that the agent may write to with channel_send; * is any. Those who wrote to it, and notification_target, need not be listed.",
+      ),
+    ),
+    [],
+  ),
 });
 
 export type Config = v.InferOutput<typeof config>;

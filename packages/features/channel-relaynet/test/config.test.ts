@@ -64,7 +64,8 @@ describe("allowed_pubkeys", () => {
       notification_target: ADA.npub,
     });
     expect(problems({ approvers: [ADA.npub, "bob"] })).toEqual(["approvers.1"]);
-    expect(problems({ approvers: ["*"] })).not.toEqual([]);
+    expect(problems({ approvers: ["*"] })).toEqual(["approvers.0"]);
+    expect(problems({ notification_target: "bob" })).toEqual(["notification_target"]);
   });
 });
 
