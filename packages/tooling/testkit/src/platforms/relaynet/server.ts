@@ -51,6 +51,8 @@ export interface Relaynet extends FakePlatform {
   publish(event: RelaynetEvent): Promise<void>;
   /** Told to all subscribers without a look at it. */
   tell(event: RelaynetEvent): void;
+  /** The same, and stored. */
+  plant(event: RelaynetEvent): void;
   /** All clients are sent this text as a frame. */
   babble(text: string): void;
   /** Ends all connections. */
@@ -195,6 +197,10 @@ export async function startRelaynet({
         for (const [socket, subscriptions] of sockets) {
           for (const id of subscriptions.keys()) socket.send(JSON.stringify(["EVENT", id, event]));
         }
+      },
+      plant(event: RelaynetEvent) {
+        memory.events.push(event as Event);
+        platform.tell(event);
       },
       babble(text: string) {
         for (const socket of sockets.keys()) socket.send(text);
