@@ -1,5 +1,5 @@
 /** What one relay hands over: what it has, and what comes while we listen. */
-import type { FeatureContext } from "@svc/contract";
+import { type FeatureContext, SvcError } from "@svc/contract";
 import { CHANNEL } from "./config.ts";
 import { KIND, type NostrEvent } from "./protocol.ts";
 import type { Relay } from "./relay.ts";
@@ -19,6 +19,8 @@ export interface Reading {
   readonly arrived: (arrival: Arrival) => void;
 }
 
+/** A relay that does not say that it has told what it has would be listened to and never read. */
+const CAUGHT_UP_LIMIT_MS = 30_000;
 const PAGE_EVENTS = 500;
 const MOST_PAGES = 1_000;
 const MOST_HISTORY_EVENTS = 20_000;
@@ -48,14 +50,21 @@ export function readRelay(
     } while (isAskedAgain);
     told.caughtUp();
   };
+  const cancelLimit = clock.after(CAUGHT_UP_LIMIT_MS, () =>
+    told.failed(new SvcError("REMOTE_TIMEOUT", "The relay did not say in time what it has.")),
+  );
+  signal.addEventListener("abort", cancelLimit, { once: true });
+  void relay.lost.then(cancelLimit);
   relay.subscribe(
     { ...filter, limit: 1 },
     {
       event(event) {
         if (early === undefined) arrived({ events: [event], readUntilSecs: nowSecs() });
-        else early.push(event);
+        // Beyond it, the history has them.
+        else if (early.length < MOST_HISTORY_EVENTS) early.push(event);
       },
       caughtUp() {
+        cancelLimit();
         isAskedAgain = true;
         if (isAsking) return;
         isAsking = true;

@@ -36,18 +36,22 @@ export async function openPosition({ context, identity }: PositionDeps): Promise
   // Another account has other messages.
   const isOurs = found["account"] === identity.pubkey;
   const before = isOurs ? numbersIn(found["allowed"]) : {};
-  const allowed = Object.fromEntries(config.allowed_pubkeys.map((entry) => [entry, before[entry] ?? nowSecs()]));
+  // A clock that was ahead for a while must make nobody unheard until that time comes.
+  const notAhead = (secs: number): number => Math.min(secs, nowSecs());
+  const allowed = Object.fromEntries(
+    config.allowed_pubkeys.map((entry) => [entry, notAhead(before[entry] ?? Infinity)]),
+  );
   const read = isOurs ? numbersIn(found["read"]) : {};
   const readUntil = Object.fromEntries(config.relays.map((url) => [url, read[url]]));
-  const begun = isOurs && typeof found["begun"] === "number" ? found["begun"] : nowSecs();
+  const begun = notAhead(isOurs && typeof found["begun"] === "number" ? found["begun"] : Infinity);
   let storedSecs = nowSecs();
   const text = (): string => JSON.stringify({ account: identity.pubkey, begun, allowed, read: readUntil });
   if (stored !== text()) await state.set(POSITION, text());
   return {
     heardFromSecs: (npub) => Math.min(allowed[npub] ?? Infinity, allowed["*"] ?? Infinity),
-    sinceOf: (relay) => Math.max(0, (readUntil[relay] ?? begun) - SKEW_SECS - MARGIN_SECS),
+    sinceOf: (relay) => Math.max(0, notAhead(readUntil[relay] ?? begun) - SKEW_SECS - MARGIN_SECS),
     advance(relay, readUntilSecs) {
-      readUntil[relay] = Math.max(readUntil[relay] ?? 0, readUntilSecs);
+      readUntil[relay] = notAhead(Math.max(readUntil[relay] ?? 0, readUntilSecs));
     },
     isDue: () => Math.abs(nowSecs() - storedSecs) >= STORE_EVERY_SECS,
     stored() {

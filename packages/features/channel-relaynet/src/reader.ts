@@ -45,7 +45,11 @@ export function messageReader({ context, identity }: ReaderDeps, position: Posit
   const isForUs = ({ author, sentAtSecs }: DirectMessage): boolean => {
     if (author === identity.pubkey) return false;
     const sender = npubOf(author);
-    if (!isAllowed(sender) || sentAtSecs < position.heardFromSecs(sender)) return false;
+    if (!isAllowed(sender)) return false;
+    if (sentAtSecs < position.heardFromSecs(sender)) {
+      warnOnce("a message is dated before the channel was set up for its author and is not answered", { sender });
+      return false;
+    }
     if (sentAtSecs <= Math.floor(clock.now() / 1000) + MOST_AHEAD_SECS) return true;
     warnOnce("a message is dated more than a day ahead and is not answered", { sender });
     return false;

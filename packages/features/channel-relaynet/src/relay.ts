@@ -50,6 +50,8 @@ const PING_MS = 45_000;
 const SILENCE_MS = 120_000;
 const ANSWER_LIMIT_MS = 20_000;
 const MAX_CHALLENGE_CHARS = 1_024;
+/** Each takes a signature. */
+const MOST_CHALLENGES = 10;
 /** Events of one query. */
 const MOST_RESULTS = 2_000;
 
@@ -68,10 +70,10 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
   const asked = new Map<string, Asked>();
   const published = new Map<string, PromiseWithResolvers<string>>();
   let identity: Identity | undefined;
-  let challenge: string | undefined;
   /** Id of the event that says who we are, until the relay has answered it. */
   let authId: string | undefined;
-  let isAuthenticated = false;
+  let standing: "unknown" | "accepted" | "refused" = "unknown";
+  let challenges = 0;
   let count = 0;
   let heardMs = clock.monotonic();
   let isOver = false;
@@ -99,8 +101,9 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
     cancel = clock.after(PING_MS, keepAlive);
   };
 
-  const authenticate = (): void => {
-    if (challenge === undefined) return;
+  const authenticate = (challenge: string): void => {
+    challenges += 1;
+    if (challenges > MOST_CHALLENGES) return;
     identity ??= deps.identity();
     const event = authEvent(url, challenge, Math.floor(clock.now() / 1000), identity);
     authId = event.id;
@@ -108,9 +111,8 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
   };
   const authenticated = (isTaken: boolean): void => {
     authId = undefined;
-    if (!isTaken) return end(new SvcError("CHANNEL_UNAUTHORIZED", "The relay does not accept this account."));
-    isAuthenticated = true;
-    // What it has for us alone it tells only now.
+    standing = isTaken ? "accepted" : "refused";
+    // What it has for us alone it tells only now; what needs another account it refuses now.
     for (const { frame } of asked.values()) socket.send(frame, () => undefined);
   };
 
@@ -118,7 +120,7 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
     const one = asked.get(id);
     if (one === undefined) return;
     // It is asked again once the relay knows us: either that is under way, or the challenge follows.
-    if (reason === "auth-required" && !isAuthenticated) return;
+    if (reason === "auth-required" && standing === "unknown") return;
     asked.delete(id);
     const isRefusal = reason === "restricted" || reason === "blocked" || reason === "auth-required";
     one.failed(
@@ -142,8 +144,7 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
       else published.get(String(first))?.resolve(second === true ? "" : words || "refused");
     } else if (type === "CLOSED") closed(String(first), reasonIn(second));
     else if (type === "AUTH" && typeof first === "string" && first.length <= MAX_CHALLENGE_CHARS) {
-      challenge = first;
-      authenticate();
+      authenticate(first);
     }
   };
   socket.on("message", (data: Buffer, isBinary: boolean) => {

@@ -10,7 +10,7 @@ import { CHANNEL, type Config, npubOf, publicKeyIn } from "./config.ts";
 import { eventOf, type Identity, legacyMessage, type NostrEvent, wrappedMessage } from "./protocol.ts";
 import type { ReplyData } from "./reader.ts";
 import { relayLists } from "./relay-lists.ts";
-import { commonFailure, type Relays } from "./relays.ts";
+import { commonFailure, type Outcome, type Relays } from "./relays.ts";
 
 export interface SendDeps {
   readonly context: Pick<FeatureContext<Config>, "clock" | "log" | "state">;
@@ -28,7 +28,7 @@ const OTHERS = { firstMs: 2_000, longestMs: 300_000 };
 const MOST_TRIES = 8;
 const MOST_UNPLACED = 500;
 /** What was sent is forgotten so long after, when its end is long on disk; what never was, when nobody tries any more. */
-const SENT_LASTS_MS = 60_000;
+const SENT_LASTS_MS = 3_600_000;
 const PREPARED_LASTS_SECS = 7 * 86_400;
 const PREPARED = "delivery:";
 
@@ -107,9 +107,14 @@ export function senderOf({ context, identity, relays }: SendDeps): Sender {
       forgetSent();
       const { id, theirs, ours } = await prepare(message, to);
       const { inbox, read } = await lists.of(to, signal);
-      const urls = ours !== undefined && inbox.length > 0 ? inbox : [...new Set([...relays.own, ...read])];
+      const usual = [...new Set([...relays.own, ...read])];
+      const publish = (urls: readonly string[]) =>
+        relays.useAll(urls, (relay) => relay.publish(theirs, signal), signal);
       const [placed] = await Promise.all([
-        relays.useAll(urls, (relay) => relay.publish(theirs, signal), signal),
+        ours !== undefined && inbox.length > 0
+          ? // A list that only leads into private networks is as good as none.
+            publish(inbox).then((outcomes) => (outcomes.every(isForbidden) ? publish(usual) : outcomes))
+          : publish(usual),
         ours &&
           relays
             .useAll(relays.own, (relay) => relay.publish(ours, signal), signal)
@@ -171,6 +176,8 @@ export function senderOf({ context, identity, relays }: SendDeps): Sender {
 
 /** Several messages within a second are dated one second apart, so far ahead at most. */
 const MOST_AHEAD_SECS = 60;
+
+const isForbidden = (outcome: Outcome<void>): boolean => !outcome.isDone && outcome.error.code === "ADDRESS_REFUSED";
 
 const isPassing = (error: unknown): boolean =>
   error instanceof SvcError && (error.code.startsWith("REMOTE_") || error.code === "CHANNEL_DOWN");

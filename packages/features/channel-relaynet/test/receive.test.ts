@@ -204,6 +204,7 @@ describe("what is old or early", () => {
     await relay.write(said("after"));
     await eventually(() => texts(running).includes("after"));
     expect(texts(running)).toEqual(["after"]);
+    expect(running.context.log.text()).toContain("before the channel was set up");
   });
 
   test("nor what somebody wrote before they were allowed to", async () => {
@@ -229,6 +230,26 @@ describe("what is old or early", () => {
     await eventually(() => texts(running).includes("today"));
     expect(texts(running)).toEqual(["today"]);
     expect(running.context.log.text()).toContain("dated more than a day ahead");
+  });
+
+  test("a clock that was a month ahead for a while makes the channel deaf to nobody", async () => {
+    await using relay = await startRelaynet();
+    const nowMs = Date.now();
+    const clock = fakeClock(nowMs);
+    const state = memorySecrets();
+    await (await connected([relay], { state, clock })).stop();
+    clock.setWallClock(nowMs + 30 * DAY_MS);
+    {
+      await using running = await connected([relay], { state, clock });
+      await relay.write(said("ahead", { atMs: nowMs + 30 * DAY_MS }));
+      await eventually(() => texts(running).includes("ahead"));
+    }
+    clock.setWallClock(nowMs + 60_000);
+    await relay.write(said("while it was down", { atMs: nowMs + 30_000, skewSecs: 0 }));
+    await using running = await connected([relay], { state, clock });
+    await relay.write(said("back in time", { atMs: nowMs + 61_000 }));
+    await eventually(() => texts(running).includes("back in time"));
+    expect(texts(running)).toContain("while it was down");
   });
 
   test("a new account begins anew", async () => {
@@ -278,6 +299,30 @@ describe("relays", () => {
       return texts(running).includes("when it is back");
     });
     expect(running.context.log.text()).toContain("a relay is connected again");
+  });
+
+  test("one that does not say what it has is given up and tried again", async () => {
+    await using relay = await startRelaynet();
+    const clock = fakeClock(Date.now());
+    // The connection is taken, and its frames are not answered.
+    relay.mood = ({ method }) => (method === "FRAME" ? "hangs" : "takes");
+    await using running = await run({ relays: [relay.relay] }, { clock });
+    await eventually(() => relay.frames.some(([type]) => type === "REQ"));
+    await eventually(async () => {
+      await clock.advance(10_000);
+      return running.failure() !== undefined;
+    });
+    expect(running.failure()).toMatchObject({ code: "REMOTE_TIMEOUT" });
+  });
+
+  test("one that asks again and again who is there gets ten answers", async () => {
+    await using relay = await startRelaynet();
+    await using running = await connected([relay]);
+    for (let times = 0; times < 50; times += 1) relay.babble(JSON.stringify(["AUTH", `challenge ${times}`]));
+    await relay.write(said("after it"));
+    await eventually(() => relay.frames.filter(([type]) => type === "AUTH").length >= 10);
+    await eventually(() => texts(running).includes("after it"));
+    expect(relay.frames.filter(([type]) => type === "AUTH")).toHaveLength(10);
   });
 
   test("one that floods us delays no other", async () => {
