@@ -28,6 +28,9 @@ const STORE_RETRIES_MS = [500, 1_000, 2_000, 4_000, 8_000];
 /** Events of one relay that wait to be read; beyond it the relay is not listened to. */
 const MOST_WAITING = 200;
 const MOST_AT_ONCE = 64;
+/** A relay that asks for a longer rest is tried all the same. */
+const LONGEST_REST_MS = 3_600_000;
+
 /** Resolves when it is aborted. Throws REMOTE_* when no relay is left, FEATURE_FAILED when all refuse the account, BUSY, STORE_*. */
 export async function receiveMessages(deps: ReceiveDeps, signal: AbortSignal): Promise<void> {
   const { context, relays, identity } = deps;
@@ -68,10 +71,11 @@ export async function receiveMessages(deps: ReceiveDeps, signal: AbortSignal): P
   const relayLoops = (url: string): readonly Promise<never>[] => {
     const arrivals = queue<Arrival>();
     let waiting = 0;
+    const isCrowded = (): boolean => waiting > MOST_WAITING;
     const arrived = (arrival: Arrival): void => {
       waiting += arrival.events.length;
       arrivals.push(arrival);
-      if (waiting > MOST_WAITING) pauseReading(true);
+      if (isCrowded()) pauseReading(true);
     };
     const pauseReading = (isPaused: boolean): void => {
       const relay = relays.shared().find((one) => one.url === url);
@@ -87,7 +91,7 @@ export async function receiveMessages(deps: ReceiveDeps, signal: AbortSignal): P
           await ready.notCrowded(either);
           waiting -= arrival.events.length;
         }
-        if (waiting <= MOST_WAITING) pauseReading(false);
+        if (!isCrowded()) pauseReading(false);
       }
     };
     /** Resolves with why it is over. */
@@ -120,7 +124,10 @@ export async function receiveMessages(deps: ReceiveDeps, signal: AbortSignal): P
         }
         failures.set(url, why);
         if (failures.size === relays.own.length) allDown.reject(commonFailure([...failures.values()]));
-        await clock.sleep(Math.max(why.retryAfterMs ?? 0, retryDelayMs(failed, RECONNECT)), either);
+        const restMs = Math.min(LONGEST_REST_MS, why.retryAfterMs ?? 0);
+        await clock.sleep(Math.max(restMs, retryDelayMs(failed, RECONNECT)), either);
+        // What the last connection brought is read first: it would be brought again.
+        while (isCrowded()) await clock.sleep(RECONNECT.firstMs, either);
       }
     };
     return [reading(), connecting()];

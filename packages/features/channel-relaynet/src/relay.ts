@@ -34,8 +34,9 @@ export interface Relay {
   query(filter: Filter, signal: AbortSignal): Promise<readonly NostrEvent[]>;
   /** Resolves once it has taken the event. Rejects with DELIVERY_REFUSED, CHANNEL_UNAUTHORIZED, REMOTE_*. */
   publish(event: NostrEvent, signal: AbortSignal): Promise<void>;
-  /** Reads nothing until it is resumed. */
+  /** Reads nothing until it is resumed: nothing else that is asked here is answered meanwhile. */
   pause(): void;
+  readonly isPaused: boolean;
   resume(): void;
   close(): void;
 }
@@ -94,6 +95,8 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
     lost.resolve(why);
   };
   const keepAlive = (): void => {
+    // Whom we don't listen to is not silent.
+    if (socket.isPaused) heardMs = clock.monotonic();
     if (clock.monotonic() - heardMs >= SILENCE_MS) {
       return end(new SvcError("REMOTE_TIMEOUT", "The relay has said nothing for 120 s."));
     }
@@ -231,6 +234,9 @@ export async function openRelay(url: string, deps: RelayDeps, signal: AbortSigna
       if (failure !== undefined) throw failure;
     },
     pause: () => socket.pause(),
+    get isPaused() {
+      return socket.isPaused;
+    },
     resume: () => socket.resume(),
     close() {
       socket.close(1000);

@@ -48,7 +48,7 @@ export function relaysOf(
     shared: () => [...open.values()],
     async use(url, work, signal) {
       const existing = open.get(url);
-      if (existing !== undefined) return work(existing);
+      if (existing !== undefined && !existing.isPaused) return work(existing);
       const relay = await connect(url, signal);
       try {
         return await work(relay);

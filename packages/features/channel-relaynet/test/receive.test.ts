@@ -1,6 +1,7 @@
 // What strangers and relays hand over must never be answered in another's name, nor twice, nor be lost.
 import type { Inbound } from "@svc/contract";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
+import { captureLogger } from "@svc/testkit/capture-logger";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import {
   relaynetEvent,
@@ -11,7 +12,9 @@ import {
 } from "@svc/testkit/platforms/relaynet/people";
 import { type Relaynet, startRelaynet } from "@svc/testkit/platforms/relaynet/server";
 import { describe, expect, test } from "vitest";
-import { ADA, afterAWhile, AGENT, EVE, eventually, run, type Running } from "./fixture.ts";
+import { identityOf } from "../src/protocol.ts";
+import { openRelay } from "../src/relay.ts";
+import { ADA, afterAWhile, AGENT, EVE, eventually, never, run, type Running } from "./fixture.ts";
 
 const DAY_MS = 86_400_000;
 const PROTOCOLS = ["wrapped", "legacy"] as const;
@@ -323,6 +326,31 @@ describe("relays", () => {
     await eventually(() => relay.frames.filter(([type]) => type === "AUTH").length >= 10);
     await eventually(() => texts(running).includes("after it"));
     expect(relay.frames.filter(([type]) => type === "AUTH")).toHaveLength(10);
+  });
+
+  test("one that we don't listen to for minutes is not taken for silent", async () => {
+    await using relay = await startRelaynet();
+    const clock = fakeClock(Date.now());
+    const deps = {
+      clock,
+      log: captureLogger(),
+      resolve: async () => ["127.0.0.1"],
+      identity: () => identityOf(AGENT.nsec),
+    };
+    const connection = await openRelay(relay.relay, deps, never);
+    let lost: unknown;
+    void connection.lost.then((why) => (lost = why));
+    const pass = async (): Promise<void> => {
+      for (let times = 0; times < 6; times += 1) await clock.advance(45_000);
+      await afterAWhile();
+    };
+    connection.pause();
+    await pass();
+    expect(lost).toBeUndefined();
+    connection.resume();
+    relay.goDeaf();
+    await pass();
+    expect(lost).toMatchObject({ code: "REMOTE_TIMEOUT" });
   });
 
   test("one that floods us delays no other", async () => {

@@ -55,6 +55,8 @@ export interface Relaynet extends FakePlatform {
   plant(event: RelaynetEvent): void;
   /** All clients are sent this text as a frame. */
   babble(text: string): void;
+  /** From now on nothing that comes by the open connections is read, pings neither. */
+  goDeaf(): void;
   /** Ends all connections. */
   disconnect(): void;
   readonly connections: number;
@@ -204,6 +206,9 @@ export async function startRelaynet({
       },
       babble(text: string) {
         for (const socket of sockets.keys()) socket.send(text);
+      },
+      goDeaf() {
+        for (const socket of sockets.keys()) socket.pause();
       },
       disconnect() {
         for (const socket of sockets.keys()) socket.terminate();
