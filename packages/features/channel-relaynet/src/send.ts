@@ -62,6 +62,9 @@ export function senderOf({ context, identity, relays }: SendDeps): Sender {
   let wake = (): void => undefined;
   let lastSecs = 0;
 
+  /** Another account makes events of its own. */
+  const nameOf = (deliveryId: string): string =>
+    `${PREPARED}${hash("sha256", `${identity.pubkey} ${deliveryId}`, "base64url").slice(0, 32)}`;
   const prepare = async ({ text, deliveryId, replyData }: OutgoingMessage, to: string): Promise<Prepared> => {
     const name = nameOf(deliveryId);
     const stored = await state.get(name);
@@ -181,8 +184,6 @@ const isForbidden = (outcome: Outcome<void>): boolean => !outcome.isDone && outc
 
 const isPassing = (error: unknown): boolean =>
   error instanceof SvcError && (error.code.startsWith("REMOTE_") || error.code === "CHANNEL_DOWN");
-
-const nameOf = (deliveryId: string): string => `${PREPARED}${hash("sha256", deliveryId, "base64url").slice(0, 32)}`;
 
 function preparedIn(text: string): Prepared | undefined {
   const { id, atSecs, theirs, ours } = fieldsOf(parseJson(Buffer.from(text)));

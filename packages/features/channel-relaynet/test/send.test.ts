@@ -185,6 +185,10 @@ describe("several relays", () => {
     await open(sectionOf(relay), { state }).channel.send(twice, never);
     expect(relay.sent).toHaveLength(1);
     expect(relay.events).toHaveLength(2);
+    const other = relaynetPerson("other agent");
+    const section = { ...sectionOf(relay), private_key: other.nsec };
+    await open(section, { state }).channel.send(twice, never);
+    expect(relay.sent.map(({ from }) => from)).toEqual([AGENT.pubkey, other.pubkey]);
   });
 
   test("all of them refuse: whether a later try may help", async () => {
