@@ -22,6 +22,7 @@ import { pageTexts } from "./checks/page-texts.ts";
 import { pageTokens } from "./checks/page-tokens.ts";
 import { platformWords } from "./checks/platform-words.ts";
 import { random } from "./checks/random.ts";
+import { retiredWords } from "./checks/retired-words.ts";
 import { securityPage } from "./checks/security-page.ts";
 import { testFocus } from "./checks/test-focus.ts";
 import type { Workspace } from "./workspace.ts";
@@ -49,6 +50,7 @@ export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check
   generatedPages(pages),
   docLinks,
   docCommands,
+  retiredWords,
   securityPage,
 ];
 

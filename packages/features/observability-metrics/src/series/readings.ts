@@ -11,12 +11,9 @@ export function openReadings(registry: Registry, read: () => Readings, log: Logg
 
   const numbers = {
     inbox: gauge("svc_inbox_messages", "Messages of channels that wait for their turn or are in it."),
-    inboxAge: gauge("svc_inbox_oldest_age_seconds", "Seconds since the oldest of them came; 0 when there is none."),
+    inboxAge: gauge("svc_inbox_oldest_age_seconds", "Seconds since the oldest of them came; 0 without any."),
     outbox: gauge("svc_outbox_messages", "Messages that wait to be delivered."),
-    outboxAge: gauge(
-      "svc_outbox_oldest_age_seconds",
-      "Seconds since the oldest of them was written; 0 when there is none.",
-    ),
+    outboxAge: gauge("svc_outbox_oldest_age_seconds", "Seconds since the oldest of them was written; 0 without any."),
     approvals: gauge("svc_approvals_waiting", "Approvals that nobody has answered yet."),
     sopRuns: gauge("svc_sop_runs_active", "Runs of procedures that have not ended."),
     turns: gauge("svc_turns_running", "Turns that run now."),
@@ -24,7 +21,9 @@ export function openReadings(registry: Registry, read: () => Readings, log: Logg
     connections: gauge("svc_connections", "Connections to the gateway that are open."),
     devices: gauge("svc_devices_paired", "Devices that are paired."),
   };
-  const dead = gauge("svc_dead_letters", "Messages given up, until somebody replays or drops them.", ["queue"]);
+  const dead = gauge("svc_dead_letters", "Failed messages that an operator has not replayed or dropped yet.", [
+    "queue",
+  ]);
   const up = gauge("svc_feature_up", "Whether a feature that is on is in service: 1 or 0.", ["feature"]);
   let hasFailed = false;
 

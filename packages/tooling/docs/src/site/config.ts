@@ -43,8 +43,9 @@ export const site: UserConfig = {
         ],
       },
       {
-        text: "The house",
+        text: "Design",
         items: [
+          { text: "Glossary", link: "/glossary" },
           { text: "Architecture", link: "/architecture" },
           { text: "State of features", link: "/shared-state" },
           { text: "Security", link: "/security" },

@@ -1,0 +1,78 @@
+/** A private word that comes back costs every reader time. The list says what to write instead. */
+import { parse } from "@iarna/toml";
+import { markdownLines } from "@svc/docs/markdown";
+import * as v from "valibot";
+import type { Check, Finding } from "../check.ts";
+import type { Workspace } from "../workspace.ts";
+
+export const RETIRED_LIST = "packages/tooling/checks/retired-words.toml";
+
+const TEXT = v.pipe(v.string(), v.nonEmpty());
+
+const LIST = v.strictObject({
+  retired: v.array(
+    v.strictObject({
+      words: v.pipe(v.array(TEXT), v.nonEmpty()),
+      use: TEXT,
+      in: v.pipe(v.array(v.picklist(["docs", "code"])), v.nonEmpty()),
+    }),
+  ),
+  exempt: v.array(v.strictObject({ path: TEXT, why: TEXT })),
+});
+
+export const retiredWords: Check = {
+  id: "retired-words",
+  rule: `No word that ${RETIRED_LIST} retires from docs is in the prose of a Markdown page.`,
+  find(workspace) {
+    const { retired, exempt } = readList(workspace);
+    const entries = retired
+      .filter((entry) => entry.in.includes("docs"))
+      .map((entry) => ({ ...entry, ...matcher(entry.words) }));
+    return [...workspace.files]
+      .filter(([file]) => file.endsWith(".md") && !exempt.some(({ path }) => file.startsWith(path)))
+      .flatMap(([file, text]) => {
+        const prose = proseOf(text);
+        return entries.flatMap(({ use, pattern }) =>
+          [...prose.matchAll(pattern)].map((match) => found(file, lineAt(prose, match.index), match[0], use)),
+        );
+      });
+  },
+};
+
+/** Throws when the list is missing or malformed. */
+function readList({ files }: Workspace): v.InferOutput<typeof LIST> {
+  const text = files.get(RETIRED_LIST);
+  if (text === undefined) throw new Error(`${RETIRED_LIST} is missing.`);
+  return v.parse(LIST, parse(text));
+}
+
+/** Whole words, in upper or lower case; a phrase may go over the end of a line, but not of a paragraph. */
+function matcher(words: readonly string[]): { readonly pattern: RegExp } {
+  const forms = words.map((word) =>
+    word
+      .split(" ")
+      .map((part) => RegExp.escape(part))
+      .join("(?: |\\n *)"),
+  );
+  return { pattern: new RegExp(`(?<![\\w-])(?:${forms.join("|")})(?![\\w-])`, "gi") };
+}
+
+/** The page with its line numbers, without fenced blocks, inline code, comments and the targets of links. */
+function proseOf(text: string): string {
+  const lines: string[] = [];
+  for (const { text: content, line, fence } of markdownLines(text)) {
+    lines[line - 1] = fence === undefined ? content.replace(/`[^`]*`/g, "`").replace(/\]\([^)]*\)/g, "]") : "";
+  }
+  return Array.from(lines, (line) => line ?? "")
+    .join("\n")
+    .replace(/<!--.*?-->/gs, (comment) => comment.replace(/[^\n]/g, ""));
+}
+
+const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length;
+
+const found = (file: string, line: number, word: string, use: string): Finding => ({
+  file,
+  line,
+  message: `The word "${word.replace(/\s+/g, " ")}" is retired.`,
+  fix: `Write instead: ${use}.`,
+});
