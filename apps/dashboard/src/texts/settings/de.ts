@@ -1,4 +1,4 @@
-/** Keys of the config in German: what each is called, and its help by the English sentence of the schema. */
+/** Keys of the config in German: what each is called, its help by the English sentence of the schema, and features by their summary. */
 import type { SettingTexts } from "../setting-texts.ts";
 
 export const de: SettingTexts = {
@@ -240,6 +240,54 @@ export const de: SettingTexts = {
     item: "Eintrag",
   },
   help: {
+    "A container of podman or docker around commands": "Ein Container von Podman oder Docker um Befehle",
+    "A seatbelt profile around commands": "Ein Seatbelt-Profil um Befehle",
+    "Browser tool in process, driving an installed Chromium":
+      "Browser-Werkzeug im Dienst selbst, steuert ein installiertes Chromium",
+    "Browser tool through a computer-use service": "Browser-Werkzeug über einen Computer-Use-Dienst",
+    "Browser tool through the agent-browser program (the default backend)":
+      "Browser-Werkzeug über das Programm agent-browser (Standard-Backend)",
+    "Discord bot, by its gateway connection": "Discord-Bot, über die Gateway-Verbindung",
+    "E-mail: IMAP in, SMTP out": "E-Mail: Eingang über IMAP, Ausgang über SMTP",
+    "Federated chat with end-to-end encryption, drafts by edits and voice transcription":
+      "Föderierter Chat mit Ende-zu-Ende-Verschlüsselung, Entwürfen durch Bearbeiten und Transkription",
+    "Fetches a URL through the guarded client": "Ruft eine URL über den abgesicherten Client ab",
+    "GET /metrics in text format": "GET /metrics im Textformat",
+    "GPIO of the Raspberry Pi it runs on": "GPIO des Raspberry Pi, auf dem es läuft",
+    "I2C, SPI and GPIO through an Aardvark adapter, and I2C of this computer":
+      "I2C, SPI und GPIO über einen Aardvark-Adapter, und I2C dieses Rechners",
+    "Kernel-enforced file system rules around commands (Linux 5.13 or newer)":
+      "Dateisystemregeln des Kernels um Befehle (ab Linux 5.13)",
+    "Lark and Feishu apps, by long connection or callback":
+      "Apps für Lark und Feishu, über Dauerverbindung oder Callback",
+    "Live chip information and memory over USB/SWD": "Chipinformationen und Speicher live über USB/SWD",
+    "Mailpush: web mail by push notifications": "Mailpush: Webmail per Push-Benachrichtigung",
+    "Passkeys at the gateway": "Passkeys am Gateway",
+    "Procedures started by messages of an MQTT broker": "Abläufe, die Nachrichten eines MQTT-Brokers starten",
+    "Procedures started by pins of boards": "Abläufe, die Pins von Boards starten",
+    "Provider A: cloud messaging API, by webhook": "Anbieter A: Cloud-API für Nachrichten, über Webhook",
+    "Provider B: partner API for iMessage, RCS and SMS, by webhook":
+      "Anbieter B: Partner-API für iMessage, RCS und SMS, über Webhook",
+    "Provider C: hosted business-chat API, by webhook": "Anbieter C: gehostete API für Geschäftschats, über Webhook",
+    "Provider D: chat bot of a self-hosted collaboration suite, by webhook":
+      "Anbieter D: Chatbot einer selbst gehosteten Kollaborationssuite, über Webhook",
+    "Reads, writes and lists files in the workspace": "Liest, schreibt und listet Dateien im Arbeitsbereich",
+    "Replies and notifications posted to a URL of the operator's":
+      "Antworten und Benachrichtigungen an eine eigene URL",
+    "Runs a shell command in the sandbox": "Führt einen Shell-Befehl in der Sandbox aus",
+    "Slack app, by Socket Mode or the Events API": "Slack-App, über Socket Mode oder die Events API",
+    "Telegram bot, by long polling or webhook": "Telegram-Bot, über Long Polling oder Webhook",
+    "Telephone calls by a programmable-voice platform": "Telefonanrufe über eine Plattform für programmierbare Sprache",
+    "Text of PDF files": "Text aus PDF-Dateien",
+    "Tools from WASM plugins, and the plugin commands": "Werkzeuge aus WASM-Plugins und die Befehle dafür",
+    "Traces by OTLP over HTTP": "Traces per OTLP über HTTP",
+    "USB and serial board registry, GPIO and serial tools":
+      "Verzeichnis der USB- und seriellen Boards, Werkzeuge für GPIO und seriell",
+    "What is known of the configured boards, and data sheets":
+      "Wissen über die eingerichteten Boards, und Datenblätter",
+    "bubblewrap (user namespaces) around commands": "Bubblewrap (User-Namespaces) um Befehle",
+    "firejail around commands": "Firejail um Befehle",
+    "A change is in force after a restart.": "Eine Änderung gilt nach einem Neustart.",
     "Tokens of history sent with a turn; the oldest turns are dropped whole.":
       "Tokens des Verlaufs, die mit einer Anfrage gesendet werden; die ältesten fallen vollständig weg.",
     "What the agent is told before every conversation.": "Was dem Agenten vor jeder Unterhaltung gesagt wird.",

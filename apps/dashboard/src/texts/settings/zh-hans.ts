@@ -1,4 +1,4 @@
-/** Keys of the config in simplified Chinese: what each is called, and its help by the English sentence of the schema. */
+/** Keys of the config in simplified Chinese: what each is called, its help by the English sentence of the schema, and features by their summary. */
 import type { SettingTexts } from "../setting-texts.ts";
 
 export const zhHans: SettingTexts = {
@@ -240,6 +240,49 @@ export const zhHans: SettingTexts = {
     item: "条目",
   },
   help: {
+    "A container of podman or docker around commands": "用 podman 或 docker 容器运行命令",
+    "A seatbelt profile around commands": "用 seatbelt 配置限制命令",
+    "Browser tool in process, driving an installed Chromium": "内置浏览器工具，驱动已安装的 Chromium",
+    "Browser tool through a computer-use service": "通过 computer-use 服务的浏览器工具",
+    "Browser tool through the agent-browser program (the default backend)":
+      "通过 agent-browser 程序的浏览器工具（默认后端）",
+    "Discord bot, by its gateway connection": "Discord 机器人，通过网关连接",
+    "E-mail: IMAP in, SMTP out": "电子邮件：IMAP 接收，SMTP 发送",
+    "Federated chat with end-to-end encryption, drafts by edits and voice transcription":
+      "端到端加密的联邦聊天，支持编辑式草稿和语音转写",
+    "Fetches a URL through the guarded client": "通过受保护的客户端获取 URL",
+    "GET /metrics in text format": "文本格式的 GET /metrics",
+    "GPIO of the Raspberry Pi it runs on": "所在 Raspberry Pi 的 GPIO",
+    "I2C, SPI and GPIO through an Aardvark adapter, and I2C of this computer":
+      "通过 Aardvark 适配器使用 I2C、SPI 和 GPIO，以及本机 I2C",
+    "Kernel-enforced file system rules around commands (Linux 5.13 or newer)":
+      "由内核对命令强制执行文件系统规则（Linux 5.13 或更新版本）",
+    "Lark and Feishu apps, by long connection or callback": "Lark 和飞书应用，通过长连接或回调",
+    "Live chip information and memory over USB/SWD": "通过 USB/SWD 实时读取芯片信息和内存",
+    "Mailpush: web mail by push notifications": "Mailpush：通过推送通知接收网页邮件",
+    "Passkeys at the gateway": "网关上的通行密钥",
+    "Procedures started by messages of an MQTT broker": "由 MQTT 消息启动的流程",
+    "Procedures started by pins of boards": "由开发板引脚启动的流程",
+    "Provider A: cloud messaging API, by webhook": "服务商 A：云端消息 API，通过 Webhook",
+    "Provider B: partner API for iMessage, RCS and SMS, by webhook":
+      "服务商 B：iMessage、RCS 和短信的合作伙伴 API，通过 Webhook",
+    "Provider C: hosted business-chat API, by webhook": "服务商 C：托管的商务聊天 API，通过 Webhook",
+    "Provider D: chat bot of a self-hosted collaboration suite, by webhook":
+      "服务商 D：自托管协作套件的聊天机器人，通过 Webhook",
+    "Reads, writes and lists files in the workspace": "读取、写入和列出工作区中的文件",
+    "Replies and notifications posted to a URL of the operator's": "将回复和通知发送到操作员自己的 URL",
+    "Runs a shell command in the sandbox": "在沙箱中运行 shell 命令",
+    "Slack app, by Socket Mode or the Events API": "Slack 应用，通过 Socket Mode 或 Events API",
+    "Telegram bot, by long polling or webhook": "Telegram 机器人，通过长轮询或 Webhook",
+    "Telephone calls by a programmable-voice platform": "通过可编程语音平台拨打和接听电话",
+    "Text of PDF files": "PDF 文件的文本",
+    "Tools from WASM plugins, and the plugin commands": "WASM 插件提供的工具，以及插件命令",
+    "Traces by OTLP over HTTP": "通过 HTTP 的 OTLP 追踪",
+    "USB and serial board registry, GPIO and serial tools": "USB 与串口开发板登记，GPIO 和串口工具",
+    "What is known of the configured boards, and data sheets": "已配置开发板的资料和数据手册",
+    "bubblewrap (user namespaces) around commands": "用 bubblewrap（用户命名空间）限制命令",
+    "firejail around commands": "用 firejail 限制命令",
+    "A change is in force after a restart.": "更改在重启后生效。",
     "Tokens of history sent with a turn; the oldest turns are dropped whole.":
       "随每个轮次发送的历史令牌数；最早的轮次会整个舍弃。",
     "What the agent is told before every conversation.": "每次对话开始前告诉智能体的内容。",
