@@ -423,6 +423,9 @@ export const de: Messages = {
   "hardware.calls-that-a-person-was":
     "Hier stehen Aufrufe, zu denen jemand gefragt wurde; alle stehen im Prüfprotokoll.",
   "hardware.nothing-yet": "Noch nichts.",
+  "hardware.recent-calls": "Letzte Aufrufe",
+  "hardware.none-since-start": "Seit dem Start noch keine.",
+  "hardware.calls-listed-here": "Hier stehen laufende, erledigte und fehlgeschlagene Aufrufe.",
   "hardware.calls": "Aufrufe",
   "hardware.was-read": "gelesen",
   "hardware.was-written": "geschrieben",

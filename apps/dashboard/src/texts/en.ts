@@ -418,6 +418,9 @@ export const en = {
   "hardware.calls-that-a-person-was":
     "Calls that a person was asked about are listed here; the audit log has all of them.",
   "hardware.nothing-yet": "Nothing yet.",
+  "hardware.recent-calls": "Recent calls",
+  "hardware.none-since-start": "None since svc started.",
+  "hardware.calls-listed-here": "Calls that are running, done or failed are listed here.",
   "hardware.calls": "Calls",
   "hardware.was-read": "read",
   "hardware.was-written": "written",

@@ -13,7 +13,8 @@ import { rich, t } from "../../texts/texts.ts";
 
 interface Reading {
   readonly pin: number;
-  readonly value: 0 | 1;
+  readonly value: number;
+  readonly analog: boolean;
   readonly by: "read" | "written";
   readonly at: string;
 }
@@ -62,11 +63,11 @@ const COLUMNS: readonly Column<Board>[] = [
     cell: ({ readings }) =>
       readings.length === 0
         ? t("common.none")
-        : readings.slice(0, 8).map(({ pin, value, by, at }) => (
+        : readings.slice(0, 8).map(({ pin, value, analog, by, at }) => (
             <div key={pin}>
               {rich("hardware.gpio", {
                 pin: String(pin),
-                level: value === 1 ? "HIGH" : "LOW",
+                level: analog ? String(value) : value === 1 ? "HIGH" : "LOW",
                 by: t(by === "read" ? "hardware.was-read" : "hardware.was-written"),
                 when: <Ago at={at} />,
               })}
@@ -100,8 +101,38 @@ const DEEDS: readonly Column<Deed>[] = [
   { label: "hardware.by", cell: ({ by }) => <Name>{by}</Name> },
 ];
 
+interface Call {
+  readonly n: number;
+  readonly at: string;
+  readonly device: string;
+  readonly tool: string;
+  readonly call: string;
+  readonly state: "running" | "done" | "failed";
+  readonly code: string | null;
+}
+
+const CALLS: readonly Column<Call>[] = [
+  { label: "common.when", cell: ({ at }) => <Ago at={at} />, narrow: true },
+  { label: "hardware.board", cell: ({ device }) => <Name>{device}</Name>, narrow: true },
+  { label: "hardware.tool", cell: ({ tool }) => <code>{tool}</code>, narrow: true },
+  { label: "hardware.call", cell: ({ call }) => <Name>{call}</Name> },
+  {
+    label: "common.state",
+    cell: ({ state, code }) => (
+      <>
+        <Badge state={state} busy={state === "running"} />
+        {code === null ? null : <div class="hint">{code}</div>}
+      </>
+    ),
+    narrow: true,
+  },
+];
+
 export function Hardware() {
-  const boards = useList<{ readonly boards: readonly Board[] }>("/api/hardware/boards", ["hardware", "status"]);
+  const boards = useList<{ readonly boards: readonly Board[]; readonly calls: readonly Call[] }>(
+    "/api/hardware/boards",
+    ["hardware", "status"],
+  );
   const audit = useList<{ readonly entries: readonly AuditEntry[] }>("/api/audit", ["audit"], { limit: 200 });
   return (
     <>
@@ -119,6 +150,17 @@ export function Hardware() {
           )
         }
       </Shown>
+      <Section title={t("hardware.recent-calls")}>
+        <Shown read={boards}>
+          {({ calls }) =>
+            calls.length === 0 ? (
+              <Empty title={t("hardware.none-since-start")}>{t("hardware.calls-listed-here")}</Empty>
+            ) : (
+              <Table label={t("hardware.recent-calls")} columns={CALLS} rows={calls} keyOf={({ n }) => n} />
+            )
+          }
+        </Shown>
+      </Section>
       <Section title={t("hardware.what-agents-asked-to-do")}>
         <Shown read={audit}>
           {({ entries }) => {
