@@ -1,4 +1,5 @@
 /** The places: a rail at the left, tabs at the bottom of a phone. Views of one place are listed beside it. */
+import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/icon.tsx";
 import { Name } from "../parts/name.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -70,6 +71,11 @@ export function ViewsOfPlace({ at }: { readonly at: string }) {
   const mayOperate = useMayOperate();
   const features = useRunningFeatures();
   const isPhone = usePhone();
+  const list = useRef<HTMLUListElement>(null);
+  // On a phone they are in one row, and the row scrolls.
+  useEffect(() => {
+    list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [at, isPhone]);
   const place = placeOf(at);
   if (place === undefined || place.id === "chats") return null;
   const views = offeredViews(place, mayOperate, features);
@@ -78,7 +84,7 @@ export function ViewsOfPlace({ at }: { readonly at: string }) {
     <div class="subnav">
       <p class="subnav-title">{t(place.label)}</p>
       <nav aria-label={t(place.label)}>
-        <ul>
+        <ul ref={list}>
           {views.map(({ view, label }) => (
             <li key={view}>
               <a href={hrefOf(view)} aria-current={view === at ? "page" : undefined}>

@@ -9,7 +9,7 @@ import { language } from "./texts.ts";
 export interface SettingTexts {
   /** `max_parallel_turns` → its label. */
   readonly labels: Readonly<Record<string, string>>;
-  /** A sentence of the schema → the same in the language. */
+  /** A sentence of the schema, or of what a feature says of itself → the same in the language. */
   readonly help: Readonly<Record<string, string>>;
 }
 

@@ -1,8 +1,16 @@
-/** Keys of the config in German: what each is called, and its help by the English sentence of the schema. */
+/** Keys of the config in German: what each is called, its help by the English sentence of the schema, and features by their summary. */
 import type { SettingTexts } from "../setting-texts.ts";
 
 export const de: SettingTexts = {
   labels: {
+    reply: "Gesprochene Antworten",
+    reply_in: "Je Kanal",
+    private_key: "Privater Schlüssel",
+    relays: "Relays",
+    allowed_pubkeys: "Erlaubte öffentliche Schlüssel",
+    openocd_script: "OpenOCD-Skript",
+    above: "Ab diesem Messwert HIGH",
+    hysteresis: "Hysterese",
     aardvark_library: "Aardvark-Bibliothek",
     access_token: "Zugriffstoken",
     account_sid: "Account SID",
@@ -240,6 +248,90 @@ export const de: SettingTexts = {
     item: "Eintrag",
   },
   help: {
+    "Who transcribes: OpenAI, another service with its interface, or a program of this machine.":
+      "Wer transkribiert: OpenAI, ein anderer Dienst mit derselben Schnittstelle oder ein Programm auf diesem Rechner.",
+    "Program and arguments for provider = command, started without a shell: {file} is the recording, {wav} the same as 16 kHz WAV. It writes the text.":
+      "Programm und Argumente für provider = command, ohne Shell gestartet: {file} ist die Aufnahme, {wav} dieselbe als WAV mit 16 kHz. Es schreibt den Text.",
+    "Turn answers into speech: on telephone calls, and in chats as reply says.":
+      "Antworten in Sprache umwandeln: am Telefon, und in Chats so, wie reply es sagt.",
+    "Who speaks: OpenAI, another service with its interface, or a program of this machine.":
+      "Wer spricht: OpenAI, ein anderer Dienst mit derselben Schnittstelle oder ein Programm auf diesem Rechner.",
+    "Program and arguments for provider = command, started without a shell: it reads the text, or finds it in {text}, and writes WAV, Ogg or MP3.":
+      "Programm und Argumente für provider = command, ohne Shell gestartet: Es liest den Text oder findet ihn in {text} und schreibt WAV, Ogg oder MP3.",
+    "Which answers in chats are spoken beside their text. voice: those to messages that came as a recording.":
+      "Welche Antworten in Chats zusätzlich zum Text gesprochen werden. voice: die auf Nachrichten, die als Aufnahme kamen.",
+    'The same for single channels, by their id: email = "always".':
+      'Dasselbe für einzelne Kanäle, nach ihrer ID: email = "always".',
+    "Private key of the agent's account, nsec1… or 64 hexadecimal digits. Keep secrets.encrypt on.":
+      "Privater Schlüssel des Kontos des Agenten, nsec1… oder 64 Hexadezimalziffern. Lass secrets.encrypt eingeschaltet.",
+    "Relays that the account reads from and writes to, such as wss://relay.example.org.":
+      "Relays, von denen das Konto liest und an die es schreibt, etwa wss://relay.example.org.",
+    "Public keys (npub1… or 64 hexadecimal digits) that may write to the agent; * lets everyone. Empty: no one.":
+      "Öffentliche Schlüssel (npub1… oder 64 Hexadezimalziffern), die dem Agenten schreiben dürfen; * lässt alle zu. Leer: niemand.",
+    "Public keys of those who may answer approval requests there; nobody without it.":
+      "Öffentliche Schlüssel derer, die dort Freigaben beantworten dürfen; ohne Angabe niemand.",
+    "Public key that notifications and approval requests are sent to.":
+      "Öffentlicher Schlüssel, an den Benachrichtigungen und Freigabeanfragen gehen.",
+    "Public keys that the agent may write to with channel_send; * is any. Those who wrote to it, and notification_target, need not be listed.":
+      "Öffentliche Schlüssel, denen der Agent mit channel_send schreiben darf; * ist jeder. Wer ihm geschrieben hat und notification_target müssen nicht aufgeführt sein.",
+    "GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs. Default: svc starts OpenOCD, if it is installed, for each reading.":
+      "GDB-Server einer Debug-Probe, für die Funktion probe: OpenOCD, st-util oder probe-rs. Standard: svc startet OpenOCD, falls installiert, für jede Messung.",
+    "Script of OpenOCD for the adapter and the board, where no gdb_server is set. Default: board/st_nucleo_f4.cfg.":
+      "OpenOCD-Skript für Adapter und Board, wenn kein gdb_server gesetzt ist. Standard: board/st_nucleo_f4.cfg.",
+    "Makes it an analog pin, which counts as HIGH from this reading on, as the board's converter counts.":
+      "Macht ihn zu einem analogen Pin, der ab diesem Messwert als HIGH zählt, so wie der Wandler des Boards zählt.",
+    "How far below `above` the reading has to fall to count as LOW.":
+      "Wie weit der Messwert unter `above` fallen muss, um als LOW zu zählen.",
+    "Relay network: encrypted and gift-wrapped direct messages":
+      "Relay-Netz: verschlüsselte, verpackte Direktnachrichten",
+    "A container of podman or docker around commands": "Ein Container von Podman oder Docker um Befehle",
+    "A seatbelt profile around commands": "Ein Seatbelt-Profil um Befehle",
+    "Browser tool in process, driving an installed Chromium":
+      "Browser-Werkzeug im Dienst selbst, steuert ein installiertes Chromium",
+    "Browser tool through a computer-use service": "Browser-Werkzeug über einen Computer-Use-Dienst",
+    "Browser tool through the agent-browser program (the default backend)":
+      "Browser-Werkzeug über das Programm agent-browser (Standard-Backend)",
+    "Discord bot, by its gateway connection": "Discord-Bot, über die Gateway-Verbindung",
+    "E-mail: IMAP in, SMTP out": "E-Mail: Eingang über IMAP, Ausgang über SMTP",
+    "Federated chat with end-to-end encryption, drafts by edits and voice transcription":
+      "Föderierter Chat mit Ende-zu-Ende-Verschlüsselung, Entwürfen durch Bearbeiten und Transkription",
+    "Fetches a URL through the guarded client": "Ruft eine URL über den abgesicherten Client ab",
+    "GET /metrics in text format": "GET /metrics im Textformat",
+    "GPIO of the Raspberry Pi it runs on": "GPIO des Raspberry Pi, auf dem es läuft",
+    "I2C, SPI and GPIO through an Aardvark adapter, and I2C of this computer":
+      "I2C, SPI und GPIO über einen Aardvark-Adapter, und I2C dieses Rechners",
+    "Kernel-enforced file system rules around commands (Linux 5.13 or newer)":
+      "Dateisystemregeln des Kernels um Befehle (ab Linux 5.13)",
+    "Lark and Feishu apps, by long connection or callback":
+      "Apps für Lark und Feishu, über Dauerverbindung oder Callback",
+    "Live chip information and memory over USB/SWD": "Chipinformationen und Speicher live über USB/SWD",
+    "Mailpush: web mail by push notifications": "Mailpush: Webmail per Push-Benachrichtigung",
+    "Passkeys at the gateway": "Passkeys am Gateway",
+    "Procedures started by messages of an MQTT broker": "Abläufe, die Nachrichten eines MQTT-Brokers starten",
+    "Procedures started by pins of boards": "Abläufe, die Pins von Boards starten",
+    "Provider A: cloud messaging API, by webhook": "Anbieter A: Cloud-API für Nachrichten, über Webhook",
+    "Provider B: partner API for iMessage, RCS and SMS, by webhook":
+      "Anbieter B: Partner-API für iMessage, RCS und SMS, über Webhook",
+    "Provider C: hosted business-chat API, by webhook": "Anbieter C: gehostete API für Geschäftschats, über Webhook",
+    "Provider D: chat bot of a self-hosted collaboration suite, by webhook":
+      "Anbieter D: Chatbot einer selbst gehosteten Kollaborationssuite, über Webhook",
+    "Reads, writes and lists files in the workspace": "Liest, schreibt und listet Dateien im Arbeitsbereich",
+    "Replies and notifications posted to a URL of the operator's":
+      "Antworten und Benachrichtigungen an eine eigene URL",
+    "Runs a shell command in the sandbox": "Führt einen Shell-Befehl in der Sandbox aus",
+    "Slack app, by Socket Mode or the Events API": "Slack-App, über Socket Mode oder die Events API",
+    "Telegram bot, by long polling or webhook": "Telegram-Bot, über Long Polling oder Webhook",
+    "Telephone calls by a programmable-voice platform": "Telefonanrufe über eine Plattform für programmierbare Sprache",
+    "Text of PDF files": "Text aus PDF-Dateien",
+    "Tools from WASM plugins, and the plugin commands": "Werkzeuge aus WASM-Plugins und die Befehle dafür",
+    "Traces by OTLP over HTTP": "Traces per OTLP über HTTP",
+    "USB and serial board registry, GPIO and serial tools":
+      "Verzeichnis der USB- und seriellen Boards, Werkzeuge für GPIO und seriell",
+    "What is known of the configured boards, and data sheets":
+      "Wissen über die eingerichteten Boards, und Datenblätter",
+    "bubblewrap (user namespaces) around commands": "Bubblewrap (User-Namespaces) um Befehle",
+    "firejail around commands": "Firejail um Befehle",
+    "A change is in force after a restart.": "Eine Änderung gilt nach einem Neustart.",
     "Tokens of history sent with a turn; the oldest turns are dropped whole.":
       "Tokens des Verlaufs, die mit einer Anfrage gesendet werden; die ältesten fallen vollständig weg.",
     "What the agent is told before every conversation.": "Was dem Agenten vor jeder Unterhaltung gesagt wird.",
@@ -557,8 +649,6 @@ export const de: SettingTexts = {
       "Angeschlossene Boards finden und den Agenten Werkzeuge dafür geben.",
     "Folder of firmware images for pico_flash, absolute or below the home.":
       "Ordner der Firmware-Images für pico_flash, absolut oder unterhalb des Datenverzeichnisses.",
-    "GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs.":
-      "GDB-Server einer Debug-Probe, für die Funktion probe: OpenOCD, st-util oder probe-rs.",
     "I2C buses of this computer that the I2C tools may use, such as /dev/i2c-1.":
       "I2C-Busse dieses Rechners, die die I2C-Werkzeuge verwenden dürfen, etwa /dev/i2c-1.",
     "Keep the log in the logs folder of the home too; svc logs shows it.":
@@ -685,8 +775,6 @@ export const de: SettingTexts = {
     "Largest recording sent to it, in bytes.": "Größte Aufnahme, die gesendet wird, in Bytes.",
     "Model that transcribes.": "Modell, das transkribiert.",
     "Base URL of a service with OpenAI's /audio/speech.": "Basis-URL eines Dienstes mit OpenAIs /audio/speech.",
-    "Turn answers into speech where they are heard: on telephone calls.":
-      "Antworten in Sprache umwandeln, wo sie gehört werden: am Telefon.",
     "Longest text sent to it, in characters; what is longer is cut at a sentence.":
       "Längster Text, der gesendet wird, in Zeichen; längere werden an einem Satz gekürzt.",
     "Model that speaks.": "Modell, das spricht.",

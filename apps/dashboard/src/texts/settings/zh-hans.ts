@@ -1,8 +1,16 @@
-/** Keys of the config in simplified Chinese: what each is called, and its help by the English sentence of the schema. */
+/** Keys of the config in simplified Chinese: what each is called, its help by the English sentence of the schema, and features by their summary. */
 import type { SettingTexts } from "../setting-texts.ts";
 
 export const zhHans: SettingTexts = {
   labels: {
+    reply: "语音回复",
+    reply_in: "各渠道语音回复",
+    private_key: "私钥",
+    relays: "中继服务器",
+    allowed_pubkeys: "允许的公钥",
+    openocd_script: "OpenOCD 脚本",
+    above: "高于此读数为 HIGH",
+    hysteresis: "回差",
     aardvark_library: "Aardvark 库",
     access_token: "访问令牌",
     account_sid: "账户 SID",
@@ -240,6 +248,82 @@ export const zhHans: SettingTexts = {
     item: "条目",
   },
   help: {
+    "Who transcribes: OpenAI, another service with its interface, or a program of this machine.":
+      "由谁转写：OpenAI、具有相同接口的其他服务，或本机程序。",
+    "Program and arguments for provider = command, started without a shell: {file} is the recording, {wav} the same as 16 kHz WAV. It writes the text.":
+      "provider = command 时的程序和参数，不经 shell 启动：{file} 为录音，{wav} 为同一录音的 16 kHz WAV。程序输出文字。",
+    "Turn answers into speech: on telephone calls, and in chats as reply says.":
+      "将回答转为语音：用于电话，聊天中则按 reply 的设置。",
+    "Who speaks: OpenAI, another service with its interface, or a program of this machine.":
+      "由谁发声：OpenAI、具有相同接口的其他服务，或本机程序。",
+    "Program and arguments for provider = command, started without a shell: it reads the text, or finds it in {text}, and writes WAV, Ogg or MP3.":
+      "provider = command 时的程序和参数，不经 shell 启动：程序读取文字，或从 {text} 获取，并输出 WAV、Ogg 或 MP3。",
+    "Which answers in chats are spoken beside their text. voice: those to messages that came as a recording.":
+      "聊天中哪些回答除文字外还以语音发送。voice：对语音消息的回答。",
+    'The same for single channels, by their id: email = "always".':
+      '对单个渠道的相同设置，按渠道 ID：email = "always"。',
+    "Private key of the agent's account, nsec1… or 64 hexadecimal digits. Keep secrets.encrypt on.":
+      "智能体账号的私钥，nsec1… 或 64 位十六进制数字。请保持 secrets.encrypt 开启。",
+    "Relays that the account reads from and writes to, such as wss://relay.example.org.":
+      "账号读取和写入的中继服务器，例如 wss://relay.example.org。",
+    "Public keys (npub1… or 64 hexadecimal digits) that may write to the agent; * lets everyone. Empty: no one.":
+      "可以给智能体发消息的公钥（npub1… 或 64 位十六进制数字）；* 表示所有人。留空：无人可以。",
+    "Public keys of those who may answer approval requests there; nobody without it.":
+      "可以在那里回答审批请求的人的公钥；不填则无人可以。",
+    "Public key that notifications and approval requests are sent to.": "接收通知和审批请求的公钥。",
+    "Public keys that the agent may write to with channel_send; * is any. Those who wrote to it, and notification_target, need not be listed.":
+      "智能体可以用 channel_send 发送的公钥；* 表示任意。给它写过消息的人和 notification_target 无需列出。",
+    "GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs. Default: svc starts OpenOCD, if it is installed, for each reading.":
+      "调试器的 GDB 服务器，用于 probe 功能：OpenOCD、st-util 或 probe-rs。默认：每次读取时由 svc 启动已安装的 OpenOCD。",
+    "Script of OpenOCD for the adapter and the board, where no gdb_server is set. Default: board/st_nucleo_f4.cfg.":
+      "未设置 gdb_server 时，适配器和开发板所用的 OpenOCD 脚本。默认：board/st_nucleo_f4.cfg。",
+    "Makes it an analog pin, which counts as HIGH from this reading on, as the board's converter counts.":
+      "将其设为模拟引脚，从此读数起视为 HIGH，按开发板转换器的计数。",
+    "How far below `above` the reading has to fall to count as LOW.": "读数需低于 `above` 多少才视为 LOW。",
+    "Relay network: encrypted and gift-wrapped direct messages": "中继网络：加密封装的私信",
+    "A container of podman or docker around commands": "用 podman 或 docker 容器运行命令",
+    "A seatbelt profile around commands": "用 seatbelt 配置限制命令",
+    "Browser tool in process, driving an installed Chromium": "内置浏览器工具，驱动已安装的 Chromium",
+    "Browser tool through a computer-use service": "通过 computer-use 服务的浏览器工具",
+    "Browser tool through the agent-browser program (the default backend)":
+      "通过 agent-browser 程序的浏览器工具（默认后端）",
+    "Discord bot, by its gateway connection": "Discord 机器人，通过网关连接",
+    "E-mail: IMAP in, SMTP out": "电子邮件：IMAP 接收，SMTP 发送",
+    "Federated chat with end-to-end encryption, drafts by edits and voice transcription":
+      "端到端加密的联邦聊天，支持编辑式草稿和语音转写",
+    "Fetches a URL through the guarded client": "通过受保护的客户端获取 URL",
+    "GET /metrics in text format": "文本格式的 GET /metrics",
+    "GPIO of the Raspberry Pi it runs on": "所在 Raspberry Pi 的 GPIO",
+    "I2C, SPI and GPIO through an Aardvark adapter, and I2C of this computer":
+      "通过 Aardvark 适配器使用 I2C、SPI 和 GPIO，以及本机 I2C",
+    "Kernel-enforced file system rules around commands (Linux 5.13 or newer)":
+      "由内核对命令强制执行文件系统规则（Linux 5.13 或更新版本）",
+    "Lark and Feishu apps, by long connection or callback": "Lark 和飞书应用，通过长连接或回调",
+    "Live chip information and memory over USB/SWD": "通过 USB/SWD 实时读取芯片信息和内存",
+    "Mailpush: web mail by push notifications": "Mailpush：通过推送通知接收网页邮件",
+    "Passkeys at the gateway": "网关上的通行密钥",
+    "Procedures started by messages of an MQTT broker": "由 MQTT 消息启动的流程",
+    "Procedures started by pins of boards": "由开发板引脚启动的流程",
+    "Provider A: cloud messaging API, by webhook": "服务商 A：云端消息 API，通过 Webhook",
+    "Provider B: partner API for iMessage, RCS and SMS, by webhook":
+      "服务商 B：iMessage、RCS 和短信的合作伙伴 API，通过 Webhook",
+    "Provider C: hosted business-chat API, by webhook": "服务商 C：托管的商务聊天 API，通过 Webhook",
+    "Provider D: chat bot of a self-hosted collaboration suite, by webhook":
+      "服务商 D：自托管协作套件的聊天机器人，通过 Webhook",
+    "Reads, writes and lists files in the workspace": "读取、写入和列出工作区中的文件",
+    "Replies and notifications posted to a URL of the operator's": "将回复和通知发送到操作员自己的 URL",
+    "Runs a shell command in the sandbox": "在沙箱中运行 shell 命令",
+    "Slack app, by Socket Mode or the Events API": "Slack 应用，通过 Socket Mode 或 Events API",
+    "Telegram bot, by long polling or webhook": "Telegram 机器人，通过长轮询或 Webhook",
+    "Telephone calls by a programmable-voice platform": "通过可编程语音平台拨打和接听电话",
+    "Text of PDF files": "PDF 文件的文本",
+    "Tools from WASM plugins, and the plugin commands": "WASM 插件提供的工具，以及插件命令",
+    "Traces by OTLP over HTTP": "通过 HTTP 的 OTLP 追踪",
+    "USB and serial board registry, GPIO and serial tools": "USB 与串口开发板登记，GPIO 和串口工具",
+    "What is known of the configured boards, and data sheets": "已配置开发板的资料和数据手册",
+    "bubblewrap (user namespaces) around commands": "用 bubblewrap（用户命名空间）限制命令",
+    "firejail around commands": "用 firejail 限制命令",
+    "A change is in force after a restart.": "更改在重启后生效。",
     "Tokens of history sent with a turn; the oldest turns are dropped whole.":
       "随每个轮次发送的历史令牌数；最早的轮次会整个舍弃。",
     "What the agent is told before every conversation.": "每次对话开始前告诉智能体的内容。",
@@ -516,8 +600,6 @@ export const zhHans: SettingTexts = {
       "查找已插入的开发板，并为智能体提供相应工具。",
     "Folder of firmware images for pico_flash, absolute or below the home.":
       "pico_flash 的固件映像文件夹，绝对路径或主目录下的路径。",
-    "GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs.":
-      "调试器的 GDB 服务器，用于 probe 功能：OpenOCD、st-util 或 probe-rs。",
     "I2C buses of this computer that the I2C tools may use, such as /dev/i2c-1.":
       "I2C 工具可以使用的本机 I2C 总线，例如 /dev/i2c-1。",
     "Keep the log in the logs folder of the home too; svc logs shows it.":
@@ -630,7 +712,6 @@ export const zhHans: SettingTexts = {
     "Largest recording sent to it, in bytes.": "发送给它的录音大小上限，单位字节。",
     "Model that transcribes.": "用于转写的模型。",
     "Base URL of a service with OpenAI's /audio/speech.": "提供 OpenAI /audio/speech 的服务的基础 URL。",
-    "Turn answers into speech where they are heard: on telephone calls.": "在需要收听的场合（电话）将回答转为语音。",
     "Longest text sent to it, in characters; what is longer is cut at a sentence.":
       "发送给它的文本长度上限，按字符计；更长的会在句子处截断。",
     "Model that speaks.": "用于发声的模型。",

@@ -9,7 +9,7 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { useReader } from "../../state/use-reader.ts";
 import { type ConfigKey, type ConfigSection, type Schema, sectionsOf } from "./config-sections.ts";
 import { rich, t } from "../../texts/texts.ts";
-import { HelpText, ServiceText } from "../../parts/service-text.tsx";
+import { HelpText } from "../../parts/service-text.tsx";
 
 const COLUMNS: readonly Column<ConfigKey>[] = [
   { label: "config.key", cell: ({ name }) => <code>{name}</code> },
@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<ConfigKey>[] = [
         <HelpText>{description}</HelpText>{" "}
         {comment === undefined ? null : (
           <span class="hint">
-            <ServiceText>{comment}</ServiceText>
+            <HelpText>{comment}</HelpText>
           </span>
         )}
       </>

@@ -4,13 +4,13 @@ import type { Feature } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
-import { ServiceText } from "../../parts/service-text.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { useList } from "../../state/use-reader.ts";
 import { rich, t } from "../../texts/texts.ts";
+import { HelpText, ServiceText } from "../../parts/service-text.tsx";
 
 interface Report {
   readonly profile: string;
@@ -23,7 +23,7 @@ const NAME: Column<Feature> = {
     <>
       <strong>{id}</strong>
       <div class="hint">
-        <ServiceText>{summary}</ServiceText>
+        <HelpText>{summary}</HelpText>
       </div>
     </>
   ),

@@ -12,8 +12,8 @@ import { type Field, type SettingsSection, type SettingsState, titleOf } from ".
 import { NamedTables } from "./tables.tsx";
 import { type Settings, useSettings } from "./use-settings.ts";
 import { type PlainKey, t } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
 import { labelOf } from "../../texts/setting-texts.ts";
+import { HelpText } from "../../parts/service-text.tsx";
 
 const GROUPS: readonly (readonly [title: PlainKey, sections: readonly string[]])[] = [
   ["settings.agents-and-models", ["model", "agent", "agents", "prices", "transcription", "tts"]],
@@ -90,7 +90,7 @@ function Group({ title, sections, words, aliases }: GroupProps) {
               {section.summary === undefined ? (
                 section.fields.map(({ name }) => labelOf(name)).join(", ")
               ) : (
-                <ServiceText>{section.summary}</ServiceText>
+                <HelpText>{section.summary}</HelpText>
               )}
             </span>
           </li>
@@ -121,7 +121,7 @@ function Absent({ state }: { readonly state: SettingsState }) {
         {state.absent.map(({ section, flag, build, summary, profiles, planned }) => (
           <li key={`${section} ${flag}`}>
             <strong>
-              <ServiceText>{summary}</ServiceText>
+              <HelpText>{summary}</HelpText>
             </strong>
             <span class="hint">
               {planned ? t("common.not-written-yet") : <Command>{build}</Command>}

@@ -22,7 +22,7 @@ import { SaveBar } from "./save-bar.tsx";
 import { type Field, type SettingsSection, type SettingsState, titleOf, valueAt } from "./shapes.ts";
 import { type Settings, useSettings } from "./use-settings.ts";
 import { rich, t, wordOf } from "../../texts/texts.ts";
-import { ServiceText } from "../../parts/service-text.tsx";
+import { HelpText, ServiceText } from "../../parts/service-text.tsx";
 
 const PREFIX = "channels_config.";
 
@@ -87,7 +87,7 @@ function ChannelRow({ section, channel }: { section: SettingsSection; channel: C
       <a href={hrefOf("channels", section.name.slice(PREFIX.length))}>{titleOf(section)}</a>
       <span class="hint">
         {channel && <Badge state={channel.state} />}{" "}
-        {text ? <ServiceText>{text}</ServiceText> : t("channels.programs-of-yours-by-post")}
+        {text ? <HelpText>{text}</HelpText> : t("channels.programs-of-yours-by-post")}
       </span>
     </li>
   );
@@ -102,7 +102,7 @@ function Absent({ state }: { readonly state: SettingsState }) {
         {absent.map(({ section, flag, build, summary, planned }) => (
           <li key={`${section} ${flag}`}>
             <strong>
-              <ServiceText>{summary}</ServiceText>
+              <HelpText>{summary}</HelpText>
             </strong>
             <span class="hint">{planned ? t("common.not-written-yet") : <Command>{build}</Command>}</span>
           </li>
@@ -230,10 +230,12 @@ function Steps({ settings, state, section }: StepsProps) {
   return (
     <>
       <Section title={t("channels.1-access")}>
-        <p class="hint">
-          {section.summary !== undefined && <ServiceText>{`${section.summary}.`}</ServiceText>}{" "}
-          {rich("channels.in-the-file", { name: <code>[{section.name}]</code> })}
-        </p>
+        {section.summary !== undefined && (
+          <p class="hint">
+            <HelpText>{section.summary}</HelpText>
+          </p>
+        )}
+        <p class="hint">{rich("channels.in-the-file", { name: <code>[{section.name}]</code> })}</p>
         <SectionForm {...form} only={isAccess} />
       </Section>
       {section.fields.some(isAllowlist) && (

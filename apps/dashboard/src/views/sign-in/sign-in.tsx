@@ -1,6 +1,7 @@
 /** Where a person comes in: with a code, which makes this browser a device, or as a device that has a passkey or a token. */
 import { useEffect } from "preact/hooks";
 import { Command } from "../../parts/empty.tsx";
+import { LanguageSwitch } from "../../parts/language-switch.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useServices } from "../../services.ts";
 import { signInAdvice } from "../../session/session.ts";
@@ -54,6 +55,7 @@ export function SignIn() {
           field={{ type: "password", autoComplete: "off", maxLength: 200 }}
         />
       </details>
+      <LanguageSwitch />
     </main>
   );
 }

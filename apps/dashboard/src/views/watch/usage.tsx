@@ -11,7 +11,7 @@ import { hrefOf } from "../../route/route.ts";
 import { useList } from "../../state/use-reader.ts";
 import { dollars } from "../../text/words.ts";
 import { daysFrom, type Split, splitUsage, type Totals, type UsageLine, type UsagePart } from "./usage-sums.ts";
-import { number, rich, t, wordOf } from "../../texts/texts.ts";
+import { dates, number, rich, t, wordOf } from "../../texts/texts.ts";
 
 const RANGES = ["7", "30", "90"] as const;
 const MEASURES = ["cost", "tokens", "turns"] as const;
@@ -113,7 +113,7 @@ function Chart({ days, usage, measure, split }: ChartProps) {
         >
           {days.map((day, index) => (
             <g key={day}>
-              <title>{`${day}: ${shown(measure, sums[index] ?? 0)}`}</title>
+              <title>{`${dayText(day)}: ${shown(measure, sums[index] ?? 0)}`}</title>
               <rect class="hover" x={index * WIDTH} y="0" width={WIDTH} height={HEIGHT} />
               <Stack
                 x={index * WIDTH}
@@ -123,9 +123,9 @@ function Chart({ days, usage, measure, split }: ChartProps) {
           ))}
         </svg>
         <p class="scale">
-          <span>{days[0]}</span>
+          <span>{dayText(days[0] ?? "")}</span>
           <span>{t("usage.at-most-a-day", { most: shown(measure, most) })}</span>
-          <span>{days.at(-1)}</span>
+          <span>{dayText(days.at(-1) ?? "")}</span>
         </p>
         {measure === "cost" && unknown > 0 && (
           <p class="hint">
@@ -142,6 +142,9 @@ function Chart({ days, usage, measure, split }: ChartProps) {
     </>
   );
 }
+
+/** `2026-11-26`, a day of the service: UTC. */
+const dayText = (day: string): string => dates({ dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
 
 /** The largest at the bottom. */
 function Stack({ x, heights }: { readonly x: number; readonly heights: readonly number[] }) {

@@ -1,0 +1,56 @@
+// The page speaks the browser's language before anybody has signed in, another one as soon as it is chosen, and the same after a reload;
+// what a page in one language says must not stand on in another.
+import { expect, test } from "vitest";
+import { meet } from "./house/person.ts";
+import { sharedScene } from "./house/scene.ts";
+
+const scene = sharedScene();
+
+test("a German browser is signed in in German, and goes on in Chinese without a reload", async () => {
+  const { browser, house } = scene();
+  await using person = await meet(browser, house, { locale: "de-DE" });
+  const { page } = person;
+  await page.getByText("Stattdessen ein Token verwenden").click();
+  expect(await page.title()).toBe("Anmelden · svc");
+  await page.getByLabel("Token").fill("no token");
+  await page.keyboard.press("Enter");
+  // An error of the service, by its code.
+  await page.getByRole("alert").getByText("Dafür ist ein gültiges Token nötig.").waitFor();
+  await page.getByLabel("Token").fill(house.token);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Chats", exact: true }).waitFor();
+
+  // What was typed must be there still: nothing is loaded anew.
+  await page.getByLabel("Alle Nachrichten durchsuchen").fill("draft");
+  await person.go("appearance", "Darstellung");
+  const load = await page.evaluate<number>("performance.timeOrigin");
+  await page.getByLabel("Sprache").selectOption({ label: "简体中文" });
+  await page.getByRole("heading", { level: 1, name: "外观" }).waitFor();
+  expect(await page.evaluate("document.documentElement.lang")).toBe("zh-Hans");
+  await expect.poll(() => page.title()).toBe("外观 · svc");
+  expect(await page.evaluate("performance.timeOrigin")).toBe(load);
+  await page.getByRole("navigation", { name: "设置" }).getByRole("link", { name: "设备" }).click();
+  await page.getByRole("heading", { level: 1, name: "设备" }).waitFor();
+
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "设备" }).waitFor();
+  person.expectCalm();
+});
+
+test("forms have labels and help in the language; what the service says is marked as English", async () => {
+  const { browser, house } = scene();
+  await using person = await meet(browser, house, { locale: "de-DE" });
+  const { page } = person;
+  await page.getByText("Stattdessen ein Token verwenden").click();
+  await page.getByLabel("Token").fill(house.token);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Chats", exact: true }).waitFor();
+  await person.go("settings/gateway", "Netzwerk");
+  await page.getByLabel("Größte Anfrage in Bytes").waitFor();
+  await page.getByText("Die HTTPS-URL, die Anbieter aufrufen.").waitFor();
+  await person.go("doctor", "Prüfungen");
+  const message = page.locator(".finding-text bdi").first();
+  await message.waitFor();
+  expect(await message.getAttribute("lang")).toBe("en");
+  person.expectCalm();
+});
