@@ -1,4 +1,4 @@
-// A channel that nobody configured costs nothing: neither its code nor its client library is evaluated. The libraries of the
+// A channel or hardware that nobody configured costs nothing: neither its code nor its client library is evaluated. The libraries of the
 // everyday channels are megabytes, and would be in the memory of everybody.
 import { readEvaluated, evaluatedInto } from "@svc/testkit/binary/evaluated";
 import { binaryPath, fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";

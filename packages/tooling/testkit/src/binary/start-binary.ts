@@ -12,6 +12,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** After `daemon`. */
   readonly args?: readonly string[];
+  /** Until it listens; only a start that hangs takes this long. Default: a minute. */
+  readonly longestStartMs?: number;
 }
 
 export interface Exit {
@@ -51,7 +53,6 @@ export interface RunningBinary extends AsyncDisposable {
 
 const LISTENING = /listening on (http:\/\/(?:127\.0\.0\.1|\[::1\]):\d+)/;
 const CODE = /pairing code\D*(\d{6})\b/i;
-/** Only a start that fails by hanging takes this long. */
 const LONGEST_START_MS = 60_000;
 
 /** Resolves when the daemon listens; rejects with its output when it ends before. */
@@ -73,7 +74,7 @@ export async function startBinary(options: StartOptions = {}): Promise<RunningBi
   };
 
   try {
-    const [, url = ""] = await withLimit(waitFor(LISTENING), output);
+    const [, url = ""] = await withLimit(waitFor(LISTENING), output, options.longestStartMs);
     const request = (path: string, options: RequestOptions = {}) => fetch(new URL(path, url), fetchOptions(options));
     return {
       home,
@@ -136,10 +137,10 @@ function watch(child: ChildProcess) {
   return { output: () => text, exited, waitFor };
 }
 
-async function withLimit<T>(work: Promise<T>, output: () => string): Promise<T> {
+async function withLimit<T>(work: Promise<T>, output: () => string, ms = LONGEST_START_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the daemon does not listen:\n${output()}`)), LONGEST_START_MS);
+    timer = setTimeout(() => reject(new Error(`the daemon does not listen:\n${output()}`)), ms);
   });
   try {
     return await Promise.race([work, late]);

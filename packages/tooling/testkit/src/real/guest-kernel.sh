@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A kernel with simulated GPIO and I2C for tests of hardware: Debian's newest, with the drivers that this machine's may lack, and a first
-# file system that has this machine's files read-only below a layer in memory. About 125 MB to download, once.
+# A kernel with simulated GPIO and I2C, and FAT drives, for tests of hardware: Debian's newest, with the drivers that this machine's may
+# lack, and a first file system that has this machine's files read-only below a layer in memory. About 125 MB to download, once.
 #
 #   guest-kernel.sh [folder]       default: /srv/svc-guest
 #
@@ -32,7 +32,7 @@ first=$work/first
 mkdir -p "$first"/{bin,drivers,host,layer,new,proc,sys,dev}
 cp /bin/busybox "$first/bin/busybox"
 number=10
-for driver in 9pnet_virtio 9p overlay gpio-sim i2c-dev i2c-stub; do
+for driver in 9pnet_virtio 9p overlay gpio-sim i2c-dev i2c-stub loop vfat nls_cp437 nls_ascii nls_utf8; do
   modprobe -d "$work/tree/usr" -S "$version" --show-depends "$driver" | sed -n 's/^insmod //p'
 done | sed 's/ *$//' | awk '!seen[$1]++' >"$work/drivers"
 while read -r file; do
