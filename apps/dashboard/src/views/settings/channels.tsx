@@ -255,10 +255,22 @@ function Steps({ settings, state, section }: StepsProps) {
   );
 }
 
-function Try({ channel: { id, state } }: { readonly channel: Channel }) {
+interface TestReport {
+  readonly state: string;
+  readonly error: string | null;
+  readonly hint: string | null;
+}
+
+const SENT: Readonly<Record<string, string>> = {
+  sent: "Sent. Look for it in your chat.",
+  waiting: "Not sent yet.",
+  dead: "Refused; it is not tried again.",
+};
+
+function Try({ channel: { id } }: { readonly channel: Channel }) {
   const { api } = useServices();
   const [to, setTo] = useState("");
-  const [report, setReport] = useState<{ readonly state: string; readonly error: string | null }>();
+  const [report, setReport] = useState<TestReport>();
   const field = useId();
   const send = useAction(async () => {
     setReport(undefined);
@@ -271,18 +283,14 @@ function Try({ channel: { id, state } }: { readonly channel: Channel }) {
         <input id={field} value={to} onInput={({ currentTarget }) => setTo(currentTarget.value)} />
         <p class="hint">Your conversation with the bot, as the channel names it: a number, a user's or a chat's id.</p>
         <div class="buttons">
-          <Button
-            busy={send.isRunning}
-            disabled={to.trim() === "" || state === "failed"}
-            onPress={() => void send.run()}
-          >
+          <Button busy={send.isRunning} disabled={to.trim() === ""} onPress={() => void send.run()}>
             Send a test
           </Button>
         </div>
         {report && (
           <p class={report.error === null ? "notice good" : "setting-problem"} role="status">
-            {report.state === "sent" ? "Sent." : `State: ${report.state}.`}{" "}
-            {report.error !== null && <Name>{report.error}</Name>}
+            {SENT[report.state] ?? "Not sent."} {report.error !== null && <Name>{report.error}</Name>}{" "}
+            {report.hint !== null && <Name>{report.hint}</Name>}
           </p>
         )}
         <Problem error={send.error} />
