@@ -11,6 +11,9 @@ const PAGES = new URL("../../../docs/channels/", import.meta.url);
 
 const CHANNELS = readdirSync(PAGES).map((file) => file.replace(/\.md$/, ""));
 
+/** For pages whose secret has a form. */
+const TYPED: Readonly<Record<string, string>> = { relaynet: "1".repeat(64) };
+
 test.each(CHANNELS)("%s", async (page) => {
   using home = temporaryHome();
   const where = { home: home.path, binary: fullestBinaryPath() };
@@ -25,7 +28,10 @@ test.each(CHANNELS)("%s", async (page) => {
     if (language === "toml" && !writesByCommand)
       writeFileSync(file, withKeys(readFileSync(file, "utf8"), section, text));
     for (const [, command = ""] of language === "sh" ? text.matchAll(/^ *svc ((?:secrets|config) set .+)$/gm) : []) {
-      const { code, stderr } = await runBinary(command.split(" "), { ...where, input: "a-secret-of-the-page\n" });
+      const { code, stderr } = await runBinary(command.split(" "), {
+        ...where,
+        input: `${TYPED[page] ?? "a-secret-of-the-page"}\n`,
+      });
       expect([command, code, stderr]).toEqual([command, 0, ""]);
     }
   }

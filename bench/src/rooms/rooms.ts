@@ -1,5 +1,5 @@
 /**
- * What the channels of the profile `standard` cost the daemon that has them: its start until /health answers, and its memory once they
+ * What channels that keep a connection cost the daemon that has them: its start until /health answers, and its memory once they
  * are connected. In turns with a daemon of the same build that has none.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +8,8 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { BOT, PERSON, startMatrix } from "@svc/testkit/platforms/matrix/server";
 import { WORKCHAT_APP } from "@svc/testkit/platforms/workchat/events";
+import { relaynetPerson } from "@svc/testkit/platforms/relaynet/people";
+import { startRelaynet } from "@svc/testkit/platforms/relaynet/server";
 import { startWorkchat } from "@svc/testkit/platforms/workchat/server";
 import { median } from "../measure.ts";
 import { anonymousMb, startServer } from "../server.ts";
@@ -39,8 +41,9 @@ export async function measureRooms(rounds: number): Promise<RoomsCost[]> {
   await using stack = new AsyncDisposableStack();
   const matrix = stack.use(await startMatrix({ encrypted: true }));
   const workchat = stack.use(await startWorkchat({ appSecret: SECRET }));
+  const relay = stack.use(await startRelaynet());
   const syncs = (): number => matrix.requests.filter(({ path }) => path.endsWith("/sync")).length;
-  let begun = { syncs: 0, connections: 0, requests: 0 };
+  let begun = { syncs: 0, connections: 0, requests: 0, frames: 0 };
   const cases: readonly Case[] = [
     { channel: "none", section: "", isConnected: () => true },
     {
@@ -62,6 +65,15 @@ allowed_users = ["${PERSON}"]`,
       section: `${workchatSection(workchat.url)}\nreceive_mode = "webhook"\nencrypt_key = "${SECRET}"`,
       isConnected: () => workchat.requests.length > begun.requests,
     },
+    {
+      channel: "relaynet, one relay",
+      section: `[channels_config.relaynet]
+private_key = "${relaynetPerson("agent of the bench").nsec}"
+relays = ["${relay.relay}"]
+allowed_pubkeys = ["*"]`,
+      // It subscribes, then asks for what was there before.
+      isConnected: () => relay.frames.length >= begun.frames + 2,
+    },
   ];
   // The device has one home: another one would be another device to the homeserver.
   const homes = cases.map(() => mkdtempSync(join(tmpdir(), "svc-bench-")));
@@ -70,7 +82,12 @@ allowed_users = ["${PERSON}"]`,
   // The first start of a home makes keys.
   for (let round = -1; round < rounds; round += 1) {
     for (const [at, { section, channel, isConnected }] of cases.entries()) {
-      begun = { syncs: syncs(), connections: workchat.socket.connections, requests: workchat.requests.length };
+      begun = {
+        syncs: syncs(),
+        connections: workchat.socket.connections,
+        requests: workchat.requests.length,
+        frames: relay.frames.length,
+      };
       const home = homes[at]!;
       writeFileSync(join(home, "config.toml"), section, { mode: 0o600 });
       const startedAt = performance.now();

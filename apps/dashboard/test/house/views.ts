@@ -26,5 +26,6 @@ export const VIEWS: readonly { readonly view: string; readonly heading: string }
   { view: "config", heading: "Config" },
   { view: "features", heading: "Features" },
   { view: "audit", heading: "Audit log" },
+  { view: "appearance", heading: "Appearance" },
   { view: "shortcuts", heading: "Keyboard shortcuts" },
 ];

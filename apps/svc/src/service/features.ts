@@ -124,10 +124,17 @@ function siblingsOf(
   return Object.freeze(Object.fromEntries(on.map((other) => [other.section ?? other.id, config.configOf(other)])));
 }
 
-/** A feature may reach the `api_url`, the `url` and the `homeserver` that its own section names, wherever they are; nothing else that is private. */
+/**
+ * A feature may reach the `api_url`, the `url`, the `homeserver` and the `relays` that its own section names, wherever they are; nothing else
+ * that is private. What goes to a relay without TLS stays on this machine, or needs `security.net.allow_private`.
+ */
 function ownUrls(section: unknown): string[] {
-  const { api_url: api, url, homeserver } = (section ?? {}) as Record<string, unknown>;
-  return [api, url, homeserver].filter((own) => typeof own === "string" && own !== "") as string[];
+  const { api_url: api, url, homeserver, relays } = (section ?? {}) as Record<string, unknown>;
+  const isSafeRelay = (relay: unknown): boolean =>
+    typeof relay === "string" &&
+    /^(?:wss:\/\/|ws:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?(?:\/|$))/.test(relay);
+  const own = [api, url, homeserver, ...(Array.isArray(relays) ? relays.filter(isSafeRelay) : [])];
+  return own.filter((one) => typeof one === "string" && one !== "") as string[];
 }
 
 /** Requests of the backend computer_use go to its service; what it resolves, pages among it, has no such exemption. */

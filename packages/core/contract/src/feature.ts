@@ -100,7 +100,7 @@ export interface FeatureContext<Config = unknown> extends FeatureSurroundings<Co
   child(name: string): readonly [file: string, ...args: string[]];
   /**
    * The guarded outgoing client of `ToolContext`, which here also reaches the host and port of the section's `api_url`,
-   * `url` and `homeserver` when those are private addresses. Not before the Registration phase: Construction does no I/O.
+   * `url`, `homeserver` and `relays` when those are private addresses. Not before the Registration phase: Construction does no I/O.
    */
   fetch(url: string, options?: FetchOptions): Promise<FetchResult>;
   /**

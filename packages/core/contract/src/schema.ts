@@ -12,6 +12,8 @@ export interface Marks {
   readonly ask?: true;
   /** Only compared: its hash takes its place once the config is read, and the text is kept nowhere. */
   readonly hashed?: true;
+  /** A secret that can't be revoked: the start warns where it stands in plain text because `secrets.encrypt` is off. */
+  readonly highValue?: true;
   /** Environment variable that supplies the value. */
   readonly env?: string;
   /** `override`: the variable beats the file. `fallback`: it counts only when the file is silent. */
@@ -22,7 +24,14 @@ export interface Marks {
 
 /** A secret string. A blank one counts as unset and is refused where the key is required. */
 export const secret = (
-  options: { env?: string; envMode?: "override" | "fallback"; generate?: true; ask?: true; hashed?: true } = {},
+  options: {
+    env?: string;
+    envMode?: "override" | "fallback";
+    generate?: true;
+    ask?: true;
+    hashed?: true;
+    highValue?: true;
+  } = {},
 ) =>
   v.pipe(
     v.string(),
@@ -31,6 +40,7 @@ export const secret = (
       ...(options.generate && { generate: true }),
       ...(options.ask && { ask: true }),
       ...(options.hashed && { hashed: true }),
+      ...(options.highValue && { highValue: true }),
       ...(options.env && { env: options.env, envMode: options.envMode ?? "override" }),
     } satisfies Marks),
   );

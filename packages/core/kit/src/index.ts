@@ -19,6 +19,7 @@ export * from "./platform-call.ts";
 export { replaceQuoted } from "./quoted-strings.ts";
 export { isCanonicalPath } from "./request-path.ts";
 export * from "./retry-after.ts";
+export * from "./retry-delay.ts";
 export * from "./sender-gate.ts";
 export * from "./sent-parts.ts";
 export * from "./signature.ts";

@@ -2,6 +2,8 @@
 import type { Section } from "./conformance/channel/subject.ts";
 
 export function ownUrls(section: unknown): string[] {
-  const { api_url: api, url, homeserver } = (section ?? {}) as Section;
-  return [api, url, homeserver].filter((own) => typeof own === "string" && own !== "") as string[];
+  const { api_url: api, url, homeserver, relays } = (section ?? {}) as Section;
+  return [api, url, homeserver, ...(Array.isArray(relays) ? (relays as unknown[]) : [])].filter(
+    (own) => typeof own === "string" && own !== "",
+  ) as string[];
 }

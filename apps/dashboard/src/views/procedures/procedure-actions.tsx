@@ -8,6 +8,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { t } from "../../texts/texts.ts";
 
 export function ProcedureActions({
   procedure: { name, enabled },
@@ -25,16 +26,16 @@ export function ProcedureActions({
     <>
       <div class="buttons sop-actions">
         <a class="button" href={hrefOf("edit-procedure", name)}>
-          Edit
+          {t("procedures.edit-2")}
         </a>
-        <Button onPress={() => setAsking("copy")}>Duplicate</Button>
-        <Button onPress={() => setAsking("rename")}>Rename</Button>
+        <Button onPress={() => setAsking("copy")}>{t("common.duplicate")}</Button>
+        <Button onPress={() => setAsking("rename")}>{t("common.rename")}</Button>
         <Button kind={enabled ? "plain" : "main"} busy={turn.isRunning} onPress={() => void turn.run()}>
-          {enabled ? "Disable" : "Enable"}
+          {enabled ? t("procedures.disable") : t("procedures.enable")}
         </Button>
-        <Button onPress={() => setAsking("delete")}>Delete</Button>
+        <Button onPress={() => setAsking("delete")}>{t("procedures.delete")}</Button>
         <a class="button" href={hrefOf("procedure-changes", name)}>
-          Saved changes
+          {t("procedures.saved-changes")}
         </a>
       </div>
       <Problem error={turn.error} />
@@ -47,10 +48,10 @@ export function ProcedureActions({
 
 const CopyDialog = ({ name, onClose }: DialogProps) => (
   <NameDialog
-    title="Duplicate this procedure?"
-    action="Duplicate"
-    hint="The copy is disabled until you enable it."
-    label="Name of the copy"
+    title={t("procedures.duplicate-this-procedure")}
+    action={t("common.duplicate")}
+    hint={t("procedures.the-copy-is-disabled-until")}
+    label={t("procedures.name-of-the-copy")}
     first={`${name.slice(0, 59)}-copy`}
     path={path`/api/sops/${name}/copies`}
     view="edit-procedure"
@@ -60,10 +61,10 @@ const CopyDialog = ({ name, onClose }: DialogProps) => (
 
 const RenameDialog = ({ name, onClose }: DialogProps) => (
   <NameDialog
-    title="Rename this procedure?"
-    action="Rename"
-    hint="Its runs keep the name that they began with."
-    label="New name"
+    title={t("procedures.rename-this-procedure")}
+    action={t("common.rename")}
+    hint={t("procedures.its-runs-keep-the-name")}
+    label={t("procedures.new-name")}
     first={name}
     path={path`/api/sops/${name}/rename`}
     view="procedures"
@@ -134,14 +135,14 @@ function DeleteDialog({ name, onClose }: DialogProps) {
   };
   return (
     <Dialog
-      title={`Delete ${name}?`}
-      action="Delete"
+      title={t("procedures.delete-2", { name })}
+      action={t("procedures.delete")}
       busy={act.isRunning}
       error={act.error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      <p class="hint">Runs that have begun go on. You can undo the deletion under Saved changes.</p>
+      <p class="hint">{t("procedures.runs-that-have-begun-go")}</p>
     </Dialog>
   );
 }

@@ -13,6 +13,7 @@ import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { Diff } from "../settings/save-bar.tsx";
 import type { DiffLine } from "../settings/shapes.ts";
+import { t } from "../../texts/texts.ts";
 
 interface SopVersion {
   readonly version: number;
@@ -35,7 +36,13 @@ interface SopVersionDetail extends SopVersion {
   readonly revision: string;
 }
 
-const DONE = { create: "created", change: "changed", delete: "deleted", rename: "renamed", undo: "change undone" };
+const DONE = {
+  create: "procedures.created",
+  change: "procedures.changed",
+  delete: "procedures.deleted",
+  rename: "procedures.renamed",
+  undo: "procedures.change-undone",
+} as const;
 
 export const SopChanges = () => <Changes sop={undefined} />;
 export const ChangesOfSop = ({ id }: { readonly id: string }) => <Changes sop={id} />;
@@ -45,19 +52,17 @@ function Changes({ sop }: { readonly sop: string | undefined }) {
   return (
     <>
       <Heading
-        title="Saved changes"
+        title={t("procedures.saved-changes")}
         start={
           <a class="heading-back" href={hrefOf("procedures", sop)}>
-            {sop === undefined ? "Procedures" : <Name>{sop}</Name>}
+            {sop === undefined ? t("common.procedures") : <Name>{sop}</Name>}
           </a>
         }
       />
       <Shown read={versions}>
         {({ versions: all }) =>
           all.length === 0 ? (
-            <Empty title="No saved changes">
-              Changes of procedures that you save in the page or at the terminal appear here, and you can undo them.
-            </Empty>
+            <Empty title={t("procedures.no-saved-changes")}>{t("procedures.changes-of-procedures-that-you")}</Empty>
           ) : (
             all.map((version) => <SavedChange key={version.version} version={version} />)
           )
@@ -74,14 +79,14 @@ function SavedChange({ version: { version, at, by, what, sops } }: { readonly ve
   return (
     <details class="setting-item" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        <Name>{what === "rename" ? `${sops[1]} → ${sops[0]}` : sops.join(", ")}</Name> {DONE[what]}{" "}
+        <Name>{what === "rename" ? `${sops[1]} → ${sops[0]}` : sops.join(", ")}</Name> {t(DONE[what])}{" "}
         <span class="hint">
           <Ago at={at} />, <Name>{by}</Name>
         </span>
       </summary>
       {isOpen && <Changed version={version} />}
-      <Button label={`Undo change ${version}`} onPress={() => setAsking(true)}>
-        Undo
+      <Button label={t("procedures.undo-change", { version })} onPress={() => setAsking(true)}>
+        {t("common.undo")}
       </Button>
       {isAsking && (
         <UndoDialog
@@ -102,7 +107,7 @@ function Changed({ version }: { readonly version: number }) {
 }
 
 function FileDiffs({ files }: { readonly files: readonly FileDiff[] }) {
-  if (files.length === 0) return <p class="hint">Nothing in the files changes.</p>;
+  if (files.length === 0) return <p class="hint">{t("procedures.nothing-in-the-files-changes")}</p>;
   return (
     <>
       {files.map(({ sop, file, lines }) => (
@@ -132,8 +137,8 @@ function UndoDialog({ version, onClose }: { readonly version: number; readonly o
   };
   return (
     <Dialog
-      title="Put the files back as they were before this change?"
-      action="Undo"
+      title={t("procedures.put-the-files-back-as")}
+      action={t("common.undo")}
       busy={undo.isRunning}
       error={undo.error}
       onConfirm={() => void confirm()}

@@ -9,7 +9,11 @@ export const secrets: Check = {
     const { config, file } = await machine.config();
     if (config === undefined) return [];
     if (!config.core.secrets.encrypt) {
-      const message = "Secrets stand in the config as they are typed (secrets.encrypt = false).";
+      const { features } = await machine.composition();
+      const listed = await listSecrets({ home: machine.home, file, features, env: {} });
+      const keys = listed.filter(({ state, highValue }) => highValue && state === "plain").map(({ key }) => key);
+      const irrevocable = keys.length === 0 ? "" : ` Whoever reads ${keys.join(", ")} has that account for good.`;
+      const message = `Secrets stand in the config as they are typed (secrets.encrypt = false).${irrevocable}`;
       return [warning("secrets-encrypted", message, "set secrets.encrypt = true, then: svc secrets encrypt")];
     }
     const { features } = await machine.composition();

@@ -9,6 +9,7 @@ import { ClosingPrompts } from "./delivery/close-prompts.ts";
 import { OutboxDispatcher } from "./delivery/dispatcher.ts";
 import type { DispatcherOptions } from "./delivery/options.ts";
 import { fileOpener } from "./delivery/outgoing-file.ts";
+import { SpokenAnswers } from "./delivery/spoken-file.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import type { InboxOwned, InboxParts } from "./inbox/parts.ts";
 import { mailIdOf } from "./delivery/settle.ts";
@@ -34,13 +35,16 @@ export interface MessagingOptions extends Omit<
 }
 
 export function createMessaging(options: MessagingOptions): Messaging {
-  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch } = options;
+  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch, runProgram } = options;
   const { instruments = NO_INSTRUMENTS, random = unpredictable } = options;
   let { settings } = options;
   const openFile = fileOpener(workspaceOf);
   const closing = new ClosingPrompts({ clock, log, channelOf: (id) => settings.channels.get(id) });
   const closePrompt: Messaging["closePrompt"] = (posted, outcome) => closing.add(posted, outcome);
-  const sending = { openFile, prompts, closePrompt };
+  const transcriber = new SpeechPlaces();
+  const speech = createSpeech({ fetch, runProgram, clock, transcriber, settings: () => settings });
+  const spoken = new SpokenAnswers((text, signal, format) => speech.speak(text, signal, format));
+  const sending = { openFile, spoken, prompts, closePrompt };
   const told = { log, instruments, publish };
   const failures = new Map<string, DeliveryFailure>();
   const onFailed: DispatcherOptions["onFailed"] = (n, { message, hint }) => {
@@ -50,7 +54,6 @@ export function createMessaging(options: MessagingOptions): Messaging {
     if (failures.size > MOST_FAILURES) failures.delete(failures.keys().next().value!);
   };
   const dispatcher = new OutboxDispatcher({ store, clock, random, settings, onFailed, ...told, ...sending });
-  const transcriber = new SpeechPlaces();
   const inbox = new Inbox({ ...options, instruments, random, dispatcher, transcriber, settings: () => settings });
   const mailbox = createMailbox({
     store,
@@ -96,7 +99,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
     },
     mailbox,
     failureOf: (messageId) => failures.get(messageId),
-    speech: createSpeech({ fetch, clock, transcriber, settings: () => settings }),
+    speech,
     channelSend: {
       store,
       identity: options.identity,

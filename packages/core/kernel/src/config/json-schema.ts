@@ -46,7 +46,16 @@ const CONVERSION: ConversionConfig = {
   overrideAction: ({ valibotAction, jsonSchema }) => {
     const { secret, ask, env, restart } = markOf(valibotAction);
     if ([secret, ask, env, restart].every((mark) => mark === undefined)) return undefined;
-    const { secret: _s, generate: _g, ask: _a, env: _e, envMode: _m, restart: _r, ...plain } = jsonSchema as Marked;
+    const {
+      secret: _s,
+      generate: _g,
+      ask: _a,
+      highValue: _h,
+      env: _e,
+      envMode: _m,
+      restart: _r,
+      ...plain
+    } = jsonSchema as Marked;
     const comments = [
       ...(env === undefined ? [] : [`Also from the environment: ${env}`]),
       ...(restart ? ["A change is in force after a restart."] : []),

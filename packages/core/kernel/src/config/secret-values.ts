@@ -18,6 +18,8 @@ export interface SecretPlace {
   readonly hashed: boolean;
   /** svc can make it (`Marks.generate`): it is the operator's to choose. */
   readonly generated: boolean;
+  /** `Marks.highValue`. */
+  readonly highValue: boolean;
   replace(value: unknown): void;
   remove(): void;
 }
@@ -60,6 +62,7 @@ function placeOf(
     value,
     hashed: marks.hashed === true,
     generated: marks.generate === true,
+    highValue: marks.highValue === true,
     replace: (next) => ((holder as Table)[name] = next),
     remove: () => {
       if (Array.isArray(holder)) holder.splice(name as number, 1);

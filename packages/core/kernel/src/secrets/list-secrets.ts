@@ -13,6 +13,8 @@ export interface SecretState {
   readonly state: "encrypted" | "plain" | "unreadable" | "environment" | "unset";
   /** The variable that it comes from; the file may have one too, which is not in force then. */
   readonly variable?: string;
+  /** `Marks.highValue`. */
+  readonly highValue?: true;
 }
 
 /**
@@ -26,10 +28,15 @@ export async function listSecrets(options: SecretFileOptions & { readonly env: E
   const byName = new Map(sections.map((section) => [section.name, section]));
   const { origins } = overlayEnvironment(overlaid, options.env, byName, sectionTables(byName, []));
   return sections.flatMap((section) => {
-    const places = new Map(secretPlaces(overlaid, [section]).map(({ path, value }) => [keyText(path), value]));
+    const found = secretPlaces(overlaid, [section]);
+    const places = new Map(found.map(({ path, value }) => [keyText(path), value]));
+    const highValue = new Set(found.flatMap((place) => (place.highValue ? keyText(place.path) : [])));
     const plain = walkSection(section).filter(({ path, node }) => node.marks.secret && !isWild(path));
     const keys = new Set([...plain.map(({ path }) => keyText(path)), ...places.keys()]);
-    return [...keys].map((key) => stateOf(key, places.get(key), origins.get(key), ring));
+    return [...keys].map((key) => ({
+      ...stateOf(key, places.get(key), origins.get(key), ring),
+      ...(highValue.has(key) && { highValue: true as const }),
+    }));
   });
 }
 

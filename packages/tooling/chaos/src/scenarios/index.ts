@@ -6,6 +6,7 @@ import { kills } from "./kills.ts";
 import { locked } from "./locked.ts";
 import { outage } from "./outage.ts";
 import { procedures } from "./procedures.ts";
+import { relays } from "./relays.ts";
 import { rooms } from "./rooms.ts";
 import type { Report, ScenarioOptions } from "./scenario.ts";
 
@@ -13,6 +14,7 @@ export const SCENARIOS: Readonly<Record<string, (options: ScenarioOptions) => Pr
   kills,
   everyday,
   rooms,
+  relays,
   procedures,
   outage,
   "disk-full": diskFull,

@@ -96,7 +96,7 @@ function judge(written: readonly Written[], shown: readonly Shown[]): Pick<Repor
   return { problems, facts: { "messages written": written.length, "answers shown": shown.length, ...byPlace } };
 }
 
-function fullestOrNone(): string | undefined {
+export function fullestOrNone(): string | undefined {
   try {
     const path = fullestBinaryPath();
     return existsSync(path) ? path : undefined;

@@ -31,12 +31,19 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly string[]; readonly why: string }[] = [
   { path: /^(?:docs|profiles)\//, why: "pages and lists are for people who look for the brand" },
   { path: /^(?:packages\/features\/)?[^/]+\.md$/, why: "pages about the whole house" },
-  { path: /^pnpm-(?:lock|workspace)\.yaml$/, why: "names of npm packages" },
+  {
+    path: /^(?:pnpm-(?:lock|workspace)\.yaml|packages\/tooling\/testkit\/package\.json)$/,
+    why: "names of npm packages",
+  },
   { path: /^packages\/tooling\/checks\//, why: "this list and its tests" },
   {
     path: /^(?:apps\/(?:svc|dashboard)\/test|bench|packages\/tooling)\//,
     words: ["discord", "feishu", "grammy", "slack", "telegram"],
     why: "these channels, or keys of theirs, are called by their brands, and tests and tools use those names",
+  },
+  {
+    path: /^apps\/dashboard\/src\/texts\/settings\//,
+    why: "translations of what each platform's own package says of its settings",
   },
   { path: /^packages\/tooling\/testkit\/vectors\//, why: "data copied from the specification" },
 ];
