@@ -41,7 +41,7 @@ export default defineConfig({
     env: { SVC_SEED: seed },
     setupFiles: ["packages/tooling/cases/src/property-defaults.ts"],
     // Limits end what hangs. A slow machine beside other work must not reach one.
-    expect: { poll: { timeout: 30_000, interval: 20 } },
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     projects: [
       {
         extends: true,

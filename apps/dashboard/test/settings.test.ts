@@ -72,7 +72,7 @@ describe.each([
     await page.getByRole("button", { name: "Turn on" }).click();
     await save(page);
     await page.getByRole("heading", { name: "State", exact: true }).waitFor();
-    await expect.poll(() => platform.isPolled, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => platform.isPolled).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
 
     const file = readFileSync(join(house.home, "config.toml"), "utf8");
@@ -125,11 +125,11 @@ describe.each([
     const trouble = page.getByRole("region", { name: "Health" }).getByRole("listitem").filter({ hasText: /token/i });
     await trouble.getByRole("link", { name: "Fix the channel" }).click();
     const state = page.getByRole("region", { name: "State" });
-    await expect.poll(() => state.innerText(), { timeout: 30_000 }).toMatch(/token/i);
+    await expect.poll(() => state.innerText()).toMatch(/token/i);
     await page.getByRole("button", { name: "Replace Bot token" }).click();
     await fill(page, "Bot token", TELEGRAM_TOKEN);
     await save(page);
-    await expect.poll(() => state.getByText("running").count(), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => state.getByText("running").count()).toBe(1);
     person.expectCalm();
   });
 });

@@ -359,7 +359,7 @@ test("people on a channel are answered by hand: delivered as the model's answers
     return { status: response.status, json: (await response.json()) as Record<string, any> };
   };
   expect(await house.write({ text: "Are you open?" })).toEqual([200]);
-  await expect.poll(() => house.platform.sent.length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => house.platform.sent.length).toBe(1);
   const [session] = (await ask("GET", "/api/sessions")).json["sessions"];
   expect(session).toMatchObject({ kind: "channel", channel: { channel: "provider_a", id: PERSON } });
   const path = `/api/sessions/${session.id}`;
@@ -373,7 +373,7 @@ test("people on a channel are answered by hand: delivered as the model's answers
 
   const reply = await ask("POST", `${path}/reply`, { message: "Yes, from ten. approve #1" });
   expect(reply.status).toBe(202);
-  await expect.poll(() => house.platform.sent.at(-1)?.text, { timeout: 30_000 }).toBe("Yes, from ten. approve #1");
+  await expect.poll(() => house.platform.sent.at(-1)?.text).toBe("Yes, from ten. approve #1");
   expect(house.platform.sent.at(-1)!.to).toBe(house.platform.sent[0]!.to);
   const { messages } = (await ask("GET", `${path}/messages`)).json as unknown as Page;
   expect(messages.at(-1)).toMatchObject({
@@ -386,7 +386,7 @@ test("people on a channel are answered by hand: delivered as the model's answers
   expect(JSON.stringify(entries)).not.toContain("from ten");
 
   await house.write({ text: "Thank you, book it" });
-  await expect.poll(() => house.platform.sent.at(-1)?.text, { timeout: 30_000 }).toBe("Gladly.");
+  await expect.poll(() => house.platform.sent.at(-1)?.text).toBe("Gladly.");
   const prompt = model.requests.at(-1)!.body["messages"] as unknown as { role: string; content: string }[];
   const said = prompt.filter(({ role }) => role !== "system");
   expect(said.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"]);

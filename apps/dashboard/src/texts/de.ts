@@ -122,8 +122,9 @@ export const de: Messages = {
   "channels.your-conversation-with-the-bot":
     "Deine Unterhaltung mit dem Bot, wie der Kanal sie nennt: eine Nummer oder die ID eines Nutzers oder Chats.",
   "channels.send-a-test": "Test senden",
-  "channels.sent": "Gesendet.",
-  "channels.state-is": "Status: {state}.",
+  "channels.sent": "Gesendet. Die Nachricht steht jetzt im Chat.",
+  "channels.not-sent-yet": "Noch nicht gesendet.",
+  "channels.refused": "Abgelehnt. Es wird nicht noch einmal versucht.",
 
   "chats.as-configured": "{label}: laut Konfiguration",
   "chats.conversation-menu": "Menü der Unterhaltung",

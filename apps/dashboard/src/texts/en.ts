@@ -119,8 +119,9 @@ export const en = {
   "channels.your-conversation-with-the-bot":
     "Your conversation with the bot, as the channel names it: a number, a user's or a chat's id.",
   "channels.send-a-test": "Send a test",
-  "channels.sent": "Sent.",
-  "channels.state-is": "State: {state}.",
+  "channels.sent": "Sent. Look for it in your chat.",
+  "channels.not-sent-yet": "Not sent yet.",
+  "channels.refused": "Refused. It is not tried again.",
 
   "chats.as-configured": "{label}: as configured",
   "chats.conversation-menu": "Conversation menu",

@@ -114,8 +114,9 @@ export const zhHans: Messages = {
   "channels.to": "收件人",
   "channels.your-conversation-with-the-bot": "你与机器人的对话，用渠道自己的写法：号码、用户 ID 或聊天 ID。",
   "channels.send-a-test": "发送测试",
-  "channels.sent": "已发送。",
-  "channels.state-is": "状态：{state}。",
+  "channels.sent": "已发送。请在聊天中查看。",
+  "channels.not-sent-yet": "尚未发送。",
+  "channels.refused": "已被拒绝，不会重试。",
 
   "chats.as-configured": "{label}：按配置",
   "chats.conversation-menu": "对话菜单",

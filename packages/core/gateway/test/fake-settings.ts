@@ -83,6 +83,6 @@ export class FakeSettings implements SettingsAdmin {
   async testChannel() {
     await Promise.resolve();
     this.#check();
-    return { state: "sent", error: null };
+    return { state: "sent", error: null, hint: null };
   }
 }

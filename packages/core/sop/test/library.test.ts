@@ -23,7 +23,7 @@ import {
 
 libraryForEachTest();
 
-const WAIT = { timeout: 30_000 };
+const WAIT = { timeout: 120_000 };
 
 const event = (topic: string) => ({ source: "webhook", topic, payload: null }) as const;
 

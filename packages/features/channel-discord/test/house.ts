@@ -103,7 +103,7 @@ export async function house(
 
 /** Waits for what comes by sockets. */
 export async function soon(isSo: () => boolean): Promise<void> {
-  await expect.poll(isSo, { timeout: 30_000, interval: 5 }).toBe(true);
+  await expect.poll(isSo, { interval: 5 }).toBe(true);
   await settled();
 }
 

@@ -125,7 +125,7 @@ test("waits through kills and is answered once when its key comes, which a kill 
   const list = await world.inbox();
   expect(list).toMatch(/^in-1 .* done .*question one/m);
   expect(list).not.toContain("waiting for keys");
-}, 120_000);
+});
 
 test("is dropped for good by a person who drops it", async () => {
   await world.begin();
@@ -140,7 +140,7 @@ test("is dropped for good by a person who drops it", async () => {
   expect(world.answers).toEqual(["Answer to question two"]);
   const again = await runBinary(["inbox", "replay", "in-1"], at);
   expect([again.code, again.stderr]).toEqual([64, expect.stringContaining("its keys have not come")]);
-}, 120_000);
+});
 
 test("the page shows what it waits for", async (context) => {
   if (!existsSync(CHROMIUM)) {
@@ -169,4 +169,4 @@ test("the page shows what it waits for", async (context) => {
   const badge = page.getByText("waiting for keys");
   await badge.waitFor();
   expect(await badge.count()).toBe(1);
-}, 120_000);
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
   if (missingSynapse()) return;
   synapse = await startSynapse();
   ada = await synapse.person("ada");
-}, 120_000);
+});
 afterAll(() => synapse?.[Symbol.asyncDispose]());
 beforeEach((context) => demandSynapse(context));
 
@@ -150,7 +150,7 @@ test("answers in an encrypted room, over kills of the daemon and a restart of th
   } finally {
     await daemon.close();
   }
-}, 600_000);
+});
 
 describe("rooms of one daemon", () => {
   const stack = new AsyncDisposableStack();
@@ -192,7 +192,7 @@ describe("rooms of one daemon", () => {
     await ada.does("file", { room, hex: "89504e470d0a1a0a" });
     await eventually(() => answers().length === 2);
     expect(answers()[1]).toMatchObject({ encrypted: true, body: "a picture came" });
-  }, 180_000);
+  });
 
   test("answers in a room that was encrypted, and spoken in, before it came", async () => {
     const room = String((await ada.does("create", { invite: [], encrypted: true }))["room"]);
@@ -209,7 +209,7 @@ describe("rooms of one daemon", () => {
     const { messages } = JSON.parse(list.stdout) as { messages: { text: string; state: string }[] };
     const asked = messages.filter(({ text }) => text.startsWith("question"));
     expect(asked).toMatchObject([{ state: "done", text: "question 3" }]);
-  }, 120_000);
+  });
 });
 
 test.each(["its own", "a new"])(
@@ -296,7 +296,7 @@ test("a second home with the same device is stopped, says why, and answers after
   await ada.does("send", { room, text: "question 1" });
   await eventually(() => ada.heard.some(from(userId, room)));
   expect(ada.heard.find(from(userId, room))).toMatchObject({ body: "**answer** to question 1", encrypted: true });
-}, 180_000);
+});
 
 async function loggedIn(
   { userId, password }: { readonly userId: string; readonly password: string },
@@ -339,7 +339,7 @@ test("is verified by emoji from another device of the account", async () => {
   } finally {
     client.stopClient();
   }
-}, 120_000);
+});
 
 /** The channel in a room with ada, who knows its device. */
 async function beside(name: string) {
@@ -389,7 +389,7 @@ test("is verified by emoji from matrix-nio, which compares them without a reques
   await svc.channel.send({ conversation: svc.received[0]!.conversation, text: "Yes", deliveryId: "d" }, never);
   await eventually(() => ada.heard.some(from(bot.userId, room)));
   expect(ada.heard.find(from(bot.userId, room))).toMatchObject({ body: "Yes", encrypted: true });
-}, 120_000);
+});
 
 test.each(["here", "there"])(
   "symbols that differ %s end the comparison, and verify nothing",
@@ -453,4 +453,4 @@ test("is verified in an encrypted room by a person who scans its QR code", async
   } finally {
     client.stopClient();
   }
-}, 120_000);
+});

@@ -1,27 +1,24 @@
-/** Channels: how each is, how one is set up step by step, and whether a message gets through. */
-import { useId, useState } from "preact/hooks";
+/** Channels: how each is, and how one is set up step by step. */
 import type { Channel, Inbox } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
-import { Problem } from "../../parts/problem.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
-import { useServices } from "../../services.ts";
-import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { MAIL_COLUMNS } from "../inbox/mail-columns.tsx";
 import { VerifyDevice } from "../overview/verify-device.tsx";
 import { SectionForm } from "./all-settings.tsx";
+import { ChannelTest } from "./channel-test.tsx";
 import { SaveBar } from "./save-bar.tsx";
 import { type Field, type SettingsSection, type SettingsState, titleOf, valueAt } from "./shapes.ts";
 import { type Settings, useSettings } from "./use-settings.ts";
-import { rich, t, wordOf } from "../../texts/texts.ts";
+import { rich, t } from "../../texts/texts.ts";
 import { HelpText, ServiceText } from "../../parts/service-text.tsx";
 
 const PREFIX = "channels_config.";
@@ -134,7 +131,7 @@ export function OneChannel({ id }: { readonly id: string }) {
               <SaveBar settings={settings} />
               {channel && <State channel={channel} />}
               <Steps settings={settings} state={state} section={section} />
-              {channel && <Try channel={channel} />}
+              {channel && <ChannelTest channel={channel.id} />}
               {channel && <LastMessages channel={channel.id} />}
             </>
           ) : (
@@ -260,41 +257,5 @@ function Steps({ settings, state, section }: StepsProps) {
         </p>
       )}
     </>
-  );
-}
-
-function Try({ channel: { id, state } }: { readonly channel: Channel }) {
-  const { api } = useServices();
-  const [to, setTo] = useState("");
-  const [report, setReport] = useState<{ readonly state: string; readonly error: string | null }>();
-  const field = useId();
-  const send = useAction(async () => {
-    setReport(undefined);
-    setReport(await api.call("/api/settings/channel-test", { method: "POST", body: { channel: id, to: to.trim() } }));
-  });
-  return (
-    <Section title={t("channels.send-me-a-test")}>
-      <div class="setting">
-        <label for={field}>{t("channels.to")}</label>
-        <input id={field} value={to} onInput={({ currentTarget }) => setTo(currentTarget.value)} />
-        <p class="hint">{t("channels.your-conversation-with-the-bot")}</p>
-        <div class="buttons">
-          <Button
-            busy={send.isRunning}
-            disabled={to.trim() === "" || state === "failed"}
-            onPress={() => void send.run()}
-          >
-            {t("channels.send-a-test")}
-          </Button>
-        </div>
-        {report && (
-          <p class={report.error === null ? "notice good" : "setting-problem"} role="status">
-            {report.state === "sent" ? t("channels.sent") : t("channels.state-is", { state: wordOf(report.state) })}{" "}
-            {report.error !== null && <ServiceText>{report.error}</ServiceText>}
-          </p>
-        )}
-        <Problem error={send.error} />
-      </div>
-    </Section>
   );
 }

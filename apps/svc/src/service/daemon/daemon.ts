@@ -12,7 +12,7 @@ import type { CommandContext } from "../../cli/command.ts";
 import { channelList } from "../../channels/channel-list.ts";
 import { openContext, prepareHome } from "../context.ts";
 import { gatewaySettings } from "../gateway-settings.ts";
-import { sendFor } from "../handlers/send.ts";
+import { sendTest } from "../handlers/send.ts";
 import { healthOf } from "../health.ts";
 import { Reloader, type ReloadReport } from "../reload.ts";
 import { sealAtRest } from "../seal-at-rest.ts";
@@ -178,16 +178,9 @@ function settingsDesk(service: Service): SettingsDesk {
   return new SettingsDesk(
     service,
     () => service.reload() as Promise<ReloadReport>,
-    async ({ channel, to }, signal) => {
-      const said = { channel, to, thread: undefined, text: TEST_MESSAGE, files: [] };
-      const { messages, why } = await sendFor(service, said, false, signal);
-      const [message] = messages;
-      return { state: message?.state ?? "waiting", error: why ?? message?.error ?? null };
-    },
+    (request, signal) => sendTest(service, request, signal),
   );
 }
-
-const TEST_MESSAGE = "A test from svc: this channel works.";
 
 /** The control socket goes last: who stops the service wants to look at it, and turns of `svc chat` are turns too. */
 async function drain({ service, gateway, signals: { hurry } }: Daemon, control: ControlServer): Promise<void> {

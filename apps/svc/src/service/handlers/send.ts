@@ -1,6 +1,6 @@
 /** What `svc send` asks for: a message of the person's own, by the same durable way as what the agent says. */
 import { mailDetailJson, type MailDetail, sendByPerson } from "@svc/agent";
-import { type Json, SvcError } from "@svc/contract";
+import { ERRORS, type Json, SvcError } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { DEFAULT_AGENT, systemClock } from "@svc/kernel";
 import { findChannel } from "../../channels/find-channel.ts";
@@ -39,8 +39,43 @@ interface Sent {
   readonly why: string | undefined;
 }
 
+/** What a person who set up a channel sees in the chat. */
+const TEST_MESSAGE = "A test from svc: this channel works.";
+
+/** Throws CHANNEL_*, STORE_*; also for a channel that is not in service: a test that comes days later would be of no use. */
+export async function sendTest(
+  service: Service,
+  { channel, to }: { readonly channel: string; readonly to: string },
+  signal: AbortSignal,
+): Promise<{ readonly state: string; readonly error: string | null; readonly hint: string | null }> {
+  findChannel(service, channel);
+  const why = whyWaiting(service, channel);
+  if (why !== undefined) {
+    throw new SvcError("CHANNEL_DOWN", `No test was sent: ${why}`, { hint: "Correct its settings, then test again." });
+  }
+  const said = { channel, to, thread: undefined, text: TEST_MESSAGE, files: [] };
+  const { messages, why: failed } = await sendFor(service, said, false, signal);
+  const [message] = messages;
+  if (message?.state === "sent") return { state: "sent", error: null, hint: null };
+  const failure = message && service.messaging.failureOf(message.id);
+  const { lifecycle, generation } = service;
+  const owner = generation.registry.channelOwners.get(channel);
+  // It may wait behind earlier ones to the same conversation, and was not tried yet.
+  const reason = lifecycle.features().find(({ id }) => id === owner)?.reason ?? "The platform has not answered yet.";
+  const byCode = message?.error ? ERRORS[message.error].sentence : reason;
+  return {
+    state: message?.state ?? "waiting",
+    error: failed ?? failure?.message ?? byCode,
+    hint: failure?.hint ?? (message?.state === "dead" ? REFUSED : WAITS),
+  };
+}
+
+const REFUSED = "Check who it was sent to: most platforms let a bot write only to people who wrote to it first.";
+const WAITS =
+  "It stays in the outbox and is tried again. Check the channel's settings and the network of this machine.";
+
 /** Throws CHANNEL_*, STORE_*. */
-export async function sendFor(
+async function sendFor(
   service: Service,
   said: Parameters<typeof sendByPerson>[1],
   isPatient: boolean,

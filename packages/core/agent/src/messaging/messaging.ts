@@ -7,14 +7,16 @@ import { newMessageOf } from "./arrival.ts";
 import { dropOf } from "./drop-of.ts";
 import { ClosingPrompts } from "./delivery/close-prompts.ts";
 import { OutboxDispatcher } from "./delivery/dispatcher.ts";
+import type { DispatcherOptions } from "./delivery/options.ts";
 import { fileOpener } from "./delivery/outgoing-file.ts";
 import { SpokenAnswers } from "./delivery/spoken-file.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import type { InboxOwned, InboxParts } from "./inbox/parts.ts";
+import { mailIdOf } from "./delivery/settle.ts";
 import { createMailbox } from "./mailbox/mailbox.ts";
 import { SpeechPlaces } from "./speech/places.ts";
 import { createSpeech } from "./speech/speech.ts";
-import type { Alongside, Messaging, MessagingSettings, PromptSource } from "./types.ts";
+import type { Alongside, DeliveryFailure, Messaging, MessagingSettings, PromptSource } from "./types.ts";
 
 export interface MessagingOptions extends Omit<
   InboxParts,
@@ -44,7 +46,14 @@ export function createMessaging(options: MessagingOptions): Messaging {
   const spoken = new SpokenAnswers((text, signal, format) => speech.speak(text, signal, format));
   const sending = { openFile, spoken, prompts, closePrompt };
   const told = { log, instruments, publish };
-  const dispatcher = new OutboxDispatcher({ store, clock, random, settings, ...told, ...sending });
+  const failures = new Map<string, DeliveryFailure>();
+  const onFailed: DispatcherOptions["onFailed"] = (n, { message, hint }) => {
+    const id = mailIdOf({ n });
+    failures.delete(id);
+    failures.set(id, { message, hint });
+    if (failures.size > MOST_FAILURES) failures.delete(failures.keys().next().value!);
+  };
+  const dispatcher = new OutboxDispatcher({ store, clock, random, settings, onFailed, ...told, ...sending });
   const inbox = new Inbox({ ...options, instruments, random, dispatcher, transcriber, settings: () => settings });
   const mailbox = createMailbox({
     store,
@@ -89,6 +98,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
       await Promise.all([inbox.stop(graceMs), dispatcher.stop(Math.min(graceMs, LAST_SENDS_MS))]);
     },
     mailbox,
+    failureOf: (messageId) => failures.get(messageId),
     speech,
     channelSend: {
       store,
@@ -114,6 +124,9 @@ function dropWithdrawn({ inbox }: Store, channel: string, ids: readonly string[]
     .filter(({ body }) => ids.includes(String(fieldsOf(body)["id"])))
     .flatMap(({ n, turnId }) => (inbox.end(n, "dropped") ? [turnId] : []));
 }
+
+/** The database keeps their codes alone; this is for somebody who waits for a message that was just sent. */
+const MOST_FAILURES = 100;
 
 /** A platform that answers at all does so sooner; what is cut off is on disk, and sent again by the next start. */
 const LAST_SENDS_MS = 5_000;

@@ -23,6 +23,12 @@ import type { MessagingSettings } from "./settings.ts";
 
 export type * from "./settings.ts";
 
+export interface DeliveryFailure {
+  readonly message: string;
+  /** What to do now. */
+  readonly hint: string | undefined;
+}
+
 export interface Messaging {
   /**
    * Resolves once everything is on disk, and only then may the platform be told. Rejects with STORE_*, or with BUSY while
@@ -58,6 +64,8 @@ export interface Messaging {
    */
   stop(graceMs: number): Promise<void>;
   readonly mailbox: Mailbox;
+  /** Why the last attempt to deliver a message failed, in the channel's words; undefined: none did lately in this process. */
+  failureOf(messageId: string): DeliveryFailure | undefined;
   /** `FeatureContext.speech`. */
   readonly speech: Speech;
   /** What the tool `channel_send` works with. */

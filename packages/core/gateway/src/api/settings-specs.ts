@@ -227,7 +227,11 @@ export const CHANNEL_TEST: Spec = {
   answers: {
     200: {
       description: "How far it came within five seconds; it goes on being sent.",
-      body: v.object({ state: v.string(), error: v.nullable(v.string()) }),
+      body: v.object({
+        state: v.string(),
+        error: v.pipe(v.nullable(v.string()), v.description("Why it was not sent.")),
+        hint: v.pipe(v.nullable(v.string()), v.description("What to do about it.")),
+      }),
     },
   },
   errors: [

@@ -17,7 +17,10 @@ const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
   // The chat
   [
     /chat not found|PEER_ID_INVALID/i,
-    says("The platform knows no such chat, or the bot was never in it.", "Who is to be written to must write first."),
+    says(
+      "The platform knows no such chat, or the bot was never in it.",
+      "The person must write to the bot first, with /start. In a group, add the bot.",
+    ),
   ],
   [
     /can't initiate conversation/i,
@@ -26,7 +29,7 @@ const REFUSALS: readonly (readonly [RegExp, Refusal])[] = [
       "Let them open the bot, and press START.",
     ),
   ],
-  [/blocked by the user/i, says("This person has blocked the bot.")],
+  [/blocked by the user/i, says("This person has blocked the bot.", "They must unblock it in their chat with it.")],
   [/user is deactivated/i, says("This person's account is gone.")],
   [/bots can't send messages to bots/i, says("The platform lets no bot write to another one.")],
   [

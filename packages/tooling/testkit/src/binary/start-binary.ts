@@ -53,7 +53,8 @@ export interface RunningBinary extends AsyncDisposable {
 
 const LISTENING = /listening on (http:\/\/(?:127\.0\.0\.1|\[::1\]):\d+)/;
 const CODE = /pairing code\D*(\d{6})\b/i;
-const LONGEST_START_MS = 60_000;
+/** Only a start that fails by hanging takes this long. */
+const LONGEST_START_MS = 180_000;
 
 /** Resolves when the daemon listens; rejects with its output when it ends before. */
 export async function startBinary(options: StartOptions = {}): Promise<RunningBinary> {

@@ -3,7 +3,6 @@ import {
   DEFAULT_MAX_CHARS,
   type Channel,
   type Clock,
-  type ErrorCode,
   type OutgoingMessage,
   type Prompt,
   type Receipt,
@@ -20,8 +19,12 @@ import { isSpoken, type SpokenAnswers } from "./spoken-file.ts";
 /** `unknown`: it was called off from outside, and stays as it is. */
 export type Outcome =
   | { readonly state: "sent"; readonly receipt: Receipt }
-  | { readonly state: "failed"; readonly code: ErrorCode; readonly retryAfterMs: number | undefined }
+  | FailedAttempt
   | { readonly state: "unknown" };
+
+export interface FailedAttempt extends Pick<SvcError, "code" | "message" | "hint" | "retryAfterMs"> {
+  readonly state: "failed";
+}
 
 export interface AttemptParts {
   readonly clock: Clock;
@@ -60,13 +63,21 @@ export async function attempt(
     if (called.aborted) return { state: "unknown" };
     // What a channel makes of being aborted does not matter.
     const reason: unknown = limit.signal.aborted ? limit.signal.reason : error;
-    if (reason instanceof SvcError) return { state: "failed", code: reason.code, retryAfterMs: reason.retryAfterMs };
+    if (reason instanceof SvcError) return failedBy(reason);
     parts.onUnexpected(reason);
-    return { state: "failed", code: "DELIVERY_FAILED", retryAfterMs: undefined };
+    return failedBy(new SvcError("DELIVERY_FAILED"));
   } finally {
     cancel();
   }
 }
+
+const failedBy = ({ code, message, hint, retryAfterMs }: SvcError): FailedAttempt => ({
+  state: "failed",
+  code,
+  message,
+  hint,
+  retryAfterMs,
+});
 
 async function messageOf(
   { openFile, spoken }: AttemptParts,

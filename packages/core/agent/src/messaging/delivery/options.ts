@@ -3,6 +3,7 @@ import type { Clock, Logger, MessageEvent, PostedPrompt } from "@svc/contract";
 import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { MessagingSettings, PromptSource } from "../types.ts";
+import type { FailedAttempt } from "./attempt.ts";
 import type { FileOpener } from "./outgoing-file.ts";
 import type { SpokenAnswers } from "./spoken-file.ts";
 
@@ -18,6 +19,8 @@ export interface DispatcherOptions {
   readonly prompts?: PromptSource | undefined;
   /** Takes the buttons off a question that was settled while it was being posted. */
   readonly closePrompt?: (posted: PostedPrompt, outcome: string) => void;
+  /** Told of each attempt that failed, with its number. */
+  readonly onFailed?: (n: number, failure: FailedAttempt) => void;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
   readonly settings: DeliverySettings;

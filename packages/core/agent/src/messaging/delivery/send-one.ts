@@ -67,6 +67,7 @@ async function sendWaiting(
     await left.takeBack(n);
     return undefined;
   }
+  if (outcome.state === "failed") options.onFailed?.(n, outcome);
   const waitMs = await settle(options, delivery, outcome, maxAttempts, signal);
   if (outcome.state === "sent") closeIfOver(options, delivery, outcome.receipt);
   return waitMs;

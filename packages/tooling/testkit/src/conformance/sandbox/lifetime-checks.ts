@@ -125,7 +125,7 @@ async function file({ world }: Opened, name: string): Promise<void> {
   const path = join(world.workspace, name);
   const outcome = await outcomeOf(async () => {
     while (!existsSync(path) || readFileSync(path, "utf8") === "") await pause(5);
-  }, 30_000);
+  }, 120_000);
   demand(outcome.kind === "resolved", "the command never got going");
 }
 
