@@ -248,6 +248,12 @@ export const de: SettingTexts = {
     item: "Eintrag",
   },
   help: {
+    "Base URL of the homeserver's client API, such as https://matrix.example.org.":
+      "Basis-URL der Client-API des Homeservers, etwa https://matrix.example.org.",
+    "Host name that passkeys are bound to: that of rp_origin, or a domain above it. Default: the host of rp_origin.":
+      "Hostname, an den Passkeys gebunden sind: der von rp_origin oder eine Domain darüber. Standard: der Host von rp_origin.",
+    "Where the page is that people use their passkeys on. Default: gateway.public_url; without that, http://localhost.":
+      "Adresse der Seite, auf der Passkeys verwendet werden. Standard: gateway.public_url, sonst http://localhost.",
     "Who transcribes: OpenAI, another service with its interface, or a program of this machine.":
       "Wer transkribiert: OpenAI, ein anderer Dienst mit derselben Schnittstelle oder ein Programm auf diesem Rechner.",
     "Program and arguments for provider = command, started without a shell: {file} is the recording, {wav} the same as 16 kHz WAV. It writes the text.":

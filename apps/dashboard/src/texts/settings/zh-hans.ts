@@ -248,6 +248,12 @@ export const zhHans: SettingTexts = {
     item: "条目",
   },
   help: {
+    "Base URL of the homeserver's client API, such as https://matrix.example.org.":
+      "主服务器客户端 API 的基础 URL，例如 https://matrix.example.org。",
+    "Host name that passkeys are bound to: that of rp_origin, or a domain above it. Default: the host of rp_origin.":
+      "通行密钥绑定的主机名：rp_origin 的主机名或其上级域名。默认：rp_origin 的主机名。",
+    "Where the page is that people use their passkeys on. Default: gateway.public_url; without that, http://localhost.":
+      "使用通行密钥的页面地址。默认：gateway.public_url；未设置时为 http://localhost。",
     "Who transcribes: OpenAI, another service with its interface, or a program of this machine.":
       "由谁转写：OpenAI、具有相同接口的其他服务，或本机程序。",
     "Program and arguments for provider = command, started without a shell: {file} is the recording, {wav} the same as 16 kHz WAV. It writes the text.":
