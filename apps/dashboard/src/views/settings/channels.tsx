@@ -17,6 +17,7 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { MAIL_COLUMNS } from "../inbox/mail-columns.tsx";
+import { LinkDevice } from "../overview/link-device.tsx";
 import { VerifyDevice } from "../overview/verify-device.tsx";
 import { SectionForm } from "./all-settings.tsx";
 import { SaveBar } from "./save-bar.tsx";
@@ -147,7 +148,8 @@ function State({ channel }: { readonly channel: Channel }) {
   return (
     <Section title="State">
       <p>
-        <Badge state={state} /> {reason !== null && <Name>{reason}</Name>} <VerifyDevice channel={channel.id} />
+        <Badge state={state} /> {reason !== null && <Name>{reason}</Name>} <VerifyDevice channel={channel.id} />{" "}
+        <LinkDevice channel={channel.id} />
       </p>
       {reason !== null && (
         <p class="hint">
