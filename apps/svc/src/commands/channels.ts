@@ -1,5 +1,5 @@
-/** `svc channels list|add|test|setup|verify`: the channels of the config, how each is, and where its platform has to call. */
-import { EXIT, type Json, SvcError, type VerificationState } from "@svc/contract";
+/** `svc channels list|add|test|setup|link|verify`: the channels of the config, how each is, and where its platform has to call. */
+import { EXIT, type Json, type LinkState, SvcError, type VerificationState } from "@svc/contract";
 import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { lastErrorText, type Past, type PastMessage } from "../cli/last-error.ts";
@@ -21,6 +21,7 @@ export async function run(context: CommandContext): Promise<number> {
     return EXIT.ok;
   }
   const channel = channelName(typed);
+  if (action === "link") return await link(context, backend, channel);
   if (action === "verify") return await verify(context, backend, channel);
   const name = action === "setup" ? "channel-setup" : "channel-test";
   const report = (await backend.call({ name, body: { channel } })) as unknown as ChannelReport;
@@ -30,6 +31,41 @@ export async function run(context: CommandContext): Promise<number> {
 }
 
 const LOOK_AGAIN_MS = 1_000;
+
+/** Shows the code that the phone scans, or the one that is typed there, until the account is linked. */
+async function link(context: CommandContext, backend: Backend, channel: string): Promise<number> {
+  if (!backend.isDaemon) throw new SvcError("NOT_RUNNING");
+  const json = context.options.flag("json");
+  const call = async (step: string): Promise<LinkState> =>
+    (await backend.call({ name: "channel-link", body: { channel, step } })) as unknown as LinkState;
+  let shown = "";
+  for (let state = await call("begin"); ; state = await call("state")) {
+    const text = json ? JSON.stringify(state) : linkText(state);
+    if (text !== shown) {
+      shown = text;
+      if (json) context.printJson(state);
+      else context.print(text);
+    }
+    if (state.stage === "done") return EXIT.ok;
+    if (state.stage === "ended") return EXIT.unavailable;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}
+
+function linkText(state: LinkState): string {
+  switch (state.stage) {
+    case "waiting":
+      return "Connecting to the platform.";
+    case "scan":
+      return `${qrText(state.qr)}\n${printable(state.how)}`;
+    case "code":
+      return printable(`${state.how}\n  ${state.code}`);
+    case "done":
+      return printable(`linked: ${state.account}`);
+    case "ended":
+      return printable(`not linked: ${state.reason}`);
+  }
+}
 
 /** Shows the QR code, or compares symbols: both sides have to say that they are the same. */
 async function verify(context: CommandContext, backend: Backend, channel: string): Promise<number> {

@@ -76,6 +76,8 @@ export interface Channel {
   readonly media?: Media;
   /** Of a channel whose devices verify each other. */
   readonly verification?: Verification;
+  /** Of a channel that is a linked device of an account: how it is linked. */
+  readonly linking?: Linking;
   /** Questions with buttons. Without it a question is posted by `send`, and answered by a word. */
   readonly prompts?: Prompts;
   /**
@@ -233,3 +235,23 @@ export type VerificationState =
       readonly symbols: readonly { readonly symbol: string; readonly name: string }[];
     }
   | { readonly stage: "cancelled"; readonly peer: string; readonly reason: string };
+
+/** Links an account of the platform with this service, which becomes one of its devices. Throws REMOTE_*, CHANNEL_DOWN. */
+export interface Linking {
+  /** Begins, where no account is linked and no attempt is under way. */
+  begin(signal: AbortSignal): Promise<LinkState>;
+  state(signal: AbortSignal): Promise<LinkState>;
+}
+
+export type LinkState =
+  | { readonly stage: "waiting" }
+  /**
+   * `qr`: rows of the code that the phone scans, as in `VerificationState`; another one follows after some seconds. `how`: what to do on
+   * the phone.
+   */
+  | { readonly stage: "scan"; readonly qr: readonly string[]; readonly how: string }
+  /** `code`: what is typed on the phone. */
+  | { readonly stage: "code"; readonly code: string; readonly how: string }
+  /** `account`: the linked one, for a person. */
+  | { readonly stage: "done"; readonly account: string }
+  | { readonly stage: "ended"; readonly reason: string };

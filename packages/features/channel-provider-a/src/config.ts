@@ -34,12 +34,61 @@ const keys = v.strictObject({
   allowed_numbers: allowlist("Phone numbers with country code, or user ids of those who hide theirs,"),
   // The newest version that the platform's documents call: .../whatsapp/groups/groups-messaging
   api_url: apiUrl("https://graph.facebook.com/v25.0"),
-  session_path: v.optional(v.pipe(v.string(), v.description("Folder of the linked session; selects Web mode."))),
+  session_path: v.optional(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.minLength(1, "a name for the session, such as whatsapp"),
+      v.description("Name of the linked session in the encrypted store; selects Web mode."),
+    ),
+  ),
   pair_phone: v.optional(
-    v.pipe(v.string(), v.description("Web mode: phone number to link by a code; without it by a QR code.")),
+    v.pipe(
+      v.string(),
+      v.check((text) => /^\+?[0-9][0-9 .()/-]{4,24}$/.test(text.trim()), "a phone number with country code"),
+      v.description("Web mode: phone number of the account, to link by a code that is typed; without it by a QR code."),
+    ),
   ),
   mode: v.optional(
-    v.pipe(v.picklist(["business", "personal"]), v.description("Web mode: kind of the linked account.")),
+    v.pipe(
+      v.picklist(["business", "personal"]),
+      v.description(
+        "Web mode. business: the account is the agent's. personal: it is yours; only listed numbers are answered, yours in the chat with yourself included.",
+      ),
+    ),
+    "business",
+  ),
+  group_policy: v.optional(
+    v.pipe(
+      v.picklist(["allowlist", "ignore"]),
+      v.description("Web mode. allowlist: in groups, people of allowed_numbers are heard. ignore: nobody is."),
+    ),
+    "allowlist",
+  ),
+  mention_only: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description("Web mode: in groups, answer only messages that mention the account or reply to it."),
+    ),
+    true,
+  ),
+  web_version: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[0-9]{1,4}\.[0-9]{1,6}\.[0-9]{1,12}$/, "a version such as 2.3000.1043857760"),
+      v.description(
+        "Web mode: version of WhatsApp Web that is told to the platform, where it rejects the built-in one.",
+      ),
+    ),
+  ),
+  web_root_key: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits"),
+      v.description(
+        "Web mode: public key that signs the certificate of a test server. Needs an api_url on this machine.",
+      ),
+    ),
   ),
   ...channelKeys,
 });
@@ -49,6 +98,10 @@ export const isWebMode = (section: Pick<v.InferOutput<typeof keys>, "session_pat
   section.session_path !== undefined && section.phone_number_id === undefined;
 
 const NEEDED = "is required in Cloud mode";
+
+/** Whoever sets another root could read everything that the platform is told. */
+const isOnThisMachine = (url: string): boolean =>
+  /^(?:127(?:\.[0-9]{1,3}){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
 
 export const config = v.pipe(
   keys,
@@ -75,6 +128,25 @@ export const config = v.pipe(
       NEEDED,
     ),
     ["verify_token"],
+  ),
+  v.forward(
+    v.partialCheck(
+      [["web_root_key"], ["api_url"]],
+      ({ web_root_key: key, api_url: url }) => key === undefined || isOnThisMachine(url),
+      "needs an api_url on this machine",
+    ),
+    ["web_root_key"],
+  ),
+  v.forward(
+    v.partialCheck(
+      [["mode"], ["allowed_numbers"], ["session_path"], ["phone_number_id"]],
+      (section) =>
+        section.mode !== "personal" ||
+        !isWebMode(section) ||
+        !section.allowed_numbers.some((one) => one.trim() === "*"),
+      "can't be * in personal mode: list each number",
+    ),
+    ["allowed_numbers"],
   ),
 );
 

@@ -33,11 +33,25 @@ describe("Cloud mode", () => {
 });
 
 describe("Web mode", () => {
-  const WEB = { session_path: "session", pair_phone: "+15551234567", mode: "personal", allowed_numbers: ["*"] };
+  const WEB = {
+    session_path: "session",
+    pair_phone: "+15551234567",
+    mode: "personal",
+    allowed_numbers: ["+15550001111"],
+  };
 
   test("needs nothing of the Cloud API's, and another feature", () => {
     expect(problemsOf(WEB)).toEqual([]);
     expect(definition.needs?.(v.parse(config, WEB))).toEqual([{ key: "session_path", feature: "provider-a-web" }]);
+  });
+
+  test("lists each number in personal mode, and takes another root certificate only from this machine", () => {
+    expect(problemsOf({ ...WEB, allowed_numbers: ["*"] })).toEqual(["allowed_numbers"]);
+    expect(problemsOf({ ...WEB, mode: "business", allowed_numbers: ["*"] })).toEqual([]);
+    const web_root_key = "ab".repeat(32);
+    expect(problemsOf({ ...WEB, web_root_key })).toEqual(["web_root_key"]);
+    expect(problemsOf({ ...WEB, web_root_key, api_url: "https://127.0.0.1.evil.example" })).toEqual(["web_root_key"]);
+    expect(problemsOf({ ...WEB, web_root_key, api_url: "http://127.0.0.1:8080" })).toEqual([]);
   });
 
   test("is not meant where phone_number_id is", () => {

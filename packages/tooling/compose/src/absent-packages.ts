@@ -6,10 +6,14 @@ import type { Plugin } from "esbuild";
 
 /** Who asks for it, and what it does without it. */
 const OPTIONAL: Readonly<Record<string, string>> = {
+  "audio-decode": "baileys: draws no waveform of a recording",
   "chromium-bidi": "playwright-core: drives a Chromium by the DevTools protocol alone",
   electron: "playwright-core: drives no application of that kind",
   encoding: "node-fetch: reads no other encodings than UTF-8",
+  jimp: "baileys: makes no thumbnails",
   kerberos: "playwright-core: signs in to no proxy by it",
+  "link-preview-js": "baileys: fetches no pages for previews",
+  sharp: "baileys: makes no thumbnails",
   "supports-color": "debug: writes without colours",
   "zlib-sync": "@discordjs/ws: compresses with node:zlib, or not at all",
 };

@@ -12,6 +12,7 @@ import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useList } from "../../state/use-reader.ts";
 import { MAIL_COLUMNS } from "../inbox/mail-columns.tsx";
+import { LinkDevice } from "../overview/link-device.tsx";
 import { VerifyDevice } from "../overview/verify-device.tsx";
 import { SectionForm } from "./all-settings.tsx";
 import { ChannelTest } from "./channel-test.tsx";
@@ -149,7 +150,7 @@ function State({ channel }: { readonly channel: Channel }) {
     <Section title={t("common.state")}>
       <p>
         <Badge state={state} /> {reason !== null && <ServiceText>{reason}</ServiceText>}{" "}
-        <VerifyDevice channel={channel.id} />
+        <VerifyDevice channel={channel.id} /> <LinkDevice channel={channel.id} />
       </p>
       {reason !== null && <p class="hint">{t("channels.correct-the-settings-below-and")}</p>}
       <p class="hint">

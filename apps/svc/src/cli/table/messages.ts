@@ -5,7 +5,7 @@ import { CONFIG_OPTION, JSON_OPTION, YES_OPTION } from "./options.ts";
 export const messages: readonly CommandEntry[] = [
   {
     usage: "channels <action>",
-    summary: "list, add, test, set up or verify the channels",
+    summary: "list, add, test, set up, link or verify the channels",
     options: [
       ["--emoji", "verify: compare emoji, without a QR code"],
       ["--set <key=value>...", "add: a key of the channel's section; may be repeated"],
@@ -22,8 +22,9 @@ export const messages: readonly CommandEntry[] = [
       "svc channels add email",
       "svc channels test provider_a",
       "svc channels setup mailpush",
+      "svc channels link provider-a-web",
     ],
-    actions: ["list", "add <name>", "test <name>", "setup <name>", "verify <name>"],
+    actions: ["list", "add <name>", "test <name>", "setup <name>", "link <name>", "verify <name>"],
     load: () => import("../../commands/channels.ts"),
   },
   {

@@ -2,6 +2,7 @@
 import { type Json, SvcError, type VerificationState } from "@svc/contract";
 import type { ControlHandlers } from "@svc/gateway/control";
 import { channelList } from "../../channels/channel-list.ts";
+import { channelIdOf } from "@svc/kernel";
 import { findChannel } from "../../channels/find-channel.ts";
 import { approversOf } from "../governance/channel-section.ts";
 import { noApproversNote } from "../governance/no-approvers.ts";
@@ -32,6 +33,13 @@ export function channelHandlers(service: Service): ControlHandlers {
         return approversOf(config, id).length > 0 ? says : `${says}\n${noApproversNote(id)}`;
       });
     },
+    "channel-link": async ({ body, signal }) => {
+      const { channel } = channelOf(channelOfFeature(service, body["channel"]));
+      const { linking } = channel;
+      if (!linking) throw new SvcError("CHANNEL_CANNOT", "This channel has no account to link.");
+      const step = body["step"] === "begin" ? "begin" : "state";
+      return { ...(await linking[step](limited(signal))) };
+    },
     "channel-verify": ({ body, signal }) => {
       const { channel } = channelOf(body["channel"]);
       const { verification } = channel;
@@ -44,6 +52,12 @@ export function channelHandlers(service: Service): ControlHandlers {
       return verifying(() => verification.answer(matches === true, until));
     },
   };
+}
+
+/** A channel that several features may bring is named by one of them, too: `provider-a-web`. */
+function channelOfFeature({ context }: Service, name: Json | undefined): Json | undefined {
+  const feature = context.composition.features.find(({ id }) => id.replaceAll("-", "_") === name);
+  return feature ? channelIdOf(feature) : name;
 }
 
 const verifying = async (work: () => Promise<VerificationState>): Promise<Json> => (await work()) as unknown as Json;

@@ -6,7 +6,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   baileys: ["provider-a-web"],
   dingtalk: ["channel-dingtalk"],
   discord: ["channel-discord"],
-  facebook: ["channel-provider-a"],
+  facebook: ["channel-provider-a", "provider-a-web"],
   feishu: ["channel-workchat"],
   gmail: ["channel-mailpush"],
   googleapis: ["channel-mailpush"],
@@ -31,6 +31,17 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 const EXCEPTIONS: readonly { readonly path: RegExp; readonly words?: readonly string[]; readonly why: string }[] = [
   { path: /^(?:docs|profiles)\//, why: "pages and lists are for people who look for the brand" },
   { path: /^(?:packages\/features\/)?[^/]+\.md$/, why: "pages about the whole house" },
+  { path: /^patches\//, why: "changes of npm packages" },
+  {
+    path: /^packages\/features\/provider-a-web\//,
+    words: ["imessage"],
+    why: "an interface of the library is called after its Message",
+  },
+  {
+    path: /^packages\/tooling\/compose\/src\/absent-packages\.ts$/,
+    words: ["baileys"],
+    why: "names of npm packages",
+  },
   {
     path: /^(?:pnpm-(?:lock|workspace)\.yaml|packages\/tooling\/testkit\/package\.json)$/,
     why: "names of npm packages",

@@ -1,0 +1,139 @@
+/** Links an account of the platform with the service: the phone scans a code, or is given one to type. */
+import { useRef, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Name } from "../../parts/name.tsx";
+import { QrCode } from "../../parts/qr-code.tsx";
+import { useServices } from "../../services.ts";
+import { useMayOperate } from "../../session/use-device.ts";
+import { useAction } from "../../state/use-action.ts";
+import { useList } from "../../state/use-reader.ts";
+import { useTick } from "../../state/use-tick.ts";
+import type { Feature } from "../../api/shapes.ts";
+
+/** Feature and channel that has such a device. */
+const FEATURE = "provider-a-web";
+const CHANNEL = "provider_a";
+const PATH = "/api/provider-a-web/link";
+const STATE_AGAIN_MS = 1_000;
+
+type State =
+  | { readonly stage: "waiting" }
+  | { readonly stage: "scan"; readonly qr: readonly string[]; readonly how: string }
+  | { readonly stage: "code"; readonly code: string; readonly how: string }
+  | { readonly stage: "done"; readonly account: string }
+  | { readonly stage: "ended"; readonly reason: string };
+
+/** A button for this channel while no account is linked, for operators. */
+export function LinkDevice({ channel }: { readonly channel: string }) {
+  const mayOperate = useMayOperate();
+  return channel === CHANNEL && mayOperate ? <LinkButton /> : null;
+}
+
+const IN_SERVICE: ReadonlySet<string> = new Set(["running", "waiting"]);
+
+function LinkButton() {
+  const { data } = useList<{ readonly features: readonly Feature[] }>("/api/features", []);
+  // Cloud mode of the same channel has no account to link.
+  const isHere = data?.features.some(({ id, state }) => id === FEATURE && IN_SERVICE.has(state)) === true;
+  return isHere ? <LinkIfUnlinked /> : null;
+}
+
+function LinkIfUnlinked() {
+  const { data, refresh } = useList<State>(PATH, []);
+  const [isOpen, setOpen] = useState(false);
+  if (!isOpen && (data === undefined || data.stage === "done")) return null;
+  return (
+    <>
+      <Button kind="main" onPress={() => setOpen(true)}>
+        Link the account
+      </Button>
+      {isOpen && (
+        <LinkDialog
+          onClose={() => {
+            setOpen(false);
+            void refresh();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function LinkDialog({ onClose }: { readonly onClose: () => void }) {
+  const { api } = useServices();
+  const [state, setState] = useState<State>();
+  const take = useAction(async (step: "begin" | "state") =>
+    setState(await api.call<State>(PATH, { method: "POST", body: { step } })),
+  );
+  const stage = state?.stage;
+  const isOver = stage === "done" || stage === "ended";
+  // The timer calls what it was first given.
+  const tick = useRef(() => {});
+  tick.current = () => {
+    if (state !== undefined && !isOver && !take.isRunning) void take.run("state");
+  };
+  useTick(STATE_AGAIN_MS, () => tick.current());
+  const [action, act] =
+    stage === "done"
+      ? ["Done", onClose]
+      : [stage === "ended" ? "Try again" : "Show a code", () => void take.run("begin")];
+  return (
+    <Dialog
+      title="Link an account"
+      action={action}
+      kind="main"
+      dismiss={isOver ? "Close" : "Not now"}
+      busy={stage === "waiting" || stage === "scan" || stage === "code"}
+      error={take.error}
+      onConfirm={act}
+      onClose={onClose}
+    >
+      <div role="status">
+        <Step state={state} />
+      </div>
+    </Dialog>
+  );
+}
+
+function Step({ state }: { readonly state: State | undefined }) {
+  switch (state?.stage) {
+    case undefined:
+      return (
+        <p>
+          The service becomes a linked device of the account. It uses an unofficial protocol: the platform may lock an
+          account that does.
+        </p>
+      );
+    case "waiting":
+      return <p>Connecting to the platform.</p>;
+    case "scan":
+      return (
+        <div class="pairing">
+          <p>{state.how}</p>
+          <QrCode
+            modules={state.qr.map((row) => Array.from(row, (module) => module === "1"))}
+            label="QR code that links the account"
+          />
+        </div>
+      );
+    case "code":
+      return (
+        <p>
+          {state.how} <code class="command">{state.code}</code>
+        </p>
+      );
+    case "done":
+      return (
+        <p>
+          Linked: <Name>{state.account}</Name>.
+        </p>
+      );
+    case "ended":
+      return (
+        <p>
+          Not linked: <Name>{state.reason}</Name>
+        </p>
+      );
+  }
+}
