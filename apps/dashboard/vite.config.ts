@@ -17,6 +17,12 @@ const config: UserConfig = {
       input: { page: "index.html" },
       output: {
         entryFileNames: "assets/[name]-[hash].js",
+        // The size of the first view counts one of them.
+        chunkFileNames: ({ facadeModuleId }) => {
+          const texts = /\/src\/texts\/(settings\/)?/.exec(facadeModuleId ?? "");
+          if (texts === null) return "assets/[name]-[hash].js";
+          return `assets/${texts[1] === undefined ? "texts" : "setting-texts"}-[name]-[hash].js`;
+        },
         assetFileNames: "assets/[name]-[hash][extname]",
       },
     },

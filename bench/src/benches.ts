@@ -8,6 +8,8 @@ import { measureDashboard } from "./dashboard/dashboard.ts";
 import { dashboardTable } from "./dashboard/table.ts";
 import { measureEvents } from "./events/events.ts";
 import { eventsTable } from "./events/table.ts";
+import { measureHardware } from "./hardware/hardware.ts";
+import { hardwareTable } from "./hardware/table.ts";
 import { measureIngest } from "./ingest/ingest.ts";
 import { measureIngestMemory } from "./ingest/memory.ts";
 import { ingestMemoryTable, ingestRow, ingestTable, wholeWayTable } from "./ingest/tables.ts";
@@ -73,6 +75,7 @@ export const BENCHES: ReadonlyMap<string, Bench> = new Map([
   ["memory", tabled(({ requests = 1_000_000 }) => measureMemory(requests), memoryTable)],
   ["channels", tabled(({ rounds = 5 }) => measureChannels(rounds), channelsTable)],
   ["rooms", tabled(({ rounds = 5 }) => measureRooms(rounds), roomsTable, "all")],
+  ["hardware", tabled(({ rounds = 11 }) => measureHardware(rounds), hardwareTable, "all")],
   ["events", tabled(() => measureEvents(), eventsTable)],
   ["dashboard", tabled(({ rounds = 11 }) => measureDashboard(rounds), dashboardTable)],
   ["sop", tabled(({ rounds = 5 }) => measureSop(rounds), sopTable)],

@@ -1,5 +1,7 @@
 // Shows notifications, which phones take from a worker only, and push messages. It listens to no request and keeps nothing: what
-// the page shows is private.
+// the page shows is private. Its texts are in its address, in the language of the page.
+const texts = new URL(self.location).searchParams;
+
 self.addEventListener("push", (event) => {
   const { tag = "approval", details } = messageOf(event.data);
   const isTest = tag === "test";
@@ -7,7 +9,9 @@ self.addEventListener("push", (event) => {
     // The page that is looked at says it itself.
     if (!isTest && pages.some((page) => page.focused)) return undefined;
     return self.registration.showNotification("svc", {
-      body: isTest ? "Push messages work." : (details ?? "An approval is waiting."),
+      body: isTest
+        ? (texts.get("works") ?? "Push messages work.")
+        : (details ?? texts.get("waiting") ?? "An approval is waiting."),
       tag,
       icon: "/icon-192.png",
       data: { href: isTest ? "/" : "/#/approvals" },

@@ -1,6 +1,8 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { takePairingCode } from "./session/session.ts";
+import { languageOf } from "./texts/language.ts";
+import { showLanguage, shown } from "./texts/texts.ts";
 import { followSession, makeServices, ServicesProvider } from "./services.ts";
 
 const root = document.getElementById("page");
@@ -11,10 +13,14 @@ if (root !== null) {
   const services = makeServices(window);
   void services.session.openLink(code);
   void services.session.start().then(() => followSession(services, window));
-  render(
-    <ServicesProvider value={services}>
-      <App />
-    </ServicesProvider>,
-    root,
-  );
+  shown.follow(() => (document.documentElement.lang = shown.value.language));
+  const draw = (): void =>
+    render(
+      <ServicesProvider value={services}>
+        <App />
+      </ServicesProvider>,
+      root,
+    );
+  // Whose texts can't be loaded gets English ones.
+  void showLanguage(languageOf(window)).then(draw, draw);
 }

@@ -1,21 +1,29 @@
 /**
  * `pnpm screenshots`: pictures of every view, for docs/guide/dashboard.md, from a daemon with a plausible day behind it. Run
- * `pnpm build` before it, and `pnpm build all`, which has passkeys.
+ * `pnpm build` before it, and `pnpm build all`, which has passkeys. `pnpm screenshots --language de,zh-Hans --folder /tmp/pictures` takes them
+ * in other languages, to be looked at.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import type { BrowserContextOptions, Page, Route } from "playwright-core";
+import { type Language, LANGUAGES } from "../src/texts/language.ts";
 import { Authenticator } from "./house/authenticator.ts";
 import { launch } from "./house/browser.ts";
 import { addPasskey } from "./house/passkey-acts.ts";
 import { openPasskeyHouse } from "./house/passkey-house.ts";
 import { openHouse } from "./house/house.ts";
-import { type Person, signedIn } from "./house/person.ts";
+import { signedIn } from "./house/person.ts";
 import { seedProcedures } from "./house/procedures.ts";
 import { seedActivity } from "./house/seed.ts";
+import { show, speak } from "./house/speak.ts";
 import { VIEWS } from "./house/views.ts";
 
-const FOLDER = join(import.meta.dirname, "../../../docs/images/dashboard");
+const DOCS = join(import.meta.dirname, "../../../docs/images/dashboard");
+const { values } = parseArgs({ options: { language: { type: "string" }, folder: { type: "string" } } });
+const languages = LANGUAGES.filter((language) => (values.language ?? "en").split(",").includes(language));
+if (values.language !== undefined && values.folder === undefined) throw new Error("--language needs a --folder.");
+const FOLDER = values.folder ?? DOCS;
 const DESK = { width: 1080, height: 760 };
 const PHONE = { width: 360, height: 720 };
 
@@ -23,64 +31,64 @@ const [browser, house] = await Promise.all([launch(), openHouse(seedProcedures)]
 try {
   await house.rename("Laptop");
   await seedActivity(house);
-  rmSync(FOLDER, { recursive: true, force: true });
+  if (FOLDER === DOCS) rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
-  for (const colorScheme of ["light", "dark"] as const) {
-    await picturePasskeys(colorScheme);
-    await pictures(colorScheme, { colorScheme, viewport: DESK });
-    await pictures(`phone-${colorScheme}`, { colorScheme, viewport: PHONE, deviceScaleFactor: 2 });
+  for (const language of languages) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const suffix = language === "en" ? colorScheme : `${language}-${colorScheme}`;
+      if (language === "en") await picturePasskeys(colorScheme);
+      await pictures(suffix, language, { colorScheme, viewport: DESK });
+      await pictures(`phone-${suffix}`, language, { colorScheme, viewport: PHONE, deviceScaleFactor: 2 });
+    }
   }
 } finally {
   await browser.close();
   await house[Symbol.asyncDispose]();
 }
 
-async function pictures(suffix: string, options: BrowserContextOptions): Promise<void> {
+async function pictures(suffix: string, language: Language, options: BrowserContextOptions): Promise<void> {
   await using person = await signedIn(browser, house, { reducedMotion: "reduce", ...options });
+  const { page } = person;
   await person.context.route("**/api/status", withBusyHour);
-  for (const { view, heading } of VIEWS) {
+  await speak(page, language);
+  for (const { view } of VIEWS) {
     // All of it is one story: it gets the room.
-    if (view === "overview" && options.viewport === DESK) await person.page.setViewportSize({ ...DESK, height: 1270 });
-    await person.go(view, heading);
-    await take(person.page, `${view === "" ? "chats" : view.replace("/", "-")}-${suffix}`);
-    await person.page.setViewportSize(options.viewport ?? DESK);
+    if (view === "overview" && options.viewport === DESK) await page.setViewportSize({ ...DESK, height: 1270 });
+    await show(page, view);
+    await take(page, `${view === "" ? "chats" : view.replace("/", "-")}-${suffix}`);
+    await page.setViewportSize(options.viewport ?? DESK);
   }
-  await takeDetails(person, suffix);
+  await takeDetails(page, suffix);
 }
 
 /** The views that one comes to from a list: a run that waits, a conversation, a message that was not delivered. */
-async function takeDetails(person: Person, suffix: string): Promise<void> {
-  const { page } = person;
-  await person.go("procedures", "Procedures");
-  await page
-    .getByRole("link", { name: /^#\d+ site-release/ })
-    .first()
-    .click();
+async function takeDetails(page: Page, suffix: string): Promise<void> {
+  await show(page, "procedures");
+  await page.locator("main a[href^='#/runs/']").first().click();
   await page.locator("[aria-current=step]").waitFor();
   await take(page, `run-${suffix}`);
-  await person.go("inbox?state=dead", "Inbox and dead letters");
-  await page.getByRole("link", { name: /^out-/ }).first().click();
-  await page.getByRole("heading", { level: 1, name: /Message out-/ }).waitFor();
+  await show(page, "inbox?state=dead");
+  await page.locator("main a[href^='#/inbox/out-']").first().click();
+  await page.locator("main .facts").waitFor();
   await take(page, `message-${suffix}`);
-  await takeConversation(person, suffix);
-  await person.go("", "Chats");
-  await page.getByLabel("Search all messages").fill("release");
-  await page.getByRole("list", { name: "Results" }).getByRole("link").first().waitFor();
+  await takeConversation(page, suffix);
+  await show(page, "");
+  await page.locator("#chat-search").fill("release");
+  await page.locator(".found a").first().waitFor();
   await take(page, `search-${suffix}`);
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("ap");
+  await page.keyboard.type("a");
   await take(page, `palette-${suffix}`);
 }
 
 /** One that asks. */
-async function takeConversation(person: Person, suffix: string): Promise<void> {
-  const { page } = person;
-  await person.go("chat", "New chat");
-  await page.getByRole("textbox", { name: "Message" }).fill("which files are there?");
+async function takeConversation(page: Page, suffix: string): Promise<void> {
+  await show(page, "chat");
+  await page.locator(".chat-box textarea").fill("which files are there?");
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: /^Allow once #/ }).waitFor();
+  await page.locator(".answers .main").waitFor();
   await take(page, `conversation-${suffix}`);
-  await page.getByRole("button", { name: /^Reject #/ }).click();
+  await page.locator(".answers .danger").click();
   await page.waitForURL(/#\/sessions\//);
 }
 
@@ -100,10 +108,7 @@ async function picturePasskeys(colorScheme: "light" | "dark"): Promise<void> {
 }
 
 async function take(page: Page, name: string): Promise<void> {
-  await page
-    .getByText(/^(?:Loading|Reading|Checking)…/)
-    .first()
-    .waitFor({ state: "hidden" });
+  await page.locator(".reading").first().waitFor({ state: "detached" });
   // A third of what the same picture is as a PNG.
   const browserSide = await page.context().newCDPSession(page);
   const { data } = await browserSide.send("Page.captureScreenshot", { format: "webp", quality: 82 });

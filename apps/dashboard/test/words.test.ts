@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hrefOf, parseRoute } from "../src/route/route.ts";
 import { duration, relative } from "../src/text/time.ts";
-import { bytes, count } from "../src/text/words.ts";
+import { bytes } from "../src/text/words.ts";
 import { sectionsOf } from "../src/views/config/config-sections.ts";
 
 describe("an address of the page", () => {
@@ -48,9 +48,8 @@ describe("times", () => {
   ])("%i ms last %s", (ms, words) => expect(duration(ms)).toBe(words));
 });
 
-test("numbers are said with what they count", () => {
+test("sizes are said with their unit", () => {
   expect([bytes(0), bytes(999), bytes(1_500), bytes(121_000_000)]).toEqual(["0 B", "999 B", "1.5 kB", "121.0 MB"]);
-  expect([count(1, "run"), count(2, "run")]).toEqual(["1 run", "2 runs"]);
 });
 
 test("the config is laid beside its schema: tables in tables, keys that are not set, names that somebody chose", () => {

@@ -5,7 +5,11 @@ import { fakeModelServer } from "@svc/testkit/fake-model/server";
 import { compileLibrary, missingCompiler } from "@svc/testkit/real/aardvark-library";
 import { missingStm32, startStm32 } from "@svc/testkit/real/stm32";
 import { requireReal } from "@svc/testkit/require-real";
+import { findProgram } from "@svc/kit/process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "./channel-house.ts";
 import { homeWith, localModel, post, startPaired } from "./daemon.ts";
 
 const binary = fullestBinaryPath();
@@ -37,11 +41,74 @@ test("a debug probe: memory is what GDB reads, and the chip is told by the comma
   expect(outside).toMatchObject({ code: 1, stdout: expect.stringMatching(/^TOOL_BAD_INPUT: .*not inside the memory/) });
 });
 
-test("without a GDB server the command says how to have one", async () => {
+test("the memory map of a configured Nucleo has what the chip behind the GDB server says", async (context) => {
+  const missing = missingStm32();
+  if (missing) requireReal(context, missing);
+  await using target = await startStm32();
+  using home = homeWith(`[hardware]
+gdb_server = "127.0.0.1:${target.port}"
+
+[[peripherals.boards]]
+board = "nucleo-f401re"
+path = "/dev/ttyACM99"
+`);
+  const map = async (): Promise<{ readonly live: { readonly error?: string } }> => {
+    const { stdout } = await svc(home.path, "tools", "run", "hardware_memory_map", "--json");
+    return (JSON.parse(stdout) as { output: { live: { error?: string } } }).output;
+  };
+  // The emulator does not say when it listens, and a connection would stop its processor.
+  const live = await eventually(map, (now) => now.live.error === undefined);
+  expect(live).toMatchObject({
+    board: "nucleo-f401re",
+    memory: [
+      { name: "flash", start: "0x08000000", end: "0x0807ffff", bytes: 524_288 },
+      { name: "RAM", start: "0x20000000", end: "0x20017fff", bytes: 98_304 },
+    ],
+    live: { chip: "STM32F401RE", identified: false, memory: [{ name: "flash" }, { name: "RAM" }] },
+  });
+  await target[Symbol.asyncDispose]();
+  expect((await map()).live.error).toMatch(/^REMOTE_UNREACHABLE: /);
+});
+
+test("without a GDB server and without OpenOCD the command and the tool say what to configure", async () => {
   using home = homeWith("[hardware]\n");
-  const info = await svc(home.path, "hardware", "info");
+  const bare = { home: home.path, binary, env: { PATH: home.path } };
+  const info = await runBinary(["hardware", "info"], bare);
   expect(info.stderr).toContain('Set gdb_server = "127.0.0.1:3333"');
   expect(info.code).not.toBe(0);
+  const read = await runBinary(["tools", "run", "hardware_memory_read", "--input", '{"address":"0x20000000"}'], bare);
+  expect(read.code).not.toBe(0);
+  expect(`${read.stdout}${read.stderr}`).toMatch(/TOOL_UNAVAILABLE: No device found[^]*Set hardware\.gdb_server/);
+});
+
+test("OpenOCD that is installed is started for a reading, and its failure is told", async () => {
+  using home = homeWith(`[hardware]
+openocd_script = "works"
+
+[security.policy]
+autonomy = "full"
+`);
+  const program = join(import.meta.dirname, "../../../packages/features/probe/test/fake-openocd.ts");
+  const start = `#!/bin/sh\ncd '${home.path}' && exec '${process.execPath}' '${program}' "$@"\n`;
+  writeFileSync(join(home.path, "openocd"), start, { mode: 0o755 });
+  const read = () =>
+    runBinary(["tools", "run", "hardware_memory_read", "--input", '{"address":"0x20000000","length":4}'], {
+      home: home.path,
+      binary,
+      env: { PATH: home.path },
+    });
+  expect((await read()).stdout).toContain("0x20000000: 00 07 0e 15");
+  await svc(home.path, "config", "set", "hardware.openocd_script", "finds-no-adapter");
+  expect((await read()).stdout).toContain("REMOTE_UNREACHABLE: openocd ended (exit code 1): open [2J failed.");
+});
+
+test("OpenOCD itself, without an adapter", async (context) => {
+  if ((await findProgram("openocd")) === undefined)
+    requireReal(context, { name: "openocd", tier: "B", reason: "not on PATH; apt-get install openocd" });
+  using home = homeWith("[hardware]\n");
+  const info = await svc(home.path, "hardware", "info");
+  expect(info.stderr).toMatch(/openocd ended \(exit code 1\): [^]*\[REMOTE_UNREACHABLE\]/);
+  expect(info.code).toBe(69);
 });
 
 test("an Aardvark: a turn scans the bus; the adapter is closed at the end, and without its library there is no tool", async (context) => {
@@ -70,5 +137,5 @@ autonomy = "full"
   expect(library.calls()).toContain("close 1");
   library.remove();
   const gone = await svc(home.path, "tools", "run", "i2c_scan");
-  expect(gone.stdout).toContain("TOOL_UNKNOWN");
+  expect(gone.stdout).toMatch(/TOOL_UNAVAILABLE: No device found: no Aardvark adapter/);
 });

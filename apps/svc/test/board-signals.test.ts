@@ -30,10 +30,15 @@ api_key = "k"
 board = "arduino-uno"
 transport = "bridge"
 path = "${board.path}"
-watch = [{ pin = 4, name = "bell", edge = "rising" }, { pin = 5 }]
+watch = [
+  { pin = 4, name = "bell", edge = "rising" },
+  { pin = 5 },
+  { pin = 14, name = "light", edge = "rising", above = 600, hysteresis = 50 },
+]
 `);
   writeProcedure(home.path, "bell", { toml: procedure("bell", "== 1") });
   writeProcedure(home.path, "door", { toml: procedure("gpio5", "== 0") });
+  writeProcedure(home.path, "light", { toml: procedure("light", "== 1") });
   const begin = (): Promise<RunningBinary> => startBinary({ home: home.path, binary: fullestBinaryPath() });
   let daemon = await begin();
   const token = await daemon.pair();
@@ -44,12 +49,12 @@ watch = [{ pin = 4, name = "bell", edge = "rising" }, { pin = 5 }]
   const until = (expected: readonly string[]): Promise<unknown> =>
     eventually(started, (now) => now.length >= expected.length);
   const reads = (): number => board.commands.filter((line) => line.includes("gpio_read")).length;
-  /** Both pins were asked twice since. */
+  /** Each pin was asked twice since. */
   const seen = async (): Promise<void> => {
     const before = reads();
     await eventually(
       async () => reads(),
-      (now) => now >= before + 8,
+      (now) => now >= before + 12,
     );
   };
   await seen();
@@ -88,6 +93,20 @@ watch = [{ pin = 4, name = "bell", edge = "rising" }, { pin = 5 }]
     all.unshift("bell");
     await until(all);
   }
+  await seen();
+  expect(await started()).toEqual(all);
+
+  // An analog input passes its threshold, chatters there over a kill, and falls below.
+  board.analog.set(14, 600);
+  all.push("light");
+  await until(all);
+  await daemon.kill9();
+  board.analog.set(14, 560);
+  daemon = await begin();
+  await seen();
+  board.analog.set(14, 610);
+  await seen();
+  board.analog.set(14, 100);
   await seen();
   expect(await started()).toEqual(all);
   await daemon.close();

@@ -2,6 +2,7 @@
 // MicroPython board whose programs are written and run.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Json } from "@svc/contract";
 import { runBinary } from "@svc/testkit/binary/run-binary";
 import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
@@ -40,20 +41,55 @@ test("a machine without boards says so, whatever the config has, and each tool d
   expect(off).toMatchObject({ code: 0 });
   expect(off.text).toContain("[hardware] is off");
   expect((await svc(home.path, "tools", "list")).text).not.toContain("gpio_write");
-  using on = homeWith(`${UNGUARDED}\n[hardware]\n`);
-  const found = await svc(on.path, "hardware", "discover", "--json");
+});
+
+/** Of all features that have to do with boards, with an input that each would take. */
+const TOOLS: Readonly<Record<string, { readonly [key: string]: Json }>> = {
+  gpio_write: { device: "pico7", pin: 25, value: 1 },
+  gpio_read: { pin: 25 },
+  pico_flash: { confirm: true },
+  device_exec: { device: "pico7", code: "print(1)" },
+  device_read_code: {},
+  device_write_code: { code: "print(1)" },
+  hardware_board_info: {},
+  hardware_memory_map: {},
+  hardware_capabilities: {},
+  hardware_memory_read: { address: "0x20000000" },
+  i2c_scan: {},
+  i2c_read: { address: 80, length: 1 },
+  i2c_write: { address: 80, bytes: [1] },
+  spi_transfer: { bytes: [1] },
+  gpio_aardvark: { action: "read" },
+  datasheet: { action: "list" },
+  gpio_rpi_write: { pin: 17, value: 1 },
+  gpio_rpi_read: { pin: 17 },
+  gpio_rpi_blink: { pin: 17 },
+  rpi_system_info: {},
+};
+
+test("without boards each tool that is asked for says that no device was found, and discover ends well", async () => {
+  const calls = Object.entries(TOOLS).map(([name, input]) => ({ name, input }));
+  await using model = await fakeModelServer({ script: [{ calls }, { text: "There is none." }] });
+  using home = homeWith(`${localModel(model)}\napi_key = "key-of-the-test"\n${UNGUARDED}\n[hardware]\n`);
+  const found = await svc(home.path, "hardware", "discover", "--json");
   expect(found.code).toBe(0);
-  expect(JSON.parse(found.text)).toMatchObject({ enabled: true });
-  const inputs: Readonly<Record<string, object>> = {
-    gpio_write: { device: "pico7", pin: 25, value: 1 },
-    device_exec: { device: "pico7", code: "print(1)" },
-    device_read_code: { device: "pico7" },
-  };
-  for (const [name, input] of Object.entries(inputs)) {
-    const run = await tool(on.path, name, input);
-    expect(run.code).not.toBe(0);
-    expect(run.text).toMatch(/No device found|There is no board of this alias/);
-  }
+  expect(JSON.parse(found.text)).toEqual({ boards: [], enabled: true });
+  expect(await svc(home.path, "hardware", "discover")).toEqual({
+    code: 0,
+    text: "No device found: no board is connected, and none is configured.",
+  });
+  expect(await tool(home.path, "gpio_write", { pin: 25, value: 1 })).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("No device found") as unknown,
+  });
+  // OpenOCD would be started where it is installed.
+  const daemon = await startBinary({ home: home.path, binary, env: { PATH: home.path } });
+  await using _end = daemon;
+  expect((await post(daemon, await daemon.pair(), "what is there?")).body.response).toBe("There is none.");
+  const { messages } = model.requests.at(-1)!.body as { messages: { role: string; content: string }[] };
+  const answers = messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+  expect(answers).toHaveLength(calls.length);
+  for (const answer of answers) expect(answer).toContain("No device found");
 });
 
 test("a board behind a bridge, without a daemon, with one, and in a turn", async () => {

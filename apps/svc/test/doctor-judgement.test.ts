@@ -8,7 +8,6 @@ import { describe, expect, test } from "vitest";
 import { findingsIn, type Finding } from "../src/doctor/finding.ts";
 import { clockFinding } from "../src/doctor/machine/clock.ts";
 import { spaceFinding } from "../src/doctor/machine/disk.ts";
-import { libatomicFindings } from "../src/doctor/machine/libatomic.ts";
 import { holdersOf } from "../src/doctor/machine/lock-holder.ts";
 import { isWide } from "../src/doctor/settings/proxies.ts";
 import { settingsFindings } from "../src/doctor/settings/checks.ts";
@@ -194,15 +193,6 @@ test("a clock that is years off, or behind what was kept already", () => {
 test("room on the disk: enough, little, none, unknown", () => {
   const levels = [5e9, 5e8, 5e7, 0, undefined].map((free) => spaceFinding(free, "/h").level);
   expect(levels).toEqual(["ok", "warning", "error", "error", "warning"]);
-});
-
-test("libatomic: installed, known to this shell only, not linked", () => {
-  const line = (path: string): string => `7f0000-7f1000 r-xp 00000000 08:01 42    ${path}\n`;
-  const level = (path: string): unknown => libatomicFindings(line("/usr/bin/svc") + line(path))[0]?.level;
-  expect(level("/usr/lib/x86_64-linux-gnu/libatomic.so.1.2.0")).toBe("ok");
-  expect(level("/lib64/libatomic.so.1")).toBe("ok");
-  expect(level("/opt/conda/lib/libatomic.so.1")).toBe("warning");
-  expect(level("/usr/lib/libc.so.6")).toBeUndefined();
 });
 
 test("the holder of a lock: writers of that inode only", () => {

@@ -1,6 +1,7 @@
 // A channel that nobody configured costs nothing: neither its code nor its client library is evaluated. The libraries of the
 // everyday channels are megabytes, and would be in the memory of everybody.
 import { readEvaluated, evaluatedInto } from "@svc/testkit/binary/evaluated";
+import { binaryPath, fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
 import { startBinary } from "@svc/testkit/binary/start-binary";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -29,15 +30,15 @@ const CHANNELS = {
 } as const;
 
 /** What a daemon with this config evaluated, from its start to its end. */
-async function evaluated(config: string) {
+async function evaluated(config: string, binary = binaryPath()) {
   using home = temporaryHome();
   writeFileSync(join(home.path, "config.toml"), config);
   const folder = join(home.path, "evaluated");
   mkdirSync(folder);
-  const daemon = await startBinary({ home: home.path, env: evaluatedInto(folder) });
+  const daemon = await startBinary({ home: home.path, binary, env: evaluatedInto(folder) });
   await daemon.request("/health");
   await daemon.stop();
-  return readEvaluated(folder);
+  return readEvaluated(folder, binary);
 }
 
 describe("what a start evaluates", () => {
@@ -53,5 +54,23 @@ describe("what a start evaluates", () => {
     expect([...features].filter((feature) => feature.startsWith("channel-"))).toEqual([id]);
     const others = Object.values(CHANNELS).map((channel) => channel.library);
     expect(others.filter((name) => packages.has(name))).toEqual([library]);
+  });
+
+  test("hardware and triggers: nothing without their sections, and nothing of MQTT and native code before it is needed", async () => {
+    const parts = [
+      "hardware-aardvark",
+      "hardware-boards",
+      "hardware-gpio",
+      "probe",
+      "trigger-mqtt",
+      "trigger-peripheral",
+    ];
+    const libraries = ["@serialport/bindings-cpp", "mqtt"];
+    const none = await evaluated("", fullestBinaryPath());
+    expect(parts.filter((id) => none.features.has(id))).toEqual([]);
+    expect(libraries.filter((name) => none.packages.has(name))).toEqual([]);
+    const some = await evaluated("[hardware]\n", fullestBinaryPath());
+    expect(parts.filter((id) => some.features.has(id))).toEqual(parts.slice(0, 4));
+    expect(libraries.filter((name) => some.packages.has(name))).toEqual([]);
   });
 });

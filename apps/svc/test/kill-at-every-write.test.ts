@@ -1,6 +1,6 @@
 // kill -9 at every call that changes a file. Killed at random, a command falls into the same few long waits again and again;
 // the instant in which a key has two names is a microsecond.
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { homeOf, openKeyRing } from "@svc/kernel";
@@ -21,6 +21,8 @@ beforeAll(async () => {
   mkdirSync(base, { mode: 0o700 });
   await told(base, ["init", "--yes", "--channel", "none"]);
   for (const [key, value] of Object.entries(SECRETS)) await told(base, ["secrets", "set", key], value);
+  const { TOML, MD } = procedureFiles("old");
+  await told(base, ["sop", "new", "a", "--toml", TOML!, "--markdown", MD!]);
 });
 afterAll(() => {
   faults?.[Symbol.dispose]();
@@ -120,3 +122,39 @@ test("svc backup: its name is free or holds a whole one, and the next one remove
   });
   expect(kills).toBeGreaterThan(5);
 });
+
+test.each<[string, readonly string[], string]>([
+  ["edit", ["sop", "edit", "a", "--toml", "TOML", "--markdown", "MD"], "a: new new"],
+  ["rename", ["sop", "rename", "a", "b"], "b: old old"],
+  ["delete", ["sop", "delete", "a"], ""],
+])("svc sop %s: both files of a procedure are as before or as after, never one of each", async (_, words, after) => {
+  const files = procedureFiles("new");
+  const given = words.map((word) => files[word] ?? word);
+  const outcomes = new Set<string>();
+  const kills = await killedEverywhere({ words: () => given, stride: 3 }, async ({ home }) => {
+    // Any next command that reads procedures finishes what was begun.
+    await told(home, ["sop", "list"]);
+    outcomes.add(proceduresOf(home));
+    expect(readdirSync(join(home, "workspace", "sops"))).not.toContain(".pending.json");
+  });
+  expect(kills).toBeGreaterThan(5);
+  expect(outcomes).toEqual(new Set(["a: old old", after]));
+});
+
+/** Written beside the homes; both say `text`. */
+function procedureFiles(text: string): Record<string, string> {
+  const [toml, markdown] = [join(root.path, `${text}.toml`), join(root.path, `${text}.md`)];
+  writeFileSync(toml, `[sop]\ndescription = "${text}"\n\n[[triggers]]\ntype = "manual"\n`);
+  writeFileSync(markdown, `## Steps\n\n1. **${text}**\n`);
+  return { TOML: toml, MD: markdown };
+}
+
+function proceduresOf(home: string): string {
+  const folder = join(home, "workspace", "sops");
+  const said = (name: string, file: string, pattern: RegExp): string | undefined =>
+    pattern.exec(readFileSync(join(folder, name, file), "utf8"))?.[1];
+  return readdirSync(folder)
+    .filter((name) => existsSync(join(folder, name, "SOP.toml")))
+    .map((name) => `${name}: ${said(name, "SOP.toml", /= "(\w+)"/)} ${said(name, "SOP.md", /\*\*(\w+)/)}`)
+    .join(", ");
+}

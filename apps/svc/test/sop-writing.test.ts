@@ -93,6 +93,42 @@ args = { path = "missing.txt" }
     expect((await json("sop", "calendar", "--days", "2")).times).toMatchObject([{ sop: "note", at: { length: 2 } }]);
   });
 
+  test("names, deletes and brings back a procedure; a run that has begun goes on with its old definition", async () => {
+    const toml = file("gate.toml", '[sop]\nexecution_mode = "supervised"\n\n[[triggers]]\ntype = "manual"\n');
+    const markdown = file(
+      "gate.md",
+      "## Steps\n\n1. **Look** — Say hello.\n2. **Decide** — Say yes.\n   - kind: checkpoint\n",
+    );
+    await svc("sop", "new", "gate", "--toml", toml, "--markdown", markdown);
+    const run = await json("sop", "run", "gate");
+    await expect.poll(async () => (await json("sop", "show", run.id)).status).toBe("waiting_approval");
+
+    expect(await json("sop", "rename", "gate", "door")).toMatchObject({ name: "door", version: expect.any(Number) });
+    expect([existsSync(at("gate")), (await svc("sop", "show", "gate")).code]).toEqual([false, 64]);
+    expect((await json("sop", "show", "door")).name).toBe("door");
+    const deleted = await json("sop", "delete", "door");
+    expect(deleted).toMatchObject({ name: "door", revision: null });
+    expect((await svc("sop", "delete", "door")).stderr).toContain("SOP_UNKNOWN");
+    expect((await svc("sop", "versions", "door")).stdout).toMatch(/delete +door/);
+
+    // Both gates of the run, which has begun as `gate`.
+    for (const title of ["gate: Look", "gate: Decide"]) {
+      await expect.poll(async () => (await json("approvals", "list")).approvals[0]?.title).toBe(title);
+      await svc("approvals", "approve", String((await json("approvals", "list")).approvals[0].n));
+    }
+    await expect.poll(async () => (await json("sop", "show", run.id)).status).toBe("completed");
+    expect((await svc("sop", "retry", run.id, "--step", "1")).stderr).toContain("SOP_UNKNOWN");
+
+    const undone = await svc("sop", "undo", String(deleted.version));
+    expect(undone.stdout).toContain("+ 1. **Look** — Say hello.");
+    expect(readFileSync(at("door/SOP.toml"), "utf8")).toBe(readFileSync(toml, "utf8"));
+    const [last, , first] = (await json("sop", "versions", "door")).versions;
+    expect([last.what, first.what, first.sops]).toEqual(["undo", "rename", ["door", "gate"]]);
+    await json("sop", "undo", String(first.version));
+    expect([existsSync(at("gate")), existsSync(at("door"))]).toEqual([true, false]);
+    for (const number of ["0", "x", "99999"]) expect((await svc("sop", "undo", number)).code).not.toBe(0);
+  });
+
   test("writes nothing outside of the workspace, whatever links stand in it", async () => {
     const outside = join(daemon.home, "outside");
     mkdirSync(outside);
@@ -115,12 +151,17 @@ args = { path = "missing.txt" }
       await ask("PUT", "/api/sops/guarded", { toml: "", markdown: null, revision: null }),
       await ask("PATCH", "/api/sops/guarded", { enabled: true }),
       await ask("POST", "/api/sops/guarded/copies", { name: "mine" }),
+      await ask("POST", "/api/sops/guarded/rename", { name: "mine" }),
+      await ask("DELETE", "/api/sops/guarded", {}),
+      await ask("POST", "/api/sop-versions/1/undo", { revision: "0".repeat(32) }),
       await ask("POST", "/api/sops/guarded/test-runs", {}),
       await ask("POST", "/api/sop-drafts", { name: "guarded" }),
       await ask("POST", "/api/sop-runs/r-1/retry", { step: 1 }),
     ];
-    expect(asked).toEqual([403, 403, 403, 403, 403, 403]);
-    expect((await daemon.request("/api/sops/guarded", { token })).status).toBe(403);
+    expect(asked).toEqual(asked.map(() => 403));
+    for (const path of ["/api/sops/guarded", "/api/sop-versions", "/api/sop-versions/1"]) {
+      expect((await daemon.request(path, { token })).status).toBe(403);
+    }
     expect((await daemon.request("/api/sop-calendar", { token })).status).toBe(200);
     expect(readFileSync(at("guarded/SOP.toml"), "utf8")).toBe(before);
     expect(existsSync(at("mine"))).toBe(false);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bin, pinnedNode, pins, root } from "./checkout.mjs";
-import { requireLibatomic } from "./libatomic.mjs";
+import { provideLibatomic } from "./libatomic.mjs";
 import { withLock } from "./lock.mjs";
 import { BootstrapError } from "./progress.mjs";
 import { run } from "./run.mjs";
@@ -19,7 +19,7 @@ const retryPausesMs = [2_000, 10_000];
  * @throws {BootstrapError} 69 when the machine or the registry cannot give what is needed
  */
 export async function install({ progress, checkout = root }) {
-  requireLibatomic(); // also when nothing is to install: the same checkout may be looked at out of another container
+  provideLibatomic(checkout); // also when nothing is to install: the same checkout may be used out of another container
   if (isInstalled(checkout) && existsSync(pinnedNode(checkout))) {
     progress.line("packages: up to date");
     return;

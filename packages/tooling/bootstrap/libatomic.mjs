@@ -1,16 +1,16 @@
-// Node 26 needs libatomic.so.1, which a small Debian or Fedora image lacks. Said before anything is downloaded, with
-// the package's name, instead of "error while loading shared libraries" out of the middle of a build.
+// The pinned Node loads libatomic.so.1, which small images lack. Where it is missing, the processes that the bootstrap starts
+// get a library of this repository's own. The binaries that are built need neither.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { atomicLibrary, soname } from "./atomic-exchange.mjs";
 import { BootstrapError } from "./progress.mjs";
-
-const soname = "libatomic.so.1";
 
 /**
  * What the check looks at; injected in tests.
  * @typedef {object} Machine
  * @property {string} platform as in process.platform
+ * @property {string} arch as in process.arch
  * @property {boolean} glibc false on musl systems (Alpine), where the pinned Node cannot run at all
  * @property {() => string} ldconfig the output of `ldconfig -p`, "" when there is no such program
  * @property {(path: string) => boolean} exists
@@ -26,6 +26,7 @@ function thisMachine() {
   const report = /** @type {{ header?: { glibcVersionRuntime?: string } }} */ (process.report.getReport());
   return {
     platform: process.platform,
+    arch: process.arch,
     glibc: Boolean(report.header?.glibcVersionRuntime),
     ldconfig: () =>
       spawnSync("ldconfig", ["-p"], {
@@ -41,15 +42,13 @@ function thisMachine() {
 }
 
 /**
- * Throws a BootstrapError (69) when the pinned Node could not run on this machine.
- * @param {Machine} [machine] default: this one
+ * Lets the pinned Node start in processes that this one starts from now on.
+ * @param {string} checkout
+ * @param {{ machine?: Machine, env?: NodeJS.ProcessEnv }} [options] default: this machine, and this process's environment
+ * @throws {BootstrapError} 69 when the pinned Node can't run on this machine
  */
-export function requireLibatomic(machine) {
-  if ((machine?.platform ?? process.platform) === "linux") requireOnLinux(machine ?? thisMachine());
-}
-
-/** @param {Machine} machine */
-function requireOnLinux(machine) {
+export function provideLibatomic(checkout, { machine = thisMachine(), env = process.env } = {}) {
+  if (machine.platform !== "linux") return;
   if (!machine.glibc) {
     throw new BootstrapError(
       "This Linux has no glibc (musl?): the pinned Node needs glibc 2.28 or newer. Use a Debian, Ubuntu or Fedora based system or container.",
@@ -57,8 +56,18 @@ function requireOnLinux(machine) {
     );
   }
   if (findLibatomic(machine)) return;
-  const { name, command } = libatomicPackage(machine.osRelease, machine.root);
-  throw new BootstrapError(`${soname} is missing: Node 26 needs it. Install the package ${name}:\n  ${command}`, 69);
+  const library = atomicLibrary(machine.arch);
+  if (library === undefined) {
+    const { name, command } = libatomicPackage(machine.osRelease, machine.root);
+    throw new BootstrapError(`${soname} is missing: Node 26 needs it. Install the package ${name}:\n  ${command}`, 69);
+  }
+  const folder = join(checkout, "dist", ".lib");
+  mkdirSync(folder, { recursive: true });
+  // Another process may load it at this moment.
+  const file = join(folder, soname);
+  writeFileSync(`${file}.${process.pid}`, library);
+  renameSync(`${file}.${process.pid}`, file);
+  env["LD_LIBRARY_PATH"] = [folder, ...machine.searchPath].join(":");
 }
 
 /** @param {Machine} machine */

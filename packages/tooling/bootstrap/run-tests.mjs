@@ -9,7 +9,7 @@ import { run } from "./run.mjs";
 import { reportPath, reportVariable } from "./vitest-reporter.mjs";
 
 /** What hangs is a failure that is named, and not a job that has to be cancelled. */
-const limitMinutes = 45;
+const limitMinutes = 120;
 
 const [task = ""] = process.argv.slice(2);
 const here = process.cwd();

@@ -119,8 +119,7 @@ Usage
   --json            with --dry-run: the plan as JSON
   --help            this text
 
-Needs Node 20 or newer, npm, and libatomic.so.1 (Debian: libatomic1, Fedora: libatomic). Everything else comes from the
-package registry into node_modules. Outside of this checkout it writes nothing but the package managers' own caches in
+Needs Node 20 or newer and npm. Everything else comes from the package registry into node_modules. Outside of this checkout it writes nothing but the package managers' own caches in
 your home (npm's and pnpm's), and, with --prefix, that one file.
 
 Examples

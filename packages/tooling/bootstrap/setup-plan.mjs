@@ -27,7 +27,6 @@ export function planSetup(request, { checkout = root, cwd = process.cwd() } = {}
   const upToDate = isInstalled(checkout) && existsSync(pinnedNode(checkout));
   /** @type {Plan["steps"]} */
   const steps = [];
-  if (process.platform === "linux") steps.push({ name: "check", what: "libatomic.so.1 is there (Node 26 needs it)" });
   steps.push({
     name: "packages",
     what: `pnpm ${pnpm}, Node ${node} and the packages of pnpm-lock.yaml into node_modules`,

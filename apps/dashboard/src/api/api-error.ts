@@ -1,3 +1,4 @@
+import { t } from "../texts/texts.ts";
 /** What the service refused, or why it could not be asked. */
 export class ApiError extends Error {
   /** Stable; `UNREACHABLE` when there was no answer, `NOT_JSON` when it was none of ours. */
@@ -5,15 +6,24 @@ export class ApiError extends Error {
   /** 0: there was no answer. */
   readonly status: number;
   readonly retryAfterSecs: number | undefined;
+  /** The page's sentence, in its language; the service's are English. */
+  readonly isOwn: boolean;
   /** What else the answer says. */
   readonly fields: Readonly<Record<string, unknown>>;
 
-  constructor(code: string, message: string, status = 0, fields: Readonly<Record<string, unknown>> = {}) {
+  constructor(
+    code: string,
+    message: string,
+    status = 0,
+    fields: Readonly<Record<string, unknown>> = {},
+    isOwn = status === 0,
+  ) {
     super(message);
     this.name = "ApiError";
     this.code = code;
     this.status = status;
     this.fields = fields;
+    this.isOwn = isOwn;
     const after = fields["retry_after"];
     this.retryAfterSecs = typeof after === "number" ? after : undefined;
   }
@@ -26,12 +36,14 @@ export async function errorOf(response: Response): Promise<ApiError> {
   if (typeof code !== "string" || typeof error !== "string") {
     return new ApiError(
       "NOT_JSON",
-      `The service answered ${response.status} in a way that is not its own.`,
+      t("api.the-service-answered-in-a", { status: response.status }),
       response.status,
+      {},
+      true,
     );
   }
   return new ApiError(code, error, response.status, body);
 }
 
 export const asApiError = (error: unknown): ApiError =>
-  error instanceof ApiError ? error : new ApiError("UNREACHABLE", "The service does not answer.");
+  error instanceof ApiError ? error : new ApiError("UNREACHABLE", t("api.the-service-does-not-answer"));

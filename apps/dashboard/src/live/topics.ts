@@ -33,6 +33,8 @@ export function topicsOf(type: string): readonly Topic[] {
     case "sop-run-step":
     case "sop-run-end":
       return ["procedures", "audit"];
+    case "tool-call":
+    case "tool-result":
     case "hardware-changed":
       return ["hardware"];
     case "channel-health":

@@ -3,6 +3,7 @@ import { Problem } from "../parts/problem.tsx";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
 import { useAction } from "../state/use-action.ts";
+import { t } from "../texts/texts.ts";
 
 export function NotificationSwitch() {
   const { notifier } = useServices();
@@ -10,12 +11,12 @@ export function NotificationSwitch() {
   const turn = useAction(() => (state === "on" ? notifier.turnOff() : notifier.turnOn()));
   if (state === "unsupported") return null;
   if (state === "blocked") {
-    return <p class="hint">This browser blocks notifications of this page. Its site settings allow them.</p>;
+    return <p class="hint">{t("notify.this-browser-blocks-notifications-of")}</p>;
   }
   return (
     <div class="buttons">
       <Button busy={turn.isRunning} onPress={() => void turn.run()}>
-        {state === "on" ? "Turn notifications off" : "Notify me in this browser"}
+        {state === "on" ? t("notify.turn-notifications-off") : t("notify.notify-me-in-this-browser")}
       </Button>
       <Problem error={turn.error} />
     </div>

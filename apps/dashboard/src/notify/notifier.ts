@@ -2,7 +2,9 @@
  * Notifications of the browser, for those who asked for them: that a yes is wanted, never for what. A locked screen shows them to
  * anybody, so no command, no file and no name is in them.
  */
+import { workerAddress } from "./worker.ts";
 import { Cell } from "../state/cell.ts";
+import { t } from "../texts/texts.ts";
 
 const WANTED = "svc.notifications";
 
@@ -23,7 +25,7 @@ export class Notifier {
     const { Notification, navigator } = this.#window;
     if ((await Notification.requestPermission()) === "granted") {
       // Phones show notifications only of a worker. It keeps nothing and answers no request.
-      await navigator.serviceWorker?.register("/sw.js").catch(() => undefined);
+      await navigator.serviceWorker?.register(workerAddress()).catch(() => undefined);
       this.#want(true);
     }
     this.state.set(this.#stateNow());
@@ -41,7 +43,12 @@ export class Notifier {
   async approvalWanted(tag: string): Promise<void> {
     const { document, navigator, Notification } = this.#window;
     if (this.state.value !== "on" || (document.visibilityState === "visible" && document.hasFocus())) return;
-    const options = { body: "An approval is waiting.", tag, icon: "/icon-192.png", data: { href: "/#/approvals" } };
+    const options = {
+      body: t("notify.an-approval-is-waiting"),
+      tag,
+      icon: "/icon-192.png",
+      data: { href: "/#/approvals" },
+    };
     const registration = await navigator.serviceWorker?.getRegistration("/").catch(() => undefined);
     if (registration?.active) return registration.showNotification("svc", options);
     try {

@@ -4,6 +4,7 @@
  */
 import type { Api } from "../api/client.ts";
 import { Cell } from "../state/cell.ts";
+import { workerAddress } from "./worker.ts";
 
 /** As `/api/push` tells it. */
 interface PushAnswer {
@@ -22,7 +23,6 @@ export type PushState =
   | ({ readonly phase: "on" } & PushSubscriptionState);
 
 const WANTED = "svc.push";
-const WORKER = "/sw.js";
 
 export class PagePush {
   readonly state: Cell<PushState>;
@@ -38,6 +38,7 @@ export class PagePush {
   /** A sign-in is new, or the browser was given another subscription: what was wanted before is asked for again. */
   async resume(): Promise<void> {
     if (this.#obstacle() !== undefined || this.#wanted() === undefined) return;
+    await this.speak();
     const answer = await this.#api.get<PushAnswer>("/api/push");
     const own = await (await this.#registration())?.pushManager.getSubscription();
     if (answer.subscription !== null && own) return this.#show(answer);
@@ -74,10 +75,16 @@ export class PagePush {
     }
   }
 
+  /** The page speaks another language: so does the worker, where there is one. */
+  async speak(): Promise<void> {
+    if (this.#obstacle() === "unsupported" || (await this.#registration()) === undefined) return;
+    await this.#window.navigator.serviceWorker.register(workerAddress());
+  }
+
   async #subscribe(details: boolean): Promise<void> {
     const { public_key: applicationServerKey } = await this.#api.get<PushAnswer>("/api/push");
     const { serviceWorker } = this.#window.navigator;
-    await serviceWorker.register(WORKER);
+    await serviceWorker.register(workerAddress());
     const { pushManager } = await serviceWorker.ready;
     const options = { userVisibleOnly: true, applicationServerKey };
     // One that was made for another key of the service stands in the way.

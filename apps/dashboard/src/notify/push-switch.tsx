@@ -6,6 +6,7 @@ import { Ago } from "../parts/time.tsx";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
 import { useAction } from "../state/use-action.ts";
+import { rich, t } from "../texts/texts.ts";
 
 export function PushSwitch() {
   const { push } = useServices();
@@ -16,25 +17,22 @@ export function PushSwitch() {
   const test = useAction(() => push.test());
   useEffect(() => void read.run(), [push]);
   if (state.phase === "unsupported") {
-    return <p class="hint">Push messages need a browser that has them, and this page over https or at localhost.</p>;
+    return <p class="hint">{t("notify.push-messages-need-a-browser")}</p>;
   }
   if (state.phase === "blocked") {
-    return <p class="hint">This browser blocks notifications of this page. Its site settings allow them.</p>;
+    return <p class="hint">{t("notify.this-browser-blocks-notifications-of")}</p>;
   }
   const isOn = state.phase === "on";
   return (
     <>
-      <p class="hint">
-        Push messages arrive while no page is open. They go encrypted through the push service of the browser, and say
-        only that an approval is pending.
-      </p>
+      <p class="hint">{t("notify.push-messages-arrive-while-no")}</p>
       <div class="buttons">
         <Button busy={turn.isRunning} onPress={() => void turn.run(!isOn)}>
-          {isOn ? "Turn push messages off" : "Send push messages to this browser"}
+          {isOn ? t("notify.turn-push-messages-off") : t("notify.send-push-messages-to-this")}
         </Button>
         {isOn && (
           <Button busy={test.isRunning} onPress={() => void test.run()}>
-            Send a test message
+            {t("notify.send-a-test-message")}
           </Button>
         )}
       </div>
@@ -46,13 +44,11 @@ export function PushSwitch() {
             disabled={detail.isRunning}
             onChange={(event) => void detail.run(event.currentTarget.checked)}
           />{" "}
-          Show what is asked, also on a locked screen
+          {t("notify.show-what-is-asked-also")}
         </label>
       )}
       {isOn && state.last_sent_at !== null && (
-        <p class="hint">
-          Sent <Ago at={state.last_sent_at} />
-        </p>
+        <p class="hint">{rich("notify.sent", { when: <Ago at={state.last_sent_at} /> })}</p>
       )}
       {isOn && state.last_error !== null && (
         <p class="problem" role="alert">

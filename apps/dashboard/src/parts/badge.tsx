@@ -1,5 +1,5 @@
 /** A state, in a word and a colour: never in the colour alone. */
-import { plain } from "../text/words.ts";
+import { wordOf } from "../texts/texts.ts";
 
 type Tone = "good" | "bad" | "wait" | "idle" | "busy";
 
@@ -25,5 +25,5 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 export function Badge({ state, busy = false }: { readonly state: string; readonly busy?: boolean }) {
   const tone = busy ? "busy" : (TONES[state] ?? "idle");
-  return <span class={`badge ${tone}`}>{plain(state)}</span>;
+  return <span class={`badge ${tone}`}>{wordOf(state)}</span>;
 }

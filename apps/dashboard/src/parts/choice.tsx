@@ -1,14 +1,18 @@
 import { useId } from "preact/hooks";
-import { plain } from "../text/words.ts";
+import { t, wordOf } from "../texts/texts.ts";
 
 interface Props<Option extends string> {
   readonly label: string;
   readonly options: readonly Option[];
   readonly value: Option;
   readonly onChoose: (option: Option) => void;
+  /** What an option is called. */
+  readonly textOf?: (option: Option) => string;
 }
 
-export function Choice<Option extends string>({ label, options, value, onChoose }: Props<Option>) {
+const usualText = (option: string): string => (option === "" ? t("parts.all") : wordOf(option));
+
+export function Choice<Option extends string>({ label, options, value, onChoose, textOf = usualText }: Props<Option>) {
   const id = useId();
   return (
     <span class="choice">
@@ -16,7 +20,7 @@ export function Choice<Option extends string>({ label, options, value, onChoose 
       <select id={id} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value as Option)}>
         {options.map((option) => (
           <option key={option} value={option}>
-            {option === "" ? "all" : plain(option)}
+            {textOf(option)}
           </option>
         ))}
       </select>

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { CopyButton } from "./copy-button.tsx";
 import type { Piece } from "./highlight.ts";
+import { t } from "../texts/texts.ts";
 
 /** What is longer, or still grows, stays plain: the library looks at a text more than once. */
 const MAX_CHARS = 20_000;
@@ -13,10 +14,15 @@ export function CodeBlock({ text, info }: { readonly text: string; readonly info
   return (
     <div class="code-block">
       <div class="code-head">
-        <span>{language === "" ? "text" : language}</span>
-        <CopyButton text={text}>Copy</CopyButton>
+        <span>{language === "" ? t("parts.plain-text") : language}</span>
+        <CopyButton text={text}>{t("common.copy")}</CopyButton>
       </div>
-      <pre tabIndex={0} role="region" aria-label={language === "" ? "Code" : `Code in ${language}`} dir="ltr">
+      <pre
+        tabIndex={0}
+        role="region"
+        aria-label={language === "" ? t("parts.code") : t("parts.code-in", { language })}
+        dir="ltr"
+      >
         <code>
           {pieces?.map((piece, index) =>
             piece.kind === undefined ? (

@@ -1,19 +1,20 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useServices } from "../services.ts";
+import { t } from "../texts/texts.ts";
 
 const SHOWN_MS = 2_000;
 
 /** Copies a text. It says so in place of its own text for a moment, and to a screen reader. */
 export function CopyButton({ text, children }: { readonly text: string; readonly children: ComponentChildren }) {
   const { announcer } = useServices();
-  const [outcome, setOutcome] = useState<"Copied" | "Copying failed">();
+  const [outcome, setOutcome] = useState<string>();
   useEffect(() => {
     const timer = setTimeout(() => setOutcome(undefined), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [outcome]);
   const copy = async (): Promise<void> => {
-    const done = (await copied(text)) ? "Copied" : "Copying failed";
+    const done = (await copied(text)) ? t("parts.copied") : t("parts.copying-failed");
     setOutcome(done);
     announcer.say(done);
   };

@@ -4,6 +4,7 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { ApiError } from "../api/api-error.ts";
 import { Button } from "./button.tsx";
 import { Problem } from "./problem.tsx";
+import { t } from "../texts/texts.ts";
 
 interface Props {
   readonly title: string;
@@ -23,7 +24,7 @@ export function Dialog({
   title,
   action,
   kind = "danger",
-  dismiss = "Not now",
+  dismiss = t("common.not-now"),
   onConfirm,
   onClose,
   busy = false,

@@ -2,6 +2,7 @@
 import { type ComponentType, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { t } from "../texts/texts.ts";
 
 export function late<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   return function Late(props: Props) {
@@ -20,11 +21,11 @@ export function late<Props extends object>(load: () => Promise<ComponentType<Pro
       };
     }, [tries]);
     if (View !== undefined) return h(View, props);
-    if (!hasFailed) return <p class="reading">Loading…</p>;
+    if (!hasFailed) return <p class="reading">{t("common.loading")}</p>;
     return (
       <div class="problem" role="alert">
-        <p>This view could not be loaded.</p>
-        <Button onPress={() => setTries(tries + 1)}>Try again</Button>
+        <p>{t("parts.this-view-could-not-be")}</p>
+        <Button onPress={() => setTries(tries + 1)}>{t("common.try-again")}</Button>
       </div>
     );
   };

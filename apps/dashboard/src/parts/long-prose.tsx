@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Prose } from "./name.tsx";
+import { t } from "../texts/texts.ts";
 
 const MOST_CHARS = 280;
 const MOST_LINES = 4;
@@ -14,8 +15,8 @@ export function LongProse({ text, of }: { readonly text: string; readonly of: st
   return (
     <div>
       <Prose>{`${beginning.trimEnd()} …`}</Prose>
-      <Button label={`Show all of ${of}`} onPress={() => setWhole(true)}>
-        Show all
+      <Button label={t("parts.show-all-of", { of })} onPress={() => setWhole(true)}>
+        {t("parts.show-all")}
       </Button>
     </div>
   );
@@ -33,8 +34,8 @@ export function LongMarkdown({ text, of }: { readonly text: string; readonly of:
   return (
     <div>
       <Markdown text={`${beginning.trimEnd()} …`} />
-      <Button label={`Show all of ${of}`} onPress={() => setWhole(true)}>
-        Show all
+      <Button label={t("parts.show-all-of", { of })} onPress={() => setWhole(true)}>
+        {t("parts.show-all")}
       </Button>
     </div>
   );

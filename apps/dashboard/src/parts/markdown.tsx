@@ -16,6 +16,7 @@ import { type ComponentChildren, h } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
 import { segmentsOf } from "./segments.ts";
+import { language, t } from "../texts/texts.ts";
 
 export function Markdown({ text }: { readonly text: string }) {
   const segments = useMemo(() => segmentsOf(text), [text]);
@@ -29,7 +30,7 @@ export function Markdown({ text }: { readonly text: string }) {
 }
 
 function Segment({ text }: { readonly text: string }) {
-  const drawn = useMemo(() => markdownOf(text), [text]);
+  const drawn = useMemo(() => markdownOf(text), [text, language()]);
   return <>{drawn}</>;
 }
 
@@ -87,7 +88,9 @@ function contentOf({ task, blocks }: Item): ComponentChildren {
   const lead = first?.kind === "paragraph" ? inlinesOf(first.inlines) : first && blockOf(first, 0);
   return (
     <>
-      {task !== undefined && <span role="img" aria-label={task === "done" ? "done" : "to do"} class={`box ${task}`} />}
+      {task !== undefined && (
+        <span role="img" aria-label={task === "done" ? t("parts.done") : t("parts.to-do")} class={`box ${task}`} />
+      )}
       {lead}
       {blocksOf(rest)}
     </>
@@ -98,7 +101,7 @@ function tableOf({ rows, align }: Table, key: number): ComponentChildren {
   const [head = [], ...body] = rows;
   const side = (column: number): string | undefined => align[column] && `to-${align[column]}`;
   return (
-    <div key={key} class="md-table" role="region" aria-label="Table" tabIndex={0}>
+    <div key={key} class="md-table" role="region" aria-label={t("parts.table")} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -164,7 +167,11 @@ function linkOf({ form, url, target, children }: Link, key: number): ComponentCh
       rel="noopener noreferrer nofollow ugc"
       referrerpolicy="no-referrer"
     >
-      {form === "image" ? `Picture: ${label === "" ? target : label}` : label === "" ? url : inlinesOf(children)}
+      {form === "image"
+        ? t("parts.picture", { label: label === "" ? target : label })
+        : label === ""
+          ? url
+          : inlinesOf(children)}
       {(isDisguised || form === "image") && host !== undefined && ` (${host})`}
     </a>
   );

@@ -1,17 +1,18 @@
 import type { Paged } from "../state/use-paged.ts";
 import { Button } from "./button.tsx";
+import { t } from "../texts/texts.ts";
 
 /** Nothing where one page holds all. */
-export function Pager({ older, newer, what }: Paged & { readonly what: string }) {
+export function Pager({ older, newer, label }: Paged & { readonly label: string }) {
   if (older === undefined && newer === undefined) return null;
   const nothing = (): void => {};
   return (
-    <nav class="pager" aria-label={`Pages of ${what}`}>
+    <nav class="pager" aria-label={label}>
       <Button onPress={newer ?? nothing} disabled={newer === undefined}>
-        Newer
+        {t("parts.newer")}
       </Button>
       <Button onPress={older ?? nothing} disabled={older === undefined}>
-        Older
+        {t("parts.older")}
       </Button>
     </nav>
   );

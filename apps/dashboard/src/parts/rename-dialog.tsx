@@ -4,6 +4,7 @@ import type { Topic } from "../live/topics.ts";
 import { useServices } from "../services.ts";
 import { useAction } from "../state/use-action.ts";
 import { Dialog } from "./dialog.tsx";
+import { t } from "../texts/texts.ts";
 
 interface Props {
   readonly title: string;
@@ -28,14 +29,14 @@ export function RenameDialog({ title, path, name, stale, onClose }: Props) {
   return (
     <Dialog
       title={title}
-      action="Rename"
+      action={t("common.rename")}
       kind="main"
       busy={rename.isRunning}
       error={rename.error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      <label for={field}>Name</label>
+      <label for={field}>{t("common.name")}</label>
       <input
         id={field}
         value={text}

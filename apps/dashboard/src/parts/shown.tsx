@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Loaded } from "../state/reader.ts";
 import { Problem } from "./problem.tsx";
+import { t } from "../texts/texts.ts";
 
 interface Props<Data> {
   readonly read: Loaded<Data>;
@@ -9,10 +10,10 @@ interface Props<Data> {
 }
 
 export function Shown<Data>({ read: { data, error }, children }: Props<Data>) {
-  if (data === undefined && error === undefined) return <p class="reading">Loading…</p>;
+  if (data === undefined && error === undefined) return <p class="reading">{t("common.loading")}</p>;
   return (
     <>
-      <Problem error={error} what={data === undefined ? "" : "This may be out of date."} />
+      <Problem error={error} what={data === undefined ? "" : t("common.this-may-be-out-of")} />
       {data === undefined ? null : children(data)}
     </>
   );

@@ -3,9 +3,10 @@
  * else is no table for a screen reader any more.
  */
 import type { ComponentChildren, Key } from "preact";
+import { type PlainKey, t } from "../texts/texts.ts";
 
 export interface Column<Row> {
-  readonly label: string;
+  readonly label: PlainKey;
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers and times: as wide as they are. */
   readonly narrow?: boolean;
@@ -20,11 +21,12 @@ interface Props<Row> {
 }
 
 export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
+  const labels = columns.map(({ label: column }) => t(column));
   return (
     <table role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ label: column }) => (
+          {labels.map((column) => (
             <th key={column} role="columnheader" scope="col">
               {column}
             </th>
@@ -34,8 +36,8 @@ export function Table<Row>({ label, columns, rows, keyOf }: Props<Row>) {
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={keyOf(row)} role="row">
-            {columns.map(({ label: column, cell, narrow = false }) => (
-              <td key={column} role="cell" data-label={column} class={narrow ? "narrow" : undefined}>
+            {columns.map(({ label: column, cell, narrow = false }, index) => (
+              <td key={column} role="cell" data-label={labels[index]} class={narrow ? "narrow" : undefined}>
                 {cell(row)}
               </td>
             ))}

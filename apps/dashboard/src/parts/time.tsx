@@ -1,12 +1,13 @@
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
 import { brief, duration, exact, relative } from "../text/time.ts";
+import { t } from "../texts/texts.ts";
 
 /** A moment, from now. */
 export function Ago({ at }: { readonly at: string }) {
   const nowMs = useCell(useServices().nowMs);
   const atMs = Date.parse(at);
-  if (Number.isNaN(atMs)) return <>unknown</>;
+  if (Number.isNaN(atMs)) return <>{t("parts.unknown")}</>;
   // What has just come must not be a moment ahead of a clock that ticks now and then.
   const shownMs = Math.max(nowMs, atMs < Date.now() ? Math.min(Date.now(), atMs) : nowMs);
   return (

@@ -12,6 +12,7 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/browser";
 import { ApiError } from "../api/api-error.ts";
+import { type PlainKey, t } from "../texts/texts.ts";
 
 const library = () => import("./webauthn-library.ts");
 
@@ -35,16 +36,16 @@ export async function usePasskey(
 }
 
 /** By the names of https://www.w3.org/TR/webauthn-3/#sctn-create-request-exceptions. */
-const SENTENCES: Readonly<Record<string, string>> = {
-  InvalidStateError: "There is a passkey of this device on it already.",
-  SecurityError: "The browser uses the service's passkeys on another address than this page's.",
-  ConstraintError: "It can't keep passkeys, or can't check who is using it: set up a PIN, a finger or a face first.",
-  NotSupportedError: "It makes no passkeys of a kind that the service takes.",
+const SENTENCES: Readonly<Record<string, PlainKey>> = {
+  InvalidStateError: "passkeys.there-is-a-passkey-of",
+  SecurityError: "passkeys.the-browser-uses-the-services",
+  ConstraintError: "passkeys.it-cant-keep-passkeys-or",
+  NotSupportedError: "passkeys.it-makes-no-passkeys-of",
 };
 
 /** Whoever calls it off, waits too long or is not recognised gets one error from the browser, so that no page can tell. */
 function unlessCalledOff(error: unknown): undefined {
   const name = error instanceof Error ? error.name : "";
   if (name === "NotAllowedError" || name === "AbortError") return undefined;
-  throw new ApiError("BROWSER_REFUSED", SENTENCES[name] ?? "The browser could not do it. Try again.");
+  throw new ApiError("BROWSER_REFUSED", t(SENTENCES[name] ?? "passkeys.the-browser-could-not-do"));
 }

@@ -1,3 +1,4 @@
+import { t } from "../texts/texts.ts";
 /** Why passkeys can't be used on this page, found out before anybody is asked for a finger. */
 export interface Obstacle {
   /** A sentence or two. */
@@ -12,14 +13,13 @@ type Surroundings = Pick<Window, "isSecureContext" | "location"> & { readonly Pu
 export function obstacleOn(window: Surroundings): Obstacle | undefined {
   const { hostname, port, protocol } = window.location;
   if (/^127(?:\.\d+){3}$|^\[::1\]$/.test(hostname)) {
-    const text = "Browsers use no passkeys on an IP address. On this machine they work at";
+    const text = t("passkeys.browsers-use-no-passkeys-on");
     return { text, href: `${protocol}//localhost${port === "" ? "" : `:${port}`}/` };
   }
   if (/^[\d.]+$|^\[/.test(hostname)) {
-    return { text: "Browsers use no passkeys on an IP address: open the page by its name, over https." };
+    return { text: t("passkeys.browsers-use-no-passkeys-on-2") };
   }
-  if (!window.isSecureContext)
-    return { text: "Browsers use passkeys over https only: open the page by its https address." };
-  if (window.PublicKeyCredential === undefined) return { text: "This browser has no passkeys." };
+  if (!window.isSecureContext) return { text: t("passkeys.browsers-use-passkeys-over-https") };
+  if (window.PublicKeyCredential === undefined) return { text: t("passkeys.this-browser-has-no-passkeys") };
   return undefined;
 }

@@ -7,6 +7,7 @@ import { type Credentials, send } from "../api/client.ts";
 import type { Device } from "../api/shapes.ts";
 import { anyFraction, backoffMs } from "../live/backoff.ts";
 import { Cell } from "../state/cell.ts";
+import { t } from "../texts/texts.ts";
 
 export type SignIn =
   /** `problem`: the service could not be asked; it is tried again. */
@@ -164,26 +165,27 @@ export function takePairingCode({ location, history }: Window): string | undefin
 
 /** What a person can do about a sign-in that failed. */
 export function signInAdvice({ code, retryAfterSecs }: ApiError): string {
-  const wait = retryAfterSecs === undefined ? "Wait a while" : `Wait ${retryAfterSecs} s`;
   switch (code) {
     case "BAD_PAIRING_CODE":
-      return "A code is good once, for ten minutes. Make a new one: svc pair";
+      return t("session.a-code-is-good-once");
     case "UNAUTHORIZED":
-      return "This token is unknown; it may have been revoked. Pair again for a new one: svc pair";
+      return t("session.this-token-is-unknown-it");
     case "FORBIDDEN_SCOPE":
-      return "The page needs a device that may operate or read: svc pair --scope operator";
+      return t("session.the-page-needs-a-device");
     case "LOCKED_OUT":
     case "RATE_LIMITED":
-      return `${wait}, then try again. Other clients are not locked out.`;
+      return retryAfterSecs === undefined
+        ? t("session.wait-a-while")
+        : t("session.wait-seconds", { n: retryAfterSecs });
     case "PASSKEY_UNKNOWN":
-      return "The service does not know this passkey: it was removed, or its device was revoked.";
+      return t("session.the-service-does-not-know");
     case "PASSKEY_REFUSED":
     case "PASSKEY_EXPIRED":
     case "BROWSER_REFUSED":
-      return "A pairing code always works: svc pair";
+      return t("session.a-pairing-code-always-works");
     case "UNREACHABLE":
-      return "Is it running? svc status tells, svc daemon starts it.";
+      return t("session.is-it-running-svc-status");
     default:
-      return "The log has more: svc logs";
+      return t("session.the-log-has-more-svc");
   }
 }

@@ -1,6 +1,7 @@
 import { Button } from "../parts/button.tsx";
 import { useServices } from "../services.ts";
 import { useCell } from "../state/cell.ts";
+import { t } from "../texts/texts.ts";
 
 /** Says that what is shown, or the page itself, may be old, while it may be. */
 export function Connection() {
@@ -11,14 +12,14 @@ export function Connection() {
     <div class="connection" role="status">
       {state === "again" && (
         <p>
-          Connection lost, connecting again. This page may be out of date.{" "}
-          <Button onPress={() => live.reconnect()}>Connect now</Button>
+          {t("shell.connection-lost-connecting-again-this")}{" "}
+          <Button onPress={() => live.reconnect()}>{t("shell.connect-now")}</Button>
         </p>
       )}
       {state !== "again" && isOld && (
         <p>
-          The service was upgraded; this page is of the version before.{" "}
-          <Button onPress={() => location.reload()}>Reload</Button>
+          {t("shell.the-service-was-upgraded-this")}{" "}
+          <Button onPress={() => location.reload()}>{t("shell.reload")}</Button>
         </p>
       )}
     </div>

@@ -1,24 +1,25 @@
 /** Keyboard shortcuts of every view. Single letters are ignored in text fields, and can be switched off. */
 import { hrefOf } from "../route/route.ts";
 import { SEARCH_FIELD } from "../views/chats/chats.tsx";
+import type { PlainKey } from "../texts/texts.ts";
 
 export interface Shortcut {
   /** As shown: "Ctrl K". */
   readonly keys: string;
-  readonly does: string;
+  readonly does: PlainKey;
   readonly isSingle?: boolean;
 }
 
 export const SHORTCUTS: readonly Shortcut[] = [
-  { keys: "Ctrl K", does: "Open the command palette" },
-  { keys: "?", does: "Show this page", isSingle: true },
-  { keys: "/", does: "Search all messages", isSingle: true },
-  { keys: "C", does: "Start a new chat", isSingle: true },
-  { keys: "Alt ↓", does: "Go to the next conversation" },
-  { keys: "Alt ↑", does: "Go to the previous conversation" },
-  { keys: "Enter", does: "Send the message" },
-  { keys: "Shift Enter", does: "Begin a new line" },
-  { keys: "Esc", does: "Close what is open" },
+  { keys: "Ctrl K", does: "shell.open-the-command-palette" },
+  { keys: "?", does: "shell.show-this-page", isSingle: true },
+  { keys: "/", does: "shell.search-all-messages", isSingle: true },
+  { keys: "C", does: "shell.start-a-new-chat", isSingle: true },
+  { keys: "Alt ↓", does: "shell.go-to-the-next-conversation" },
+  { keys: "Alt ↑", does: "shell.go-to-the-previous-conversation" },
+  { keys: "Enter", does: "shell.send-the-message" },
+  { keys: "Shift Enter", does: "shell.begin-a-new-line" },
+  { keys: "Esc", does: "shell.close-what-is-open" },
 ];
 
 export interface KeyActions {

@@ -12,6 +12,7 @@ import { foundHref, Snippet, useSearch } from "../views/chats/search-results.tsx
 import { offeredViews, PLACES } from "./places.tsx";
 import { useRunningFeatures } from "./use-running-features.ts";
 import type { ComponentChildren } from "preact";
+import { language, t, wordOf } from "../texts/texts.ts";
 
 interface Entry {
   readonly key: string;
@@ -59,18 +60,18 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     }
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label="Command palette" onClose={onClose}>
+    <dialog ref={dialog} class="palette" aria-label={t("shell.command-palette")} onClose={onClose}>
       <input
         type="text"
         role="combobox"
-        aria-label="Go to, search or do"
+        aria-label={t("shell.go-to-search-or-do")}
         aria-expanded="true"
         aria-controls={`${id}-list`}
         aria-activedescendant={entries.length > 0 ? `${id}-${chosen}` : undefined}
         autocomplete="off"
         spellcheck={false}
         maxLength={200}
-        placeholder="Go to, search or do …"
+        placeholder={t("shell.go-to-search-or-do-2")}
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
@@ -78,7 +79,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         }}
         onKeyDown={press}
       />
-      <ul id={`${id}-list`} role="listbox" aria-label="Commands">
+      <ul id={`${id}-list`} role="listbox" aria-label={t("shell.commands")}>
         {entries.map((entry, index) => (
           <li
             key={entry.key}
@@ -94,7 +95,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {entries.length === 0 && <p class="hint">Nothing has these words.</p>}
+      {entries.length === 0 && <p class="hint">{t("shell.nothing-has-these-words")}</p>}
     </dialog>
   );
 }
@@ -110,23 +111,29 @@ function useEntries(text: string): readonly Entry[] {
       location.hash = hrefOf(view);
     };
     const views = PLACES.flatMap((place) =>
-      offeredViews(place, mayOperate, features).map(({ view, label = "" }) => ({
+      offeredViews(place, mayOperate, features).map(({ view, label = place.label }) => ({
         key: `view ${view}`,
         icon: place.icon,
-        text: label,
-        words: label,
+        text: t(label),
+        words: t(label),
         run: go(view),
-        ...(place.label !== label && { note: place.label }),
+        ...(place.label !== label && { note: t(place.label) }),
       })),
     );
-    const newChat = { key: "new", icon: "plus" as const, text: "New chat", words: "New chat", run: go("chat") };
+    const newChat = {
+      key: "new",
+      icon: "plus" as const,
+      text: t("common.new-chat"),
+      words: t("common.new-chat"),
+      run: go("chat"),
+    };
     const themes = THEMES.map((name) => {
-      const words = `Colours: ${name}`;
+      const words = t("shell.colours-are", { name: wordOf(name) });
       return { key: words, icon: "gear" as const, text: words, words, run: () => theme.set(name) };
     });
-    const out = { key: "out", icon: "out" as const, text: "Sign out", words: "Sign out" };
+    const out = { key: "out", icon: "out" as const, text: t("common.sign-out"), words: t("common.sign-out") };
     return [...(mayOperate ? [newChat] : []), ...views, ...themes, { ...out, run: () => void session.signOut() }];
-  }, [mayOperate, features, session, theme]);
+  }, [mayOperate, features, session, theme, language()]);
   const isWanted = (words: string): boolean =>
     text
       .toLowerCase()
@@ -140,7 +147,7 @@ function useEntries(text: string): readonly Entry[] {
       key: `chat ${chat.id}`,
       icon: "chat" as const,
       text: <bdi>{titleOf(chat)}</bdi>,
-      note: "Conversation",
+      note: t("common.conversation"),
       run: () => (location.hash = hrefOf("sessions", chat.id)),
     })),
     ...messages.map((one) => ({

@@ -3,8 +3,8 @@ import type { ComponentType } from "preact";
 import type { IconName } from "../parts/icon.tsx";
 import { late } from "../parts/late.tsx";
 import { PASSKEYS } from "../passkeys/passkeys.ts";
+import { Appearance } from "../views/appearance/appearance.tsx";
 import { Approvals } from "../views/approvals/approvals.tsx";
-import { Config } from "../views/config/config.tsx";
 import { Events } from "../views/events/events.tsx";
 import { Inbox } from "../views/inbox/inbox.tsx";
 import { Mail } from "../views/inbox/mail.tsx";
@@ -21,30 +21,41 @@ import { Conversation } from "../views/sessions/conversation.tsx";
 import { NewChat } from "../views/sessions/new-chat.tsx";
 import { Home } from "../views/chats/home.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
+import { loadSettingTexts } from "../texts/setting-texts.ts";
+import type { PlainKey } from "../texts/texts.ts";
 
+/** One whose forms call the keys of the config by their names. */
+const withSettingTexts: typeof late = (load) =>
+  late(async () => {
+    const [view] = await Promise.all([load(), loadSettingTexts()]);
+    return view;
+  });
 const settings = () => import("../views/settings/index.ts");
-const Setup = late(async () => (await settings()).Setup);
-const ModelSettings = late(async () => (await settings()).ModelSettings);
-const ChannelSettings = late(async () => (await settings()).ChannelSettings);
-const OneChannel = late(async () => (await settings()).OneChannel);
-const AllSettings = late(async () => (await settings()).AllSettings);
-const OneSection = late(async () => (await settings()).OneSection);
-const Changes = late(async () => (await settings()).Changes);
+const Setup = withSettingTexts(async () => (await settings()).Setup);
+const ModelSettings = withSettingTexts(async () => (await settings()).ModelSettings);
+const ChannelSettings = withSettingTexts(async () => (await settings()).ChannelSettings);
+const OneChannel = withSettingTexts(async () => (await settings()).OneChannel);
+const AllSettings = withSettingTexts(async () => (await settings()).AllSettings);
+const OneSection = withSettingTexts(async () => (await settings()).OneSection);
+const Changes = withSettingTexts(async () => (await settings()).Changes);
 
 const Hardware = late(async () => (await import("../views/hardware/hardware.tsx")).Hardware);
 const watch = () => import("../views/watch/index.ts");
 const Usage = late(async () => (await watch()).Usage);
 const Logs = late(async () => (await watch()).Logs);
 const Doctor = late(async () => (await watch()).Doctor);
+const Config = withSettingTexts(async () => (await import("../views/config/config.tsx")).Config);
 const writing = () => import("../views/procedures/writing.ts");
 const NewProcedure = late(async () => (await writing()).NewProcedure);
+const SopChanges = late(async () => (await writing()).SopChanges);
+const ChangesOfSop = late(async () => (await writing()).ChangesOfSop);
 const ProcedureEditor = late(async () => (await writing()).ProcedureEditor);
 
 export interface View {
   /** First word of its address. */
   readonly view: string;
   /** Among the views of its place; undefined: one comes there from elsewhere. */
-  readonly label?: string;
+  readonly label?: PlainKey;
   readonly forOperators?: boolean;
   /** Where this one is in service. */
   readonly feature?: string;
@@ -54,7 +65,7 @@ export interface View {
 
 export interface Place {
   readonly id: "chats" | "approvals" | "procedures" | "activity" | "settings";
-  readonly label: string;
+  readonly label: PlainKey;
   readonly icon: IconName;
   readonly views: readonly View[];
 }
@@ -62,27 +73,34 @@ export interface Place {
 export const PLACES: readonly Place[] = [
   {
     id: "chats",
-    label: "Chats",
+    label: "shell.chats",
     icon: "chat",
     views: [
-      { view: "", label: "Chats", List: Home },
+      { view: "", label: "shell.chats", List: Home },
       { view: "chat", List: NewChat, forOperators: true },
       { view: "sessions", List: Home, Detail: Conversation },
     ],
   },
   {
     id: "approvals",
-    label: "Approvals",
+    label: "common.approvals",
     icon: "bell",
-    views: [{ view: "approvals", label: "Approvals", List: Approvals, forOperators: true }],
+    views: [{ view: "approvals", label: "common.approvals", List: Approvals, forOperators: true }],
   },
   {
     id: "procedures",
-    label: "Procedures",
+    label: "common.procedures",
     icon: "flow",
     views: [
-      { view: "procedures", label: "Procedures", List: Procedures, Detail: Procedure },
-      { view: "calendar", label: "Calendar", List: Calendar },
+      { view: "procedures", label: "common.procedures", List: Procedures, Detail: Procedure },
+      { view: "calendar", label: "shell.calendar", List: Calendar },
+      {
+        view: "procedure-changes",
+        label: "shell.saved-changes",
+        List: SopChanges,
+        Detail: ChangesOfSop,
+        forOperators: true,
+      },
       { view: "new-procedure", List: NewProcedure, forOperators: true },
       { view: "edit-procedure", Detail: ProcedureEditor, forOperators: true },
       { view: "runs", Detail: Run, forOperators: true },
@@ -90,34 +108,35 @@ export const PLACES: readonly Place[] = [
   },
   {
     id: "activity",
-    label: "Activity",
+    label: "shell.activity",
     icon: "pulse",
     views: [
-      { view: "overview", label: "Overview", List: Overview },
-      { view: "inbox", label: "Inbox", List: Inbox, Detail: Mail, forOperators: true },
-      { view: "usage", label: "Usage", List: Usage, forOperators: true },
-      { view: "events", label: "Live events", List: Events },
-      { view: "logs", label: "Logs", List: Logs, forOperators: true },
-      { view: "doctor", label: "Checks", List: Doctor, forOperators: true },
-      { view: "audit", label: "Audit log", List: Audit, forOperators: true },
-      { view: "hardware", label: "Hardware", List: Hardware, forOperators: true, feature: "hardware-gpio" },
+      { view: "overview", label: "shell.overview", List: Overview },
+      { view: "inbox", label: "shell.inbox", List: Inbox, Detail: Mail, forOperators: true },
+      { view: "usage", label: "shell.usage", List: Usage, forOperators: true },
+      { view: "events", label: "shell.live-events", List: Events },
+      { view: "logs", label: "shell.logs", List: Logs, forOperators: true },
+      { view: "doctor", label: "shell.checks", List: Doctor, forOperators: true },
+      { view: "audit", label: "shell.audit-log", List: Audit, forOperators: true },
+      { view: "hardware", label: "shell.hardware", List: Hardware, forOperators: true, feature: "hardware-gpio" },
     ],
   },
   {
     id: "settings",
-    label: "Settings",
+    label: "common.settings",
     icon: "gear",
     views: [
-      { view: "setup", label: "Set up", List: Setup, forOperators: true },
-      { view: "model", label: "Model", List: ModelSettings, forOperators: true },
-      { view: "channels", label: "Channels", List: ChannelSettings, Detail: OneChannel, forOperators: true },
-      { view: "settings", label: "All settings", List: AllSettings, Detail: OneSection, forOperators: true },
-      { view: "changes", label: "Saved changes", List: Changes, forOperators: true },
-      { view: "devices", label: "Devices", List: Devices, forOperators: true },
-      { view: "passkeys", label: "Passkeys", List: Passkeys, feature: PASSKEYS },
-      { view: "config", label: "Config", List: Config, forOperators: true },
-      { view: "features", label: "Features", List: Features },
-      { view: "shortcuts", label: "Shortcuts", List: Shortcuts },
+      { view: "setup", label: "common.set-up", List: Setup, forOperators: true },
+      { view: "model", label: "common.model", List: ModelSettings, forOperators: true },
+      { view: "channels", label: "common.channels", List: ChannelSettings, Detail: OneChannel, forOperators: true },
+      { view: "settings", label: "common.all-settings", List: AllSettings, Detail: OneSection, forOperators: true },
+      { view: "changes", label: "shell.saved-changes", List: Changes, forOperators: true },
+      { view: "devices", label: "common.devices", List: Devices, forOperators: true },
+      { view: "passkeys", label: "shell.passkeys", List: Passkeys, feature: PASSKEYS },
+      { view: "config", label: "shell.config", List: Config, forOperators: true },
+      { view: "features", label: "common.features", List: Features },
+      { view: "appearance", label: "appearance.appearance", List: Appearance },
+      { view: "shortcuts", label: "shell.shortcuts", List: Shortcuts },
     ],
   },
 ];

@@ -12,6 +12,7 @@ import { Rail, ViewsOfPlace } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { placeOf } from "./places.tsx";
 import { View } from "./view.tsx";
+import { t } from "../texts/texts.ts";
 
 export function Shell() {
   const { route, live, announcer, notifier, singleKeys } = useServices();
@@ -24,7 +25,7 @@ export function Shell() {
       live.listen({
         event({ type, payload }) {
           if (type !== "human_approval_request") return;
-          announcer.say(`Approval requested: ${String(payload["title"])}`, String(payload["run_id"]));
+          announcer.say(t("shell.approval-requested", { title: String(payload["title"]) }), String(payload["run_id"]));
           if (mayOperate) void notifier.approvalWanted(`${String(payload["run_id"])} ${String(payload["step_id"])}`);
         },
       }),
@@ -43,12 +44,12 @@ export function Shell() {
   return (
     <div class={`shell at-${place}`}>
       <a class="skip" href="#main" onClick={skip}>
-        Skip to the content
+        {t("shell.skip-to-the-content")}
       </a>
       <Rail at={at.view} />
       <Connection />
       {place === "chats" && !isPhone && (
-        <aside class="side" aria-label="Conversations">
+        <aside class="side" aria-label={t("common.conversations")}>
           <Chats current={at.view === "sessions" ? at.id : undefined} />
         </aside>
       )}

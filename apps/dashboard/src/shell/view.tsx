@@ -3,6 +3,7 @@ import { Heading } from "../parts/heading.tsx";
 import { hrefOf, type Route } from "../route/route.ts";
 import { useMayOperate } from "../session/use-device.ts";
 import { viewOf } from "./places.tsx";
+import { t } from "../texts/texts.ts";
 
 export function View({ route: { view, id } }: { readonly route: Route }) {
   const mayOperate = useMayOperate();
@@ -12,9 +13,9 @@ export function View({ route: { view, id } }: { readonly route: Route }) {
   if (id === undefined && place?.List) return <place.List />;
   return (
     <>
-      <Heading title="Nothing is here" />
+      <Heading title={t("shell.nothing-is-here")} />
       <p>
-        <a href={hrefOf("")}>All conversations</a>
+        <a href={hrefOf("")}>{t("common.all-conversations")}</a>
       </p>
     </>
   );
@@ -22,7 +23,7 @@ export function View({ route: { view, id } }: { readonly route: Route }) {
 
 const NotForReaders = () => (
   <>
-    <Heading title="Not for this device" />
-    <p>This device may read only. An operator's device sees this.</p>
+    <Heading title={t("shell.not-for-this-device")} />
+    <p>{t("shell.this-device-may-read-only")}</p>
   </>
 );

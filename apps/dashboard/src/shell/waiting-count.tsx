@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { useServices } from "../services.ts";
 import { useList } from "../state/use-reader.ts";
+import { t } from "../texts/texts.ts";
 
 const MOST = 99;
 
@@ -18,7 +19,7 @@ export function WaitingCount() {
   return (
     <span class="count">
       {waiting > MOST ? `${MOST}+` : waiting}
-      <span class="unseen"> waiting</span>
+      <span class="unseen"> {t("shell.waiting")}</span>
     </span>
   );
 }

@@ -1,4 +1,5 @@
 /** Times as people say them. The exact one is always a title away. */
+import { dates, language, number, t } from "../texts/texts.ts";
 
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
   ["day", 86_400],
@@ -9,47 +10,48 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
 /** "2 minutes ago", "in 3 hours". */
 export function relative(atMs: number, nowMs: number): string {
   const seconds = Math.round((atMs - nowMs) / 1000);
-  if (Math.abs(seconds) < 45) return seconds > 5 ? "in a moment" : "just now";
-  const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  if (Math.abs(seconds) < 45) return seconds > 5 ? t("time.in-a-moment") : t("time.just-now");
+  const format = new Intl.RelativeTimeFormat(language(), { numeric: "auto" });
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size * 0.75) ?? ["minute", 60];
   const count = Math.round(seconds / size);
   return format.format(count === 0 ? Math.sign(seconds) : count, unit);
 }
 
 /** In the reader's own zone, to the second. */
-export const exact = (atMs: number): string =>
-  new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" }).format(atMs);
+export const exact = (atMs: number): string => dates({ dateStyle: "medium", timeStyle: "medium" }).format(atMs);
 
 /** "18:20", in the reader's own zone. */
-export const clockTime = (at: string): string =>
-  new Intl.DateTimeFormat("en-GB", { timeStyle: "short" }).format(Date.parse(at));
+export const clockTime = (at: string): string => dates({ timeStyle: "short" }).format(Date.parse(at));
 
 /** `0.4 s`, `12 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 10) {
+    return t("unit.s", { n: number(seconds, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) });
+  }
   const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return two(whole, 60, "min", 1, "s");
-  if (whole < 86_400) return two(whole, 3_600, "h", 60, "min");
-  return two(whole, 86_400, "d", 3_600, "h");
+  if (whole < 60) return t("unit.s", { n: whole });
+  if (whole < 3_600) return two(whole, [60, "unit.min"], [1, "unit.s"]);
+  if (whole < 86_400) return two(whole, [3_600, "unit.h"], [60, "unit.min"]);
+  return two(whole, [86_400, "unit.d"], [3_600, "unit.h"]);
 }
 
-function two(seconds: number, big: number, bigUnit: string, small: number, smallUnit: string): string {
+type Unit = readonly [seconds: number, key: "unit.s" | "unit.min" | "unit.h" | "unit.d"];
+
+function two(seconds: number, [big, bigUnit]: Unit, [small, smallUnit]: Unit): string {
   const rest = Math.floor((seconds % big) / small);
-  return `${Math.floor(seconds / big)} ${bigUnit}${rest === 0 ? "" : ` ${rest} ${smallUnit}`}`;
+  const first = t(bigUnit, { n: Math.floor(seconds / big) });
+  return rest === 0 ? first : `${first} ${t(smallUnit, { n: rest })}`;
 }
 
 /** "now", "5 min", "14:03", "Mon", "3 Nov", "2025". */
 export function brief(atMs: number, nowMs: number): string {
   const minutes = Math.floor((nowMs - atMs) / 60_000);
-  if (minutes < 1) return "now";
-  if (minutes < 60) return `${minutes} min`;
+  if (minutes < 1) return t("time.now");
+  if (minutes < 60) return t("unit.min", { n: minutes });
   const [at, now] = [new Date(atMs), new Date(nowMs)];
-  if (at.toDateString() === now.toDateString()) {
-    return at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  }
-  if (minutes < 6 * 1440) return at.toLocaleDateString("en", { weekday: "short" });
-  if (minutes < 300 * 1440) return at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  if (at.toDateString() === now.toDateString()) return dates({ hour: "2-digit", minute: "2-digit" }).format(at);
+  if (minutes < 6 * 1440) return dates({ weekday: "short" }).format(at);
+  if (minutes < 300 * 1440) return dates({ day: "numeric", month: "short" }).format(at);
   return String(at.getFullYear());
 }

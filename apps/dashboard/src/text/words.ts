@@ -1,16 +1,18 @@
-/** Words of the service as people read them. */
+/** Numbers of the service as people read them. */
+import { number, t } from "../texts/texts.ts";
 
-/** `waiting_approval` → `waiting approval`. */
-export const plain = (word: string): string => word.replaceAll(/[_-]/g, " ");
-
-/** `1 run`, `2 runs`. */
-export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+const UNITS = ["unit.b", "unit.kb", "unit.mb", "unit.gb"] as const;
 
 /** `12.3 MB` */
 export function bytes(n: number): string {
-  const units = ["B", "kB", "MB", "GB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, n)) / 3));
-  return `${(n / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power] ?? ""}`;
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, n)) / 3));
+  const digits = power === 0 ? 0 : 1;
+  const size = number(n / 1000 ** power, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return t(UNITS[power] ?? "unit.b", { n: size });
 }
 
-export const dollars = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+export function dollars(usd: number): string {
+  const digits = usd < 1 ? 4 : 2;
+  const precision = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return number(usd, { style: "currency", currency: "USD", ...precision });
+}

@@ -181,7 +181,7 @@ export function homeCases(scene: () => Scene): void {
             await page.evaluate("document.querySelector('.chat-scroll').scrollTo(0, 1e9)");
             return row(page, "Conversation 9999").count();
           },
-          { timeout: 60_000, interval: 20 },
+          { timeout: 240_000, interval: 20 },
         )
         .toBe(1);
       expect(await list.getByRole("listitem").count()).toBeLessThan(40);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { signedIn } from "../house/person.ts";
+import { writeProcedure } from "../house/procedures.ts";
 import type { Scene } from "../house/scene.ts";
 
 const ATTACK = '<img src=x onerror="alert(1)">';
@@ -89,13 +90,57 @@ export function procedureCases(scene: () => Scene): void {
       person.expectCalm();
     });
 
+    test.each([
+      ["at a desk", "old-desk", { width: 1280, height: 800 }],
+      ["on a phone", "old-phone", { width: 360, height: 740 }],
+    ])("is renamed, deleted and brought back %s, with every change to be seen", async (_, name, viewport) => {
+      const { browser, house } = scene();
+      await using person = await signedIn(browser, house, { viewport });
+      const { page } = person;
+      writeProcedure(house.home, name, {
+        toml: `[sop]\ndescription = '${ATTACK}'\nversion = '${ATTACK}'\n\n[[triggers]]\ntype = "manual"\n`,
+        md: `# ${ATTACK}\n\n## Steps\n\n1. **${ATTACK}** — ${ATTACK}\n`,
+      });
+      await person.go(`procedures/${name}`, name);
+      await page.getByRole("button", { name: "Rename" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("New name").fill("No Name");
+      await dialog.getByRole("button", { name: "Rename" }).click();
+      await dialog.getByText("SOP_INVALID").waitFor();
+      await dialog.getByLabel("New name").fill(`new-${name}`);
+      await dialog.getByRole("button", { name: "Rename" }).click();
+      await page.getByRole("heading", { level: 1, name: `new-${name}`, exact: true }).waitFor();
+
+      await page.getByRole("button", { name: "Delete" }).click();
+      await dialog.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("heading", { level: 1, name: "Saved changes" }).waitFor();
+      const deletion = page.locator("details").filter({ hasText: `new-${name} deleted` });
+      await deletion.locator("summary").click();
+      await deletion.getByText(`1. **${ATTACK}** — ${ATTACK}`).waitFor();
+      await deletion.getByRole("button", { name: /^Undo change/ }).click();
+      await dialog.getByText(`description = '${ATTACK}'`).waitFor();
+      await dialog.getByRole("button", { name: "Undo" }).click();
+      await expect.poll(() => page.getByText(`new-${name} change undone`).count()).toBe(1);
+
+      await person.go(`procedure-changes/new-${name}`, "Saved changes");
+      const renaming = page.locator("details").filter({ hasText: `${name} → new-${name}` });
+      await renaming.locator("summary").click();
+      await renaming.getByRole("button", { name: /^Undo change/ }).click();
+      await dialog.getByText(`new-${name}/SOP.toml`).waitFor();
+      await dialog.getByRole("button", { name: "Undo" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await person.go(`procedures/${name}`, name);
+      await page.getByRole("button", { name: "Rename" }).waitFor();
+      person.expectCalm();
+    });
+
     test("is read, and not written, by a device that may read", async () => {
       const { browser, house } = scene();
       await using person = await signedIn(browser, house, { name: "Hall", scope: "read" });
       const { page } = person;
       await person.go("procedures/site-release", "site-release");
       expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);
-      expect(await page.getByRole("button", { name: /Enable|Disable|test run/ }).count()).toBe(0);
+      expect(await page.getByRole("button", { name: /Enable|Disable|test run|Rename|Delete/ }).count()).toBe(0);
       person.expectCalm();
     });
   });

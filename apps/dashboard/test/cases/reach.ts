@@ -42,6 +42,10 @@ export function reachCases(scene: () => Scene): void {
       await page.getByRole("navigation", { name: "Places" }).getByRole("link", { name: "Settings" }).click();
       await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Devices" }).click();
       await page.getByRole("heading", { level: 1, name: "Devices" }).waitFor();
+      // What looks and signs out the page stands in one view, not above each.
+      expect(await page.getByLabel("Colours").count()).toBe(0);
+      await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Appearance" }).click();
+      await page.getByLabel("Colours").waitFor();
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("Pairing code").waitFor();
     });

@@ -170,7 +170,7 @@ export function signInCases(scene: () => Scene): void {
       await page.getByRole("link", { name: "Activity" }).click();
       await offers("Activity", ["Overview", "Live events"]);
       await page.getByRole("link", { name: "Settings" }).click();
-      await offers("Settings", ["Features", "Shortcuts"]);
+      await offers("Settings", ["Features", "Appearance", "Shortcuts"]);
       for (const [view, heading] of [
         ["", "Chats"],
         ["procedures", "Procedures"],

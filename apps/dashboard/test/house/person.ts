@@ -22,7 +22,7 @@ const WATCH_POLICY = `document.addEventListener("securitypolicyviolation", (even
   console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI));`;
 
 export async function meet(browser: Browser, house: Door, options: BrowserContextOptions = {}): Promise<Person> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", ...options });
   context.setDefaultTimeout(60_000);
   const troubles: string[] = [];
   context.on("request", (request) => {

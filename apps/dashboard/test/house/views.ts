@@ -13,6 +13,7 @@ export const VIEWS: readonly { readonly view: string; readonly heading: string }
   { view: "procedures/site-release", heading: "site-release" },
   { view: "new-procedure", heading: "New procedure" },
   { view: "edit-procedure/site-release", heading: "Edit site-release" },
+  { view: "procedure-changes", heading: "Saved changes" },
   { view: "calendar", heading: "Calendar" },
   { view: "setup", heading: "Set up" },
   { view: "model", heading: "Model" },
@@ -25,5 +26,6 @@ export const VIEWS: readonly { readonly view: string; readonly heading: string }
   { view: "config", heading: "Config" },
   { view: "features", heading: "Features" },
   { view: "audit", heading: "Audit log" },
+  { view: "appearance", heading: "Appearance" },
   { view: "shortcuts", heading: "Keyboard shortcuts" },
 ];

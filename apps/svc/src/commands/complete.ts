@@ -50,6 +50,7 @@ const listed =
 
 const procedures = listed<{ name: string }>("sops", "sops", ({ name }) => [name]);
 const runs = listed<{ id: string }>("sop-runs", "runs", ({ id }) => [id]);
+const sopVersions = listed<{ version: number }>("sop-versions", "versions", ({ version }) => [String(version)]);
 const devices = listed<{ id: string; name: string }>("devices", "devices", ({ id, name }) => [name, id]);
 const conversations = listed<{ id: string }>("sessions", "sessions", ({ id }) => [id], { limit: 100 });
 const channels = listed<{ id: string }>("channels", "channels", ({ id }) => [id]);
@@ -71,6 +72,7 @@ const NAMES: Readonly<Record<string, Names>> = {
   "sop [name]": procedures,
   "sop <name|run>": async (context) => [...(await procedures(context)), ...(await runs(context))],
   "sop <run>": runs,
+  "sop <version>": sopVersions,
   "approvals <number|run>": requests,
   "devices <id>": devices,
   "sessions <id>": conversations,

@@ -1,9 +1,10 @@
-/** `svc sop new|edit|duplicate|enable|disable`: the files of a procedure, written as on the page. */
+/** `svc sop new|edit|duplicate|rename|delete|enable|disable|versions|undo`: the files of a procedure, written as on the page. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EXIT, type Json, SvcError } from "@svc/contract";
+import { columns } from "../cli/columns.ts";
 import type { CommandContext } from "../cli/command.ts";
 import { atTerminal, confirmed } from "../cli/prompts.ts";
 import { printable } from "../cli/question.ts";
@@ -21,7 +22,10 @@ interface Source extends Files {
 
 interface Saved {
   readonly name: string;
-  readonly revision: string;
+  /** Null: it was deleted. */
+  readonly revision: string | null;
+  /** Null: the files said so already. */
+  readonly version: number | null;
   readonly warnings: readonly {
     readonly file: string | null;
     readonly line: number | null;
@@ -60,6 +64,84 @@ export async function duplicate(context: CommandContext, call: Call, name: strin
   const to = context.args[2] ?? "";
   const saved = (await call({ name: "sop-copy", body: { name, to } })) as unknown as Saved;
   return told(context, saved, `${to} is a copy of ${name}, and disabled.\nEdit it with: svc sop edit ${to}`);
+}
+
+export async function rename(context: CommandContext, call: Call, name: string): Promise<number> {
+  const to = context.args[2] ?? "";
+  const saved = (await call({ name: "sop-rename", body: { name, to } })) as unknown as Saved;
+  return told(context, saved, `${name} is named ${to} now. Its runs keep the name they began with.${wayBack(saved)}`);
+}
+
+/** As the page asks first: at a terminal. */
+export async function remove(context: CommandContext, call: Call, name: string): Promise<number> {
+  await confirmAtTerminal(context, `Delete ${name}? Runs that have begun go on.`);
+  const saved = (await call({ name: "sop-delete", body: { name } })) as unknown as Saved;
+  return told(context, saved, `${name} is deleted.${wayBack(saved)}`);
+}
+
+const wayBack = ({ version }: Saved): string => (version === null ? "" : `\nUndo with: svc sop undo ${version}`);
+
+interface Version {
+  readonly version: number;
+  readonly at: string;
+  readonly by: string;
+  readonly what: string;
+  readonly sops: readonly string[];
+}
+
+export async function versions(context: CommandContext, call: Call, name: string): Promise<number> {
+  const body = name === "" ? {} : { name };
+  const kept = (await call({ name: "sop-versions", body })) as unknown as { versions: Version[] };
+  if (context.options.flag("json")) context.printJson(kept);
+  else if (kept.versions.length === 0) context.print("no saved changes");
+  else {
+    const rows = kept.versions.map(({ version, at, by, what, sops }) => [
+      String(version),
+      at,
+      what,
+      sops.join(", "),
+      by,
+    ]);
+    context.print(printable(columns(rows)));
+  }
+  return EXIT.ok;
+}
+
+interface VersionDetail extends Version {
+  readonly undo: readonly {
+    readonly sop: string;
+    readonly file: string;
+    readonly lines: readonly { readonly kind: "same" | "added" | "removed" | "gap"; readonly text: string }[];
+  }[];
+  readonly revision: string;
+}
+
+/** What is shown is what is undone: not what somebody saves meanwhile. */
+export async function undo(context: CommandContext, call: Call, given: string): Promise<number> {
+  const version = Number(given.replace(/^#/, ""));
+  if (!Number.isInteger(version) || version < 1) {
+    throw new SvcError("USAGE", "svc sop undo takes the number of a version.", { hint: "See: svc sop versions" });
+  }
+  const detail = (await call({ name: "sop-version", body: { version } })) as unknown as VersionDetail;
+  if (!context.options.flag("json")) context.print(printable(diffText(detail)));
+  if (detail.undo.length > 0) await confirmAtTerminal(context, `Undo version ${version}?`);
+  const body = { version, revision: detail.revision };
+  const saved = (await call({ name: "sop-undo", body })) as unknown as Saved;
+  const done = saved.version === null ? "Nothing was changed." : `Version ${version} is undone.${wayBack(saved)}`;
+  return told(context, saved, done);
+}
+
+const SIGNS = { same: " ", added: "+", removed: "-", gap: "…" } as const;
+
+const diffText = ({ undo: files }: VersionDetail): string =>
+  files
+    .map(({ sop, file, lines }) =>
+      [`${sop}/${file}`, ...lines.map(({ kind, text }) => `${SIGNS[kind]} ${text}`)].join("\n"),
+    )
+    .join("\n\n");
+
+async function confirmAtTerminal({ options }: CommandContext, question: string): Promise<void> {
+  if (atTerminal() && !options.flag("yes") && !(await confirmed(question))) throw new SvcError("CANCELLED");
 }
 
 export const enable = (context: CommandContext, call: Call, name: string): Promise<number> =>

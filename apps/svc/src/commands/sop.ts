@@ -29,7 +29,7 @@ export async function run(context: CommandContext): Promise<number> {
 type Action = (context: CommandContext, call: Call, name: string) => Promise<number>;
 
 const writing =
-  (name: "create" | "edit" | "duplicate" | "enable" | "disable"): Action =>
+  (name: "create" | "edit" | "duplicate" | "rename" | "remove" | "enable" | "disable" | "versions" | "undo"): Action =>
   async (...asked) =>
     (await import("./sop-writing.ts"))[name](...asked);
 
@@ -40,6 +40,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   new: writing("create"),
   edit: writing("edit"),
   duplicate: writing("duplicate"),
+  rename: writing("rename"),
+  delete: writing("remove"),
+  versions: writing("versions"),
+  undo: writing("undo"),
   enable: writing("enable"),
   disable: writing("disable"),
   run: start,

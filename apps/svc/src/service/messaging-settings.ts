@@ -20,17 +20,26 @@ export function messagingSettings(config: LoadedConfig, registry: Registry, life
     maxParallelTurns: core.agent.max_parallel_turns,
     transcription: transcriptionOf(core.transcription),
     speech: speechOf(core.tts),
+    spokenAnswers: (channel) => core.tts.reply_in[channel] ?? core.tts.reply,
   };
 }
 
 function transcriptionOf(section: CoreConfig["transcription"]): TranscriptionSettings | undefined {
   if (!section.enabled) return undefined;
   const { base_url: baseUrl, api_key: apiKey, model, language, max_bytes: maxBytes } = section;
-  return { baseUrl, apiKey, model, language, maxBytes };
+  return { command: commandOf(section), baseUrl, apiKey, model, language, maxBytes };
 }
 
 function speechOf(section: CoreConfig["tts"]): SpeechSettings | undefined {
   if (!section.enabled) return undefined;
   const { base_url: baseUrl, api_key: apiKey, model, voice, max_chars: maxChars } = section;
-  return { baseUrl, apiKey, model, voice, maxChars };
+  return { command: commandOf(section), baseUrl, apiKey, model, voice, maxChars };
+}
+
+function commandOf({
+  provider,
+  command,
+}: CoreConfig["transcription" | "tts"]): readonly [string, ...string[]] | undefined {
+  const [program, ...more] = command ?? [];
+  return provider === "command" && program !== undefined ? [program, ...more] : undefined;
 }

@@ -1,4 +1,4 @@
-/** A tool that is not there: the name was wrong, or its feature is not in this build. */
+/** A tool that is not there: the name was wrong, its feature is not in this build, or the feature has nothing to offer it for. */
 import { type CatalogueEntry, SvcError } from "@svc/contract";
 import { closest, distance } from "fastest-levenshtein";
 
@@ -23,6 +23,9 @@ export function missingTool(
       `This tool belongs to the feature ${feature.flag}, which is not in this build.`,
       { hint: `Build it in: ${feature.build}` },
     );
+  }
+  if (feature?.toolsOff) {
+    return new SvcError("TOOL_UNAVAILABLE", feature.toolsOff.reason, { hint: feature.toolsOff.hint });
   }
   const near = known.length > 0 ? closest(name, [...known]) : "";
   const guess = near !== "" && distance(name, near) <= 2 ? ` Did you mean ${near}?` : "";

@@ -14,6 +14,7 @@ import type { LateDoors } from "./late-doors.ts";
 import { messagingSettings } from "./messaging-settings.ts";
 import { readingsOf } from "./readings.ts";
 import { speechFetch } from "./speech-fetch.ts";
+import { speechProgram } from "./speech-program.ts";
 
 export interface Service {
   readonly context: ServiceContext;
@@ -122,6 +123,7 @@ export class OpenService implements Service {
       settings: messagingSettings(generation.config, generation.registry, lifecycle),
       workspaceOf: (name) => this.#generation.agents.profiles.get(name)?.environment.workspace,
       fetch: speechFetch(() => this.config, context.log),
+      runProgram: speechProgram(context.home, () => this.#generation),
       replies: approvals.replies,
       prompts,
       ...(isDaemon && { askIn: (where) => questions.inConversation(where) }),

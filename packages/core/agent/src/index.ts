@@ -39,6 +39,7 @@ export { sendByPerson } from "./messaging/channel-send/by-person.ts";
 export { mailDetailJson, mailJson } from "./messaging/mail-json.ts";
 export { removeFiles, removeLeftovers } from "./messaging/media/remove-files.ts";
 export { createMessaging, type MessagingOptions } from "./messaging/messaging.ts";
+export type { ProgramRequest, RunProgram } from "./messaging/speech/program.ts";
 export type * from "./messaging/types.ts";
 export { choosableNames } from "./models/chosen-models.ts";
 export { modelName } from "./models/open-model.ts";

@@ -8,6 +8,7 @@ import { captureLogger, type CapturedLogger } from "@svc/testkit/capture-logger"
 import { type FakeClock, fakeClock, settled } from "@svc/testkit/fake-clock";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
+import { SpokenAnswers } from "../src/messaging/delivery/spoken-file.ts";
 import type { DeliverySettings, DispatcherOptions } from "../src/messaging/delivery/options.ts";
 
 /** What a platform does with one message. */
@@ -97,6 +98,7 @@ export function deliveryHouse(options: DeliveryHouseOptions = {}): DeliveryHouse
     log,
     instruments: options.instruments?.(clock) ?? NO_INSTRUMENTS,
     publish: (event) => void events.push(event),
+    spoken: new SpokenAnswers(() => Promise.reject(new Error("no speech in this test"))),
     openFile: options.openFile ?? (() => Promise.reject(new Error("no files in this test"))),
     random: options.random ?? (() => 1),
     settings: settings(),

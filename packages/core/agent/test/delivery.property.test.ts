@@ -10,6 +10,7 @@ import { temporaryHome } from "@svc/testkit/temporary-home";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { OutboxDispatcher } from "../src/messaging/delivery/dispatcher.ts";
+import { SpokenAnswers } from "../src/messaging/delivery/spoken-file.ts";
 import { quiet, say } from "./delivery-house.ts";
 
 const MAX_ATTEMPTS = 3;
@@ -226,6 +227,7 @@ class Process {
       instruments: this.#watched.instruments,
       publish: () => {},
       openFile: () => Promise.reject(new Error("no files here")),
+      spoken: new SpokenAnswers(() => Promise.reject(new Error("no speech here"))),
       random: () => 1,
       settings: { channels: new Map([["chat", channel(this)]]), isUp, maxAttempts: MAX_ATTEMPTS },
     });

@@ -74,6 +74,7 @@ export interface MessagingHouseOptions extends Omit<HouseOptions, "model" | "sto
   readonly settings?: Partial<MessagingSettings>;
   readonly workspace?: ReturnType<typeof fakeWorkspace>;
   readonly fetch?: MessagingOptions["fetch"];
+  readonly runProgram?: MessagingOptions["runProgram"];
   /** What messaging and agent are given in place of the store. */
   readonly wrap?: (store: Store) => Store;
   /** Folder of an earlier house, whose database is gone on with. */
@@ -119,6 +120,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     wrap = (same) => same,
     workspace,
     fetch,
+    runProgram,
     ...own
   } = options;
   const home = options.folder === undefined ? temporaryHome() : undefined;
@@ -139,6 +141,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     maxParallelTurns: 4,
     transcription: undefined,
     speech: undefined,
+    spokenAnswers: () => "never",
     ...options.settings,
     ...more,
   });
@@ -159,6 +162,7 @@ export function messagingHouse(options: MessagingHouseOptions = {}): MessagingHo
     settings: settings(),
     workspaceOf: () => workspace,
     fetch: fetch ?? (() => Promise.reject(new Error("no network in this test"))),
+    runProgram: runProgram ?? (() => Promise.reject(new Error("no programs in this test"))),
     publish: (event) => void events.push(event),
     redact: options.redact ?? ((same) => same),
     random: () => 1,

@@ -9,6 +9,8 @@ import { failure } from "./house.ts";
 import { messagingHouse } from "./messaging-house.ts";
 import { type Answer, json, passing, type SpeechHouse, speechHouse } from "./speech-house.ts";
 
+const noProgram = (): Promise<never> => Promise.reject(new Error("no programs in this test"));
+
 const settingsOf = ({ baseUrl }: SpeechHouse, more: Partial<SpeechSettings> = {}): SpeechSettings => ({
   baseUrl,
   apiKey: "sk-secret",
@@ -19,7 +21,11 @@ const settingsOf = ({ baseUrl }: SpeechHouse, more: Partial<SpeechSettings> = {}
 });
 
 const ask = (made: SpeechHouse, text = "Hello.", more: Partial<SpeechSettings> = {}): Promise<SpokenText> =>
-  speak({ fetch: made.fetch, clock: made.clock, signal: made.leave.signal }, settingsOf(made, more), text);
+  speak(
+    { fetch: made.fetch, runProgram: noProgram, clock: made.clock, signal: made.leave.signal },
+    settingsOf(made, more),
+    text,
+  );
 
 const audio =
   (contentType?: string, bytes = Buffer.from([255, 251, 0])): Answer =>
@@ -137,6 +143,7 @@ describe("the speech of features", () => {
     await using other = await speechHouse(json(200, { text: "hi" }));
     const speech = createSpeech({
       clock: service.clock,
+      runProgram: noProgram,
       fetch: (url, options) => (url.startsWith(service.baseUrl) ? service : other).fetch(url, options),
       settings: () => ({
         speech: settingsOf(service),

@@ -7,6 +7,8 @@ import { transcribe } from "../src/messaging/speech/transcribe.ts";
 import { failure } from "./house.ts";
 import { type Answer, json, passing, type SpeechHouse, speechHouse } from "./speech-house.ts";
 
+const noProgram = (): Promise<never> => Promise.reject(new Error("no programs in this test"));
+
 interface Service extends SpeechHouse {
   ask(more?: Partial<TranscriptionSettings>, recording?: Partial<Recording>): Promise<string>;
 }
@@ -19,7 +21,11 @@ async function service(...answers: Answer[]): Promise<Service> {
   return {
     ...house,
     ask: (more = {}, recording = {}) =>
-      transcribe({ fetch, clock, signal: leave.signal }, { ...settings, ...more }, { ...voice, ...recording }),
+      transcribe(
+        { fetch, runProgram: noProgram, clock, signal: leave.signal },
+        { ...settings, ...more },
+        { ...voice, ...recording },
+      ),
   };
 }
 

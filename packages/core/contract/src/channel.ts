@@ -101,6 +101,8 @@ export interface Media {
   readonly maxBytes: number;
   /** Kinds that `send` takes in `files`. */
   readonly sends: readonly MediaKind[];
+  /** The platform plays Ogg Opus as a voice note; spoken answers are made so. */
+  readonly voiceNotes?: true;
   /**
    * Fetches what a message came with, piece by piece. Throws MEDIA_REFUSED (another host, too large, gone), REMOTE_*,
    * CHANNEL_UNAUTHORIZED.

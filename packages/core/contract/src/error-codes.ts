@@ -77,7 +77,7 @@ export const ERRORS = {
 
   // Tools
   TOOL_UNKNOWN: entry(404, EXIT.usage, "There is no tool of this name."),
-  TOOL_UNAVAILABLE: entry(404, EXIT.unavailable, "This tool's feature is not in this build."),
+  TOOL_UNAVAILABLE: entry(404, EXIT.unavailable, "This tool's feature is not in this build, or has no device for it."),
   TOOL_BAD_INPUT: entry(400, EXIT.data, "The tool's input does not fit its schema."),
   TOOL_REFUSED: entry(403, EXIT.noPermission, "The security policy refuses this call."),
   TOOL_REJECTED: entry(403, EXIT.noPermission, "A person rejected this call."),

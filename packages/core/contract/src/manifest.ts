@@ -12,6 +12,8 @@ export interface FeatureManifest {
   /** Config sections it owns or extends. */
   readonly sections: readonly string[];
   readonly tools: readonly string[];
+  /** What is said of a tool that the feature does not offer now, such as without a device. */
+  readonly toolsOff?: { readonly reason: string; readonly hint: string };
   /** Public paths it takes deliveries on; nobody else's, whether it is configured or not. */
   readonly ingress: readonly string[];
   /** Paths below `/api/` it serves, with segments `{name}`; each says why where the feature is not there, or off. */

@@ -10,6 +10,8 @@ export interface ExecRequest {
   /** Per stream; what is beyond is dropped and said. */
   readonly maxOutputBytes?: number;
   readonly signal?: AbortSignal;
+  /** Its output is not text: it comes as `stdoutBytes`, and `stdout` is blank. */
+  readonly binary?: true;
   /** No person approved it: it finds no configuration of a home folder, and no pager, editor or helper. */
   readonly unasked?: boolean;
 }
@@ -20,6 +22,8 @@ export interface ExecResult {
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** Of a `binary` request. */
+  readonly stdoutBytes?: Uint8Array;
   readonly truncated: boolean;
   readonly timedOut: boolean;
   /** The limit that it ran into, where the sandbox can tell. */

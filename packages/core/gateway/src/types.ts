@@ -126,13 +126,18 @@ export type GatewaySops = Pick<
   "hasPath" | "dispatchIn" | "run" | "test" | "retry" | "calendar" | "list" | "broken" | "runs" | "readRun" | "cancel"
 > & { readonly audit: Pick<Sops["audit"], "list"> };
 
-/** Where procedures are written. Rejects with SOP_*, STORE_*. */
+/** Where procedures are written. Rejects with SOP_*, VERSION_UNKNOWN, STORE_*. */
 export interface SopAuthor {
   read(name: string): Promise<Json>;
   check(draft: SopDraftBody): Promise<Json>;
   save(name: string, files: SopSaveBody, by: string): Promise<Json>;
   duplicate(name: string, copy: string, by: string): Promise<Json>;
   setEnabled(name: string, enabled: boolean, by: string): Promise<Json>;
+  delete(name: string, by: string): Promise<Json>;
+  rename(name: string, to: string, by: string): Promise<Json>;
+  versions(name: string | undefined): Promise<Json>;
+  version(number: number): Promise<Json>;
+  undo(number: number, revision: string | undefined, by: string): Promise<Json>;
 }
 
 export interface GatewayDeps extends GatewaySettings, Reports {

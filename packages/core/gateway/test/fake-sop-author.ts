@@ -14,6 +14,9 @@ const PROBLEM = {
 };
 const DRAFT = { toml: "[sop]\n", markdown: null, problems: [PROBLEM], warnings: [], form: {} };
 
+const VERSION = { version: 3, at: "2026-01-01T00:00:00.000Z", by: "device phone", what: "change", sops: ["deploy"] };
+const DIFF = { sop: "deploy", file: "SOP.toml", lines: [{ kind: "added", line: 1, text: "[sop]" }] };
+
 export class FakeSopAuthor implements SopAuthor {
   /** As long as it is set, everything is refused by it. */
   fails: ErrorCode | undefined;
@@ -31,7 +34,7 @@ export class FakeSopAuthor implements SopAuthor {
     return answer;
   }
 
-  #saved = (name: string): Json => ({ name, revision: REVISION, warnings: [] });
+  #saved = (name: string): Json => ({ name, revision: REVISION, version: 3, warnings: [] });
 
   read: SopAuthor["read"] = (name) => this.#answer(name, { name, revision: REVISION, unwritable: null, ...DRAFT });
   check: SopAuthor["check"] = ({ name }) => this.#answer(name, DRAFT);
@@ -40,4 +43,17 @@ export class FakeSopAuthor implements SopAuthor {
     this.#answer(name, this.#saved(copy), "duplicate", name, copy, by);
   setEnabled: SopAuthor["setEnabled"] = (name, enabled, by) =>
     this.#answer(name, this.#saved(name), "enabled", name, enabled, by);
+  delete: SopAuthor["delete"] = (name, by) => this.#answer(name, this.#saved(name), "delete", name, by);
+  rename: SopAuthor["rename"] = (name, to, by) => this.#answer(name, this.#saved(to), "rename", name, to, by);
+  versions: SopAuthor["versions"] = (name) => this.#answer(name ?? "", [VERSION]);
+  version: SopAuthor["version"] = (number) =>
+    this.#versioned(number, { ...VERSION, changes: [DIFF], undo: [DIFF], revision: REVISION });
+  undo: SopAuthor["undo"] = (number, revision, by) =>
+    this.#versioned(number, this.#saved("deploy"), "undo", number, revision, by);
+
+  async #versioned(number: number, answer: Json, ...written: unknown[]): Promise<Json> {
+    const answered = await this.#answer("", answer, ...written);
+    if (number !== VERSION.version) throw new SvcError("VERSION_UNKNOWN");
+    return answered;
+  }
 }

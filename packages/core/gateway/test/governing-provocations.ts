@@ -17,6 +17,7 @@ const NOT_WRITTEN: Partial<Record<ErrorCode, Provocation>> = {
   SOP_EXISTS: notWritten("SOP_EXISTS"),
   SOP_CHANGED: notWritten("SOP_CHANGED"),
   SOP_UNWRITABLE: notWritten("SOP_UNWRITABLE"),
+  VERSION_UNKNOWN: notWritten("VERSION_UNKNOWN"),
   STORE_FULL: notWritten("STORE_FULL"),
   STORE_FAILED: notWritten("STORE_FAILED"),
 };
@@ -95,7 +96,11 @@ export const GOVERNING_REFUSALS: Readonly<Record<string, Partial<Record<ErrorCod
   "GET /api/sops/{name}": NOT_WRITTEN,
   "PUT /api/sops/{name}": NOT_WRITTEN,
   "PATCH /api/sops/{name}": NOT_WRITTEN,
+  "DELETE /api/sops/{name}": NOT_WRITTEN,
   "POST /api/sops/{name}/copies": NOT_WRITTEN,
+  "POST /api/sops/{name}/rename": NOT_WRITTEN,
+  "GET /api/sop-versions/{id}": NOT_WRITTEN,
+  "POST /api/sop-versions/{id}/undo": NOT_WRITTEN,
   "POST /api/sop-drafts": NOT_WRITTEN,
   "POST /api/sops/{name}/test-runs": {
     SOP_INVALID: notStarted("SOP_INVALID"),

@@ -134,6 +134,8 @@ const STRICT: Readonly<Record<string, object>> = {
   },
   "PUT /api/sops/{name}": { toml: "[sop]", markdown: "## Steps", revision: REVISION },
   "POST /api/sops/{name}/copies": { name: "copy" },
+  "POST /api/sops/{name}/rename": { name: "other" },
+  "POST /api/sop-versions/{id}/undo": { revision: REVISION },
   "PATCH /api/sops/{name}": { enabled: false },
   "POST /api/sops/{name}/test-runs": { trigger: 0, payload: { a: 1 } },
   "POST /api/sop-runs/{id}/retry": { step: 1 },
@@ -150,6 +152,7 @@ const KNOWN = {
   "/api/policy-rules": "rule-1",
   "/api/sops": "deploy",
   "/api/sop-runs": "run-2",
+  "/api/sop-versions": "3",
   "/api/settings/versions": "3",
 };
 

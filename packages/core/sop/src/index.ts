@@ -1,7 +1,7 @@
 /** `@svc/sop`: procedures, their triggers and runs; approvals. */
 export type * from "./approvals/types.ts";
 export type * from "./channel-events/types.ts";
-export type { SavedSop, SopSave, SopSource } from "./desk/desk.ts";
+export type { SavedSop, SopSave, SopSource } from "./desk/types.ts";
 export type { SopDraft, SopEdit, SopText } from "./desk/draft.ts";
 export type * from "./library/types.ts";
 export type * from "./runs/types.ts";
@@ -19,6 +19,7 @@ export { calendarJson } from "./json/calendar-json.ts";
 export { sopJson } from "./json/sop-json.ts";
 export type { CheckedSop } from "./library/definition.ts";
 export { createLibrary, type LibraryOptions } from "./library/library.ts";
+export { PENDING } from "./library/pending.ts";
 export { isQuestionOf } from "./runs/definition.ts";
 export { createSops, type SopEngine } from "./runs/sops.ts";
 export { SOP_TOOLS, type SopDoors, sopTools } from "./tools/sop-tools.ts";

@@ -85,14 +85,17 @@ export interface NewDelivery {
   readonly draft?: string;
 }
 
-/** A file in the workspace of an agent, read when it is sent. */
+/** A file in the workspace of an agent, read when it is sent; or an answer that is spoken then. */
 export interface KeptFile {
   readonly kind: MediaKind;
+  /** Of a spoken answer its name only. */
   readonly path: string;
   /** Whose workspace. */
   readonly agent: string;
   /** What it held when it was queued; only that is sent. Rows of older versions lack it. */
   readonly content?: FileContent;
+  /** Said by `[tts]` when the message is sent. The same words went out as text before it. */
+  readonly speak?: string;
 }
 
 export interface FileContent {

@@ -38,10 +38,17 @@ export function phrasesOf(query: string): SoughtPhrase[] {
   }));
 }
 
+interface WaitingTurn {
+  readonly n: number;
+  /** Of its messages as they are stored. */
+  readonly chars: number;
+}
+
 export class SearchIndex {
   readonly #commitNow: (change: () => void) => void;
   readonly #newest;
   readonly #waiting;
+  readonly #messages;
   readonly #add;
   readonly #remove;
   readonly #removeSession;
@@ -50,15 +57,17 @@ export class SearchIndex {
   readonly #hasSession;
   readonly #turn;
   readonly #session;
-  /** Turns that were stored since the last batch, or whose transaction was undone. */
-  #stored = 0;
+  /** Words of the turns that this process stored since the last batch, by their numbers: a batch doesn't read them back. */
+  readonly #words = new Map<number, string>();
+  #wordChars = 0;
 
   /** `commitNow` runs a change in a transaction and throws when that fails. */
   constructor(db: DatabaseSync, commitNow: (change: () => void) => void) {
     this.#commitNow = commitNow;
     // Turns are added in the order of their numbers, and each has a row, so that what is newer than the newest row waits.
     this.#newest = db.prepare("SELECT coalesce(max(id), 0) AS n FROM turn_words_docsize");
-    this.#waiting = db.prepare("SELECT n, messages FROM turns WHERE n > ? ORDER BY n LIMIT ?");
+    this.#waiting = db.prepare("SELECT n, length(messages) AS chars FROM turns WHERE n > ? ORDER BY n LIMIT ?");
+    this.#messages = db.prepare("SELECT messages FROM turns WHERE n = ?");
     this.#add = db.prepare("INSERT INTO turn_words (rowid, words) VALUES (?, ?)");
     this.#remove = db.prepare("DELETE FROM turn_words WHERE rowid = ?");
     this.#removeSession = db.prepare(`
@@ -79,14 +88,21 @@ export class SearchIndex {
     this.#session = db.prepare("SELECT * FROM sessions WHERE n = ?");
   }
 
-  /** Inside the transaction that stores a turn. */
-  stored(): void {
-    this.#stored += 1;
+  /** Inside the transaction that stores turn `n`. */
+  stored(n: number, messages: Json): void {
+    const words = indexedWords(messages);
+    this.#words.set(n, words);
+    this.#wordChars += words.length;
   }
 
   /** Inside a transaction, after its other changes. */
   beforeCommit(): void {
-    if (this.#stored >= BATCH) this.#addBatch();
+    if (this.#words.size >= BATCH || this.#wordChars >= BATCH_CHARS) this.#addBatch();
+  }
+
+  /** The numbers of turns that were undone are used again. */
+  onRollback(): void {
+    this.#forgetWords();
   }
 
   /** Adds all turns that wait. When the disk refuses that, the newest are not found. */
@@ -100,13 +116,21 @@ export class SearchIndex {
 
   #addBatch(): void {
     let chars = 0;
-    this.#stored = 0;
-    for (const row of this.#waiting.iterate(this.#newestAdded(), BATCH)) {
-      const { n, messages } = row as unknown as { n: number; messages: string };
-      chars += messages.length;
-      if (chars > BATCH_CHARS && chars > messages.length) return;
-      this.#add.run(n, wordsOfStored(messages));
+    for (const { n, chars: more } of this.#waiting.all(this.#newestAdded(), BATCH) as unknown as WaitingTurn[]) {
+      chars += more;
+      if (chars > BATCH_CHARS && chars > more) break;
+      this.#add.run(n, this.#words.get(n) ?? this.#storedWords(n));
     }
+    this.#forgetWords();
+  }
+
+  #storedWords(n: number): string {
+    return wordsOfStored((this.#messages.get(n) as { messages: string }).messages);
+  }
+
+  #forgetWords(): void {
+    this.#words.clear();
+    this.#wordChars = 0;
   }
 
   #newestAdded(): number {
@@ -115,6 +139,7 @@ export class SearchIndex {
 
   /** Inside a transaction. */
   remove(n: number): void {
+    this.#words.delete(n);
     this.#remove.run(n);
   }
 

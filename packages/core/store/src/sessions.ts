@@ -256,8 +256,9 @@ export class SessionStore {
       turn.state ?? "done",
       turn.meta ? JSON.stringify(turn.meta) : null,
     );
-    this.#search.stored();
-    return Number(lastInsertRowid);
+    const n = Number(lastInsertRowid);
+    this.#search.stored(n, turn.messages);
+    return n;
   }
 
   /** What its newest turns have used, at most `limit` of them. */

@@ -117,6 +117,7 @@ function storeOn({ db, shared, refused }: OpenDatabase, options: StoreOptions): 
       keys.recount();
       usage.discard();
       conversations.onRollback();
+      search.onRollback();
       messages.hooks.onRollback();
     },
   });

@@ -39,7 +39,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     ...(drafts && { drafts }),
     prompts: promptPoster(rest, places, send),
     ...presenceOf(rest, places, config.ack_reaction),
-    media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: mediaFetcher(config, context) },
+    media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, voiceNotes: true, fetch: mediaFetcher(config, context) },
     check: (signal) => accountLine(rest, signal),
     setup: (_options, signal) => setUp(rest, signal),
   };

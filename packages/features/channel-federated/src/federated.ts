@@ -54,6 +54,7 @@ export function create(context: FeatureContext<Config>, options: Options = {}): 
     media: {
       maxBytes: MAX_FILE_BYTES,
       sends: MEDIA_KINDS,
+      voiceNotes: true,
       fetch: (media, write, signal) => fetchMedia({ api, context }, media, write, signal),
     },
     check: account.check,

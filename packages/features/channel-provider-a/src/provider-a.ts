@@ -24,7 +24,12 @@ export function create(context: FeatureContext<Config>): Contributions {
     send,
     prompts: promptPoster(graph, config.phoneNumberId, send),
     ...presenceOf(graph, config.phoneNumberId),
-    media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: inboundMedia(graph, config, context) },
+    media: {
+      maxBytes: MAX_MEDIA_BYTES,
+      sends: MEDIA_KINDS,
+      voiceNotes: true,
+      fetch: inboundMedia(graph, config, context),
+    },
     check,
   };
   return {

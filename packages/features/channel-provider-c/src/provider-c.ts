@@ -46,6 +46,7 @@ function channelOf(context: FeatureContext<Config>): Channel & Required<Pick<Cha
     media: {
       maxBytes: MAX_BYTES,
       sends: ["image", "audio", "video", "document"],
+      voiceNotes: true,
       fetch: (media, write, signal) => fetchMedia(context, media, write, signal),
     },
     check: (signal) => accountLine(api, tenantId, signal),

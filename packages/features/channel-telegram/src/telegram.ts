@@ -44,7 +44,7 @@ export function create(context: FeatureContext<Config>): Contributions {
     ...presenceOf(config, post),
     ...(drafts && { drafts }),
     prompts: promptPoster(post, send),
-    media: { maxBytes: MAX_FILE_BYTES, sends: MEDIA_KINDS, fetch: mediaFetch(api, context) },
+    media: { maxBytes: MAX_FILE_BYTES, sends: MEDIA_KINDS, voiceNotes: true, fetch: mediaFetch(api, context) },
     check,
     setup: setupOf(api, config),
   };

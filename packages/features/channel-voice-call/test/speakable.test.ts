@@ -1,5 +1,6 @@
 // An asterisk that is spelt out, an address that is read to the end, code that nobody can follow; and a text of a model's, or of
 // somebody who talked it into it, that breaks out of the document, or makes one the platform refuses.
+import { speakableOf as speakable } from "@svc/kit/markdown";
 import { parseTwiml, type TwimlNode } from "@svc/testkit/platforms/voice-call/twiml";
 import { cases } from "@svc/cases";
 import * as fc from "fast-check";
@@ -8,11 +9,14 @@ import { describe, expect, test } from "vitest";
 import { firstPlace, onward } from "../src/calls/place.ts";
 import { config } from "../src/config.ts";
 import { MAX_CHARS, wordsOf } from "../src/send/message.ts";
-import { speakableOf } from "../src/speakable/speakable.ts";
 import { documents } from "../src/twiml/documents.ts";
+import { sayable } from "../src/twiml/xml.ts";
 import { SECTION } from "./house.ts";
 
 const CODE = "Code is left out.";
+
+const speakableOf = (markdown: string, codeNotice: string): string =>
+  speakable(markdown, { codeNotice, clean: sayable });
 
 describe("an answer in Markdown", () => {
   test.each([

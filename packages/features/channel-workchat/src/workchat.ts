@@ -42,7 +42,12 @@ export const create =
       send,
       ...(readMarks && { readMarks }),
       ...(drafts && { drafts }),
-      media: { maxBytes: MAX_MEDIA_BYTES, sends: MEDIA_KINDS, fetch: mediaFetcher(api, config, context) },
+      media: {
+        maxBytes: MAX_MEDIA_BYTES,
+        sends: MEDIA_KINDS,
+        voiceNotes: true,
+        fetch: mediaFetcher(api, config, context),
+      },
       prompts,
       check: account.check,
       setup: setupOf(config, account),

@@ -114,8 +114,7 @@ const DATA: readonly BoardData[] = [
     pins: "0 to 39, with gaps; 6 to 11 belong to the flash, 34 to 39 are inputs only",
     ledPin: undefined,
     buses: ["I2C", "SPI", "UART", "ADC"],
-    source:
-      "Espressif, ESP32 Series Datasheet, 1.2 and 3.1. RAM is in several banks, of which this is the first address",
+    source: "Espressif, ESP32 Series Datasheet. RAM is in several banks, of which this is the first address",
   },
   {
     board: "microbit",
@@ -131,7 +130,7 @@ const DATA: readonly BoardData[] = [
     ledPin: undefined,
     buses: ["I2C on 19 and 20", "SPI on 13 to 15", "ADC on 0 to 4 and 10"],
     source:
-      "Nordic, nRF51822 Product Specification 3.x. A micro:bit V2 has an nRF52833 with 512 kB of flash and 128 kB of RAM",
+      "Nordic, nRF51822 Product Specification. A micro:bit V2 has an nRF52833 with 512 kB of flash and 128 kB of RAM",
   },
 ];
 

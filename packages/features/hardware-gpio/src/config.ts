@@ -38,7 +38,19 @@ export const hardwareConfig = v.strictObject({
     v.pipe(
       v.string(),
       v.regex(/^(?:[\w.-]+|\[[0-9a-f:]+\]):\d{1,5}$/i, "a host and a port, such as 127.0.0.1:3333"),
-      v.description("GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs."),
+      v.description(
+        "GDB server of a debug probe, for the feature probe: OpenOCD, st-util or probe-rs. Default: svc starts OpenOCD, if it is " +
+          "installed, for each reading.",
+      ),
+    ),
+  ),
+  openocd_script: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,200}$/u, "a path without blanks, such as board/st_nucleo_f4.cfg"),
+      v.description(
+        "Script of OpenOCD for the adapter and the board, where no gdb_server is set. Default: board/st_nucleo_f4.cfg.",
+      ),
     ),
   ),
 });
@@ -59,6 +71,18 @@ const watch = v.pipe(
         50,
       ),
       pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Resistor of the input."))),
+      above: v.optional(
+        v.pipe(
+          integer(0, 65_535),
+          v.description(
+            "Makes it an analog pin, which counts as HIGH from this reading on, as the board's converter counts.",
+          ),
+        ),
+      ),
+      hysteresis: v.optional(
+        v.pipe(integer(0, 65_535), v.description("How far below `above` the reading has to fall to count as LOW.")),
+        0,
+      ),
       name: v.optional(
         v.pipe(
           v.string(),
@@ -69,6 +93,11 @@ const watch = v.pipe(
     }),
   ),
   v.maxLength(64),
+  v.check(
+    (list) => list.every(({ above, pull }) => above === undefined || pull === undefined),
+    "pull or above, not both",
+  ),
+  v.check((list) => list.every(({ above = 0, hysteresis }) => hysteresis <= above), "hysteresis of at most above"),
   v.check((list) => new Set(list.map(({ pin }) => pin)).size === list.length, "each pin once"),
   v.check(
     (list) => new Set(list.map(({ pin, name }) => name ?? `gpio${pin}`)).size === list.length,
@@ -76,6 +105,15 @@ const watch = v.pipe(
   ),
   v.description("Pins whose changes start procedures."),
 );
+
+/** A computer's own pins are digital. */
+const isDigital = ({
+  transport,
+  watch: list,
+}: {
+  readonly transport: string;
+  readonly watch: readonly { readonly above?: number | undefined }[];
+}) => transport !== "native" || list.every(({ above }) => above === undefined);
 
 const board = v.pipe(
   v.strictObject({
@@ -130,6 +168,10 @@ const board = v.pipe(
       "no path; native means the pins of this computer",
     ),
     ["path"],
+  ),
+  v.forward(
+    v.partialCheck([["transport"], ["watch"]], isDigital, "no `above`: the pins of this computer are digital"),
+    ["watch"],
   ),
 );
 

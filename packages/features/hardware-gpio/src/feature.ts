@@ -2,6 +2,7 @@
 import { type Contributions, type FeatureContext, provide } from "@svc/contract";
 import { BOARDS, type BoardEntry, scanUsb, type UsbDevice } from "@svc/kit/hardware";
 import type { BoardConfig, HardwareConfig } from "./config.ts";
+import { CallLog } from "./call-log.ts";
 import { BoardRegistry } from "./registry.ts";
 import { routesOf } from "./routes.ts";
 import { toolsOf } from "./tools.ts";
@@ -22,10 +23,11 @@ export function boardsFeature(
 ): Contributions {
   const scan = hardware ? () => connectedDevices(root) : undefined;
   const registry = new BoardRegistry({ boards, scan, clock, state, capabilities, resolve });
+  const calls = new CallLog(clock);
   const flash = { registry, clock, homeFolder, firmwareDir: hardware?.firmware_dir ?? "hardware/firmware", root };
   return {
-    tools: toolsOf(registry, flash),
-    routes: routesOf(registry, flash),
+    tools: toolsOf(registry, flash, calls),
+    routes: routesOf({ registry, flash, calls }),
     provides: [provide(BOARDS, registry)],
     promptContext: () => promptOf(registry.list()),
     async register(signal) {
@@ -34,20 +36,23 @@ export function boardsFeature(
       if (added.length > 0) log.info("boards connected", { boards: added.join(" ") });
     },
     async run(signal) {
+      // Commands and tools scan as well, between two scans of this loop.
+      const end = registry.onChange(({ added, removed }) => {
+        log.info("boards changed", { added: added.join(" "), removed: removed.join(" ") });
+        const connected = registry.list().filter(({ isConnected }) => isConnected).length;
+        publish({ type: "hardware-changed", added, removed, connected });
+        // Features whose tools go by what is plugged in are made anew.
+        refresh();
+      });
       try {
         for (;;) {
           await clock.sleep(SCAN_MS, signal);
-          const { added, removed } = await registry.scan();
-          if (added.length === 0 && removed.length === 0) continue;
-          log.info("boards changed", { added: added.join(" "), removed: removed.join(" ") });
-          const connected = registry.list().filter(({ isConnected }) => isConnected).length;
-          publish({ type: "hardware-changed", added, removed, connected });
-          // Features whose tools go by what is plugged in are made anew.
-          refresh();
+          await registry.scan();
         }
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
+        end();
         // The next generation opens the same ports.
         if (signal.aborted) await registry.close();
       }

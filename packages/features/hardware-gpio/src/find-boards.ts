@@ -80,10 +80,19 @@ const usbOf = ({ vendorId, productId, serial }: UsbDevice): NonNullable<BoardEnt
   serial,
 });
 
-const watchOf = ({ pin, edge, debounce_ms, name, pull }: BoardConfig["watch"][number]): PinWatch => ({
+const watchOf = ({
+  pin,
+  edge,
+  debounce_ms,
+  name,
+  pull,
+  above,
+  hysteresis,
+}: BoardConfig["watch"][number]): PinWatch => ({
   name: name ?? `gpio${pin}`,
   pin,
   edge,
   debounceMs: debounce_ms,
   pull,
+  analog: above === undefined ? undefined : { above, hysteresis },
 });

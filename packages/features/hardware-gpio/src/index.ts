@@ -8,7 +8,10 @@ export default [
     section: "hardware",
     config: hardwareConfig,
     load: () => import("./hardware.ts"),
-    needs: ({ gdb_server: server }) => (server === undefined ? [] : [{ key: "gdb_server", feature: "probe" }]),
+    needs: (config) =>
+      (["gdb_server", "openocd_script"] as const).flatMap((key) =>
+        config[key] === undefined ? [] : [{ key, feature: "probe" }],
+      ),
     commands: {
       "hardware discover": () => import("./command/hardware.ts"),
       "hardware introspect": () => import("./command/hardware.ts"),

@@ -38,7 +38,12 @@ export interface Flashed {
 
 /** Rejects with FIRMWARE_INVALID before anything is written, with BOARD_*. */
 export async function flashPico(deps: FlashDeps, { device, firmware, signal }: FlashRequest): Promise<Flashed> {
-  const { name, image, takers } = await readImage(deps, firmware, signal);
+  const { name, image, takers } = await readImage(deps, firmware, signal).catch(async (error: unknown) => {
+    const isAnyThere = deps.registry.list().some(({ isConnected }) => isConnected) || (await drives(deps)).length > 0;
+    if (isAnyThere || !(error instanceof SvcError) || error.code !== "FIRMWARE_INVALID") throw error;
+    const { message, hint = "" } = error;
+    throw new SvcError("FIRMWARE_INVALID", `No device found: no board is connected. ${message}`, { hint });
+  });
   await enterBootLoader(deps, device, signal);
   const drive = await driveOf(deps, signal);
   if (!takers.includes(drive.bootLoader)) {

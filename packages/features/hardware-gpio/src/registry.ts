@@ -29,7 +29,9 @@ export interface RegistryDeps {
 
 export interface Reading {
   readonly pin: number;
-  readonly value: Level;
+  /** Of an analog pin in the scale of its converter. */
+  readonly value: number;
+  readonly isAnalog: boolean;
   /** `written`: as a command set it. */
   readonly by: "read" | "written";
   /** Milliseconds since the epoch. */
@@ -61,7 +63,7 @@ const MOST_READINGS = 32;
 export class BoardRegistry implements Boards {
   readonly #deps: RegistryDeps;
   readonly #aliases: Aliases;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(change: Change) => void>();
   #boards: ReadonlyMap<string, Board> = new Map();
   #isClosed = false;
   #scanning: Promise<Change> | undefined;
@@ -100,7 +102,7 @@ export class BoardRegistry implements Boards {
       entry.transport === "native"
         ? await this.#native().readPin(pin, { pull, signal })
         : await this.command(alias, signal, (dialect, limited) => dialect.readPin(pin, pull, limited));
-    this.#keep(readings, { pin, value, by: "read", at: this.#deps.clock.now() });
+    this.#keep(readings, { pin, value, isAnalog: false, by: "read", at: this.#deps.clock.now() });
     return value;
   }
 
@@ -108,10 +110,20 @@ export class BoardRegistry implements Boards {
     const { entry, readings } = this.#find(alias);
     if (entry.transport === "native") await this.#native().writePin(pin, value, signal);
     else await this.command(alias, signal, (dialect, limited) => dialect.writePin(pin, value, limited));
-    this.#keep(readings, { pin, value, by: "written", at: this.#deps.clock.now() });
+    this.#keep(readings, { pin, value, isAnalog: false, by: "written", at: this.#deps.clock.now() });
   }
 
-  onChange(listener: () => void): () => void {
+  async readAnalog(alias: string, pin: number, signal: AbortSignal): Promise<number> {
+    const { entry, readings } = this.#find(alias);
+    if (entry.transport === "native") {
+      throw new SvcError("TOOL_BAD_INPUT", `${alias} has no analog inputs; its pins are HIGH or LOW.`);
+    }
+    const value = await this.command(alias, signal, (dialect, limited) => dialect.readAnalog(pin, limited));
+    this.#keep(readings, { pin, value, isAnalog: true, by: "read", at: this.#deps.clock.now() });
+    return value;
+  }
+
+  onChange(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -192,7 +204,7 @@ export class BoardRegistry implements Boards {
     const kept = new Set([...boards.values()].map(({ connection }) => connection));
     for (const { connection } of before.values()) if (!kept.has(connection)) void connection?.close();
     if (this.#isClosed) await this.close();
-    if (added.length > 0 || removed.length > 0) for (const listener of this.#listeners) listener();
+    if (added.length > 0 || removed.length > 0) for (const listener of this.#listeners) listener({ added, removed });
     return { added, removed };
   }
 

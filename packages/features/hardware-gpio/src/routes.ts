@@ -1,6 +1,7 @@
 /** Routes for the page and the command line. */
 import { type Json, type Route, SvcError } from "@svc/contract";
 import * as v from "valibot";
+import type { CallLog } from "./call-log.ts";
 import { introspectPath } from "./introspect.ts";
 import { type FlashDeps, flashPico } from "./pico-flash.ts";
 import type { BoardRegistry, ShownBoard } from "./registry.ts";
@@ -23,7 +24,8 @@ const BOARD = v.object({
   readings: v.array(
     v.object({
       pin: v.number(),
-      value: v.picklist([0, 1]),
+      value: v.pipe(v.number(), v.description("0 or 1; of an analog pin in the scale of its converter.")),
+      analog: v.boolean(),
       by: v.picklist(["read", "written"]),
       at: v.pipe(v.string(), v.description("ISO 8601.")),
     }),
@@ -61,15 +63,43 @@ const BOARD_ERRORS = Object.freeze([
   "BOARD_FAILED",
 ] as const);
 
-export const routesOf = (registry: BoardRegistry, flash: FlashDeps): Route[] => [
+const CALL = v.object({
+  n: v.number(),
+  device: v.string(),
+  tool: v.string(),
+  call: v.string(),
+  at: v.pipe(v.string(), v.description("ISO 8601.")),
+  state: v.picklist(["running", "done", "failed"]),
+  code: v.pipe(v.nullable(v.string()), v.description("Why it failed.")),
+});
+
+interface RouteDeps {
+  readonly registry: BoardRegistry;
+  readonly flash: FlashDeps;
+  readonly calls: CallLog;
+}
+
+export const routesOf = ({ registry, flash, calls }: RouteDeps): Route[] => [
   {
     method: "GET",
     path: BOARDS_PATH,
     doc: {
-      summary: "Lists boards that are connected or configured, with what was last read from their pins.",
-      answers: { 200: { description: "By alias.", body: v.object({ boards: v.array(BOARD) }) } },
+      summary:
+        "Lists boards that are connected or configured, with what was last read from their pins, and the last calls.",
+      answers: {
+        200: {
+          description: "Boards by alias; calls of tools since the start, the newest first.",
+          body: v.object({ boards: v.array(BOARD), calls: v.array(CALL) }),
+        },
+      },
     },
-    handle: async () => ({ status: 200, body: { boards: registry.show().map(boardJson) } }),
+    handle: async () => ({
+      status: 200,
+      body: {
+        boards: registry.show().map(boardJson),
+        calls: calls.list().map(({ at, code = null, ...call }) => ({ ...call, at: new Date(at).toISOString(), code })),
+      },
+    }),
   },
   {
     method: "POST",
@@ -144,5 +174,11 @@ const boardJson = ({ usb, readings, isConnected, isConfigured, isBusy, ...board 
   configured: isConfigured,
   busy: isBusy,
   protocol: board.protocol ?? null,
-  readings: readings.map(({ pin, value, by, at }) => ({ pin, value, by, at: new Date(at).toISOString() })),
+  readings: readings.map(({ pin, value, isAnalog, by, at }) => ({
+    pin,
+    value,
+    analog: isAnalog,
+    by,
+    at: new Date(at).toISOString(),
+  })),
 });

@@ -2,8 +2,10 @@
 import { defineTool, integer, SvcError, type Tool } from "@svc/contract";
 import type { Level } from "@svc/kit/hardware";
 import * as v from "valibot";
+import type { BoardCall, CallLog } from "./call-log.ts";
 import { readFileFrom, writeFileTo } from "./board-files.ts";
 import type { CodeRunner, Dialect } from "./dialect/dialect.ts";
+import { printable } from "./dialect/json-lines.ts";
 import { type FlashDeps, flashPico } from "./pico-flash.ts";
 import type { BoardRegistry } from "./registry.ts";
 
@@ -28,7 +30,7 @@ const file = v.optional(
   "main.py",
 );
 
-export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
+export const toolsOf = (registry: BoardRegistry, flash: FlashDeps, calls: CallLog): Tool[] => [
   defineTool({
     name: "gpio_write",
     description: "Sets a GPIO pin of a connected board HIGH (1) or LOW (0). The pin becomes an output.",
@@ -41,24 +43,32 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
     lasting: Object.freeze({}),
     async run({ device, pin, value }, { signal }) {
       const alias = await locate(registry, device);
-      await registry.writePin(alias, pin, value, signal);
+      const call = { device: alias, tool: "gpio_write", call: `GPIO ${pin} ${levelOf(value)}` };
+      await calls.run(call, () => registry.writePin(alias, pin, value, signal));
       return `GPIO ${pin} set ${levelOf(value)} on ${alias}`;
     },
   }),
   defineTool({
     name: "gpio_read",
     description:
-      "Reads the level of a GPIO pin of a connected board. With pull the pin becomes an input with that resistor; without it an output " +
+      "Reads the level of a GPIO pin of a connected board, or the number of an analog input. With pull the pin becomes an input with that resistor; without it an output " +
       "stays one. A board with MicroPython stops the program that it runs.",
     input: v.strictObject({
       device,
       pin,
       pull: v.optional(v.pipe(v.picklist(["up", "down", "none"]), v.description("Resistor of the input."))),
+      analog: v.optional(v.pipe(v.boolean(), v.description("true: read the number of an analog input.")), false),
     }),
     approval: "auto",
-    async run({ device, pin, pull }, { signal }) {
+    async run({ device, pin, pull, analog }, { signal }) {
+      if (analog && pull) throw new SvcError("TOOL_BAD_INPUT", "An analog input has no resistor; leave pull out.");
       const alias = await locate(registry, device);
-      const value = await registry.readPin(alias, pin, { pull, signal });
+      if (analog) {
+        const call = { device: alias, tool: "gpio_read", call: `analog GPIO ${pin}` };
+        return `GPIO ${pin} reads ${await calls.run(call, () => registry.readAnalog(alias, pin, signal))} on ${alias}`;
+      }
+      const call = { device: alias, tool: "gpio_read", call: `GPIO ${pin}` };
+      const value = await calls.run(call, () => registry.readPin(alias, pin, { pull, signal }));
       return `GPIO ${pin} is ${levelOf(value)} (${value}) on ${alias}`;
     },
   }),
@@ -77,7 +87,8 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
     }),
     approval: "ask",
     async run({ device, code, timeout_secs: seconds }, { signal }) {
-      return await withCode(registry, device, signal, async (runner, alias, limited) => {
+      const called = { registry, calls, tool: "device_exec", call: firstLineOf(code) };
+      return await withCode(called, device, signal, async (runner, alias, limited) => {
         const options = { timeoutMs: seconds * 1000, maxBytes: MOST_OUTPUT_BYTES, signal: limited };
         const { output, isCut, error } = await runner.run(code, options);
         return {
@@ -96,7 +107,8 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
     input: v.strictObject({ device, file }),
     approval: "auto",
     async run({ device, file }, { signal }) {
-      return await withCode(registry, device, signal, async (runner, alias, limited) => {
+      const called = { registry, calls, tool: "device_read_code", call: file };
+      return await withCode(called, device, signal, async (runner, alias, limited) => {
         const { content, isCut } = await readFileFrom(runner, { file, what: alias, signal: limited });
         return {
           device: alias,
@@ -119,7 +131,8 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
     }),
     approval: "ask",
     async run({ device, file, code }, { signal }) {
-      return await withCode(registry, device, signal, async (runner, alias, limited) => {
+      const called = { registry, calls, tool: "device_write_code", call: file };
+      return await withCode(called, device, signal, async (runner, alias, limited) => {
         const { bytes, isReplaced } = await writeFileTo(runner, {
           file,
           what: alias,
@@ -149,7 +162,12 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
     }),
     approval: "ask",
     async run({ device, firmware }, { signal }) {
-      const { firmware: name, bootLoader, device: alias } = await flashPico(flash, { device, firmware, signal });
+      const call = { device: device ?? "", tool: "pico_flash", call: firmware ?? "firmware.uf2" };
+      const {
+        firmware: name,
+        bootLoader,
+        device: alias,
+      } = await calls.run(call, () => flashPico(flash, { device, firmware, signal }));
       const end =
         alias === undefined
           ? "The board has not come back yet; unplug it and plug it in again."
@@ -169,20 +187,29 @@ async function locate(registry: BoardRegistry, device: string | undefined): Prom
   }
 }
 
+interface CodeCall extends Pick<BoardCall, "tool" | "call"> {
+  readonly registry: BoardRegistry;
+  readonly calls: CallLog;
+}
+
 async function withCode<T>(
-  registry: BoardRegistry,
+  { registry, calls, tool, call }: CodeCall,
   device: string | undefined,
   signal: AbortSignal,
   work: (runner: CodeRunner, alias: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const alias = await locate(registry, device);
-  return await registry.command(alias, signal, async (dialect: Dialect, limited) => {
+  const run = async (dialect: Dialect, limited: AbortSignal): Promise<T> => {
     if (dialect.code) return await work(dialect.code, alias, limited);
     throw new SvcError("BOARD_FAILED", `${alias} runs no source code; it needs MicroPython or CircuitPython.`, {
       hint: "Put MicroPython on the board, for a Pico with pico_flash.",
     });
-  });
+  };
+  return await calls.run({ device: alias, tool, call }, () => registry.command(alias, signal, run));
 }
+
+/** For people who watch. */
+const firstLineOf = (code: string): string => printable(code.trimStart().split("\n", 1)[0]!).slice(0, 80);
 
 const levelOf = (value: Level): string => (value === 1 ? "HIGH" : "LOW");
 

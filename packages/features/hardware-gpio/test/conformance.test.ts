@@ -33,6 +33,7 @@ describe("[hardware]", () => {
     [{ firmware_dir: "/srv/firmware", aardvark_library: "/opt/aardvark.so", i2c_buses: ["/dev/i2c-1"] }],
     [{ gdb_server: "127.0.0.1:3333" }],
     [{ gdb_server: "[::1]:3333" }],
+    [{ openocd_script: "board/st_nucleo_f4.cfg" }],
   ])("takes %j", (section) => {
     expect(v.is(hardwareConfig, section)).toBe(true);
   });
@@ -42,6 +43,8 @@ describe("[hardware]", () => {
     [{ aardvark_library: "aardvark.so" }],
     [{ i2c_buses: ["/dev/sda"] }],
     [{ gdb_server: "127.0.0.1" }],
+    [{ openocd_script: "-c" }],
+    [{ openocd_script: "a b" }],
     [{ boards: [] }],
   ])("refuses %j", (section) => {
     expect(v.is(hardwareConfig, section)).toBe(false);
@@ -53,6 +56,7 @@ describe("[[peripherals.boards]]", () => {
   test.each([
     [PICO],
     [{ ...PICO, baud: 9600, watch: [{ pin: 5, edge: "falling", pull: "up", debounce_ms: 0, name: "button" }] }],
+    [{ ...PICO, watch: [{ pin: 26, above: 600, hysteresis: 50 }] }],
     [{ board: "raspberry-pi", transport: "native" }],
     [{ board: "bridge", transport: "bridge", path: "tcp://[::1]:9999" }],
     [{ board: "esp32", path: "COM3" }],
@@ -82,6 +86,10 @@ describe("[[peripherals.boards]]", () => {
       },
     ],
     [{ ...PICO, watch: [{ pin: 256 }] }],
+    [{ ...PICO, watch: [{ pin: 26, above: 600, pull: "up" }] }],
+    [{ ...PICO, watch: [{ pin: 26, above: 600, hysteresis: 601 }] }],
+    [{ ...PICO, watch: [{ pin: 26, hysteresis: 1 }] }],
+    [{ board: "raspberry-pi", transport: "native", watch: [{ pin: 17, above: 1 }] }],
   ])("refuses %j", (board) => {
     expect(v.is(peripheralsConfig, { boards: [board] })).toBe(false);
   });

@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeClock } from "@svc/testkit/fake-clock";
 import { fakeFeatureContext } from "@svc/testkit/feature-context";
+import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { memorySecrets } from "@svc/testkit/memory-secrets";
 import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -102,7 +103,11 @@ test("a change is an event, new tools for others, and a line for the model; no c
   let refreshed = 0;
   const context = fakeFeatureContext({} as unknown, { clock, refresh: () => void (refreshed += 1) });
   const hardware = { enabled: true, firmware_dir: "hardware/firmware" };
-  const { promptContext, register, run, shutdown } = boardsFeature(context, { hardware, boards: [], root: root.path });
+  const { promptContext, register, run, shutdown, tools } = boardsFeature(context, {
+    hardware,
+    boards: [],
+    root: root.path,
+  });
   const stop = new AbortController();
   await register!(stop.signal);
   expect(promptContext!()).toBe("");
@@ -117,6 +122,16 @@ test("a change is an event, new tools for others, and a line for the model; no c
   expect(context.published).toEqual([{ type: "hardware-changed", added: ["pico0"], removed: [], connected: 1 }]);
   expect(refreshed).toBe(1);
   expect(promptContext!()).toBe("Connected devices:\npico0: raspberry-pi-pico (RP2040 or RP2350), connected");
+  // A tool that is asked for a board looks for it, before the next scan is due.
+  unplug("1-1", "ttyACM0");
+  const read = tools!.find(({ name }) => name === "gpio_read")!;
+  await expect(read.run({ device: "pico9", pin: 1 }, fakeToolContext())).rejects.toMatchObject({
+    code: "BOARD_UNKNOWN",
+  });
+  expect(context.published.slice(1)).toEqual([
+    { type: "hardware-changed", added: [], removed: ["pico0"], connected: 0 },
+  ]);
+  expect(refreshed).toBe(2);
   stop.abort(new Error("the test ends it"));
   await running;
   await shutdown!();

@@ -29,6 +29,15 @@ describe.each(["with ids", "without ids"] as const)("the form %s", (form) => {
     ]);
   });
 
+  test("reads the number of an analog input", async () => {
+    await using board = await startJsonBoard({ form });
+    await using registry = await registryOf(robot(board));
+    board.analog.set(14, 523);
+    expect(await registry.readAnalog("device0", 14, signal)).toBe(523);
+    expect(registry.show()[0]!.readings).toMatchObject([{ pin: 14, value: 523, isAnalog: true, by: "read" }]);
+    await expect(registry.readAnalog("device0", 99, signal)).rejects.toThrow("pin not available");
+  });
+
   test.each<JsonBoardMood>(["noisy", "slow"])("a board that is %s is understood", async (mood) => {
     await using board = await startJsonBoard({ form });
     await using registry = await registryOf(robot(board));

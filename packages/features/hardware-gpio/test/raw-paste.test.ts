@@ -14,6 +14,8 @@ interface PasteBoard extends Link {
   mostAtOnce: number;
   /** Ends the next code after so many bytes, as a syntax error does. */
   refuseAfter: number;
+  /** Module that its firmware does not have. */
+  lacks: string | undefined;
 }
 
 /** A raw REPL with a window of 16 bytes; each piece of room is offered only after all of the last one came. */
@@ -25,6 +27,8 @@ function pasteBoard(): PasteBoard {
   const say = (text: string): void => incoming.push(Buffer.from(text, "latin1"));
   const run = (code: string): void => {
     board.ran.push(code);
+    if (board.lacks !== undefined && code.includes(`import ${board.lacks}`))
+      return say(`\x04Traceback (most recent call last):\r\nImportError: no module named '${board.lacks}'\r\n\x04>`);
     say(`${/^print\('(.*)'\)$/.exec(code)?.[1] ?? "done"}\r\n\x04\x04>`);
   };
   const board: PasteBoard = {
@@ -32,6 +36,7 @@ function pasteBoard(): PasteBoard {
     ran: [],
     mostAtOnce: 0,
     refuseAfter: Number.POSITIVE_INFINITY,
+    lacks: undefined,
     async write(bytes) {
       const text = Buffer.from(bytes as Uint8Array).toString("latin1");
       if (mode === "paste" && text !== "\x04") board.mostAtOnce = Math.max(board.mostAtOnce, text.length);
@@ -119,4 +124,16 @@ test("a board that takes no more is told the end at once, and says why", async (
   expect(dialect.isSettled).toBe(true);
   board.refuseAfter = Number.POSITIVE_INFINITY;
   expect((await dialect.code!.run("print('on')", options)).output.toString()).toBe("on\r\n");
+});
+
+test("CircuitPython is known by the module that it lacks, once, and its pins are used by its own modules", async () => {
+  const board = pasteBoard();
+  const dialect = await dialectOn(board);
+  board.lacks = "microbit";
+  await dialect.writePin(25, 1, signal);
+  await dialect.writePin(25, 0, signal);
+  const kinds = board.ran.map((code) => (code.includes("digitalio") ? "digitalio" : "machine"));
+  expect(kinds).toEqual(["machine", "digitalio", "digitalio"]);
+  board.lacks = "digitalio";
+  await expect(dialect.writePin(25, 0, signal)).rejects.toThrow("could not do this: ImportError: no module named");
 });

@@ -6,6 +6,7 @@ import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import { startJsonBoard } from "@svc/testkit/platforms/json-board";
 import { temporaryHome } from "@svc/testkit/temporary-home";
 import { afterAll, expect, test } from "vitest";
+import { CallLog } from "../src/call-log.ts";
 import type { CodeOutput, Dialect } from "../src/dialect/dialect.ts";
 import type { BoardRegistry } from "../src/registry.ts";
 import { toolsOf } from "../src/tools.ts";
@@ -19,6 +20,7 @@ const interpreter: Dialect = {
   isSettled: true,
   describe: async () => null,
   readPin: async () => 1,
+  readAnalog: async () => 7,
   writePin: async () => {},
   code: {
     async run(code, { signal }) {
@@ -56,7 +58,7 @@ const withCode = Object.assign(await registryOf({ boards: [{ board: "esp32", pat
 } as Pick<BoardRegistry, "command">);
 
 const tool = (name: string, boards: BoardRegistry) =>
-  toolsOf(boards, flashWith(boards)).find((one) => one.name === name)!;
+  toolsOf(boards, flashWith(boards), new CallLog(fakeClock())).find((one) => one.name === name)!;
 const badDevices = [{ device: "../x" }, { device: "" }];
 const badFiles = [{ file: "../boot.py" }, { file: "/a" }, { file: "a'b" }, { file: "a\nb" }, { file: "" }];
 
@@ -65,7 +67,11 @@ toolConformance(tool("gpio_write", registry), {
   badInputs: [{ pin: 2 }, { pin: 256, value: 1 }, { pin: -1, value: 1 }, { pin: 1.5, value: 1 }, { pin: 2, value: 2 }],
   refused: [{ input: { pin: 99, value: 1 }, code: "BOARD_FAILED" }],
 });
-toolConformance(tool("gpio_read", registry), { input: { pin: 2 }, badInputs: [{ pin: 2, pull: "sideways" }] });
+toolConformance(tool("gpio_read", registry), {
+  input: { pin: 2 },
+  badInputs: [{ pin: 2, pull: "sideways" }],
+  refused: [{ input: { pin: 2, pull: "up", analog: true }, code: "TOOL_BAD_INPUT" }],
+});
 toolConformance(tool("device_exec", withCode), {
   input: { code: "print(42)" },
   badInputs: [{ code: "" }, { code: "x", timeout_secs: 61 }, ...badDevices.map((bad) => ({ ...bad, code: "x" }))],

@@ -1,5 +1,8 @@
 /** `svc hardware info --chip <chip>`: what the chip says of itself. */
 import { type FeatureCommandContext, SvcError } from "@svc/contract";
+import { findProgram } from "@svc/kit/process";
+
+type Context = FeatureCommandContext<{ readonly gdb_server?: string }>;
 
 interface ChipInfo {
   readonly chip: string;
@@ -16,11 +19,15 @@ interface ChipInfo {
 }
 
 /** Throws NOT_CONFIGURED without `hardware.gdb_server`, and what the chip's server or the daemon says. */
-export async function run({ options, isEnabled, ask, print, printJson }: FeatureCommandContext): Promise<number> {
-  if (!isEnabled) {
-    throw new SvcError("NOT_CONFIGURED", "No GDB server is configured.", {
-      hint: 'Set gdb_server = "127.0.0.1:3333" in [hardware], and start one: openocd -f board/st_nucleo_f4.cfg',
-    });
+export async function run({ options, config, isEnabled, ask, print, printJson }: Context): Promise<number> {
+  if (!isEnabled || (config?.gdb_server === undefined && (await findProgram("openocd")) === undefined)) {
+    throw new SvcError(
+      "NOT_CONFIGURED",
+      "No debug probe is configured: hardware.gdb_server is not set, and openocd is not installed.",
+      {
+        hint: 'Set gdb_server = "127.0.0.1:3333" in [hardware] to the address of OpenOCD, st-util or probe-rs, or install openocd.',
+      },
+    );
   }
   const chip = options.text("chip");
   const info = (await ask({

@@ -1,6 +1,7 @@
 /** The TCP connection to the GDB server: to this machine, or to an address that the guard lets through. */
 import { type FeatureContext, SvcError } from "@svc/contract";
-import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 const CONNECT_MS = 5000;
 
@@ -54,3 +55,13 @@ const unreachable = (code = "connection failed"): SvcError =>
   new SvcError("REMOTE_UNREACHABLE", `The GDB server of hardware.gdb_server can't be reached (${code}).`, {
     hint: "Start it and connect the board, for example: openocd -f board/st_nucleo_f4.cfg",
   });
+
+/** Of loopback, for a server that is told its port. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

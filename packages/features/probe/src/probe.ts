@@ -1,14 +1,37 @@
 /** The feature: `hardware_memory_read`, the live chip for other features, and for `svc hardware info`. */
-import { type Contributions, defineTool, type FeatureContext, integer, type Json, provide } from "@svc/contract";
+import {
+  type Contributions,
+  defineTool,
+  type FeatureContext,
+  type FeatureModule,
+  integer,
+  type Json,
+  provide,
+} from "@svc/contract";
+import { findProgram } from "@svc/kit/process";
 import { CHIP_PROBE, type LiveChip } from "@svc/kit/hardware";
 import * as v from "valibot";
 import { hex, liveBoards } from "./chips.ts";
 import { Target } from "./target.ts";
 
 const MAX_BYTES = 4096;
+/** Of OpenOCD, for both boards. */
+const DEFAULT_SCRIPT = "board/st_nucleo_f4.cfg";
 
-export function create({ config, clock, resolve }: FeatureContext): Contributions {
-  const { gdb_server: server } = config as { readonly gdb_server: string };
+/** The keys of `[hardware]` that it reads. */
+interface Config {
+  readonly gdb_server?: string;
+  readonly openocd_script?: string;
+}
+
+/** Where OpenOCD is, unless a server is configured. */
+export const survey: Required<FeatureModule>["survey"] = async ({ config }) =>
+  (config as Config).gdb_server === undefined ? ((await findProgram("openocd")) ?? null) : null;
+
+export function create({ config, clock, resolve, survey: program }: FeatureContext): Contributions {
+  const { gdb_server: configured, openocd_script: script = DEFAULT_SCRIPT } = config as Config;
+  const server = configured ?? (typeof program === "string" ? { program, script } : undefined);
+  if (server === undefined) return {};
   const target = new Target({ server, clock, resolve });
   return {
     provides: [provide(CHIP_PROBE, { boards: liveBoards(), read: (chip, signal) => target.describe(chip, signal) })],

@@ -4,6 +4,7 @@ import type { LiveChip, LiveRegion } from "@svc/kit/hardware";
 import { type Chip, chipById, chipByName, FLASH_SIZE, hex, IDCODE, type Region, regionOf } from "./chips.ts";
 import { GdbRemote } from "./gdb-remote.ts";
 import { openLine } from "./line.ts";
+import { type OpenOcdOptions, startOpenOcd } from "./openocd.ts";
 
 export interface MemoryRead {
   readonly chip: Chip;
@@ -11,7 +12,10 @@ export interface MemoryRead {
   readonly bytes: Buffer;
 }
 
-type TargetDeps = Pick<FeatureContext, "clock" | "resolve"> & { readonly server: string };
+type TargetDeps = Pick<FeatureContext, "clock" | "resolve"> & { readonly server: GdbServer };
+
+/** Address of a server that runs, or OpenOCD, which is started for each session. */
+export type GdbServer = string | Pick<OpenOcdOptions, "program" | "script">;
 
 export class Target {
   readonly #deps: TargetDeps;
@@ -59,7 +63,9 @@ export class Target {
     const run = async (): Promise<T> => {
       signal.throwIfAborted();
       const { server, clock } = this.#deps;
-      const gdb = new GdbRemote(await openLine(server, this.#deps, signal), { clock, signal });
+      await using child = typeof server === "string" ? undefined : await startOpenOcd({ ...server, clock, signal });
+      const address = typeof server === "string" ? server : child!.address;
+      const gdb = new GdbRemote(await openLine(address, this.#deps, signal), { clock, signal });
       try {
         await gdb.begin();
         return await work(gdb);

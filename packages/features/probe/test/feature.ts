@@ -6,11 +6,13 @@ import { fakeToolContext } from "@svc/testkit/fake-tool-context";
 import * as v from "valibot";
 import { create } from "../src/probe.ts";
 
-export function probeFor(server: string) {
-  const context = fakeFeatureContext(
-    { gdb_server: server },
-    { resolve: async () => Promise.reject(new SvcError("ADDRESS_REFUSED")) },
-  );
+/** `program`: of OpenOCD, where no server is configured. */
+export function probeFor(server: string | { readonly program: string; readonly script: string }) {
+  const isAddress = typeof server === "string";
+  const context = fakeFeatureContext(isAddress ? { gdb_server: server } : { openocd_script: server.script }, {
+    resolve: async () => Promise.reject(new SvcError("ADDRESS_REFUSED")),
+    ...(!isAddress && { survey: server.program }),
+  });
   const made = create(context);
   const [tool] = made.tools as [Tool];
   return {

@@ -11,6 +11,8 @@ export interface GdbServer extends AsyncDisposable {
 }
 
 export interface ServerOptions {
+  /** Default: a free one. */
+  readonly port?: number;
   /** Bytes by address. Other addresses answer E14. */
   readonly memory?: ReadonlyMap<number, Uint8Array>;
   readonly packetSize?: number;
@@ -24,6 +26,7 @@ export const packet = (text: string): string => {
 };
 
 export async function startGdbServer({
+  port = 0,
   memory = new Map(),
   packetSize = 0x1000,
   answer,
@@ -59,7 +62,7 @@ export async function startGdbServer({
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     commands,

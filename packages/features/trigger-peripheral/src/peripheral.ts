@@ -38,6 +38,8 @@ export function create(context: FeatureContext): Contributions {
   };
 }
 
+const keyOf = (topic: string): string => `level/${topic}`;
+
 const topicOf = ({ alias, watch }: Watched): string => `${alias}/${watch.name}`;
 
 const watchedPins = ({ capabilities }: FeatureContext): Watched[] =>
@@ -84,13 +86,18 @@ function levelsOf(
   signal: AbortSignal,
 ): AsyncIterable<Level> {
   const native = isNative ? context.capabilities(NATIVE_PINS).find((pins) => pins.alias === alias) : undefined;
-  return native ? native.watchPin(watch, signal) : polledLevels(context, alias, watch, signal);
+  if (native) return native.watchPin(watch, signal);
+  const before = async (): Promise<Level | undefined> => {
+    const kept = await context.state.get(keyOf(`${alias}/${watch.name}`));
+    return kept === undefined ? undefined : kept === "1" ? 1 : 0;
+  };
+  return polledLevels(context, alias, watch, { before, signal });
 }
 
 /** Rejects with STORE_*: then the change is dealt with again. */
 async function take({ state, trigger, log }: FeatureContext, watched: Watched, level: Level): Promise<void> {
   const topic = topicOf(watched);
-  const key = `level/${topic}`;
+  const key = keyOf(topic);
   const before = await state.get(key);
   if (before === String(level)) return;
   const isSignal =

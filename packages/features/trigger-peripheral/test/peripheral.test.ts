@@ -60,6 +60,7 @@ function bench({ entries = [entry()], native }: { entries?: BoardEntry[]; native
   const world = {
     entries,
     reads: 0,
+    analog: 0,
     failure: undefined as unknown,
     started: [] as string[],
     refuse: undefined as unknown,
@@ -72,6 +73,10 @@ function bench({ entries = [entry()], native }: { entries?: BoardEntry[]; native
       world.reads += 1;
       if (world.failure !== undefined) throw world.failure;
       return levels.get(`${alias} ${pin}`) ?? 0;
+    },
+    readAnalog: async () => {
+      world.reads += 1;
+      return world.analog;
     },
     writePin: async () => undefined,
     onChange: (listener) => {
@@ -199,6 +204,29 @@ describe("a change of a pin", () => {
     expect(await state.get("level/arduino0/button")).toBe("1");
     await service.stop();
   });
+});
+
+test("a reading of an analog pin is a signal once it passes its threshold, and not again while it chatters there", async () => {
+  const analog = { above: 600, hysteresis: 50 };
+  const { world, pass, start } = bench({
+    entries: [entry({ watch: [watch({ edge: "both", analog, pull: undefined })] })],
+  });
+  const service = start();
+  for (const reading of [100, 599, 600, 580, 610, 551, 549, 599, 700]) {
+    world.analog = reading;
+    await pass(500);
+  }
+  const signals = ["1", "0", "1"].map((level) => `peripheral arduino0/button ${level}`);
+  expect(world.started).toEqual(signals);
+  await service.stop();
+  // After a restart too, what is within the hysteresis is what it was.
+  world.analog = 560;
+  const again = start();
+  await pass(1000);
+  world.analog = 650;
+  await pass(1000);
+  expect(world.started).toEqual(signals);
+  await again.stop();
 });
 
 test("a board that is lost is tried again, with one line in the log, and works when it is back", async () => {

@@ -1,11 +1,14 @@
-// Node 26 on a small image died with "error while loading shared libraries: libatomic.so.1" in the middle of a build;
-// the person must get the package's name and the command before anything starts.
-import { describe, expect, test } from "vitest";
+// What a small machine lacks, and what an install that failed is told as.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isConnectionFailure, isDroppedConnection } from "../install.mjs";
-import { libatomicPackage, requireLibatomic } from "../libatomic.mjs";
+import { libatomicPackage, provideLibatomic } from "../libatomic.mjs";
 
 const machine = {
   platform: "linux",
+  arch: "x64",
   glibc: true,
   ldconfig: () => "",
   exists: (_path: string) => false,
@@ -15,27 +18,41 @@ const machine = {
 };
 
 describe("libatomic", () => {
-  test("missing: exit code 69, the package and the command", () => {
-    expect(() => requireLibatomic(machine)).toThrow(
+  const provided = (given: Partial<typeof machine>) => {
+    const checkout = mkdtempSync(join(tmpdir(), "svc-libatomic-"));
+    const env: NodeJS.ProcessEnv = {};
+    onTestFinished(() => rmSync(checkout, { recursive: true }));
+    provideLibatomic(checkout, { machine: { ...machine, ...given }, env });
+    return { env, file: join(checkout, "dist/.lib/libatomic.so.1") };
+  };
+
+  test.each(["x64", "arm64"])("missing on %s: children find one of our own, before what the person set", (arch) => {
+    const { env, file } = provided({ arch, searchPath: ["/opt/lib"] });
+    expect(env).toEqual({ LD_LIBRARY_PATH: `${join(file, "..")}:/opt/lib` });
+    expect(readFileSync(file).subarray(0, 4)).toEqual(Buffer.from("\x7fELF"));
+  });
+
+  test("missing where there is no code for it: exit code 69, the package and the command", () => {
+    expect(() => provided({ arch: "s390x" })).toThrow(
       expect.objectContaining({ exitCode: 69, message: expect.stringContaining("sudo apt-get install -y libatomic1") }),
     );
   });
 
-  test("found by ldconfig, in a known directory, or in LD_LIBRARY_PATH", () => {
+  test("found by ldconfig, in a known directory, or in LD_LIBRARY_PATH: nothing is added", () => {
     const ldconfig = () => "\tlibatomic.so.1 (libc6,x86-64) => /usr/lib/x86_64-linux-gnu/libatomic.so.1";
     const known = (path: string) => path === "/usr/lib/aarch64-linux-gnu/libatomic.so.1";
     const own = (path: string) => path === "/opt/lib/libatomic.so.1";
-    expect(() => requireLibatomic({ ...machine, ldconfig })).not.toThrow();
-    expect(() => requireLibatomic({ ...machine, exists: known })).not.toThrow();
-    expect(() => requireLibatomic({ ...machine, exists: own, searchPath: ["/opt/lib"] })).not.toThrow();
+    expect(provided({ ldconfig }).env).toEqual({});
+    expect(provided({ exists: known }).env).toEqual({});
+    expect(provided({ exists: own, searchPath: ["/opt/lib"] }).env).toEqual({});
   });
 
   test("a system without glibc is told so, instead of a library that would not help", () => {
-    expect(() => requireLibatomic({ ...machine, glibc: false })).toThrow(/glibc 2\.28/u);
+    expect(() => provided({ glibc: false })).toThrow(/glibc 2\.28/u);
   });
 
   test("other systems need nothing", () => {
-    expect(() => requireLibatomic({ ...machine, platform: "darwin", glibc: false })).not.toThrow();
+    expect(provided({ platform: "darwin", glibc: false }).env).toEqual({});
   });
 
   test.each([

@@ -18,6 +18,8 @@ import { linearRegexes } from "./checks/linear-regexes.ts";
 import { manifests } from "./checks/manifests.ts";
 import { moduleState } from "./checks/module-state.ts";
 import { outgoingClient } from "./checks/outgoing-client.ts";
+import { pageTexts } from "./checks/page-texts.ts";
+import { pageTokens } from "./checks/page-tokens.ts";
 import { platformWords } from "./checks/platform-words.ts";
 import { random } from "./checks/random.ts";
 import { securityPage } from "./checks/security-page.ts";
@@ -35,6 +37,8 @@ export const allChecks = (pages: () => readonly GeneratedPage[]): readonly Check
   moduleState,
   outgoingClient,
   fileWalks,
+  pageTexts,
+  pageTokens,
   platformWords,
   random,
   linearRegexes,

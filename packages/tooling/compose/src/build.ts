@@ -1,5 +1,5 @@
 /** Profile → proved bundle → one binary with its record. */
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { baseNode, sha256Of } from "./base-node.ts";
 import { checkBudget } from "./budget.ts";
@@ -20,6 +20,7 @@ import { resolveProfile, type Request, type Selection } from "./select.ts";
 import { sourceOf } from "./source.ts";
 import { staleness } from "./stale.ts";
 import { distDir, hostTarget, targetName } from "./target.ts";
+import { removeLibatomic } from "./without-libatomic.ts";
 import { productVersion, workspaceRoot } from "./workspace.ts";
 
 export interface BuildOptions extends Request {
@@ -73,6 +74,7 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
     await reporter.step("build", async () => {
       const addons = Object.fromEntries(natives.map(({ asset, file }) => [asset, file]));
       await makeBinary(bundled, base.file, { ...addons, ...page.assets }, binary);
+      if (selection.target.os === "linux") withoutLibatomic(binary, reporter.note);
       chmodSync(binary, 0o755);
     });
     if (runsHere(selection)) await reporter.step("try", () => tryBinary(binary));
@@ -117,6 +119,18 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+/** A binary that can't be changed works where the library is installed. */
+function withoutLibatomic(binary: string, note: (text: string) => void): void {
+  const bytes = readFileSync(binary);
+  try {
+    removeLibatomic(bytes);
+  } catch (error) {
+    note(`the binary needs libatomic.so.1 on each machine: ${(error as Error).message}`);
+    return;
+  }
+  writeFileSync(binary, bytes);
 }
 
 /** By rename, because a running daemon keeps its file; the record last, because it vouches for the rest. */

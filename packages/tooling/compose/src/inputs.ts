@@ -39,7 +39,11 @@ export function inputHashes(catalogue: Catalogue, selection: Selection, source: 
       [...catalogue.planned.values()],
       [...catalogue.profiles.values()].map(({ name, features, planned }) => ({ name, features, planned })),
     ]),
-    composer: hashFiles(root, [join(root, "packages/tooling/compose/src"), join(root, "tsconfig.base.json")]),
+    composer: hashFiles(root, [
+      join(root, "packages/tooling/compose/src"),
+      join(root, "packages/tooling/bootstrap/atomic-exchange.mjs"),
+      join(root, "tsconfig.base.json"),
+    ]),
     commit: hashText(source.commit),
     target: hashText([targetName(selection.target), process.version]),
   };

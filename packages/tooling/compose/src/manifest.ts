@@ -52,6 +52,7 @@ export const manifestEntries = {
   tools: list(
     v.pipe(v.string(), v.regex(/^(?!plugin_)[a-z][a-z0-9_]*$/, "a tool name such as file_read, not of a plugin")),
   ),
+  toolsOff: v.exactOptional(v.strictObject({ reason: filled, hint: filled })),
   ingress: list(v.pipe(v.string(), v.regex(/^(\/[a-z0-9-]+)+$/, "a public path such as /provider-a"))),
   routes: list(API_PATH),
   open: list(API_PATH),

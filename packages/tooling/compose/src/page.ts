@@ -34,7 +34,10 @@ export interface PageSize {
   readonly bytes: number;
   /** Script alone, as a browser fetches it. */
   readonly scriptGzipBytes: number;
-  /** Script and style that index.html names: the first view waits for them. */
+  /**
+   * What the first view waits for: script and style that index.html names, what these import, and the largest of the languages that a
+   * browser may ask for.
+   */
   readonly firstGzipBytes: number;
 }
 
@@ -130,13 +133,32 @@ function pageOf(dist: string, entries: readonly PageEntry[]): Page {
   const sizeOf = (file: string): number => statSync(join(dist, file)).size;
   const sum = (names: readonly string[]): number => names.reduce((bytes, file) => bytes + sizeOf(file), 0);
   const scripts = entries.filter(({ file }) => file.endsWith(".js")).map(({ file, gzip }) => gzip ?? file);
-  const html = readFileSync(join(dist, entries.find(({ path }) => path === "/")!.file), "utf8");
-  const first = entries.filter(({ path, file }) => /\.(?:js|css)$/.test(file) && html.includes(path));
-  const firstFiles = first.map(({ file, gzip }) => gzip ?? file);
+  const first = firstOf(entries, (file) => readFileSync(join(dist, file), "utf8"));
+  const languages = entries.filter(({ path }) => path.startsWith("/assets/texts-"));
+  const largest = Math.max(0, ...languages.map(({ file, gzip }) => sizeOf(gzip ?? file)));
   return {
     assets: Object.fromEntries([LIST, ...files].map((file) => [`page/${file}`, join(dist, file)])),
-    size: { files: entries.length, bytes: sum(files), scriptGzipBytes: sum(scripts), firstGzipBytes: sum(firstFiles) },
+    size: {
+      files: entries.length,
+      bytes: sum(files),
+      scriptGzipBytes: sum(scripts),
+      firstGzipBytes: sum(first) + largest,
+    },
   };
+}
+
+/** Files of the first view. What a script loads later it names in a call. */
+function firstOf(entries: readonly PageEntry[], read: (file: string) => string): string[] {
+  const html = read(entries.find(({ path }) => path === "/")!.file);
+  const found = new Set(entries.filter(({ path }) => /\.(?:js|css)$/.test(path) && html.includes(path)));
+  for (const { path, file } of found) {
+    if (!path.endsWith(".js")) continue;
+    const imported = [...read(file).matchAll(/\b(?:from|import) ?["'`]\.\/([\w.-]+\.js)["'`]/g)].map(
+      ([, name]) => name,
+    );
+    for (const entry of entries) if (imported.some((name) => entry.path === `/assets/${name}`)) found.add(entry);
+  }
+  return [...found].map(({ file, gzip }) => gzip ?? file);
 }
 
 /** Folders of earlier builds. One that still runs has a name that begins with a dot. */

@@ -60,11 +60,10 @@ export async function tryBinary(file: string): Promise<string> {
     return stdout.trim();
   } catch (error) {
     const printed = (error as { stderr?: string }).stderr?.trim() ?? "";
-    const hint = printed.includes("libatomic.so.1")
-      ? "Install libatomic1 (Debian, Ubuntu), libatomic (Fedora, Alpine)."
-      : "The sources start by themselves? Try: pnpm dev";
     throw new SvcError("BUILD_FAILED", `The binary does not start.${printed === "" ? "" : `\n  ${printed}`}`, {
-      hint,
+      hint: printed.includes("libatomic.so.1")
+        ? "Install libatomic1 (Debian, Ubuntu) or libatomic (Fedora)."
+        : "The sources start by themselves? Try: pnpm dev",
       cause: error,
     });
   }

@@ -58,6 +58,7 @@ export function resolveProfile(catalogue: Catalogue, request: Request): Selectio
   const removed = (request.without ?? []).flatMap((word) =>
     remove(catalogue, features, planned, word, request.profile),
   );
+  removed.push(...removeDependents(features, { added, notes }));
 
   return {
     profile: request.profile,
@@ -184,6 +185,33 @@ function remove(
       : `--without: there is no feature "${word}".${didYouMean(word, flagsOf(catalogue))}`,
     { hint: `In ${profile}: ${inside.join(", ")}.` },
   );
+}
+
+/**
+ * Takes away what can't start without a feature that was taken away. Throws USAGE for one that `--with` named.
+ * @returns ids.
+ */
+function removeDependents(
+  features: Map<string, FeaturePackage>,
+  { added, notes }: { readonly added: readonly string[]; readonly notes: string[] },
+): string[] {
+  const removed: string[] = [];
+  for (;;) {
+    const missing = (feature: FeaturePackage): string[] =>
+      (feature.manifest.needs ?? []).filter((id) => !features.has(id));
+    const dependent = [...features.values()].find((feature) => missing(feature).length > 0);
+    if (!dependent) return removed;
+    const id = idOf(dependent);
+    const needed = missing(dependent).join(", ");
+    if (added.includes(id)) {
+      throw new SvcError("USAGE", `--with ${id} needs ${needed}, which --without takes away.`, {
+        hint: `Drop one of the two: --with ${id}, or --without for ${needed}.`,
+      });
+    }
+    notes.push(`left out: ${id}, which needs ${needed}`);
+    features.delete(id);
+    removed.push(id);
+  }
 }
 
 /** An id is one package's: a stranger that takes the name of a known feature is refused, not preferred. */

@@ -33,6 +33,7 @@ describe("resolveProfile", () => {
       "full",
       'summary = ""\nextends = "minimal"\nfeatures = ["board-one", "mac-only"]\n[budget]\nbinary_mb = 2',
     );
+    small.profile("probing", 'summary = ""\nfeatures = ["board-one", "board-probe", "tool-a"]');
     small.stranger("node_modules/@acme/svc-foo", "@acme/svc-foo");
     small.stranger("node_modules/svc-plain", "svc-plain");
     small.stranger("elsewhere/bar", "bar");
@@ -67,6 +68,17 @@ describe("resolveProfile", () => {
 
   test("adds what an added feature needs", () => {
     expect(ids(select({ with: ["board-probe"] }))).toEqual(["board-one", "board-probe", "tool-a", "tool-b"]);
+  });
+
+  test("takes away what needs a feature that was taken away, and refuses it where it was asked for", () => {
+    const selection = select({ profile: "probing", without: ["hardware"] });
+    expect(ids(selection)).toEqual(["tool-a"]);
+    expect(selection.removed).toEqual(["board-one", "board-probe"]);
+    expect(selection.notes).toContain("left out: board-probe, which needs board-one");
+    expect(refusal({ with: ["board-probe"], without: ["hardware"] })).toMatchObject({
+      code: "USAGE",
+      message: "--with board-probe needs board-one, which --without takes away.",
+    });
   });
 
   test("adding or taking away makes it custom; asking for what is in already does not", () => {

@@ -9,6 +9,7 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { visible } from "../../text/visible.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 export function AlwaysRules() {
   const read = useList<{ readonly rules: readonly PolicyRule[] }>("/api/policy-rules", ["rules"]);
@@ -16,8 +17,8 @@ export function AlwaysRules() {
     <Shown read={read}>
       {({ rules }) =>
         rules.length === 0 ? (
-          <Empty title="No standing permissions">
-            In a terminal: <Command>svc approvals rules</Command>
+          <Empty title={t("approvals.no-standing-permissions")}>
+            {rich("approvals.in-a-terminal", { command: <Command>svc approvals rules</Command> })}
           </Empty>
         ) : (
           <ul class="cards">
@@ -37,21 +38,24 @@ function Rule({ rule: { id, agent, tool, pattern } }: { readonly rule: PolicyRul
   const { api, live, announcer } = useServices();
   const revoke = useAction(async () => {
     await api.call(path`/api/policy-rules/${id}`, { method: "DELETE" });
-    announcer.say("Revoked: such calls ask again");
+    announcer.say(t("approvals.revoked-such-calls-ask-again"));
     live.markStale(["rules", "audit"]);
   });
   return (
-    <article class="card approval" aria-label={`Always allowed: ${pattern}`}>
+    <article class="card approval" aria-label={t("approvals.always-allowed", { pattern })}>
       <p class="hint">
-        The agent <code>{visible(agent)}</code> may use <code>{visible(tool)}</code> without asking, exactly:
+        {rich("approvals.the-agent-may-use-without", {
+          agent: <code>{visible(agent)}</code>,
+          tool: <code>{visible(tool)}</code>,
+        })}
       </p>
-      <pre class="command" tabIndex={0} role="group" aria-label={`Pattern: ${pattern}`}>
+      <pre class="command" tabIndex={0} role="group" aria-label={t("approvals.pattern", { pattern })}>
         <code dir="ltr">{visible(pattern)}</code>
       </pre>
       <Problem error={revoke.error} />
       <div class="buttons">
-        <Button label={`Revoke: ${pattern}`} busy={revoke.isRunning} onPress={() => void revoke.run()}>
-          Revoke
+        <Button label={t("approvals.revoke-2", { pattern })} busy={revoke.isRunning} onPress={() => void revoke.run()}>
+          {t("approvals.revoke")}
         </Button>
       </div>
     </article>

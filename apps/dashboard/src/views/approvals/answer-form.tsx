@@ -8,14 +8,15 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { relative } from "../../text/time.ts";
 import { visible } from "../../text/visible.ts";
+import { type MessageKey, rich, t } from "../../texts/texts.ts";
 
 type Holds = NonNullable<NonNullable<Approval["answer"]>["holds"]>;
 
-const SAID: Readonly<Record<Holds, string>> = {
-  once: "Approved",
-  conversation: "Approved for this conversation",
-  always: "Always approved",
-};
+const SAID = {
+  once: "approvals.said-once",
+  conversation: "approvals.said-conversation",
+  always: "approvals.said-always",
+} as const satisfies Readonly<Record<Holds, MessageKey>>;
 
 export function AnswerForm({ approval }: { readonly approval: Approval }) {
   const { api, live, announcer } = useServices();
@@ -31,7 +32,7 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
     const body = { approved, ...(approved && { holds }), ...(feedback.trim() !== "" && { feedback }) };
     try {
       await api.call(path`/api/approvals/${run}/${step}`, { method: "POST", body });
-      announcer.say(`${approved ? SAID[holds] : "Rejected"}: ${title}`, run);
+      announcer.say(t(approved ? SAID[holds] : "approvals.said-no", { title }), run);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "APPROVAL_RESOLVED") throw error;
       // Nothing went wrong. The card will show the answer in a moment; this says whose buttons were too late.
@@ -40,7 +41,7 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
       live.markStale(["approvals", "procedures", "rules"]);
     }
   });
-  const yes = origin === "tool" ? "Allow once" : "Approve";
+  const yes = origin === "tool" ? t("approvals.allow-once") : t("approvals.approve");
   const form = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const card = form.current?.closest("article");
@@ -55,7 +56,7 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
   });
   return (
     <div class="answer-form" ref={form}>
-      <label for={id}>Feedback (optional)</label>
+      <label for={id}>{t("approvals.feedback-optional")}</label>
       <input
         id={id}
         value={feedback}
@@ -63,11 +64,24 @@ export function AnswerForm({ approval }: { readonly approval: Approval }) {
         onInput={({ currentTarget }) => setFeedback(currentTarget.value)}
       />
       <div class="buttons answers">
-        <Button kind="main" label={`${yes} #${n}: ${title}`} busy={isRunning} onPress={() => void answer("once")}>
+        <Button
+          kind="main"
+          label={t(origin === "tool" ? "approvals.allow-once-which" : "approvals.approve-which", {
+            n: String(n),
+            title,
+          })}
+          busy={isRunning}
+          onPress={() => void answer("once")}
+        >
           {yes}
         </Button>
-        <Button kind="danger" label={`Reject #${n}: ${title}`} busy={isRunning} onPress={() => void answer(undefined)}>
-          Reject
+        <Button
+          kind="danger"
+          label={t("approvals.reject-2", { n: String(n), title })}
+          busy={isRunning}
+          onPress={() => void answer(undefined)}
+        >
+          {t("approvals.reject")}
         </Button>
       </div>
       {origin === "tool" && <Longer approval={approval} busy={isRunning} onChoose={(holds) => void answer(holds)} />}
@@ -86,33 +100,38 @@ interface LongerProps {
 function Longer({ approval: { n, title, detail, offers }, busy, onChoose }: LongerProps) {
   const { conversation, always, reason } = offers;
   if (conversation === null && always === null) {
-    return reason === null ? null : <p class="hint">This call can be allowed only once. {visible(reason)}</p>;
+    return reason === null ? null : (
+      <p class="hint">{t("approvals.this-call-can-be-allowed", { reason: visible(reason) })}</p>
+    );
   }
   return (
     <details class="longer">
-      <summary>Allow for longer</summary>
+      <summary>{t("approvals.allow-for-longer")}</summary>
       {conversation !== null && (
         <div class="offer">
-          <p>In this conversation, allow exactly this without asking again:</p>
+          <p>{t("approvals.in-this-conversation-allow-exactly")}</p>
           <Pattern text={conversation} />
           <Button
-            label={`Allow in this conversation #${n}: ${title}`}
+            label={t("approvals.allow-in-this-conversation-2", { n: String(n), title })}
             busy={busy}
             onPress={() => onChoose("conversation")}
           >
-            Allow in this conversation
+            {t("approvals.allow-in-this-conversation")}
           </Button>
         </div>
       )}
       {always !== null && (
         <div class="offer">
           <p>
-            In every conversation of the agent <code>{visible(detail?.agent ?? "")}</code>, allow exactly this until you
-            revoke it:
+            {rich("approvals.in-every-conversation-of-the", { agent: <code>{visible(detail?.agent ?? "")}</code> })}
           </p>
           <Pattern text={always} />
-          <Button label={`Always allow #${n}: ${title}`} busy={busy} onPress={() => onChoose("always")}>
-            Always allow
+          <Button
+            label={t("approvals.always-allow-2", { n: String(n), title })}
+            busy={busy}
+            onPress={() => onChoose("always")}
+          >
+            {t("approvals.always-allow")}
           </Button>
         </div>
       )}
@@ -132,5 +151,5 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 function tooLate({ fields: { by, at }, message }: ApiError): string {
   if (typeof by !== "string" || typeof at !== "string") return message;
-  return `${by} was first, ${relative(Date.parse(at), Date.now())}. Your answer changed nothing.`;
+  return t("approvals.was-first-your-answer-changed", { by, relative: relative(Date.parse(at), Date.now()) });
 }

@@ -6,14 +6,14 @@ import { Markdown } from "../../parts/markdown.tsx";
 import { Name, Prose } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
-import { plain } from "../../text/words.ts";
 import { AnswerForm } from "./answer-form.tsx";
 import { Call } from "./call-detail.tsx";
+import { rich, t, wordOf } from "../../texts/texts.ts";
 
 const ORIGINS = {
-  external: "Outside workflow",
-  sop: "Procedure step",
-  tool: "Tool call",
+  external: "approvals.outside-workflow",
+  sop: "approvals.procedure-step",
+  tool: "approvals.tool-call",
 } as const;
 
 export function ApprovalCard({ approval }: { readonly approval: Approval }) {
@@ -29,7 +29,7 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
     expires_at: until,
   } = approval;
   return (
-    <article class={`card approval ${status}`} aria-label={`Approval #${n}: ${title}`}>
+    <article class={`card approval ${status}`} aria-label={t("approvals.approval", { n: String(n), title })}>
       <header>
         <Badge state={status} />
         <h3>
@@ -45,17 +45,12 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
         <Call detail={approval.detail} title={title} />
       )}
       <p class="hint">
-        {ORIGINS[origin]}, requested by <Name>{by}</Name> <Ago at={at} />
-        {status === "waiting" && (
-          <>
-            {" · expires "}
-            <Ago at={until} />
-          </>
-        )}
+        {rich("approvals.requested-by", { origin: t(ORIGINS[origin]), by: <Name>{by}</Name>, when: <Ago at={at} /> })}
+        {status === "waiting" && <> {rich("approvals.expires", { when: <Ago at={until} /> })}</>}
         {origin === "sop" && (
           <>
             {" · "}
-            <a href={hrefOf("runs", runId)}>Open the run</a>
+            <a href={hrefOf("runs", runId)}>{t("approvals.open-the-run")}</a>
           </>
         )}
       </p>
@@ -67,8 +62,8 @@ export function ApprovalCard({ approval }: { readonly approval: Approval }) {
 
 function headingOf({ title, detail }: Approval): string {
   if (detail === null) return title;
-  if (detail.command !== undefined) return "Run a command?";
-  return detail.change ? "Write a file?" : title;
+  if (detail.command !== undefined) return t("approvals.run-a-command");
+  return detail.change ? t("approvals.write-a-file") : title;
 }
 
 /**
@@ -79,7 +74,7 @@ function Message({ approval: { message, title, status, origin } }: { readonly ap
   if (status !== "waiting" && origin === "sop") return <LongMarkdown text={message} of={title} />;
   if (status !== "waiting") return <LongProse text={message} of={title} />;
   return (
-    <div class="asked" role="group" aria-label={`What is asked: ${title}`} tabIndex={0}>
+    <div class="asked" role="group" aria-label={t("approvals.what-is-asked", { title })} tabIndex={0}>
       {origin === "sop" ? <Markdown text={message} /> : <Prose>{message}</Prose>}
     </div>
   );
@@ -89,13 +84,14 @@ function Asked({ approval: { prompts } }: { readonly approval: Approval }) {
   if (prompts.length === 0) return null;
   return (
     <p class="hint">
-      Also requested in{" "}
-      {prompts.map(({ channel, conversation }, index) => (
-        <>
-          {index === 0 ? "" : ", "}
-          <Name>{`${channel} ${conversation}`}</Name>
-        </>
-      ))}
+      {rich("approvals.also-requested-in", {
+        places: prompts.map(({ channel, conversation }, index) => (
+          <>
+            {index === 0 ? "" : ", "}
+            <Name>{`${channel} ${conversation}`}</Name>
+          </>
+        )),
+      })}
     </p>
   );
 }
@@ -105,9 +101,9 @@ function Answered({ approval: { answer } }: { readonly approval: Approval }) {
   return (
     <>
       <p class="answer">
-        <Name>{answer.by}</Name>, by {plain(answer.via)}, <Ago at={answer.at} />
-        {answer.holds === "conversation" && ", for this conversation"}
-        {answer.holds === "always" && ", always"}
+        {rich("approvals.by", { by: <Name>{answer.by}</Name>, via: wordOf(answer.via), when: <Ago at={answer.at} /> })}
+        {answer.holds === "conversation" && t("approvals.for-this-conversation")}
+        {answer.holds === "always" && t("approvals.and-always")}
       </p>
       {answer.feedback === null ? null : <Prose>{answer.feedback}</Prose>}
     </>

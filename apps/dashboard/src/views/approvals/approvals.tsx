@@ -12,6 +12,7 @@ import { ApprovalCard } from "./approval-card.tsx";
 import { NotificationSwitch } from "../../notify/notification-switch.tsx";
 import { AlwaysRules } from "./always-rules.tsx";
 import { WaitingApprovals } from "./waiting-approvals.tsx";
+import { t } from "../../texts/texts.ts";
 
 interface Page {
   readonly approvals: readonly Approval[];
@@ -25,17 +26,20 @@ export function Approvals() {
   const page = usePaged<Page>("/api/approvals", ["approvals"], { status, limit: 50 });
   return (
     <>
-      <Heading title="Approvals" />
-      <Section title="Waiting">
+      <Heading title={t("common.approvals")} />
+      <Section title={t("approvals.waiting")}>
         <WaitingApprovals />
         <NotificationSwitch />
       </Section>
-      <Section title="Always allowed">
+      <Section title={t("approvals.always-allowed-2")}>
         <AlwaysRules />
       </Section>
-      <Section title="Settled" aside={<Choice label="Show" options={SETTLED} value={status} onChoose={setStatus} />}>
+      <Section
+        title={t("approvals.settled")}
+        aside={<Choice label={t("approvals.show")} options={SETTLED} value={status} onChoose={setStatus} />}
+      >
         <Shown read={page}>{({ approvals }) => <Settled approvals={approvals} />}</Shown>
-        <Pager older={page.older} newer={page.newer} what="settled approvals" />
+        <Pager older={page.older} newer={page.newer} label={t("approvals.pages-of-settled")} />
       </Section>
     </>
   );
@@ -44,7 +48,7 @@ export function Approvals() {
 function Settled({ approvals }: { readonly approvals: readonly Approval[] }) {
   // Those that wait are above; the service can't leave them out of a list of all.
   const settled = approvals.filter(({ status }) => status !== "waiting");
-  if (settled.length === 0) return <Empty title="No answered approvals yet" />;
+  if (settled.length === 0) return <Empty title={t("approvals.no-answered-approvals-yet")} />;
   return (
     <ul class="cards">
       {settled.map((approval) => (

@@ -5,6 +5,7 @@ import { Shown } from "../../parts/shown.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { usePaged } from "../../state/use-paged.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+import { rich, t } from "../../texts/texts.ts";
 
 interface Page {
   readonly approvals: readonly Approval[];
@@ -19,8 +20,8 @@ export function WaitingApprovals({ most }: { readonly most?: number }) {
       <Shown read={page}>
         {({ approvals }) =>
           approvals.length === 0 ? (
-            <Empty title="No pending approvals">
-              In a terminal: <Command>svc approvals list</Command>
+            <Empty title={t("approvals.no-pending-approvals")}>
+              {rich("approvals.in-a-terminal", { command: <Command>svc approvals list</Command> })}
             </Empty>
           ) : (
             <>
@@ -33,14 +34,14 @@ export function WaitingApprovals({ most }: { readonly most?: number }) {
               </ul>
               {most !== undefined && approvals.length > most && (
                 <p>
-                  <a href={hrefOf("approvals")}>{approvals.length - most} more</a>
+                  <a href={hrefOf("approvals")}>{t("approvals.more", { n: approvals.length - most })}</a>
                 </p>
               )}
             </>
           )
         }
       </Shown>
-      {most === undefined && <Pager older={page.older} newer={page.newer} what="waiting approvals" />}
+      {most === undefined && <Pager older={page.older} newer={page.newer} label={t("approvals.pages-of-waiting")} />}
     </>
   );
 }

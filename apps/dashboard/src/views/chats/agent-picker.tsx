@@ -3,6 +3,7 @@ import type { Conversation, Status } from "../../api/shapes.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { useList } from "../../state/use-reader.ts";
 import { useChange } from "./chat-menu.tsx";
+import { t } from "../../texts/texts.ts";
 
 const AS_CONFIGURED = "";
 
@@ -17,14 +18,19 @@ export function AgentPicker({ chat }: { readonly chat: Conversation }) {
     <>
       {agents.length > 1 && (
         <Picker
-          label="Agent"
+          label={t("common.agent")}
           value={chat.agent}
           options={agents.map(({ name }) => name)}
           onPick={(name) => void change.run({ agent: name })}
         />
       )}
       {models.length > 1 && (
-        <Picker label="Model" value={chat.model} options={models} onPick={(name) => void change.run({ model: name })} />
+        <Picker
+          label={t("common.model")}
+          value={chat.model}
+          options={models}
+          onPick={(name) => void change.run({ model: name })}
+        />
       )}
       <Problem error={change.error} />
     </>
@@ -46,7 +52,7 @@ const Picker = ({ label, value, options, onPick }: PickerProps) => (
     value={value ?? AS_CONFIGURED}
     onChange={({ currentTarget }) => onPick(currentTarget.value === AS_CONFIGURED ? null : currentTarget.value)}
   >
-    <option value={AS_CONFIGURED}>{label}: as configured</option>
+    <option value={AS_CONFIGURED}>{t("chats.as-configured", { label })}</option>
     {options.map((option) => (
       <option key={option} value={option}>
         {option}

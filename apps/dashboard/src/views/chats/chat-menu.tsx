@@ -10,6 +10,7 @@ import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { titleOf } from "./chat-words.ts";
+import { t } from "../../texts/texts.ts";
 
 type Change = Partial<Pick<Conversation, "title" | "pinned" | "archived" | "agent" | "model">>;
 
@@ -71,8 +72,8 @@ export function ChatMenu({ chat }: { readonly chat: Conversation }) {
       <button
         type="button"
         class="icon-button"
-        aria-label="Conversation menu"
-        title="Conversation menu"
+        aria-label={t("chats.conversation-menu")}
+        title={t("chats.conversation-menu")}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={id}
@@ -81,19 +82,19 @@ export function ChatMenu({ chat }: { readonly chat: Conversation }) {
         <Icon name="more" />
       </button>
       {isOpen && (
-        <div class="menu-items" role="menu" id={id} aria-label="Conversation">
-          <Item text="Rename" onPick={pick(() => setAsked("rename"))} />
+        <div class="menu-items" role="menu" id={id} aria-label={t("common.conversation")}>
+          <Item text={t("common.rename")} onPick={pick(() => setAsked("rename"))} />
           <Item
-            text={pinned ? "Unpin" : "Pin"}
-            onPick={pick(set({ pinned: !pinned }, pinned ? "Unpinned" : "Pinned"))}
+            text={pinned ? t("chats.unpin") : t("chats.pin")}
+            onPick={pick(set({ pinned: !pinned }, t(pinned ? "chats.said-unpinned" : "chats.said-pinned")))}
           />
           <Item
-            text={archived ? "Move to chats" : "Archive"}
-            onPick={pick(set({ archived: !archived }, archived ? "Moved to chats" : "Archived"))}
+            text={archived ? t("chats.move-to-chats") : t("common.archive")}
+            onPick={pick(set({ archived: !archived }, t(archived ? "chats.said-moved" : "chats.said-archived")))}
           />
-          <Item text="Export as Markdown" onPick={pick(() => save.run("markdown"))} />
-          <Item text="Export as JSON" onPick={pick(() => save.run("json"))} />
-          <Item text="Delete" kind="danger" onPick={pick(() => setAsked("delete"))} />
+          <Item text={t("chats.export-as-markdown")} onPick={pick(() => save.run("markdown"))} />
+          <Item text={t("chats.export-as-json")} onPick={pick(() => save.run("json"))} />
+          <Item text={t("chats.delete")} kind="danger" onPick={pick(() => setAsked("delete"))} />
         </div>
       )}
       <Problem error={change.error ?? save.error} />
@@ -130,15 +131,15 @@ function Rename({ chat, onClose }: AskProps) {
   };
   return (
     <Dialog
-      title="Rename this conversation"
-      action="Rename"
+      title={t("chats.rename-this-conversation")}
+      action={t("common.rename")}
       kind="main"
       busy={change.isRunning}
       error={change.error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      <label for={field}>Title</label>
+      <label for={field}>{t("common.title")}</label>
       <input
         id={field}
         value={text}
@@ -146,7 +147,7 @@ function Rename({ chat, onClose }: AskProps) {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => event.key === "Enter" && !event.isComposing && void confirm()}
       />
-      <p class="hint">Without a title, its first words are shown.</p>
+      <p class="hint">{t("chats.without-a-title-its-first")}</p>
     </Dialog>
   );
 }
@@ -161,14 +162,14 @@ function Delete({ chat, onClose }: AskProps) {
   };
   return (
     <Dialog
-      title="Delete this conversation?"
-      action="Delete"
+      title={t("chats.delete-this-conversation")}
+      action={t("chats.delete")}
       busy={remove.isRunning}
       error={remove.error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      <p>A running turn is stopped. All messages are deleted from the disk.</p>
+      <p>{t("chats.a-running-turn-is-stopped")}</p>
     </Dialog>
   );
 }

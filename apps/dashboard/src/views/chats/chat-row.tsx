@@ -4,6 +4,7 @@ import { BriefAgo } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { plainPreview, sourceOf, titleOf } from "./chat-words.ts";
 import { SourceIcon } from "./source-icon.tsx";
+import { t } from "../../texts/texts.ts";
 
 interface Props {
   readonly chat: Conversation;
@@ -24,14 +25,14 @@ export function ChatRow({ chat, isCurrent }: Props) {
         <BriefAgo at={at} />
       </span>
       <span class="chat-preview" dir="auto">
-        {running ? <span class="working">answering</span> : plainPreview(preview)}
+        {running ? <span class="working">{t("chats.answering")}</span> : plainPreview(preview)}
       </span>
       <span class="chat-marks">
-        {pinned && <Icon name="pin" label="pinned" />}
+        {pinned && <Icon name="pin" label={t("chats.pinned")} />}
         {unread > 0 && (
           <span class="unread-count">
             {unread > 99 ? "99+" : unread}
-            <span class="unseen"> unread</span>
+            <span class="unseen"> {t("chats.unread")}</span>
           </span>
         )}
       </span>

@@ -1,6 +1,7 @@
 /** How a conversation is called, and by what it comes. */
 import type { Conversation } from "../../api/shapes.ts";
 import type { IconName } from "../../parts/icon.tsx";
+import { t } from "../../texts/texts.ts";
 
 export const titleOf = ({ title, session_id: name }: Pick<Conversation, "title" | "session_id">): string =>
   title ?? name;
@@ -31,9 +32,9 @@ const ICONS: Readonly<Record<string, IconName>> = {
 
 export function sourceOf({ kind, channel, device, session_id: name }: Conversation): Source {
   if (channel !== null) return { name: capitalized(channel.channel), icon: ICONS[channel.channel] };
-  if (kind === "procedure") return { name: "Procedure", icon: "flow" };
-  if (name.startsWith("page-")) return { name: "Page", icon: "chat" };
-  if (device === null) return { name: "Terminal", icon: "term" };
+  if (kind === "procedure") return { name: t("chats.procedure"), icon: "flow" };
+  if (name.startsWith("page-")) return { name: t("chats.page"), icon: "chat" };
+  if (device === null) return { name: t("common.terminal"), icon: "term" };
   return { name: device.name, icon: "plug" };
 }
 

@@ -13,6 +13,7 @@ import { ChatList } from "./chat-list.ts";
 import { ChatRow } from "./chat-row.tsx";
 import { heightOf, listRows, rowsInSight } from "./list-rows.ts";
 import { SearchResults } from "./search-results.tsx";
+import { language, PRODUCT, t } from "../../texts/texts.ts";
 
 interface Props {
   /** Of the conversation that is open. */
@@ -31,9 +32,9 @@ export function Chats({ current, isAlone = false }: Props) {
   const [isArchive, setArchive] = useState(query["archived"] === "true");
   const [text, setText] = useState("");
   const Title = isAlone ? "h1" : "h2";
-  const title = isArchive ? "Archive" : "Chats";
+  const title = isArchive ? t("common.archive") : t("chats.chats");
   useEffect(() => {
-    if (isAlone) document.title = `${title} · svc`;
+    if (isAlone) document.title = `${title} · ${PRODUCT}`;
   }, [isAlone, title]);
   const leave = (event: KeyboardEvent): void => {
     if (event.key === "Escape" && text !== "") {
@@ -45,7 +46,12 @@ export function Chats({ current, isAlone = false }: Props) {
     <div class="chats">
       <header class="chats-head">
         {isArchive && (
-          <button type="button" class="icon-button" aria-label="Back to chats" onClick={() => setArchive(false)}>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label={t("common.back-to-chats")}
+            onClick={() => setArchive(false)}
+          >
             <Icon name="back" />
           </button>
         )}
@@ -56,15 +62,15 @@ export function Chats({ current, isAlone = false }: Props) {
           <button
             type="button"
             class="icon-button"
-            aria-label="Archive"
-            title="Archive"
+            aria-label={t("common.archive")}
+            title={t("common.archive")}
             onClick={() => setArchive(true)}
           >
             <Icon name="box" />
           </button>
         )}
         {mayOperate && (
-          <a class="icon-button" href={hrefOf("chat")} aria-label="New chat" title="New chat">
+          <a class="icon-button" href={hrefOf("chat")} aria-label={t("common.new-chat")} title={t("common.new-chat")}>
             <Icon name="plus" />
           </a>
         )}
@@ -74,8 +80,8 @@ export function Chats({ current, isAlone = false }: Props) {
         <input
           id={SEARCH_FIELD}
           type="search"
-          aria-label="Search all messages"
-          placeholder="Search"
+          aria-label={t("chats.search-all-messages")}
+          placeholder={t("chats.search")}
           maxLength={200}
           spellcheck={false}
           value={text}
@@ -110,11 +116,11 @@ function List({ archived, current }: { readonly archived: boolean; readonly curr
   const page = useCell(list.rows);
   const { error } = useCell(list.state);
   const now = useCell(nowMs);
-  const rows = useMemo(() => listRows(page?.sessions ?? NONE, now), [page, now]);
+  const rows = useMemo(() => listRows(page?.sessions ?? NONE, now), [page, now, language()]);
   return (
     <>
-      <Problem error={error} what={page === undefined ? "" : "This may be out of date."} />
-      {page === undefined && error === undefined && <p class="reading">Loading…</p>}
+      <Problem error={error} what={page === undefined ? "" : t("common.this-may-be-out-of")} />
+      {page === undefined && error === undefined && <p class="reading">{t("common.loading")}</p>}
       {page?.sessions.length === 0 && <Nothing archived={archived} />}
       {rows.length > 0 && (
         <VirtualRows
@@ -133,10 +139,14 @@ const NONE: readonly Conversation[] = [];
 function Nothing({ archived }: { readonly archived: boolean }) {
   const device = useDevice();
   if (archived)
-    return <Empty title="Nothing is archived">Archived conversations come back with their next message.</Empty>;
+    return <Empty title={t("chats.nothing-is-archived")}>{t("chats.archived-conversations-come-back-with")}</Empty>;
   return (
-    <Empty title={device?.scope === "operator" ? "No conversations yet" : "No conversations of this device yet"}>
-      {device?.scope === "operator" && <a href={hrefOf("chat")}>Start a chat</a>}
+    <Empty
+      title={
+        device?.scope === "operator" ? t("chats.no-conversations-yet") : t("chats.no-conversations-of-this-device")
+      }
+    >
+      {device?.scope === "operator" && <a href={hrefOf("chat")}>{t("chats.start-a-chat")}</a>}
     </Empty>
   );
 }
@@ -177,7 +187,7 @@ function VirtualRows({ name, rows, current, onEnd }: RowsProps) {
   return (
     // A region that scrolls must be reachable by keyboard; its rows are links.
     <div class="chat-scroll" ref={box} onScroll={look}>
-      <ul class="chat-rows" style={{ height: `${height}px` }} aria-label="Conversations">
+      <ul class="chat-rows" style={{ height: `${height}px` }} aria-label={t("common.conversations")}>
         {rowsInSight(rows, view.top, view.height).map((row) => (
           <li key={row.key} style={{ transform: `translateY(${row.top}px)` }}>
             {row.kind === "head" ? (

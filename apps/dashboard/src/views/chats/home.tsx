@@ -4,6 +4,7 @@ import { useMayOperate } from "../../session/use-device.ts";
 import { usePhone } from "../../state/use-media.ts";
 import { NewChat } from "../sessions/new-chat.tsx";
 import { Chats } from "./chats.tsx";
+import { t } from "../../texts/texts.ts";
 
 export function Home() {
   const isPhone = usePhone();
@@ -12,8 +13,8 @@ export function Home() {
   if (mayOperate) return <NewChat />;
   return (
     <>
-      <Heading title="Select a conversation" />
-      <p class="hint">This device can read conversations, not write.</p>
+      <Heading title={t("chats.select-a-conversation")} />
+      <p class="hint">{t("chats.this-device-can-read-conversations")}</p>
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** What the list draws: conversations under the day of their last message, each with its place from the top. */
 import type { Conversation } from "../../api/shapes.ts";
+import { dates, t } from "../../texts/texts.ts";
 
 export type ListRow = { readonly top: number; readonly height: number } & (
   | { readonly kind: "head"; readonly key: string; readonly text: string }
@@ -17,7 +18,7 @@ export function listRows(chats: readonly Conversation[], nowMs: number): ListRow
   let top = 0;
   let group: string | undefined;
   for (const chat of chats) {
-    const text = chat.pinned ? "Pinned" : dayOf(Date.parse(chat.updated_at), nowMs);
+    const text = chat.pinned ? t("chats.pinned-2") : dayOf(Date.parse(chat.updated_at), nowMs);
     if (text !== group) {
       rows.push({ kind: "head", key: `head ${text}`, text, top, height: HEAD_PX });
       top += HEAD_PX;
@@ -58,9 +59,9 @@ const DAY_MS = 86_400_000;
 function dayOf(atMs: number, nowMs: number): string {
   const today = new Date(nowMs);
   const midnightMs = new Date(today.getFullYear(), today.getMonth(), today.getDate()).getTime();
-  if (atMs >= midnightMs) return "Today";
-  if (atMs >= midnightMs - DAY_MS) return "Yesterday";
-  if (atMs >= midnightMs - 6 * DAY_MS) return "This week";
-  if (atMs >= midnightMs - 29 * DAY_MS) return "This month";
-  return new Date(atMs).toLocaleDateString("en", { year: "numeric", month: "long" });
+  if (atMs >= midnightMs) return t("chats.today");
+  if (atMs >= midnightMs - DAY_MS) return t("chats.yesterday");
+  if (atMs >= midnightMs - 6 * DAY_MS) return t("chats.this-week");
+  if (atMs >= midnightMs - 29 * DAY_MS) return t("chats.this-month");
+  return dates({ year: "numeric", month: "long" }).format(atMs);
 }

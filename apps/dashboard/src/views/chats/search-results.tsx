@@ -10,6 +10,7 @@ import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { sourceOf, titleOf } from "./chat-words.ts";
 import { SourceIcon } from "./source-icon.tsx";
+import { t } from "../../texts/texts.ts";
 
 export interface Found {
   readonly session: Conversation;
@@ -79,13 +80,13 @@ export function SearchResults({ query }: { readonly query: string }) {
     <div class="chat-scroll">
       <Problem error={error} />
       <p class="unseen" role="status">
-        {answered === query && page !== undefined ? `${page.results.length} results` : ""}
+        {answered === query && page !== undefined ? t("chats.n-results", { n: page.results.length }) : ""}
       </p>
-      {page === undefined && error === undefined && <p class="reading">Loading…</p>}
+      {page === undefined && error === undefined && <p class="reading">{t("common.loading")}</p>}
       {page?.results.length === 0 && answered === query && (
-        <Empty title="No message has all of these words">Put a phrase in double quotes.</Empty>
+        <Empty title={t("chats.no-message-has-all-of")}>{t("chats.put-a-phrase-in-double")}</Empty>
       )}
-      <ul class="found" aria-label="Results">
+      <ul class="found" aria-label={t("chats.results")}>
         {page?.results.map((found) => (
           <li key={found.turn_id}>
             <a class="chat-row" href={foundHref(found)}>
@@ -103,7 +104,7 @@ export function SearchResults({ query }: { readonly query: string }) {
       </ul>
       {more && (
         <p class="earlier">
-          <Button onPress={more}>Show older results</Button>
+          <Button onPress={more}>{t("chats.show-older-results")}</Button>
         </p>
       )}
     </div>

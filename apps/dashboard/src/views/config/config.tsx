@@ -8,15 +8,22 @@ import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { useReader } from "../../state/use-reader.ts";
 import { type ConfigKey, type ConfigSection, type Schema, sectionsOf } from "./config-sections.ts";
+import { rich, t } from "../../texts/texts.ts";
+import { HelpText, ServiceText } from "../../parts/service-text.tsx";
 
 const COLUMNS: readonly Column<ConfigKey>[] = [
-  { label: "Key", cell: ({ name }) => <code>{name}</code> },
-  { label: "Value", cell: ({ value, isDefault }) => <Value value={value} isDefault={isDefault} /> },
+  { label: "config.key", cell: ({ name }) => <code>{name}</code> },
+  { label: "config.value", cell: ({ value, isDefault }) => <Value value={value} isDefault={isDefault} /> },
   {
-    label: "What it is",
+    label: "config.what-it-is",
     cell: ({ description = "", comment }) => (
       <>
-        {description} {comment === undefined ? null : <span class="hint">{comment}</span>}
+        <HelpText>{description}</HelpText>{" "}
+        {comment === undefined ? null : (
+          <span class="hint">
+            <ServiceText>{comment}</ServiceText>
+          </span>
+        )}
       </>
     ),
   },
@@ -33,13 +40,15 @@ export function Config() {
   });
   return (
     <>
-      <Heading title="Config" />
+      <Heading title={t("config.config")} />
       <p>
-        The values in force; secrets are dots. Change them under <a href="#/settings">All settings</a>, or edit the file
-        and run <Command>svc reload</Command>
+        {rich("config.the-values-in-force-secrets", {
+          link: <a href="#/settings">{t("common.all-settings")}</a>,
+          command: <Command>svc reload</Command>,
+        })}
       </p>
       <div class="filters">
-        <SearchField label="Contains" value={text} onChange={setText} />
+        <SearchField label={t("common.contains")} value={text} onChange={setText} />
       </div>
       <Shown read={config}>{(sections) => <Sections sections={fitting(sections, text)} />}</Shown>
     </>
@@ -47,7 +56,7 @@ export function Config() {
 }
 
 function Sections({ sections }: { readonly sections: readonly ConfigSection[] }) {
-  if (sections.length === 0) return <Empty title="Nothing fits." />;
+  if (sections.length === 0) return <Empty title={t("common.nothing-fits")} />;
   return (
     <>
       {sections.map(({ name, keys }) => (
@@ -60,14 +69,14 @@ function Sections({ sections }: { readonly sections: readonly ConfigSection[] })
 }
 
 function Value({ value, isDefault }: Pick<ConfigKey, "value" | "isDefault">) {
-  if (value === undefined) return <span class="hint">not set</span>;
+  if (value === undefined) return <span class="hint">{t("config.not-set")}</span>;
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return (
     <>
       <span class="mono">
         <Name>{text}</Name>
       </span>{" "}
-      {isDefault ? null : <span class="mark">yours</span>}
+      {isDefault ? null : <span class="mark">{t("config.yours")}</span>}
     </>
   );
 }

@@ -1,57 +1,63 @@
 /** An event in a line, and whether a filter takes it. */
 import type { LiveEvent } from "../../live/frames.ts";
+import { t, wordOf } from "../../texts/texts.ts";
 
 export const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels", "hardware"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function sentenceOf({ type, payload }: LiveEvent): string {
-  const p = (name: string): string => wordOf(payload[name]);
+  const p = (name: string): string => wordIn(payload[name]);
+  const [session, message, tool, sop] = [p("session_id"), p("message_id"), p("tool"), p("sop")];
+  const isTest = payload["test"] === true;
   switch (type) {
     case "turn-start":
-      return `${p("agent")} begins to answer in ${p("session_id")}`;
+      return t("events.turn-start", { agent: p("agent"), session });
     case "turn-store":
-      return `a message in ${p("session_id")}`;
+      return t("events.turn-store", { session });
     case "turn-end":
       return payload["ok"] === true
-        ? `answered in ${p("session_id")} by ${p("model")}`
-        : `no answer in ${p("session_id")}`;
+        ? t("events.answered", { session, model: p("model") })
+        : t("events.not-answered", { session });
     case "turn-waiting":
-      return `${p("message")} Trying again in ${Math.ceil(Number(payload["retry_in_ms"]) / 1000)} s.`;
+      return t("events.turn-waiting", {
+        message: p("message"),
+        n: Math.ceil(Number(payload["retry_in_ms"]) / 1000),
+      });
     case "tool-call":
-      return `calls ${p("tool")}`;
+      return t("events.tool-call", { tool });
     case "tool-result":
-      if (payload["outcome"] === "rejected") return `${p("tool")} was rejected`;
-      return `${p("tool")} ${payload["ok"] === true ? "is done" : "failed"}`;
+      if (payload["outcome"] === "rejected") return t("events.tool-rejected", { tool });
+      return payload["ok"] === true ? t("events.tool-done", { tool }) : t("events.tool-failed", { tool });
     case "message-received":
-      return `${p("message_id")} from ${p("sender")} by ${placeOf(payload)}`;
+      return t("events.message-received", { message, sender: p("sender"), channel: placeOf(payload) });
     case "message-delivered":
-      return `${p("message_id")} taken by ${placeOf(payload)}`;
+      return t("events.message-delivered", { message, channel: placeOf(payload) });
     case "message-failed":
-      return `${p("message_id")} given up: ${p("code")}`;
+      return t("events.message-failed", { message, code: p("code") });
     case "channel_event":
       return [p("event"), p("title"), p("message")].filter((text) => text !== "").join(" · ");
     case "human_approval_request":
-      return `wanted: ${p("title")}`;
+      return t("events.approval-request", { title: p("title") });
     case "human_approval_resolved":
-      return `${p("outcome")} by ${p("by")}: ${p("run_id")}`;
+      return t("events.approval-resolved", { outcome: wordOf(p("outcome")), by: p("by"), run: p("run_id") });
     case "sop-change":
-      return "files of procedures were read anew";
+      return t("events.sop-change");
     case "sop-run-start":
-      return `${testOf(payload)}${p("sop")} begins, started by ${p("started_by")}`;
+      return t(isTest ? "events.test-start" : "events.run-start", { sop, by: p("started_by") });
     case "sop-run-step":
-      return `${testOf(payload)}${p("sop")}, step ${p("step")}: ${p("status")}`;
+      return t(isTest ? "events.test-step" : "events.run-step", { sop, step: p("step"), status: wordOf(p("status")) });
     case "sop-run-end":
-      return `${testOf(payload)}${p("sop")} ${p("status")}`;
+      return t(isTest ? "events.test-end" : "events.run-end", { sop, status: wordOf(p("status")) });
     case "channel-health":
-      return `${p("channel")} is ${p("state")} ${p("reason")}`;
+      return t("events.channel-health", { channel: p("channel"), state: wordOf(p("state")), reason: p("reason") });
     case "hardware-changed":
-      return [listed("connected", payload["added"]), listed("disconnected", payload["removed"])]
+      return [listed("events.connected", payload["added"]), listed("events.disconnected", payload["removed"])]
         .filter(Boolean)
         .join("; ");
     case "events-dropped":
-      return `some events are not in this list (${p("reason")})`;
+      return t("events.dropped", { reason: p("reason") });
     case "service-draining":
-      return "the service is stopping";
+      return t("events.draining");
     default:
       return "";
   }
@@ -74,13 +80,11 @@ function kindOf(type: string): Kind {
 
 function placeOf(payload: LiveEvent["payload"]): string {
   const { channel } = (payload["conversation"] ?? {}) as { readonly channel?: unknown };
-  return wordOf(channel);
+  return wordIn(channel);
 }
 
-const listed = (what: string, aliases: unknown): string =>
-  Array.isArray(aliases) && aliases.length > 0 ? `${what} ${aliases.map(wordOf).join(", ")}` : "";
+const listed = (what: "events.connected" | "events.disconnected", aliases: unknown): string =>
+  Array.isArray(aliases) && aliases.length > 0 ? t(what, { names: aliases.map(wordIn).join(", ") }) : "";
 
-const testOf = (payload: LiveEvent["payload"]): string => (payload["test"] === true ? "test of " : "");
-
-const wordOf = (value: unknown): string =>
+const wordIn = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";

@@ -8,9 +8,9 @@ import { Heading } from "../../parts/heading.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
 import { useServices } from "../../services.ts";
 import { useCell } from "../../state/cell.ts";
-import { count } from "../../text/words.ts";
 import { EventRow } from "./event-row.tsx";
 import { KINDS, type Kind, matches } from "./event-words.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 /** More than anybody reads; the rest is found by the filter. */
 const MOST_SHOWN = 200;
@@ -25,26 +25,24 @@ export function Events() {
   const missed = paused === undefined ? 0 : newerThan(now, paused[0]);
   return (
     <>
-      <Heading title="Live events">
+      <Heading title={t("events.live-events")}>
         <Button onPress={() => setPaused(paused === undefined ? now : undefined)}>
-          {paused === undefined ? "Pause" : "Go on"}
+          {paused === undefined ? t("common.pause") : t("common.go-on")}
         </Button>
       </Heading>
       <div class="filters">
-        <Choice label="Kind" options={KINDS} value={kind} onChoose={setKind} />
-        <SearchField label="Contains" value={text} onChange={setText} />
-        {paused === undefined ? null : <span role="status">Paused; {count(missed, "newer event")}.</span>}
+        <Choice label={t("common.kind")} options={KINDS} value={kind} onChoose={setKind} />
+        <SearchField label={t("common.contains")} value={text} onChange={setText} />
+        {paused === undefined ? null : <span role="status">{t("events.paused", { n: missed })}</span>}
       </div>
       {shown.length === 0 ? (
-        <Empty title={now.length === 0 ? "No events since this page was opened" : "No events match the filter"}>
-          {now.length === 0 && (
-            <>
-              Send a message: <Command>svc chat</Command>
-            </>
-          )}
+        <Empty
+          title={now.length === 0 ? t("events.no-events-since-this-page") : t("events.no-events-match-the-filter")}
+        >
+          {now.length === 0 && <>{rich("events.send-a-message", { command: <Command>svc chat</Command> })}</>}
         </Empty>
       ) : (
-        <ol class="events" aria-label="Events, the newest first">
+        <ol class="events" aria-label={t("events.events-the-newest-first")}>
           {shown.slice(0, MOST_SHOWN).map((event) => (
             <EventRow key={event.id} event={event} />
           ))}

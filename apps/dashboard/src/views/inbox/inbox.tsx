@@ -10,6 +10,7 @@ import { Table } from "../../parts/table.tsx";
 import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
 import { MAIL_COLUMNS } from "./mail-columns.tsx";
+import { number, rich, t, wordOf } from "../../texts/texts.ts";
 
 const LIMIT = 100;
 const BOXES = ["", "in", "out"] as const;
@@ -26,11 +27,11 @@ export function Inbox() {
   const inbox = useList<Listed>("/api/inbox", ["inbox"], { box, state, channel: channel.trim(), limit: LIMIT });
   return (
     <>
-      <Heading title="Inbox and dead letters" />
+      <Heading title={t("inbox.inbox-and-dead-letters")} />
       <div class="filters">
-        <Choice label="Box" options={BOXES} value={box} onChoose={setBox} />
-        <Choice label="State" options={STATES} value={state} onChoose={setState} />
-        <SearchField label="Channel" value={channel} onChange={setChannel} />
+        <Choice label={t("inbox.box")} options={BOXES} value={box} onChoose={setBox} />
+        <Choice label={t("common.state")} options={STATES} value={state} onChoose={setState} />
+        <SearchField label={t("common.channel")} value={channel} onChange={setChannel} />
       </div>
       <Shown read={inbox}>
         {({ messages, counts }) => (
@@ -38,14 +39,16 @@ export function Inbox() {
             <Counts counts={counts} />
             {messages.length === 0 ? (
               <Empty
-                title={box + state + channel === "" ? "No message has come or gone yet." : "Nothing fits the filter."}
+                title={
+                  box + state + channel === "" ? t("common.no-message-has-come-or") : t("inbox.nothing-fits-the-filter")
+                }
               >
-                Send one as a platform would: <Command>svc webhook send</Command>
+                {rich("inbox.send-one-as-a-platform", { command: <Command>svc webhook send</Command> })}
               </Empty>
             ) : (
-              <Table label="Messages" columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
+              <Table label={t("common.messages")} columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
             )}
-            {messages.length === LIMIT && <p class="hint">The newest {LIMIT}. The filters lead to older ones.</p>}
+            {messages.length === LIMIT && <p class="hint">{t("inbox.the-newest-the-filters-lead", { n: LIMIT })}</p>}
           </>
         )}
       </Shown>
@@ -56,11 +59,7 @@ export function Inbox() {
 function Counts({ counts: { inbox, outbox } }: Pick<Listed, "counts">) {
   const words = (box: Readonly<Record<string, number>>): string =>
     Object.entries(box)
-      .map(([state, n]) => `${n} ${state}`)
+      .map(([state, n]) => `${number(n)} ${wordOf(state)}`)
       .join(", ");
-  return (
-    <p class="hint">
-      In: {words(inbox)}. Out: {words(outbox)}.
-    </p>
-  );
+  return <p class="hint">{t("inbox.in-out", { inbox: words(inbox), outbox: words(outbox) })}</p>;
 }

@@ -19,6 +19,7 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { MAIL_COLUMNS, shownState } from "./mail-columns.tsx";
+import { number, t, wordOf } from "../../texts/texts.ts";
 
 /** States that a message can be taken up from again, or given up in. */
 const REPLAYABLE = new Set(["failed", "dead", "dropped"]);
@@ -33,22 +34,22 @@ export function Mail({ id }: { readonly id: string }) {
   const canReplay = mail.data !== undefined && (REPLAYABLE.has(mail.data.state) || undelivered);
   return (
     <>
-      <Heading title={`Message ${id}`}>
+      <Heading title={t("inbox.message", { id })}>
         {canReplay && (
           <Button kind="main" busy={replay.isRunning} onPress={() => void replay.run()}>
-            Try again
+            {t("common.try-again")}
           </Button>
         )}
         {mail.data !== undefined && ["waiting", "failed", "dead"].includes(mail.data.state) && (
-          <Confirmed text="Drop" question="Give this message up?" act={drop}>
-            <p>Nobody tries it any more. It stays to be seen, and can be tried again by hand.</p>
+          <Confirmed text={t("inbox.drop")} question={t("inbox.give-this-message-up")} act={drop}>
+            <p>{t("inbox.nobody-tries-it-any-more")}</p>
           </Confirmed>
         )}
       </Heading>
       <Problem error={replay.error} />
       <Shown read={mail}>{(shown) => <Detail mail={shown} />}</Shown>
       <p>
-        <a href={hrefOf("inbox")}>All messages</a>
+        <a href={hrefOf("inbox")}>{t("common.all-messages")}</a>
       </p>
     </>
   );
@@ -60,17 +61,17 @@ function Detail({ mail }: { readonly mail: MailDetail }) {
     <>
       <Facts
         facts={[
-          ["State", <Badge state={shownState(mail)} />],
-          ["Kind", mail.kind],
-          ["Channel", <Name>{mail.channel}</Name>],
-          ["Conversation", optional(mail.conversation?.id ?? null)],
-          ["From", optional(mail.sender)],
-          ["When", <Ago at={mail.at} />],
-          ["Attempts", String(mail.attempts)],
-          ["Problem", mail.error === null ? undefined : <code>{mail.error}</code>],
-          ["The platform says", optional(mail.platform_reason ?? mail.platform_status)],
-          ["Id at the platform", optional(mail.platform_id)],
-          ["Turn", optional(mail.turn_id)],
+          [t("common.state"), <Badge state={shownState(mail)} />],
+          [t("common.kind"), wordOf(mail.kind)],
+          [t("common.channel"), <Name>{mail.channel}</Name>],
+          [t("common.conversation"), optional(mail.conversation?.id ?? null)],
+          [t("inbox.from"), optional(mail.sender)],
+          [t("common.when"), <Ago at={mail.at} />],
+          [t("inbox.attempts-made"), number(mail.attempts)],
+          [t("common.problem"), mail.error === null ? undefined : <code>{mail.error}</code>],
+          [t("inbox.the-platform-says"), optional(mail.platform_reason ?? mail.platform_status)],
+          [t("inbox.id-at-the-platform"), optional(mail.platform_id)],
+          [t("inbox.turn"), optional(mail.turn_id)],
         ]}
       />
       <div class="card">{mail.id.startsWith("out-") ? <Markdown text={mail.text} /> : <Prose>{mail.text}</Prose>}</div>
@@ -78,15 +79,15 @@ function Detail({ mail }: { readonly mail: MailDetail }) {
         <ul>
           {mail.files.map(({ kind, name }, index) => (
             <li key={index}>
-              {kind}: <Name>{name}</Name>
+              {wordOf(kind)}: <Name>{name}</Name>
             </li>
           ))}
         </ul>
       )}
-      {mail.notice === null ? null : <Json label="The notice" value={mail.notice} />}
+      {mail.notice === null ? null : <Json label={t("inbox.the-notice")} value={mail.notice} />}
       {mail.deliveries.length > 0 && (
-        <Section title="What went out for it">
-          <Table label="Deliveries" columns={MAIL_COLUMNS} rows={mail.deliveries} keyOf={({ id }) => id} />
+        <Section title={t("inbox.what-went-out-for-it")}>
+          <Table label={t("inbox.deliveries")} columns={MAIL_COLUMNS} rows={mail.deliveries} keyOf={({ id }) => id} />
         </Section>
       )}
     </>

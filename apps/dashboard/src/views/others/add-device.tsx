@@ -10,6 +10,7 @@ import { clockTime } from "../../text/time.ts";
 import { useServices } from "../../services.ts";
 import { useMayOperate } from "../../session/use-device.ts";
 import { useAction } from "../../state/use-action.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 export function AddDevice() {
   const [isOpen, setOpen] = useState(false);
@@ -17,7 +18,7 @@ export function AddDevice() {
   return (
     <>
       <Button kind="main" onPress={() => setOpen(true)}>
-        Add a device
+        {t("devices.add-a-device")}
       </Button>
       {isOpen && <AddDeviceDialog onClose={() => setOpen(false)} />}
     </>
@@ -25,9 +26,9 @@ export function AddDevice() {
 }
 
 const SCOPES = [
-  ["operator", "Operator: chat, approve, change settings"],
-  ["read", "Read: look at everything a reader may see"],
-  ["webhook", "Program: post messages to /webhook"],
+  ["operator", "devices.operator-chat-approve-change-settings"],
+  ["read", "devices.read-look-at-everything-a"],
+  ["webhook", "devices.program-post-messages-to-webhook"],
 ] as const;
 
 function AddDeviceDialog({ onClose }: { readonly onClose: () => void }) {
@@ -42,9 +43,9 @@ function AddDeviceDialog({ onClose }: { readonly onClose: () => void }) {
   const ids = { name: useId(), scope: useId() };
   return (
     <Dialog
-      title="Add a device"
-      action={made === undefined ? "Make a code" : "Make another code"}
-      dismiss={made === undefined ? "Not now" : "Done"}
+      title={t("devices.add-a-device")}
+      action={made === undefined ? t("devices.make-a-code") : t("devices.make-another-code")}
+      dismiss={made === undefined ? t("common.not-now") : t("common.done")}
       kind="main"
       busy={make.isRunning}
       error={make.error}
@@ -53,20 +54,20 @@ function AddDeviceDialog({ onClose }: { readonly onClose: () => void }) {
     >
       {made === undefined ? (
         <>
-          <label for={ids.name}>Name</label>
+          <label for={ids.name}>{t("common.name")}</label>
           <input
             id={ids.name}
             value={name}
             maxLength={64}
-            placeholder="Phone"
+            placeholder={t("devices.phone")}
             onInput={({ currentTarget }) => setName(currentTarget.value)}
             onKeyDown={(event) => event.key === "Enter" && !event.isComposing && void make.run()}
           />
-          <label for={ids.scope}>It may</label>
+          <label for={ids.scope}>{t("devices.it-may")}</label>
           <select id={ids.scope} value={scope} onChange={({ currentTarget }) => setScope(currentTarget.value)}>
             {SCOPES.map(([value, text]) => (
               <option key={value} value={value}>
-                {text}
+                {t(text)}
               </option>
             ))}
           </select>
@@ -86,20 +87,26 @@ function Code({ made: { code, expires_at: until, link }, isForPage }: { made: Ne
   return (
     <div class="pairing">
       <p>
-        Code <output class="pairing-code">{code}</output> works once, until {clockTime(until)}.
+        {rich("devices.code-works-once-until", {
+          code: <output class="pairing-code">{code}</output>,
+          time: clockTime(until),
+        })}
       </p>
       {isForPage && best !== undefined && (
         <>
           <LinkCode text={best} />
           <p>
-            <CopyButton text={best}>Copy the link</CopyButton>
+            <CopyButton text={best}>{t("devices.copy-the-link")}</CopyButton>
           </p>
         </>
       )}
       {isForPage && best === undefined && (
         <p class="hint">
-          Other machines can't reach this service yet. Set <code>gateway.public_url</code>, or <code>gateway.host</code>{" "}
-          and <code>gateway.allow_public_bind</code>; then there is a link and a QR code here.
+          {rich("devices.other-machines-cant-reach-this", {
+            url: <code>gateway.public_url</code>,
+            host: <code>gateway.host</code>,
+            bind: <code>gateway.allow_public_bind</code>,
+          })}
         </p>
       )}
     </div>
@@ -110,5 +117,5 @@ const isLoopback = (host: string): boolean => host === "localhost" || host === "
 
 /** Of a link. */
 function LinkCode({ text }: { readonly text: string }) {
-  return <QrCode modules={encode(text, { border: 0, ecc: "M" }).data} label="QR code of the link" />;
+  return <QrCode modules={encode(text, { border: 0, ecc: "M" }).data} label={t("devices.qr-code-of-the-link")} />;
 }

@@ -8,6 +8,7 @@ import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { usePaged } from "../../state/use-paged.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 interface Page {
   readonly entries: readonly AuditEntry[];
@@ -15,30 +16,31 @@ interface Page {
 }
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { label: "Line", cell: ({ n }) => n, narrow: true },
-  { label: "When", cell: ({ at }) => <Ago at={at} />, narrow: true },
-  { label: "What", cell: ({ kind }) => <code>{kind}</code>, narrow: true },
-  { label: "Details", cell: ({ data, hash }) => <Json label="Details" value={{ ...(data as object), hash }} /> },
+  { label: "audit.line", cell: ({ n }) => n, narrow: true },
+  { label: "common.when", cell: ({ at }) => <Ago at={at} />, narrow: true },
+  { label: "audit.what", cell: ({ kind }) => <code>{kind}</code>, narrow: true },
+  {
+    label: "common.details",
+    cell: ({ data, hash }) => <Json label={t("common.details")} value={{ ...(data as object), hash }} />,
+  },
 ];
 
 export function Audit() {
   const page = usePaged<Page>("/api/audit", ["audit"], { limit: 50 });
   return (
     <>
-      <Heading title="Audit log" />
-      <p>
-        Each line contains the hash of the line before it. To check them all, run <Command>svc audit verify</Command>
-      </p>
+      <Heading title={t("audit.audit-log")} />
+      <p>{rich("audit.each-line-contains-the-hash", { command: <Command>svc audit verify</Command> })}</p>
       <Shown read={page}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <Empty title="Nothing is in the log yet.">The first run of a procedure begins it.</Empty>
+            <Empty title={t("audit.nothing-is-in-the-log")}>{t("audit.the-first-run-of-a")}</Empty>
           ) : (
-            <Table label="Audit log" columns={COLUMNS} rows={entries} keyOf={({ n }) => n} />
+            <Table label={t("audit.audit-log")} columns={COLUMNS} rows={entries} keyOf={({ n }) => n} />
           )
         }
       </Shown>
-      <Pager older={page.older} newer={page.newer} what="the audit log" />
+      <Pager older={page.older} newer={page.newer} label={t("audit.pages")} />
     </>
   );
 }

@@ -17,44 +17,46 @@ import { AddDevice } from "./add-device.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
+import { rich, t, wordOf } from "../../texts/texts.ts";
 
 const COLUMNS: readonly Column<PairedDevice>[] = [
   {
-    label: "Device",
+    label: "devices.device",
     cell: ({ name, current }) => (
       <>
-        <Name>{name}</Name> {current && <span class="mark">this device</span>}
+        <Name>{name}</Name> {current && <span class="mark">{t("devices.this-device")}</span>}
       </>
     ),
   },
-  { label: "Signed in", cell: (device) => <SignIns device={device} /> },
-  { label: "Access", cell: ({ scope }) => scope, narrow: true },
-  { label: "Paired", cell: ({ created_at: at }) => <Ago at={at} />, narrow: true },
-  { label: "Last seen", cell: ({ last_seen_at: at }) => (at === null ? "never" : <Ago at={at} />), narrow: true },
-  { label: "Change", cell: (device) => <Change device={device} />, narrow: true },
+  { label: "devices.signed-in", cell: (device) => <SignIns device={device} /> },
+  { label: "devices.access", cell: ({ scope }) => wordOf(scope), narrow: true },
+  { label: "devices.paired", cell: ({ created_at: at }) => <Ago at={at} />, narrow: true },
+  {
+    label: "devices.last-seen",
+    cell: ({ last_seen_at: at }) => (at === null ? t("common.never") : <Ago at={at} />),
+    narrow: true,
+  },
+  { label: "common.change", cell: (device) => <Change device={device} />, narrow: true },
 ];
 
 export function Devices() {
   const devices = useList<{ readonly devices: readonly PairedDevice[] }>("/api/devices", ["devices"]);
   return (
     <>
-      <Heading title="Devices">
+      <Heading title={t("common.devices")}>
         <AddDevice />
       </Heading>
-      <p>
-        Pair another device with a code. Create one here, or on the daemon's machine:{" "}
-        <Command>svc pair --name "a name"</Command>
-      </p>
+      <p>{rich("devices.pair-another-device-with-a", { command: <Command>svc pair --name "a name"</Command> })}</p>
       <Shown read={devices}>
         {({ devices: rows }) =>
           rows.length === 0 ? (
-            <Empty title="No paired devices" />
+            <Empty title={t("devices.no-paired-devices")} />
           ) : (
-            <Table label="Paired devices" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+            <Table label={t("devices.paired-devices")} columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
           )
         }
       </Shown>
-      <Section title="Notifications">
+      <Section title={t("devices.notifications")}>
         <NotificationSwitch />
         <PushSwitch />
       </Section>
@@ -62,25 +64,29 @@ export function Devices() {
   );
 }
 
+/** `Chrome on Linux`, as the service calls it. */
+function browserOf(name: string): string {
+  const [browser, system] = name.split(" on ");
+  return browser === undefined || system === undefined ? name : t("devices.browser-on", { browser, system });
+}
+
 /** Each browser by itself: one that was lost is signed out, and the others stay. */
 function SignIns({ device: { id, sessions } }: { readonly device: PairedDevice }) {
   const { api, live } = useServices();
-  if (sessions.length === 0) return <span class="hint">not signed in</span>;
+  if (sessions.length === 0) return <span class="hint">{t("devices.not-signed-in")}</span>;
   return (
     <ul class="bare sign-ins">
       {sessions.map((session) => (
         <li key={session.id}>
           <span>
-            {session.browser} {session.current && <span class="mark">this page</span>}
+            {browserOf(session.browser)} {session.current && <span class="mark">{t("devices.this-page")}</span>}
             <br />
-            <span class="hint">
-              seen <Ago at={session.last_seen_at} />
-            </span>
+            <span class="hint">{rich("devices.seen", { when: <Ago at={session.last_seen_at} /> })}</span>
           </span>
           <Confirmed
-            text="End"
-            label={`End the sign-in of ${session.browser}`}
-            question="End this sign-in?"
+            text={t("devices.end")}
+            label={t("devices.end-the-sign-in-of", { browser: browserOf(session.browser) })}
+            question={t("devices.end-this-sign-in")}
             act={() =>
               api
                 .call(path`/api/devices/${id}/sessions/${session.id}`, { method: "DELETE" })
@@ -88,8 +94,8 @@ function SignIns({ device: { id, sessions } }: { readonly device: PairedDevice }
             }
           >
             <p>
-              {session.browser} is signed out at once. The device stays paired.
-              {session.current && " It is this page."}
+              {t("devices.is-signed-out-at-once", { browser: browserOf(session.browser) })}
+              {session.current && ` ${t("devices.it-is-this-page")}`}
             </p>
           </Confirmed>
         </li>
@@ -105,18 +111,23 @@ function Change({ device: { id, name, current } }: { readonly device: PairedDevi
     api.call(path`/api/devices/${id}`, { method: "DELETE" }).finally(() => live.markStale(["devices"]));
   return (
     <span class="buttons">
-      <Button label={`Rename ${name}`} onPress={() => setRenaming(true)}>
-        Rename
+      <Button label={t("devices.rename", { name })} onPress={() => setRenaming(true)}>
+        {t("common.rename")}
       </Button>
-      <Confirmed text="Revoke" label={`Revoke ${name}`} question="Revoke this device?" act={revoke}>
+      <Confirmed
+        text={t("devices.revoke")}
+        label={t("devices.revoke-2", { name })}
+        question={t("devices.revoke-this-device")}
+        act={revoke}
+      >
         <p>
-          <Name>{name}</Name>: its token, turns and connections end at once. This cannot be undone.
-          {current && " It is the device you are using: you will be signed out."}
+          {rich("devices.its-token-turns-and-connections", { name: <Name>{name}</Name> })}
+          {current && ` ${t("devices.it-is-the-device-you")}`}
         </p>
       </Confirmed>
       {isRenaming && (
         <RenameDialog
-          title="Rename this device"
+          title={t("devices.rename-this-device")}
           path={path`/api/devices/${id}/name`}
           name={name}
           stale={["devices", "sessions"]}

@@ -4,12 +4,13 @@ import type { Feature } from "../../api/shapes.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
+import { ServiceText } from "../../parts/service-text.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { useList } from "../../state/use-reader.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 interface Report {
   readonly profile: string;
@@ -17,11 +18,13 @@ interface Report {
 }
 
 const NAME: Column<Feature> = {
-  label: "Feature",
+  label: "common.feature",
   cell: ({ id, summary }) => (
     <>
       <strong>{id}</strong>
-      <div class="hint">{summary}</div>
+      <div class="hint">
+        <ServiceText>{summary}</ServiceText>
+      </div>
     </>
   ),
 };
@@ -29,22 +32,22 @@ const NAME: Column<Feature> = {
 const IN: readonly Column<Feature>[] = [
   NAME,
   {
-    label: "State",
+    label: "common.state",
     cell: ({ state, reason, sections }) => (
       <>
-        <Badge state={state} /> {reason === null ? "" : <Name>{reason}</Name>}
+        <Badge state={state} /> {reason === null ? "" : <ServiceText>{reason}</ServiceText>}
         {state === "off" && reason === null && sections.length > 0 && (
-          <div class="hint">Set [{sections[0]}] in the config.</div>
+          <div class="hint">{t("features.set-in-the-config", { section: sections[0] ?? "" })}</div>
         )}
       </>
     ),
   },
-  { label: "Tools", cell: ({ tools }) => (tools.length === 0 ? "none" : tools.join(", ")) },
+  { label: "common.tools", cell: ({ tools }) => (tools.length === 0 ? t("common.none") : tools.join(", ")) },
 ];
 
 const ABSENT: readonly Column<Feature>[] = [
   NAME,
-  { label: "How to get it", cell: (feature) => <Way feature={feature} /> },
+  { label: "features.how-to-get-it", cell: (feature) => <Way feature={feature} /> },
 ];
 
 export function Features() {
@@ -54,20 +57,20 @@ export function Features() {
     `${id} ${summary} ${tools.join(" ")}`.toLowerCase().includes(text.trim().toLowerCase());
   return (
     <>
-      <Heading title="Features" />
+      <Heading title={t("common.features")} />
       <div class="filters">
-        <SearchField label="Contains" value={text} onChange={setText} />
+        <SearchField label={t("common.contains")} value={text} onChange={setText} />
       </div>
       <Shown read={features}>
         {({ profile, features: all }) => (
           <>
             <Listed
-              title={`In this build (${profile})`}
+              title={t("features.in-this-build", { profile })}
               columns={IN}
               features={all.filter((one) => one.included && fits(one))}
             />
             <Listed
-              title="Not in this build"
+              title={t("features.not-in-this-build")}
               columns={ABSENT}
               features={all.filter((one) => !one.included && fits(one))}
             />
@@ -88,7 +91,7 @@ function Listed({ title, columns, features }: ListedProps) {
   return (
     <Section title={title}>
       {features.length === 0 ? (
-        <Empty title="None of them." />
+        <Empty title={t("features.none-of-them")} />
       ) : (
         <Table label={title} columns={columns} rows={features} keyOf={({ id }) => id} />
       )}
@@ -97,14 +100,15 @@ function Listed({ title, columns, features }: ListedProps) {
 }
 
 function Way({ feature: { build, planned, profiles } }: { readonly feature: Feature }) {
-  if (planned) return <>It is not written yet{profiles.length > 0 && `; it will be in ${profiles.join(", ")}`}.</>;
+  if (planned)
+    return (
+      <>{profiles.length > 0 ? t("features.planned-for", { profiles: profiles.join(", ") }) : t("features.planned")}</>
+    );
   return (
     <>
       <Command>{build}</Command>
       {profiles.length > 0 && (
-        <div class="hint">
-          or <Command>{`npx pnpm build ${profiles[0]}`}</Command>
-        </div>
+        <div class="hint">{rich("features.or", { command: <Command>{`npx pnpm build ${profiles[0]}`}</Command> })}</div>
       )}
     </>
   );

@@ -7,10 +7,12 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { VerifyDevice } from "./verify-device.tsx";
+import { t } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 const COLUMNS: readonly Column<Channel>[] = [
   {
-    label: "Channel",
+    label: "common.channel",
     cell: ({ id }) => (
       <>
         <Name>{id}</Name> <VerifyDevice channel={id} />
@@ -18,16 +20,20 @@ const COLUMNS: readonly Column<Channel>[] = [
     ),
   },
   {
-    label: "State",
+    label: "common.state",
     cell: ({ state, reason }) => (
       <>
-        <Badge state={state} /> {reason === null ? "" : <Name>{reason}</Name>}
+        <Badge state={state} /> {reason === null ? "" : <ServiceText>{reason}</ServiceText>}
       </>
     ),
   },
-  { label: "Last message", cell: ({ last_message_at: at }) => (at ? <Ago at={at} /> : "none yet"), narrow: true },
   {
-    label: "Last error",
+    label: "common.last-message",
+    cell: ({ last_message_at: at }) => (at ? <Ago at={at} /> : t("overview.none-yet")),
+    narrow: true,
+  },
+  {
+    label: "overview.last-error",
     cell: LastError,
   },
 ];
@@ -37,27 +43,27 @@ function LastError({ last_failure: failure, last_error: error }: Channel) {
   if (failure && failure.at > (error?.at ?? "")) {
     return (
       <>
-        <Name>{failure.reason}</Name> <Ago at={failure.at} />
+        <ServiceText>{failure.reason}</ServiceText> <Ago at={failure.at} />
       </>
     );
   }
-  if (!error) return "none";
+  if (!error) return t("common.none");
   return (
     <>
-      <code>{error.code}</code> <Ago at={error.at} /> <Name>{error.message}</Name>
+      <code>{error.code}</code> <Ago at={error.at} /> <ServiceText>{error.message}</ServiceText>
     </>
   );
 }
 
 export function Channels({ channels }: { readonly channels: readonly Channel[] }) {
   return (
-    <Section title="Channels">
+    <Section title={t("common.channels")}>
       {channels.length === 0 ? (
-        <Empty title="No channel is on.">
-          <a href={hrefOf("channels")}>Set one up</a>
+        <Empty title={t("overview.no-channel-is-on")}>
+          <a href={hrefOf("channels")}>{t("overview.set-one-up")}</a>
         </Empty>
       ) : (
-        <Table label="Channels" columns={COLUMNS} rows={channels} keyOf={({ id }) => id} />
+        <Table label={t("common.channels")} columns={COLUMNS} rows={channels} keyOf={({ id }) => id} />
       )}
     </Section>
   );

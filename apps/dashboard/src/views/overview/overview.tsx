@@ -16,6 +16,7 @@ import { useTick } from "../../state/use-tick.ts";
 import { Channels } from "./channels.tsx";
 import { Throughput } from "./throughput.tsx";
 import { Wanting } from "./wanting.tsx";
+import { t } from "../../texts/texts.ts";
 
 /** Uptime, memory and the picture change without an event. */
 const AGAIN_MS = 15_000;
@@ -26,7 +27,7 @@ export function Overview() {
   const mayOperate = useMayOperate();
   return (
     <>
-      <Heading title="Overview" />
+      <Heading title={t("overview.overview")} />
       <Shown read={status}>
         {(shown) => (
           <>
@@ -46,20 +47,22 @@ function Health({ status }: { readonly status: Status }) {
   const troubles = troublesOf(status);
   const mayOperate = useMayOperate();
   return (
-    <section class={`health ${status.status}`} aria-label="Health">
+    <section class={`health ${status.status}`} aria-label={t("overview.health")}>
       <p class="health-word">
         {status.status === "ok" && isEchoOnly(status) ? (
           <>
-            <Badge state="waiting" /> Only the built-in echo answers. <a href={hrefOf("setup")}>Connect a model</a>{" "}
+            <Badge state="waiting" /> {t("overview.only-the-built-in-echo")}{" "}
+            <a href={hrefOf("setup")}>{t("common.connect-a-model")}</a>{" "}
           </>
         ) : (
           <>
-            <Badge state={status.status} /> {status.status === "ok" ? "All parts are up." : "A part is not up."}{" "}
+            <Badge state={status.status} />{" "}
+            {status.status === "ok" ? t("overview.all-parts-are-up") : t("overview.a-part-is-not-up")}{" "}
           </>
         )}
         {status.turns.running === 0
-          ? "No turn runs."
-          : `Turns that run: ${status.turns.running}, waiting: ${status.turns.waiting}.`}
+          ? t("overview.no-turn-runs")
+          : t("overview.turns-that-run-waiting", { running: status.turns.running, waiting: status.turns.waiting })}
       </p>
       {troubles.length === 0 ? null : (
         <ul class="troubles">
@@ -86,31 +89,37 @@ interface Trouble {
 
 /** Each part that is not as it should be, with the place where that is put right. */
 function troublesOf({ features, channels, database, unsigned, warnings, sandbox }: Status): Trouble[] {
-  const checks = { fix: "Run the checks", href: hrefOf("doctor") };
+  const checks = { fix: t("overview.run-the-checks"), href: hrefOf("doctor") };
   return [
     ...features
       .filter(({ state, reason }) => state === "failed" || (state === "waiting" && reason !== null))
       .map(({ id, state, reason }) => {
         const channel = channels.find(({ feature }) => feature === id);
-        const what = state === "failed" ? "does not run" : "is not connected";
-        const then = channel === undefined ? "" : " Messages wait and will be sent.";
+        const what = state === "failed" ? "overview.does-not-run" : "overview.is-not-connected";
+        const text = t(what, { id: channel?.id ?? id, reason: reason ?? t("overview.see-the-log") });
         return {
-          text: `${channel?.id ?? id} ${what}: ${reason ?? "see the log"}${then}`,
+          text: channel === undefined ? text : `${text} ${t("overview.messages-wait-and-will-be")}`,
           ...(channel === undefined
-            ? { fix: "Read its log", href: hrefOf("logs", undefined, { text: id }) }
-            : { fix: "Fix the channel", href: hrefOf("channels", channel.id) }),
+            ? { fix: t("overview.read-its-log"), href: hrefOf("logs", undefined, { text: id }) }
+            : { fix: t("overview.fix-the-channel"), href: hrefOf("channels", channel.id) }),
         };
       }),
-    ...(database.writable ? [] : [{ text: "Nothing can be written to the database: is the disk full?", ...checks }]),
+    ...(database.writable ? [] : [{ text: t("overview.nothing-can-be-written-to"), ...checks }]),
     ...unsigned.map((id) => ({
-      text: `${id} takes messages without checking a signature.`,
-      fix: "Set its secret",
+      text: t("overview.takes-messages-without-checking-a", { id }),
+      fix: t("overview.set-its-secret"),
       href: hrefOf("channels", id),
     })),
     ...warnings.map((text) => ({ text, ...checks })),
     ...(sandbox.warning === null
       ? []
-      : [{ text: sandboxText(sandbox), fix: "Choose a sandbox", href: hrefOf("settings", "security.sandbox") }]),
+      : [
+          {
+            text: sandboxText(sandbox),
+            fix: t("overview.choose-a-sandbox"),
+            href: hrefOf("settings", "security.sandbox"),
+          },
+        ]),
   ];
 }
 
@@ -119,24 +128,27 @@ const isEchoOnly = ({ model, agents }: Status): boolean =>
   model.provider === "builtin" && agents.every(({ provider }) => provider === "builtin");
 
 const sandboxText = ({ summary, fix }: Status["sandbox"]): string =>
-  fix === null ? summary : `${summary} To confine commands: ${fix}`;
+  fix === null ? summary : t("overview.to-confine-commands", { summary, fix });
 
 function Service({ status }: { readonly status: Status }) {
   const agents = status.agents.map(({ name, cost_today_usd, price_known }) =>
-    price_known ? `${name}: ${dollars(cost_today_usd)}` : `${name}: price unknown`,
+    price_known ? `${name}: ${dollars(cost_today_usd)}` : t("overview.price-unknown", { name }),
   );
   return (
-    <Section title="The service">
+    <Section title={t("overview.the-service")}>
       <Facts
         facts={[
-          ["Version", `${status.version} (${status.commit}), ${status.profile}`],
-          ["Up for", duration(status.uptime_secs * 1000)],
-          ["Model", <Name>{`${status.model.provider} / ${status.model.name}`}</Name>],
-          ["Spent today", <Name>{agents.join(", ")}</Name>],
-          ["Sandbox", <Name>{status.sandbox.confined ? status.sandbox.effective : sandboxText(status.sandbox)}</Name>],
-          ["Address", <SafeLink url={status.public_url ?? status.url} />],
-          ["Memory", bytes(status.memory_rss_bytes)],
-          ["Database", bytes(status.database.bytes)],
+          [t("overview.version"), `${status.version} (${status.commit}), ${status.profile}`],
+          [t("overview.up-for"), duration(status.uptime_secs * 1000)],
+          [t("common.model"), <Name>{`${status.model.provider} / ${status.model.name}`}</Name>],
+          [t("overview.spent-today"), <Name>{agents.join(", ")}</Name>],
+          [
+            t("common.sandbox"),
+            <Name>{status.sandbox.confined ? status.sandbox.effective : sandboxText(status.sandbox)}</Name>,
+          ],
+          [t("overview.address"), <SafeLink url={status.public_url ?? status.url} />],
+          [t("overview.memory"), bytes(status.memory_rss_bytes)],
+          [t("overview.database"), bytes(status.database.bytes)],
         ]}
       />
     </Section>

@@ -2,6 +2,7 @@
 import type { Minute } from "../../api/shapes.ts";
 import { Section } from "../../parts/section.tsx";
 import { exact } from "../../text/time.ts";
+import { number, t, wordOf } from "../../texts/texts.ts";
 
 const WIDTH = 10;
 const ABOVE = 72;
@@ -11,16 +12,21 @@ type Count = "received" | "answered" | "delivered" | "failed";
 
 export function Throughput({ minutes }: { readonly minutes: readonly Minute[] }) {
   const total = (key: Count): number => minutes.reduce((sum, minute) => sum + minute[key], 0);
-  const words = `${total("received")} received, ${total("answered")} answered, ${total("delivered")} delivered, ${total("failed")} failed`;
+  const words = t("overview.minute-counts", {
+    received: total("received"),
+    answered: total("answered"),
+    delivered: total("delivered"),
+    failed: total("failed"),
+  });
   const most = Math.max(1, ...minutes.map(({ received, answered, failed }) => Math.max(received, answered, failed)));
   return (
-    <Section title="The last hour" aside={<Legend total={total} />}>
+    <Section title={t("overview.the-last-hour")} aside={<Legend total={total} />}>
       <svg
         class="throughput"
         viewBox={`0 0 ${minutes.length * WIDTH} ${ABOVE + BELOW}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`The last hour: ${words}.`}
+        aria-label={t("overview.the-last-hour-2", { words })}
       >
         <line class="axis" x1="0" x2={minutes.length * WIDTH} y1={ABOVE} y2={ABOVE} />
         {minutes.map((minute, index) => (
@@ -28,21 +34,21 @@ export function Throughput({ minutes }: { readonly minutes: readonly Minute[] })
         ))}
       </svg>
       <p class="scale">
-        <span>an hour ago</span>
-        <span>at most {most} a minute</span>
-        <span>now</span>
+        <span>{t("overview.an-hour-ago")}</span>
+        <span>{t("overview.at-most-a-minute", { most })}</span>
+        <span>{t("overview.now")}</span>
       </p>
     </Section>
   );
 }
 
 function Column({ minute, x, most }: { readonly minute: Minute; readonly x: number; readonly most: number }) {
-  const { at, received, answered, failed } = minute;
+  const { at, received, answered, delivered, failed } = minute;
   const up = (answered / most) * (ABOVE - 4);
   const down = (failed / most) * (BELOW - 2);
   return (
     <g>
-      <title>{`${exact(Date.parse(at))}: ${received} received, ${answered} answered, ${minute.delivered} delivered, ${failed} failed`}</title>
+      <title>{`${exact(Date.parse(at))}: ${t("overview.minute-counts", { received, answered, delivered, failed })}`}</title>
       <rect class="hover" x={x} y="0" width={WIDTH} height={ABOVE + BELOW} />
       {up > 0 && <rect class="answered" x={x + 1.5} y={ABOVE - up} width={WIDTH - 3} height={up} />}
       {down > 0 && <rect class="failed" x={x + 1.5} y={ABOVE + 1} width={WIDTH - 3} height={down} />}
@@ -64,7 +70,7 @@ function Legend({ total }: { readonly total: (key: Count) => number }) {
     <ul class="legend">
       {(["received", "answered", "delivered", "failed"] as const).map((key) => (
         <li key={key} class={key}>
-          {total(key)} {key}
+          {number(total(key))} {wordOf(key)}
         </li>
       ))}
     </ul>

@@ -10,6 +10,7 @@ import { useRunningFeatures } from "../../shell/use-running-features.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { useTick } from "../../state/use-tick.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 /** Feature and channel that has such a device. */
 const FEATURE = "channel-federated";
@@ -42,12 +43,10 @@ function VerifyButton() {
   return (
     <>
       {first !== undefined && (
-        <p role="status">
-          <Name>{first}</Name> asks to verify this device.
-        </p>
+        <p role="status">{rich("overview.asks-to-verify-this-device", { peer: <Name>{first}</Name> })}</p>
       )}
       <Button kind={first === undefined ? "plain" : "main"} onPress={() => setOpen(true)}>
-        Verify the device
+        {t("overview.verify-the-device")}
       </Button>
       {isOpen && (
         <VerifyDialog
@@ -82,20 +81,23 @@ function VerifyDialog({ peer, onClose }: { readonly peer: string | undefined; re
   const stage = state?.stage;
   const isOver = stage === "done" || stage === "cancelled";
   const actions: Readonly<Record<string, readonly [text: string, act: () => void]>> = {
-    begin: [peer === undefined ? "Ask the other device" : "Accept", () => void take.run("begin")],
-    scan: ["Compare symbols instead", () => void take.run("compare")],
-    scanned: ["It says so", () => void take.run("answer", true)],
-    compare: ["They are the same", () => void take.run("answer", true)],
-    done: ["Done", onClose],
-    cancelled: ["Try again", () => void take.run("begin")],
+    begin: [
+      peer === undefined ? t("overview.ask-the-other-device") : t("overview.accept"),
+      () => void take.run("begin"),
+    ],
+    scan: [t("overview.compare-symbols-instead"), () => void take.run("compare")],
+    scanned: [t("overview.it-says-so"), () => void take.run("answer", true)],
+    compare: [t("overview.they-are-the-same"), () => void take.run("answer", true)],
+    done: [t("common.done"), onClose],
+    cancelled: [t("common.try-again"), () => void take.run("begin")],
   };
-  const [action, act] = actions[stage ?? "begin"] ?? ["Waiting", () => undefined];
+  const [action, act] = actions[stage ?? "begin"] ?? [t("overview.waiting"), () => undefined];
   return (
     <Dialog
-      title="Verify the Matrix device"
+      title={t("overview.verify-the-matrix-device")}
       action={action}
       kind="main"
-      dismiss={isOver ? "Close" : "Not now"}
+      dismiss={isOver ? t("common.close") : t("common.not-now")}
       busy={take.isRunning || stage === "waiting" || stage === "confirmed"}
       error={take.error ?? poll.error}
       onConfirm={act}
@@ -106,7 +108,7 @@ function VerifyDialog({ peer, onClose }: { readonly peer: string | undefined; re
       </div>
       {(stage === "compare" || stage === "scanned") && (
         <Button kind="danger" busy={take.isRunning} onPress={() => void take.run("answer", false)}>
-          {stage === "compare" ? "They differ" : "It does not"}
+          {stage === "compare" ? t("overview.they-differ") : t("overview.it-does-not")}
         </Button>
       )}
     </Dialog>
@@ -116,35 +118,33 @@ function VerifyDialog({ peer, onClose }: { readonly peer: string | undefined; re
 function Step({ state, peer }: { readonly state: State | undefined; readonly peer: string | undefined }) {
   if (state === undefined) {
     return peer === undefined ? (
-      <p>The account's other devices, such as an app on a phone, are asked to verify this one.</p>
+      <p>{t("overview.the-accounts-other-devices-such")}</p>
     ) : (
-      <p>
-        <Name>{peer}</Name> asks to verify this device.
-      </p>
+      <p>{rich("overview.asks-to-verify-this-device", { peer: <Name>{peer}</Name> })}</p>
     );
   }
   const other = <Name>{state.peer}</Name>;
   switch (state.stage) {
     case "waiting":
-      return <p>Waiting for {other}. Accept the verification there.</p>;
+      return <p>{rich("overview.waiting-for-accept-the-verification", { other })}</p>;
     case "confirmed":
-      return <p>Waiting for {other} to say that it is right.</p>;
+      return <p>{rich("overview.waiting-for-to-say-that", { other })}</p>;
     case "scan":
       return (
         <div class="pairing">
-          <p>Scan this code with {other}.</p>
+          <p>{rich("overview.scan-this-code-with", { other })}</p>
           <QrCode
             modules={state.qr.map((row) => Array.from(row, (module) => module === "1"))}
-            label="QR code of the verification"
+            label={t("overview.qr-code-of-the-verification")}
           />
         </div>
       );
     case "scanned":
-      return <p>{other} has scanned the code. Does it say that the code is right?</p>;
+      return <p>{rich("overview.has-scanned-the-code-does", { other })}</p>;
     case "compare":
       return (
         <>
-          <p>Does {other} show the same symbols, in this order?</p>
+          <p>{rich("overview.does-show-the-same-symbols", { other })}</p>
           <ol class="symbols">
             {state.symbols.map(({ symbol, name }, at) => (
               <li key={at}>
@@ -155,12 +155,8 @@ function Step({ state, peer }: { readonly state: State | undefined; readonly pee
         </>
       );
     case "done":
-      return <p>Verified with {other}.</p>;
+      return <p>{rich("overview.verified-with", { other })}</p>;
     case "cancelled":
-      return (
-        <p>
-          Not verified: {other} ended it (<Name>{state.reason}</Name>).
-        </p>
-      );
+      return <p>{rich("overview.not-verified-ended-it", { other, reason: <Name>{state.reason}</Name> })}</p>;
   }
 }

@@ -4,21 +4,27 @@ import { Section } from "../../parts/section.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { duration } from "../../text/time.ts";
 import { WaitingApprovals } from "../approvals/waiting-approvals.tsx";
+import { t } from "../../texts/texts.ts";
 
 export function Wanting({ messages }: { readonly messages: Status["messages"] }) {
   const { dead, failed, waiting, outgoing, oldest_waiting_secs: oldest } = messages;
   return (
     <div class="pair">
-      <Section title="Waiting approvals" aside={<a href={hrefOf("approvals")}>All approvals</a>}>
+      <Section
+        title={t("overview.waiting-approvals")}
+        aside={<a href={hrefOf("approvals")}>{t("overview.all-approvals")}</a>}
+      >
         <WaitingApprovals most={3} />
       </Section>
-      <Section title="Messages" aside={<a href={hrefOf("inbox")}>The inbox</a>}>
+      <Section title={t("common.messages")} aside={<a href={hrefOf("inbox")}>{t("overview.the-inbox")}</a>}>
         <ul class="figures">
-          <Figure n={dead} what="could not be delivered" state="dead" alarming />
-          <Figure n={failed} what="could not be answered" state="failed" alarming />
-          <Figure n={waiting + outgoing} what="on their way" state="waiting" />
+          <Figure n={dead} what={t("overview.could-not-be-delivered")} state="dead" alarming />
+          <Figure n={failed} what={t("overview.could-not-be-answered")} state="failed" alarming />
+          <Figure n={waiting + outgoing} what={t("overview.on-their-way")} state="waiting" />
         </ul>
-        {oldest === null ? null : <p class="hint">The oldest has waited for {duration(oldest * 1000)}.</p>}
+        {oldest === null ? null : (
+          <p class="hint">{t("overview.the-oldest-has-waited-for", { duration: duration(oldest * 1000) })}</p>
+        )}
       </Section>
     </div>
   );

@@ -5,6 +5,7 @@ import { prepareAuthenticator } from "../../passkeys/authenticator.ts";
 import { useServices } from "../../services.ts";
 import { useDevice } from "../../session/use-device.ts";
 import { useAction } from "../../state/use-action.ts";
+import { t } from "../../texts/texts.ts";
 
 /** Asks what it is to be called; the browser asks for the rest. */
 export function AddPasskey({ onClose }: { readonly onClose: () => void }) {
@@ -15,21 +16,21 @@ export function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   const add = useAction(async () => {
     if (device === undefined || !(await addPasskey(api, device, name))) return;
     live.markStale(["passkeys"]);
-    announcer.say("The passkey was added.");
+    announcer.say(t("passkeys.the-passkey-was-added"));
     onClose();
   });
   useEffect(prepareAuthenticator, []);
   return (
     <Dialog
-      title="Add a passkey"
-      action="Go on"
+      title={t("passkeys.add-a-passkey")}
+      action={t("common.go-on")}
       kind="main"
       busy={add.isRunning}
       error={add.error}
       onConfirm={() => void add.run()}
       onClose={onClose}
     >
-      <label for={field}>Name</label>
+      <label for={field}>{t("common.name")}</label>
       <input
         id={field}
         value={name}
@@ -40,7 +41,7 @@ export function AddPasskey({ onClose }: { readonly onClose: () => void }) {
         onKeyDown={(event) => event.key === "Enter" && !event.isComposing && void add.run()}
       />
       <p class="hint" id={`${field}-hint`}>
-        To tell it from others, such as where it is kept. Then the browser asks for a finger, a face or a PIN.
+        {t("passkeys.to-tell-it-from-others")}
       </p>
     </Dialog>
   );

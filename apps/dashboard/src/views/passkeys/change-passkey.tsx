@@ -4,6 +4,7 @@ import { Button } from "../../parts/button.tsx";
 import { RenameDialog } from "../../parts/rename-dialog.tsx";
 import type { Passkey } from "../../passkeys/passkeys.ts";
 import { RemovePasskey } from "./remove-passkey.tsx";
+import { t } from "../../texts/texts.ts";
 
 interface Props {
   readonly passkey: Passkey;
@@ -16,15 +17,15 @@ export function ChangePasskey({ passkey, isLast }: Props) {
   const close = (): void => setOpen(undefined);
   return (
     <span class="buttons">
-      <Button label={`Rename ${name}`} onPress={() => setOpen("rename")}>
-        Rename
+      <Button label={t("passkeys.rename", { name })} onPress={() => setOpen("rename")}>
+        {t("common.rename")}
       </Button>
-      <Button kind="danger" label={`Remove ${name}`} onPress={() => setOpen("remove")}>
-        Remove
+      <Button kind="danger" label={t("passkeys.remove", { name })} onPress={() => setOpen("remove")}>
+        {t("common.remove")}
       </Button>
       {open === "rename" && (
         <RenameDialog
-          title="Rename this passkey"
+          title={t("passkeys.rename-this-passkey")}
           path={path`/api/webauthn/credentials/${id}/name`}
           name={name}
           stale={["passkeys"]}

@@ -16,6 +16,7 @@ import { useDevice } from "../../session/use-device.ts";
 import { useList } from "../../state/use-reader.ts";
 import { AddPasskey } from "./add-passkey.tsx";
 import { ChangePasskey } from "./change-passkey.tsx";
+import { rich, t } from "../../texts/texts.ts";
 
 export function Passkeys() {
   const passkeys = useList<{ readonly credentials: readonly Passkey[] }>("/api/webauthn/credentials", ["passkeys"]);
@@ -26,21 +27,20 @@ export function Passkeys() {
   const [isAdding, setAdding] = useState(false);
   return (
     <>
-      <Heading title="Passkeys">
+      <Heading title={t("passkeys.passkeys")}>
         {isThere && obstacle === undefined && (
           <Button kind="main" onPress={() => setAdding(true)}>
-            Add a passkey
+            {t("passkeys.add-a-passkey")}
           </Button>
         )}
       </Heading>
-      {isThere && (
-        <p>
-          A passkey signs any browser in as <Name>{device?.name ?? ""}</Name>, with a finger, a face or a PIN.
-        </p>
-      )}
+      {isThere && <p>{rich("passkeys.a-passkey-signs-any-browser", { name: <Name>{device?.name ?? ""}</Name> })}</p>}
       {isThere && signsIn === false && (
         <p class="hint">
-          The sign-in page takes none yet: set <code>sign_in = true</code> in <code>[security.webauthn]</code>.
+          {rich("passkeys.the-sign-in-page-takes", {
+            setting: <code>sign_in = true</code>,
+            section: <code>[security.webauthn]</code>,
+          })}
         </p>
       )}
       {isThere && obstacle !== undefined && <ObstacleNote obstacle={obstacle} />}
@@ -51,16 +51,20 @@ export function Passkeys() {
 }
 
 function Listed({ passkeys }: { readonly passkeys: readonly Passkey[] }) {
-  if (passkeys.length === 0) return <Empty title="This device has no passkey." />;
-  return <Table label="Passkeys" columns={columnsOf(passkeys)} rows={passkeys} keyOf={({ id }) => id} />;
+  if (passkeys.length === 0) return <Empty title={t("passkeys.this-device-has-no-passkey")} />;
+  return <Table label={t("passkeys.passkeys")} columns={columnsOf(passkeys)} rows={passkeys} keyOf={({ id }) => id} />;
 }
 
 const columnsOf = (all: readonly Passkey[]): readonly Column<Passkey>[] => [
-  { label: "Passkey", cell: (passkey) => <Which passkey={passkey} /> },
-  { label: "Added", cell: ({ created_at: at }) => <Ago at={at} />, narrow: true },
-  { label: "Used", cell: ({ last_used_at: at }) => (at === null ? "never" : <Ago at={at} />), narrow: true },
+  { label: "passkeys.passkey", cell: (passkey) => <Which passkey={passkey} /> },
+  { label: "passkeys.added", cell: ({ created_at: at }) => <Ago at={at} />, narrow: true },
   {
-    label: "Change",
+    label: "passkeys.used",
+    cell: ({ last_used_at: at }) => (at === null ? t("common.never") : <Ago at={at} />),
+    narrow: true,
+  },
+  {
+    label: "common.change",
     cell: (passkey) => <ChangePasskey passkey={passkey} isLast={isLast(passkey, all)} />,
     narrow: true,
   },
@@ -70,9 +74,7 @@ function Which({ passkey: { name, suspect } }: { readonly passkey: Passkey }) {
   return (
     <>
       <Name>{name}</Name> {suspect && <Badge state="suspect" />}
-      {suspect && (
-        <div class="hint">It counted backwards, as a copy does, and is refused. Remove it, and add another one.</div>
-      )}
+      {suspect && <div class="hint">{t("passkeys.it-counted-backwards-as-a")}</div>}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { Name } from "../../parts/name.tsx";
 import { type Passkey, removePasskey } from "../../passkeys/passkeys.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 interface Props {
   readonly passkey: Passkey;
@@ -28,17 +29,14 @@ export function RemovePasskey({ passkey: { id, name }, isLast, onClose }: Props)
   };
   return (
     <Dialog
-      title="Remove this passkey?"
-      action="Remove"
+      title={t("passkeys.remove-this-passkey")}
+      action={t("common.remove")}
       busy={remove.isRunning}
       error={remove.error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      <p>
-        <Name>{name}</Name> signs in no more. Your browser or your security key may go on listing it: remove it there,
-        too.
-      </p>
+      <p>{rich("passkeys.signs-in-no-more-your", { name: <Name>{name}</Name> })}</p>
       {needsToken && <TokenField id={id} token={token} onInput={setToken} onEnter={() => void confirm()} />}
     </Dialog>
   );
@@ -59,7 +57,7 @@ function TokenField({ id, token, onInput, onEnter }: FieldProps) {
   const field = useId();
   return (
     <>
-      <label for={field}>Token of this device</label>
+      <label for={field}>{t("passkeys.token-of-this-device")}</label>
       <input
         id={field}
         type="password"
@@ -71,8 +69,7 @@ function TokenField({ id, token, onInput, onEnter }: FieldProps) {
         onKeyDown={(event) => event.key === "Enter" && !event.isComposing && onEnter()}
       />
       <p class="hint" id={`${field}-hint`}>
-        It is the last one that works: being signed in is not enough to remove it. A browser that was paired by a code
-        has no token that anybody knows; where the service runs: <Command>{removalOf(id)}</Command>
+        {rich("passkeys.it-is-the-last-one", { command: <Command>{removalOf(id)}</Command> })}
       </p>
     </>
   );

@@ -9,19 +9,20 @@ import { Shown } from "../../parts/shown.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useList } from "../../state/use-reader.ts";
 import { clockTime, exact } from "../../text/time.ts";
-import { count } from "../../text/words.ts";
 import type { Calendar as Answer } from "./shapes.ts";
+import { dates, t } from "../../texts/texts.ts";
 
+const UTC = "UTC";
 const DAYS = ["1", "7", "14", "31"] as const;
 
 export function Calendar() {
   const [days, setDays] = useState<(typeof DAYS)[number]>("7");
   return (
     <>
-      <Heading title="Calendar" />
-      <p class="hint">The next starts by cron, in your time zone.</p>
+      <Heading title={t("procedures.calendar")} />
+      <p class="hint">{t("procedures.the-next-starts-by-cron")}</p>
       <div class="filters">
-        <Choice label="Days" options={DAYS} value={days} onChoose={setDays} />
+        <Choice label={t("procedures.days")} options={DAYS} value={days} onChoose={setDays} />
       </div>
       <Times days={days} />
     </>
@@ -35,7 +36,7 @@ export function Times({ days, sop }: { readonly days: string; readonly sop?: str
     <Shown read={calendar}>
       {({ times, left }) => (
         <>
-          {times.length === 0 && <Empty title={`The clock starts nothing in ${count(Number(days), "day")}.`} />}
+          {times.length === 0 && <Empty title={t("procedures.the-clock-starts-nothing-in", { n: Number(days) })} />}
           {daysOf(times).map(({ day, starts }) => (
             <Section key={day} title={day}>
               <ul class="calendar-day">
@@ -50,15 +51,15 @@ export function Times({ days, sop }: { readonly days: string; readonly sop?: str
                       </a>
                     )}
                     <span class="hint">
-                      <code>{expression}</code> <Name>{timezone ?? "UTC"}</Name>
-                      {more && ", and so on"}
+                      <code>{expression}</code> <Name>{timezone ?? UTC}</Name>
+                      {more && t("procedures.and-so-on")}
                     </span>
                   </li>
                 ))}
               </ul>
             </Section>
           ))}
-          {left > 0 && <p class="hint">{count(left, "more trigger")} in these days.</p>}
+          {left > 0 && <p class="hint">{t("procedures.in-these-days", { n: left })}</p>}
         </>
       )}
     </Shown>
@@ -80,7 +81,7 @@ function daysOf(times: Answer["times"]): { readonly day: string; readonly starts
       at.map((moment, index): Start => ({ ...trigger, at: moment, more: more && index === at.length - 1 })),
     )
     .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  const format = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long" });
+  const format = dates({ weekday: "long", day: "numeric", month: "long" });
   const days = new Map<string, Start[]>();
   for (const start of starts) {
     const day = format.format(Date.parse(start.at));

@@ -13,6 +13,8 @@ import type { OnEdit, SopDraft, SopProblem, SopSource } from "./shapes.ts";
 import { SopFields } from "./sop-fields.tsx";
 import { type FileName, SourcePane } from "./source-pane.tsx";
 import { useDraft } from "./use-draft.ts";
+import { rich, t } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 /** One that there is. */
 export function ProcedureEditor({ id: name }: { readonly id: string }) {
@@ -21,7 +23,7 @@ export function ProcedureEditor({ id: name }: { readonly id: string }) {
   );
   return (
     <>
-      <Heading title={`Edit ${name}`} start={<BackLink name={name} />} />
+      <Heading title={t("procedures.edit", { name })} start={<BackLink name={name} />} />
       <Shown read={read}>
         {(source) => <Editor key={source.revision} source={source} onReload={() => void read.refresh()} />}
       </Shown>
@@ -40,8 +42,7 @@ export function NewProcedure() {
   const field = useId();
   const begin = async (): Promise<void> => {
     const name = typed.trim();
-    if (!NAME.test(name))
-      return setError("A name has a to z, 0 to 9, _ and -, begins with a letter or digit, and has at most 64.");
+    if (!NAME.test(name)) return setError(t("procedures.a-name-has-a-to"));
     setError(undefined);
     const draft = await api.call<SopDraft>("/api/sop-drafts", { method: "POST", body: { name } });
     setTemplate({ ...draft, name, revision: "", unwritable: null });
@@ -49,30 +50,30 @@ export function NewProcedure() {
   if (template !== undefined) {
     return (
       <>
-        <Heading title={`Edit ${template.name}`} start={<BackLink />} />
+        <Heading title={t("procedures.edit", { name: template.name })} start={<BackLink />} />
         <Editor source={template} isNew />
       </>
     );
   }
   return (
     <>
-      <Heading title="New procedure" start={<BackLink />} />
+      <Heading title={t("procedures.new-procedure")} start={<BackLink />} />
       <form
         class="setting-form"
         onSubmit={(event) => {
           event.preventDefault();
-          begin().catch(() => setError("The service does not answer."));
+          begin().catch(() => setError(t("procedures.the-service-does-not-answer")));
         }}
       >
         <div class="setting">
-          <label for={field}>Name</label>
+          <label for={field}>{t("common.name")}</label>
           <input
             id={field}
             value={typed}
             maxLength={64}
             spellcheck={false}
             autocapitalize="none"
-            placeholder="nightly-report"
+            placeholder={t("procedures.nightly-report")}
             aria-describedby={`${field}-help`}
             onInput={({ currentTarget }) => setTyped(currentTarget.value)}
           />
@@ -82,12 +83,12 @@ export function NewProcedure() {
             </p>
           )}
           <p class="hint" id={`${field}-help`}>
-            Also the name of its folder in the workspace. You can&apos;t rename it here later.
+            {t("procedures.also-the-name-of-its")}
           </p>
         </div>
         <div class="buttons">
           <button type="submit" class="button main">
-            Create
+            {t("procedures.create")}
           </button>
         </div>
       </form>
@@ -97,7 +98,7 @@ export function NewProcedure() {
 
 const BackLink = ({ name }: { readonly name?: string }) => (
   <a class="heading-back" href={hrefOf("procedures", name)}>
-    {name === undefined ? "Procedures" : <Name>{name}</Name>}
+    {name === undefined ? t("common.procedures") : <Name>{name}</Name>}
   </a>
 );
 
@@ -135,23 +136,26 @@ function Editor({ source, isNew = false, onReload }: EditorProps) {
     <div class="sop-editor">
       <div class="save-bar">
         <p role="status">
-          {unwritable ??
-            (isChecking
-              ? "Checking…"
-              : problems.length > 0
-                ? `${problems.length === 1 ? "1 problem" : `${problems.length} problems`}: nothing is saved until it is corrected`
-                : isChanged || isNew
-                  ? "No problems. Not saved yet."
-                  : "No problems. Saved.")}
+          {unwritable ? (
+            <ServiceText>{unwritable}</ServiceText>
+          ) : isChecking ? (
+            t("common.checking")
+          ) : problems.length > 0 ? (
+            t("procedures.nothing-is-saved-until-it", { n: problems.length })
+          ) : isChanged || isNew ? (
+            t("procedures.no-problems-not-saved-yet")
+          ) : (
+            t("procedures.no-problems-saved")
+          )}
         </p>
-        {isChanged && <Button onPress={draft.discard}>Discard</Button>}
+        {isChanged && <Button onPress={draft.discard}>{t("common.discard")}</Button>}
         <Button
           kind="main"
           busy={save.isRunning}
           disabled={unwritable !== null || problems.length > 0 || isChecking || (!isChanged && !isNew)}
           onPress={() => void submit()}
         >
-          Save
+          {t("common.save")}
         </Button>
       </div>
       <Problem error={save.error} />
@@ -163,24 +167,24 @@ function Editor({ source, isNew = false, onReload }: EditorProps) {
               onReload();
             }}
           >
-            Drop my changes and read the files as they are now
+            {t("procedures.drop-my-changes-and-read")}
           </Button>
         </div>
       )}
       <ProblemList problems={problems} kind="problem" onShow={show} />
       <ProblemList problems={report?.warnings ?? []} kind="warning" onShow={show} />
-      <div class="sides" role="group" aria-label="What is shown">
+      <div class="sides" role="group" aria-label={t("procedures.what-is-shown")}>
         {(["form", "source"] as const).map((one) => (
           <button key={one} type="button" class="chip" aria-pressed={side === one} onClick={() => setSide(one)}>
-            {one === "form" ? "Form" : "Source"}
+            {one === "form" ? t("procedures.form") : t("procedures.source")}
           </button>
         ))}
       </div>
       <div class={`sop-panes show-${side}`}>
-        <section class="sop-form-pane" aria-label="Form">
+        <section class="sop-form-pane" aria-label={t("procedures.form")}>
           <Problem error={refused} />
           {report === undefined ? null : report.form === null ? (
-            <p class="notice">SOP.toml is not TOML, so there is nothing to fill in. Correct its source.</p>
+            <p class="notice">{t("procedures.sop-toml-is-not-toml")}</p>
           ) : (
             <SopFields form={report.form} onEdit={edit} />
           )}
@@ -210,7 +214,10 @@ const MOST_SHOWN = 20;
 function ProblemList({ problems, kind, onShow }: ProblemListProps) {
   if (problems.length === 0) return null;
   return (
-    <ul class={`sop-problems ${kind}`} aria-label={kind === "problem" ? "Problems" : "Warnings"}>
+    <ul
+      class={`sop-problems ${kind}`}
+      aria-label={kind === "problem" ? t("procedures.problems") : t("procedures.warnings")}
+    >
       {problems.slice(0, MOST_SHOWN).map((problem) => {
         const { file, line, key, message, allowed, did_you_mean: guess } = problem;
         return (
@@ -219,12 +226,8 @@ function ProblemList({ problems, kind, onShow }: ProblemListProps) {
               {file}
               {line === null ? "" : `:${line}`}
             </button>{" "}
-            {key !== "" && <code>{key}</code>} <Name>{message}</Name>
-            {guess === null ? null : (
-              <>
-                ; did you mean <code>{guess}</code>?
-              </>
-            )}
+            {key !== "" && <code>{key}</code>} <ServiceText>{message}</ServiceText>
+            {guess === null ? null : <>{rich("procedures.did-you-mean", { guess: <code>{guess}</code> })}</>}
             {allowed === null || guess !== null ? null : <span class="hint"> ({allowed})</span>}
           </li>
         );

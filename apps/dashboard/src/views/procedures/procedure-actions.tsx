@@ -1,4 +1,4 @@
-/** What is done with a procedure as a whole: edited, copied, switched on and off. */
+/** What is done with a procedure as a whole: edited, copied, renamed, switched on and off, deleted. */
 import { useId, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import type { Procedure } from "../../api/governed-shapes.ts";
@@ -8,6 +8,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { t } from "../../texts/texts.ts";
 
 export function ProcedureActions({
   procedure: { name, enabled },
@@ -15,7 +16,7 @@ export function ProcedureActions({
   readonly procedure: Pick<Procedure, "name" | "enabled">;
 }) {
   const { api, live } = useServices();
-  const [isCopying, setCopying] = useState(false);
+  const [asking, setAsking] = useState<"copy" | "rename" | "delete">();
   const turn = useAction(() =>
     api
       .call(path`/api/sops/${name}`, { method: "PATCH", body: { enabled: !enabled } })
@@ -25,51 +26,123 @@ export function ProcedureActions({
     <>
       <div class="buttons sop-actions">
         <a class="button" href={hrefOf("edit-procedure", name)}>
-          Edit
+          {t("procedures.edit-2")}
         </a>
-        <Button onPress={() => setCopying(true)}>Duplicate</Button>
+        <Button onPress={() => setAsking("copy")}>{t("common.duplicate")}</Button>
+        <Button onPress={() => setAsking("rename")}>{t("common.rename")}</Button>
         <Button kind={enabled ? "plain" : "main"} busy={turn.isRunning} onPress={() => void turn.run()}>
-          {enabled ? "Disable" : "Enable"}
+          {enabled ? t("procedures.disable") : t("procedures.enable")}
         </Button>
+        <Button onPress={() => setAsking("delete")}>{t("procedures.delete")}</Button>
+        <a class="button" href={hrefOf("procedure-changes", name)}>
+          {t("procedures.saved-changes")}
+        </a>
       </div>
       <Problem error={turn.error} />
-      {isCopying && <CopyDialog name={name} onClose={() => setCopying(false)} />}
+      {asking === "copy" && <CopyDialog name={name} onClose={() => setAsking(undefined)} />}
+      {asking === "rename" && <RenameDialog name={name} onClose={() => setAsking(undefined)} />}
+      {asking === "delete" && <DeleteDialog name={name} onClose={() => setAsking(undefined)} />}
     </>
   );
 }
 
-function CopyDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+const CopyDialog = ({ name, onClose }: DialogProps) => (
+  <NameDialog
+    title={t("procedures.duplicate-this-procedure")}
+    action={t("common.duplicate")}
+    hint={t("procedures.the-copy-is-disabled-until")}
+    label={t("procedures.name-of-the-copy")}
+    first={`${name.slice(0, 59)}-copy`}
+    path={path`/api/sops/${name}/copies`}
+    view="edit-procedure"
+    onClose={onClose}
+  />
+);
+
+const RenameDialog = ({ name, onClose }: DialogProps) => (
+  <NameDialog
+    title={t("procedures.rename-this-procedure")}
+    action={t("common.rename")}
+    hint={t("procedures.its-runs-keep-the-name")}
+    label={t("procedures.new-name")}
+    first={name}
+    path={path`/api/sops/${name}/rename`}
+    view="procedures"
+    onClose={onClose}
+  />
+);
+
+interface DialogProps {
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+interface NameDialogProps {
+  readonly title: string;
+  readonly action: string;
+  readonly hint: string;
+  readonly label: string;
+  readonly first: string;
+  /** Takes `{"name"}`. */
+  readonly path: string;
+  /** Shown with the new name then. */
+  readonly view: string;
+  readonly onClose: () => void;
+}
+
+function NameDialog({ title, action, hint, label, first, path: to, view, onClose }: NameDialogProps) {
   const { api, live } = useServices();
-  const [copy, setCopy] = useState(`${name.slice(0, 59)}-copy`);
+  const [text, setText] = useState(first);
   const field = useId();
-  const act = useAction(() =>
-    api.call(path`/api/sops/${name}/copies`, { method: "POST", body: { name: copy.trim() } }),
-  );
+  const name = text.trim();
+  const act = useAction(() => api.call(to, { method: "POST", body: { name } }));
   const confirm = async (): Promise<void> => {
     if (!(await act.run())) return;
     live.markStale(["procedures"]);
-    location.hash = hrefOf("edit-procedure", copy.trim());
+    location.hash = hrefOf(view, name);
   };
   return (
     <Dialog
-      title="Duplicate this procedure?"
-      action="Duplicate"
+      title={title}
+      action={action}
       kind="main"
       busy={act.isRunning}
       error={act.error}
       onConfirm={() => void confirm()}
       onClose={onClose}
     >
-      <p class="hint">The copy is disabled until you enable it.</p>
-      <label for={field}>Name of the copy</label>
+      <p class="hint">{hint}</p>
+      <label for={field}>{label}</label>
       <input
         id={field}
-        value={copy}
+        value={text}
         maxLength={64}
         spellcheck={false}
-        onInput={({ currentTarget }) => setCopy(currentTarget.value)}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => event.key === "Enter" && !event.isComposing && void confirm()}
       />
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ name, onClose }: DialogProps) {
+  const { api, live } = useServices();
+  const act = useAction(() => api.call(path`/api/sops/${name}`, { method: "DELETE" }));
+  const confirm = async (): Promise<void> => {
+    if (!(await act.run())) return;
+    location.hash = hrefOf("procedure-changes");
+    live.markStale(["procedures"]);
+  };
+  return (
+    <Dialog
+      title={t("procedures.delete-2", { name })}
+      action={t("procedures.delete")}
+      busy={act.isRunning}
+      error={act.error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <p class="hint">{t("procedures.runs-that-have-begun-go")}</p>
     </Dialog>
   );
 }

@@ -13,32 +13,37 @@ import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useMayOperate } from "../../session/use-device.ts";
 import { useList } from "../../state/use-reader.ts";
-import { plain } from "../../text/words.ts";
 import { Runs } from "./runs.tsx";
 import { Triggers } from "./triggers.tsx";
+import { rich, t, wordOf } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 const COLUMNS: readonly Column<Procedure>[] = [
   {
-    label: "Procedure",
+    label: "procedures.procedure",
     cell: ({ name, description, enabled }) => (
       <>
         <a href={hrefOf("procedures", name)}>
           <Name>{name}</Name>
         </a>
-        {!enabled && <span class="mark">disabled</span>}
+        {!enabled && <span class="mark">{t("procedures.disabled")}</span>}
         <div class="hint">
           <Name>{description}</Name>
         </div>
       </>
     ),
   },
-  { label: "Started by", cell: ({ triggers }) => <Triggers triggers={triggers} /> },
-  { label: "Mode", cell: ({ execution_mode: mode, priority }) => `${plain(mode)}, ${priority}`, narrow: true },
+  { label: "common.started-by", cell: ({ triggers }) => <Triggers triggers={triggers} /> },
   {
-    label: "Last run",
+    label: "common.mode",
+    cell: ({ execution_mode: mode, priority }) => `${wordOf(mode)}, ${wordOf(priority)}`,
+    narrow: true,
+  },
+  {
+    label: "procedures.last-run",
     cell: ({ last_run: run }) =>
       run === null ? (
-        "never"
+        t("common.never")
       ) : (
         <>
           <Badge state={run.status} />{" "}
@@ -62,15 +67,15 @@ export function Procedures() {
     `${name} ${description}`.toLowerCase().includes(text.trim().toLowerCase());
   return (
     <>
-      <Heading title="Procedures">
+      <Heading title={t("common.procedures")}>
         {mayOperate && (
           <a class="button main" href={hrefOf("new-procedure")}>
-            New procedure
+            {t("procedures.new-procedure")}
           </a>
         )}
       </Heading>
       <div class="filters">
-        <SearchField label="Contains" value={text} onChange={setText} />
+        <SearchField label={t("common.contains")} value={text} onChange={setText} />
       </div>
       <Shown read={procedures}>
         {({ sops, broken }) => (
@@ -82,9 +87,8 @@ export function Procedures() {
               ]}
             />
             {sops.length === 0 ? (
-              <Empty title="No procedures yet.">
-                A procedure is a list of steps that the agent goes through by itself when something happens. Write the
-                first one here, or at the terminal: <Command>svc sop new</Command>
+              <Empty title={t("procedures.no-procedures-yet")}>
+                {rich("procedures.a-procedure-is-a-list", { command: <Command>svc sop new</Command> })}
               </Empty>
             ) : (
               <Known procedures={sops.filter(fits)} />
@@ -93,7 +97,7 @@ export function Procedures() {
         )}
       </Shown>
       {mayOperate && (
-        <Section title="Runs">
+        <Section title={t("common.runs")}>
           <Runs />
         </Section>
       )}
@@ -102,15 +106,13 @@ export function Procedures() {
 }
 
 function Known({ procedures }: { readonly procedures: readonly Procedure[] }) {
-  if (procedures.length === 0) return <Empty title="Nothing fits." />;
+  if (procedures.length === 0) return <Empty title={t("common.nothing-fits")} />;
   const shown = procedures.slice(0, MOST_SHOWN);
   return (
     <>
-      <Table label="Procedures" columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />
+      <Table label={t("common.procedures")} columns={COLUMNS} rows={shown} keyOf={({ name }) => name} />
       {shown.length < procedures.length && (
-        <p class="hint">
-          The first {shown.length} of {procedures.length}.
-        </p>
+        <p class="hint">{t("procedures.the-first-of", { n: shown.length, all: procedures.length })}</p>
       )}
     </>
   );
@@ -119,14 +121,14 @@ function Known({ procedures }: { readonly procedures: readonly Procedure[] }) {
 function Broken({ problems }: { readonly problems: Listed["broken"] }) {
   if (problems.length === 0) return null;
   return (
-    <Section title="Files with problems">
+    <Section title={t("procedures.files-with-problems")}>
       <ul>
         {problems.map(({ name, problem }) => (
           <li key={name}>
             <a href={hrefOf("procedures", name)}>
               <Name>{name}</Name>
             </a>
-            : <Name>{problem}</Name>
+            : <ServiceText>{problem}</ServiceText>
           </li>
         ))}
       </ul>

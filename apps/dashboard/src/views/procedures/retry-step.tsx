@@ -6,6 +6,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { t } from "../../texts/texts.ts";
 
 interface Props {
   readonly runId: string;
@@ -26,13 +27,13 @@ export function RetryStep({ runId, step, title }: Props) {
   });
   return (
     <>
-      <Button label={`Retry from step ${step}: ${title}`} onPress={() => setAsking(true)}>
-        Retry from here
+      <Button label={t("procedures.retry-from-step", { n: step, title })} onPress={() => setAsking(true)}>
+        {t("procedures.retry-from-here")}
       </Button>
       {isAsking && (
         <Dialog
-          title={`Retry from step ${step}?`}
-          action="Retry"
+          title={t("procedures.retry-from-step-2", { n: step })}
+          action={t("procedures.retry")}
           kind="main"
           busy={retry.isRunning}
           error={retry.error}
@@ -42,10 +43,7 @@ export function RetryStep({ runId, step, title }: Props) {
             setAsking(false);
           }}
         >
-          <p>
-            A new run takes over what the steps before gave, and does the rest by the files as they are now. A step that
-            may have acted already waits for a yes before it acts again.
-          </p>
+          <p>{t("procedures.a-new-run-takes-over")}</p>
         </Dialog>
       )}
     </>

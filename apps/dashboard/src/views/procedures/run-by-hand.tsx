@@ -7,6 +7,7 @@ import { Section } from "../../parts/section.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { t } from "../../texts/texts.ts";
 
 export function RunByHand({ name }: { readonly name: string }) {
   const { api } = useServices();
@@ -21,8 +22,8 @@ export function RunByHand({ name }: { readonly name: string }) {
     location.hash = hrefOf("runs", run);
   });
   return (
-    <Section title="Run it now">
-      <label for={id}>Payload (JSON, optional)</label>
+    <Section title={t("procedures.run-it-now")}>
+      <label for={id}>{t("procedures.payload-json-optional")}</label>
       <textarea
         id={id}
         rows={3}
@@ -34,7 +35,7 @@ export function RunByHand({ name }: { readonly name: string }) {
       <Problem error={start.error} />
       <div class="buttons">
         <Button kind="main" busy={start.isRunning} onPress={() => void start.run()}>
-          Run
+          {t("procedures.run")}
         </Button>
       </div>
     </Section>
@@ -45,6 +46,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError("BAD_JSON", "The payload is not JSON.");
+    throw new ApiError("BAD_JSON", t("procedures.the-payload-is-not-json"));
   }
 }

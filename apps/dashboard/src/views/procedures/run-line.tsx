@@ -7,6 +7,7 @@ import { Took } from "../../parts/time.tsx";
 import { useMayOperate } from "../../session/use-device.ts";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
 import { RetryStep } from "./retry-step.tsx";
+import { t } from "../../texts/texts.ts";
 
 export function RunLine({ run: { id, ended_at: endedAt, steps } }: { readonly run: RunDetail }) {
   const mayOperate = useMayOperate();
@@ -39,14 +40,14 @@ function Step({
           {number}. <Name>{title}</Name>
         </strong>
         <Badge state={status} busy={status === "running"} />
-        {kind === "checkpoint" && <span class="mark">checkpoint</span>}
+        {kind === "checkpoint" && <span class="mark">{t("procedures.checkpoint")}</span>}
         {from === null ? null : (
           <span class="hint">
             <Took from={from} to={to} />
           </span>
         )}
       </p>
-      {actedIn === null ? null : <p class="hint">It may have acted in an earlier run, so it waits for a yes here.</p>}
+      {actedIn === null ? null : <p class="hint">{t("procedures.it-may-have-acted-in")}</p>}
       {approval === null ? null : <ApprovalCard approval={approval} />}
       <Output output={output} />
       {retryOf === undefined ? null : <RetryStep runId={retryOf} step={number} title={title} />}
@@ -57,10 +58,10 @@ function Step({
 /** Of a step that the model did it is a text; of one without a model, a value. */
 function Output({ output }: Pick<RunStep, "output">) {
   if (output === null || output === undefined) return null;
-  if (typeof output !== "string") return <Json label="Output" value={output} />;
+  if (typeof output !== "string") return <Json label={t("common.output")} value={output} />;
   return (
     <details class="json">
-      <summary>Output</summary>
+      <summary>{t("common.output")}</summary>
       <Markdown text={output} />
     </details>
   );

@@ -13,8 +13,9 @@ import { Ago, Took } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
-import { plain } from "../../text/words.ts";
 import { RunLine } from "./run-line.tsx";
+import { rich, t, wordOf } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 export function Run({ id }: { readonly id: string }) {
   const { api, live } = useServices();
@@ -25,10 +26,19 @@ export function Run({ id }: { readonly id: string }) {
       .finally(() => live.markStale(["procedures", "approvals"]));
   return (
     <>
-      <Heading title={run.data ? `${run.data.test ? "Test run" : "Run"} #${run.data.n} of ${run.data.sop}` : "Run"}>
+      <Heading
+        title={
+          run.data
+            ? t(run.data.test ? "procedures.test-run-of" : "procedures.run-of", {
+                n: String(run.data.n),
+                sop: run.data.sop,
+              })
+            : t("procedures.run")
+        }
+      >
         {run.data?.ended_at === null && (
-          <Confirmed text="Cancel the run" question="Cancel this run?" act={cancel}>
-            <p>The step that runs is called off. The steps that are done stay done.</p>
+          <Confirmed text={t("procedures.cancel-the-run")} question={t("procedures.cancel-this-run")} act={cancel}>
+            <p>{t("procedures.the-step-that-runs-is")}</p>
           </Confirmed>
         )}
       </Heading>
@@ -36,14 +46,16 @@ export function Run({ id }: { readonly id: string }) {
         {(shown) => (
           <>
             <About run={shown} />
-            <Section title="Steps">
+            <Section title={t("common.steps")}>
               <RunLine run={shown} />
             </Section>
           </>
         )}
       </Shown>
       <p>
-        <a href={run.data ? hrefOf("procedures", run.data.sop) : hrefOf("procedures")}>The procedure</a>
+        <a href={run.data ? hrefOf("procedures", run.data.sop) : hrefOf("procedures")}>
+          {t("procedures.the-procedure")}
+        </a>
       </p>
     </>
   );
@@ -54,26 +66,29 @@ function About({ run }: { readonly run: RunDetail }) {
     <>
       <Facts
         facts={[
-          ["State", <Badge state={run.status} busy={run.status === "running"} />],
-          ["Why", run.reason === null ? undefined : <Name>{run.reason}</Name>],
-          ["Problem", run.error === null ? undefined : <code>{run.error}</code>],
-          ["Mode", plain(run.mode)],
-          ["Test", run.test ? "A test run" : undefined],
+          [t("common.state"), <Badge state={run.status} busy={run.status === "running"} />],
+          [t("procedures.why"), run.reason === null ? undefined : <ServiceText>{run.reason}</ServiceText>],
+          [t("common.problem"), run.error === null ? undefined : <code>{run.error}</code>],
+          [t("common.mode"), wordOf(run.mode)],
+          [t("procedures.test-fact"), run.test ? t("procedures.a-test-run") : undefined],
           [
-            "Goes on from",
+            t("procedures.goes-on-from"),
             run.retry_of === null ? undefined : (
               <>
-                <a href={hrefOf("runs", run.retry_of)}>the run before</a>, from step {run.first_step}
+                {rich("procedures.from-step", {
+                  run: <a href={hrefOf("runs", run.retry_of)}>{t("procedures.the-run-before")}</a>,
+                  step: run.first_step,
+                })}
               </>
             ),
           ],
-          ["Started by", <Name>{run.started_by}</Name>],
-          ["Through", <Name>{`${plain(run.source)} ${run.topic}`}</Name>],
-          ["When", <Ago at={run.started_at} />],
-          ["Took", <Took from={run.started_at} to={run.ended_at} />],
+          [t("common.started-by"), <Name>{run.started_by}</Name>],
+          [t("procedures.through"), <Name>{`${wordOf(run.source)} ${run.topic}`}</Name>],
+          [t("common.when"), <Ago at={run.started_at} />],
+          [t("common.took"), <Took from={run.started_at} to={run.ended_at} />],
         ]}
       />
-      {run.payload === null ? null : <Json label="Payload" value={run.payload} />}
+      {run.payload === null ? null : <Json label={t("procedures.payload")} value={run.payload} />}
     </>
   );
 }

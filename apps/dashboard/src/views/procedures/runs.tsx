@@ -10,6 +10,7 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { Ago, Took } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { usePaged } from "../../state/use-paged.ts";
+import { t } from "../../texts/texts.ts";
 
 interface Page {
   readonly runs: readonly Run[];
@@ -22,20 +23,21 @@ const STATES = ["", "running", "waiting_approval", "completed", "failed", "cance
 
 const COLUMNS: readonly Column<Run>[] = [
   {
-    label: "Run",
+    label: "procedures.run",
     cell: ({ id, n, sop, test, retry_of: retried }) => (
       <>
         <a href={hrefOf("runs", id)}>
           #{n} <Name>{sop}</Name>
         </a>{" "}
-        {test && <span class="mark">test</span>} {retried !== null && <span class="mark">retry</span>}
+        {test && <span class="mark">{t("procedures.test")}</span>}{" "}
+        {retried !== null && <span class="mark">{t("procedures.retry-2")}</span>}
       </>
     ),
   },
-  { label: "State", cell: ({ status }) => <Badge state={status} busy={status === "running"} />, narrow: true },
-  { label: "Started by", cell: ({ started_by: by }) => <Name>{by}</Name> },
-  { label: "When", cell: ({ started_at: at }) => <Ago at={at} />, narrow: true },
-  { label: "Took", cell: ({ started_at: from, ended_at: to }) => <Took from={from} to={to} />, narrow: true },
+  { label: "common.state", cell: ({ status }) => <Badge state={status} busy={status === "running"} />, narrow: true },
+  { label: "common.started-by", cell: ({ started_by: by }) => <Name>{by}</Name> },
+  { label: "common.when", cell: ({ started_at: at }) => <Ago at={at} />, narrow: true },
+  { label: "common.took", cell: ({ started_at: from, ended_at: to }) => <Took from={from} to={to} />, narrow: true },
 ];
 
 /** @param sop Of one procedure alone. */
@@ -49,20 +51,20 @@ export function Runs({ sop }: { readonly sop?: string }) {
   return (
     <>
       <div class="filters">
-        <Choice label="State" options={STATES} value={status} onChoose={setStatus} />
-        <Choice label="Started by" options={SOURCES} value={source} onChoose={setSource} />
-        <Choice label="Kind" options={KINDS} value={kind} onChoose={setKind} />
+        <Choice label={t("common.state")} options={STATES} value={status} onChoose={setStatus} />
+        <Choice label={t("common.started-by")} options={SOURCES} value={source} onChoose={setSource} />
+        <Choice label={t("common.kind")} options={KINDS} value={kind} onChoose={setKind} />
       </div>
       <Shown read={page}>
         {({ runs }) =>
           runs.length === 0 ? (
-            <Empty title={isFiltered ? "No run is like this." : "Nothing has run yet."} />
+            <Empty title={isFiltered ? t("procedures.no-run-is-like-this") : t("procedures.nothing-has-run-yet")} />
           ) : (
-            <Table label="Runs" columns={COLUMNS} rows={runs} keyOf={({ id }) => id} />
+            <Table label={t("common.runs")} columns={COLUMNS} rows={runs} keyOf={({ id }) => id} />
           )
         }
       </Shown>
-      <Pager older={page.older} newer={page.newer} what="runs" />
+      <Pager older={page.older} newer={page.newer} label={t("procedures.pages-of-runs")} />
     </>
   );
 }

@@ -1,19 +1,19 @@
 /** A procedure as fields: what it is, what starts it, its steps. Each change is an edit of the source. */
 import { Section } from "../../parts/section.tsx";
-import { plain } from "../../text/words.ts";
 import { Check, Labelled, Text } from "./form-parts.tsx";
 import type { OnEdit, SopForm } from "./shapes.ts";
 import { StepFields } from "./step-fields.tsx";
 import { TriggerFields } from "./trigger-fields.tsx";
+import { type PlainKey, t, wordOf } from "../../texts/texts.ts";
 
 export function SopFields({ form, onEdit }: { readonly form: SopForm; readonly onEdit: OnEdit }) {
   return (
     <>
       <About sop={form.sop} onEdit={onEdit} />
-      <Section title="What starts it">
+      <Section title={t("procedures.what-starts-it")}>
         <TriggerFields triggers={form.triggers} onEdit={onEdit} />
       </Section>
-      <Section title="Steps">
+      <Section title={t("common.steps")}>
         <StepFields form={form} onEdit={onEdit} />
       </Section>
     </>
@@ -21,13 +21,13 @@ export function SopFields({ form, onEdit }: { readonly form: SopForm; readonly o
 }
 
 const MODES = ["auto", "supervised", "step_by_step", "priority_based", "deterministic"];
-const MODE_HELP: Readonly<Record<string, string>> = {
-  "": "As the config says (sop.default_execution_mode).",
-  auto: "No gate but those of the steps.",
-  supervised: "Waits for a yes before the first step.",
-  step_by_step: "Waits for a yes before every step.",
-  priority_based: "Waits before the first step, unless the priority is high or critical.",
-  deterministic: "No model: each step is one tool call.",
+const MODE_HELP: Readonly<Record<string, PlainKey>> = {
+  "": "procedures.as-the-config-says-sop",
+  auto: "procedures.no-gate-but-those-of",
+  supervised: "procedures.waits-for-a-yes-before",
+  step_by_step: "procedures.waits-for-a-yes-before-2",
+  priority_based: "procedures.waits-before-the-first-step",
+  deterministic: "procedures.no-model-each-step-is",
 };
 
 function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit: OnEdit }) {
@@ -35,30 +35,31 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
   const set = (key: string, value: unknown, standing: unknown): void =>
     onEdit(value === standing ? { path: ["sop", key], remove: true } : { path: ["sop", key], value });
   const mode = sop.execution_mode ?? "";
+  const help = MODE_HELP[mode];
   return (
     <div class="setting-form">
-      <Labelled label="What it is for">
+      <Labelled label={t("procedures.what-it-is-for")}>
         {(id) => <Text id={id} value={sop.description} lines={2} onChange={(value) => set("description", value, "")} />}
       </Labelled>
-      <Labelled label="Mode" help={MODE_HELP[mode]}>
+      <Labelled label={t("common.mode")} help={help && t(help)}>
         {(id) => (
           <select id={id} value={mode} onChange={({ currentTarget: { value } }) => set("execution_mode", value, "")}>
-            <option value="">default</option>
+            <option value="">{t("procedures.default")}</option>
             {MODES.map((one) => (
               <option key={one} value={one}>
-                {plain(one)}
+                {wordOf(one)}
               </option>
             ))}
           </select>
         )}
       </Labelled>
       <div class="setting">
-        <Check label="Enabled" value={sop.enabled} onChange={(value) => set("enabled", value, true)} />
-        <p class="hint">A disabled procedure starts only test runs.</p>
+        <Check label={t("procedures.enabled")} value={sop.enabled} onChange={(value) => set("enabled", value, true)} />
+        <p class="hint">{t("procedures.a-disabled-procedure-starts-only")}</p>
       </div>
       <details class="setting-item">
-        <summary>Priority, agent, limits</summary>
-        <Labelled label="Priority">
+        <summary>{t("procedures.priority-agent-limits")}</summary>
+        <Labelled label={t("procedures.priority")}>
           {(id) => (
             <select
               id={id}
@@ -66,15 +67,17 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
               onChange={({ currentTarget: { value } }) => set("priority", value, "normal")}
             >
               {["low", "normal", "high", "critical"].map((one) => (
-                <option key={one}>{one}</option>
+                <option key={one} value={one}>
+                  {wordOf(one)}
+                </option>
               ))}
             </select>
           )}
         </Labelled>
-        <Labelled label="Agent" help="Whose model, tools and policy the steps have. Blank: the default one.">
+        <Labelled label={t("common.agent")} help={t("procedures.whose-model-tools-and-policy")}>
           {(id) => <Text id={id} value={sop.agent ?? ""} onChange={(value) => set("agent", value.trim(), "")} />}
         </Labelled>
-        <Labelled label="Pause after a run, in seconds">
+        <Labelled label={t("procedures.pause-after-a-run-in")}>
           {(id) => (
             <Text
               id={id}
@@ -83,7 +86,7 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
             />
           )}
         </Labelled>
-        <Labelled label="Runs at a time">
+        <Labelled label={t("procedures.runs-at-a-time")}>
           {(id) => (
             <Text
               id={id}
@@ -92,7 +95,7 @@ function About({ sop, onEdit }: { readonly sop: SopForm["sop"]; readonly onEdit:
             />
           )}
         </Labelled>
-        <Labelled label="Version">
+        <Labelled label={t("procedures.version")}>
           {(id) => <Text id={id} value={sop.version} onChange={(value) => set("version", value, "")} />}
         </Labelled>
       </details>

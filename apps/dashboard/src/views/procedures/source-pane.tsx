@@ -1,6 +1,7 @@
 /** The two files of a procedure as text, with the lines that are wrong marked. */
 import { useEffect, useRef } from "preact/hooks";
 import type { SopProblem, SopText } from "./shapes.ts";
+import { t } from "../../texts/texts.ts";
 
 export type FileName = "SOP.toml" | "SOP.md";
 const FILES: readonly FileName[] = ["SOP.toml", "SOP.md"];
@@ -38,12 +39,14 @@ export function SourcePane({ text, file, onFile, problems, jump, isReadOnly, onW
     else onWrite({ markdown: value === "" ? null : value });
   };
   return (
-    <section class="sop-source-pane" aria-label="Source">
-      <div class="sop-files" role="group" aria-label="File">
+    <section class="sop-source-pane" aria-label={t("procedures.source")}>
+      <div class="sop-files" role="group" aria-label={t("procedures.file")}>
         {FILES.map((one) => (
           <button key={one} type="button" class="chip" aria-pressed={one === file} onClick={() => onFile(one)}>
             {one}
-            {problems.some((problem) => problem.file === one) && <span class="unseen"> has problems</span>}
+            {problems.some((problem) => problem.file === one) && (
+              <span class="unseen"> {t("procedures.has-problems")}</span>
+            )}
             {problems.some((problem) => problem.file === one) && <span aria-hidden="true"> •</span>}
           </button>
         ))}

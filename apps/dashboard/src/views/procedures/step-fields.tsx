@@ -4,12 +4,16 @@ import { Button } from "../../parts/button.tsx";
 import { useList } from "../../state/use-reader.ts";
 import { Check, Labelled, Text } from "./form-parts.tsx";
 import type { OnEdit, SopForm, StepForm } from "./shapes.ts";
+import { rich, t } from "../../texts/texts.ts";
+
+/** As they are typed. */
+const ARGUMENTS = '{"path": "$.file"}';
 
 interface ToolList {
   readonly tools: readonly { readonly name: string }[];
 }
 
-const NEW_STEP = { title: "New step", body: "", kind: "execute", tools: [], requires_confirmation: false } as const;
+const NEW_STEP = { body: "", kind: "execute", tools: [], requires_confirmation: false } as const;
 
 export function StepFields({ form, onEdit }: { readonly form: SopForm; readonly onEdit: OnEdit }) {
   const tools = useList<ToolList>("/api/tools", []);
@@ -18,8 +22,9 @@ export function StepFields({ form, onEdit }: { readonly form: SopForm; readonly 
   const isWithoutModel = form.sop.execution_mode === "deterministic";
   const add = (): void => {
     const isInToml = file === "SOP.toml" || (isWithoutModel && steps.length === 0);
-    if (isInToml) onEdit({ path: ["steps", steps.length], value: { title: "New step", tool: "file_read" } });
-    else onEdit({ step: steps.length + 1, to: NEW_STEP });
+    if (isInToml)
+      onEdit({ path: ["steps", steps.length], value: { title: t("procedures.new-step"), tool: "file_read" } });
+    else onEdit({ step: steps.length + 1, to: { ...NEW_STEP, title: t("procedures.new-step") } });
   };
   return (
     <div class="sop-items">
@@ -27,10 +32,8 @@ export function StepFields({ form, onEdit }: { readonly form: SopForm; readonly 
         <Step key={index} step={step} number={index + 1} of={steps.length} file={file} tools={names} onEdit={onEdit} />
       ))}
       <div class="setting-add">
-        <Button onPress={add}>Add a step</Button>
-        <span class="hint">
-          They stand in <code>{file}</code>.
-        </span>
+        <Button onPress={add}>{t("procedures.add-a-step")}</Button>
+        <span class="hint">{rich("procedures.they-stand-in", { file: <code>{file}</code> })}</span>
       </div>
     </div>
   );
@@ -58,16 +61,19 @@ function Step({ step, number, of, file, tools, onEdit }: StepProps) {
   const isCheckpoint = kind === "checkpoint";
   return (
     <fieldset class="setting-group">
-      <legend>Step {number}</legend>
-      <Labelled label="Title">
+      <legend>{t("procedures.step", { n: number })}</legend>
+      <Labelled label={t("common.title")}>
         {(id) => <Text id={id} value={title} onChange={(value) => change({ title: value })} />}
       </Labelled>
-      <Labelled label={file === "SOP.toml" ? "Note" : "What to do"}>
+      <Labelled label={file === "SOP.toml" ? t("procedures.note") : t("procedures.what-to-do")}>
         {(id) => <Text id={id} value={body} lines={3} onChange={(value) => change({ body: value })} />}
       </Labelled>
       {file === "SOP.toml" && !isCheckpoint && <ToolCall step={step} number={number} tools={tools} onEdit={onEdit} />}
       {file === "SOP.md" && !isCheckpoint && (
-        <Labelled label="Tools that it may use" help="Names with commas between. Without any it uses none.">
+        <Labelled
+          label={t("procedures.tools-that-it-may-use")}
+          help={t("procedures.names-with-commas-between-without")}
+        >
           {(id) => (
             <span class="sop-tools">
               <Text
@@ -87,37 +93,37 @@ function Step({ step, number, of, file, tools, onEdit }: StepProps) {
       )}
       <div class="sop-checks">
         <Check
-          label="Wait for a yes before it"
+          label={t("procedures.wait-for-a-yes-before")}
           value={asks}
           onChange={(value) => change({ requires_confirmation: value })}
         />
         <Check
-          label="Checkpoint: does nothing but wait"
+          label={t("procedures.checkpoint-does-nothing-but-wait")}
           value={isCheckpoint}
           onChange={(value) => change({ kind: value ? "checkpoint" : "execute" })}
         />
       </div>
       <div class="buttons">
         <Button
-          label={`Move step ${number} up`}
+          label={t("procedures.move-step-up", { n: number })}
           disabled={number === 1}
           onPress={() => onEdit({ step: number, move: number - 1 })}
         >
-          Up
+          {t("procedures.up")}
         </Button>
         <Button
-          label={`Move step ${number} down`}
+          label={t("procedures.move-step-down", { n: number })}
           disabled={number === of}
           onPress={() => onEdit({ step: number, move: number + 1 })}
         >
-          Down
+          {t("procedures.down")}
         </Button>
         <Button
-          label={`Remove step ${number}`}
+          label={t("procedures.remove-step", { n: number })}
           disabled={of === 1}
           onPress={() => onEdit({ step: number, remove: true })}
         >
-          Remove
+          {t("common.remove")}
         </Button>
       </div>
     </fieldset>
@@ -140,7 +146,7 @@ function AddTool({ tools, number, onAdd }: AddToolProps) {
   if (tools.length === 0) return null;
   return (
     <select
-      aria-label={`Add a tool to step ${number}`}
+      aria-label={t("procedures.add-a-tool-to-step", { n: number })}
       value=""
       onChange={({ currentTarget }) => {
         const { value } = currentTarget;
@@ -148,7 +154,7 @@ function AddTool({ tools, number, onAdd }: AddToolProps) {
         if (value !== "") onAdd(value);
       }}
     >
-      <option value="">Add…</option>
+      <option value="">{t("procedures.add")}</option>
       {tools.map((tool) => (
         <option key={tool}>{tool}</option>
       ))}
@@ -168,12 +174,12 @@ function ToolCall({ step, number, tools, onEdit }: Pick<StepProps, "step" | "num
       setFault(undefined);
       onEdit({ path: at("args"), value });
     } catch {
-      setFault('This is no JSON object; one is like {"path": "$.file"}.');
+      setFault(t("procedures.this-is-no-json-object", { example: ARGUMENTS }));
     }
   };
   return (
     <>
-      <Labelled label="Tool">
+      <Labelled label={t("procedures.tool")}>
         {(id) => (
           <>
             <Text
@@ -191,10 +197,7 @@ function ToolCall({ step, number, tools, onEdit }: Pick<StepProps, "step" | "num
           </>
         )}
       </Labelled>
-      <Labelled
-        label="Arguments, as JSON"
-        help="A text that is a path, such as $.issue.number, stands for that part of the step's input."
-      >
+      <Labelled label={t("procedures.arguments-as-json")} help={t("procedures.a-text-that-is-a")}>
         {(id) => (
           <>
             <Text id={id} mono lines={3} value={JSON.stringify(step.args ?? {}, undefined, 1)} onChange={setArgs} />
@@ -207,7 +210,7 @@ function ToolCall({ step, number, tools, onEdit }: Pick<StepProps, "step" | "num
         )}
       </Labelled>
       <Check
-        label="Trust what comes in: it may act without a yes"
+        label={t("procedures.trust-what-comes-in-it")}
         value={step.trusted_input}
         onChange={(value) =>
           onEdit(value ? { path: at("trusted_input"), value } : { path: at("trusted_input"), remove: true })

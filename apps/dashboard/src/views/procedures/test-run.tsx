@@ -9,6 +9,7 @@ import { Section } from "../../parts/section.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
+import { t, wordOf } from "../../texts/texts.ts";
 
 export function TestRun({ procedure: { name, triggers } }: { readonly procedure: Procedure }) {
   const { api } = useServices();
@@ -27,13 +28,13 @@ export function TestRun({ procedure: { name, triggers } }: { readonly procedure:
     location.hash = hrefOf("runs", run);
   });
   return (
-    <Section title="Test it">
-      <p class="hint">The run is marked as a test. Its approvals and its tools work as in any other run.</p>
+    <Section title={t("procedures.test-it")}>
+      <p class="hint">{t("procedures.the-run-is-marked-as")}</p>
       <div class="setting-form">
         <div class="setting">
-          <label for={chosen}>As if started by</label>
+          <label for={chosen}>{t("procedures.as-if-started-by")}</label>
           <select id={chosen} value={trigger} onChange={({ currentTarget }) => setTrigger(currentTarget.value)}>
-            <option value="">a person, whatever the conditions</option>
+            <option value="">{t("procedures.a-person-whatever-the-conditions")}</option>
             {triggers.map((one, index) => (
               <option key={index} value={String(index)}>
                 {wordsOf(one)}
@@ -42,7 +43,7 @@ export function TestRun({ procedure: { name, triggers } }: { readonly procedure:
           </select>
         </div>
         <div class="setting">
-          <label for={text}>Event payload (JSON, optional)</label>
+          <label for={text}>{t("procedures.event-payload-json-optional")}</label>
           <textarea
             id={text}
             rows={3}
@@ -56,7 +57,7 @@ export function TestRun({ procedure: { name, triggers } }: { readonly procedure:
       <Problem error={start.error} />
       <div class="buttons">
         <Button busy={start.isRunning} onPress={() => void start.run()}>
-          Start a test run
+          {t("procedures.start-a-test-run")}
         </Button>
       </div>
     </Section>
@@ -65,13 +66,16 @@ export function TestRun({ procedure: { name, triggers } }: { readonly procedure:
 
 function wordsOf({ type, path: route, expression, event, topic, board, signal, condition }: Trigger): string {
   const what = route ?? expression ?? event ?? topic ?? (board === undefined ? "" : `${board} ${signal}`);
-  return `${type.replace("_", " ")} ${what}${condition === null ? "" : ` if ${condition}`}`;
+  const words = { type: wordOf(type), what };
+  return condition === null
+    ? t("procedures.trigger-words", words)
+    : t("procedures.trigger-words-if", { ...words, condition });
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new ApiError("BAD_JSON", "The payload is not JSON.");
+    throw new ApiError("BAD_JSON", t("procedures.the-payload-is-not-json"));
   }
 }

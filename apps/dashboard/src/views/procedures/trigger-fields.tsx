@@ -1,16 +1,16 @@
 /** What starts a procedure, as fields. */
 import { Button } from "../../parts/button.tsx";
-import { plain } from "../../text/words.ts";
 import { Labelled, Text } from "./form-parts.tsx";
 import type { OnEdit, SopForm } from "./shapes.ts";
+import { isMessage, type PlainKey, t } from "../../texts/texts.ts";
 
-const TRIGGERS: Readonly<Record<string, { readonly name: string; readonly keys: readonly string[] }>> = {
-  manual: { name: "a person", keys: [] },
-  cron: { name: "the clock", keys: ["expression", "timezone"] },
-  webhook: { name: "a request", keys: ["path"] },
-  channel_event: { name: "a channel event", keys: ["event"] },
-  mqtt: { name: "an MQTT message", keys: ["topic"] },
-  peripheral: { name: "a board", keys: ["board", "signal"] },
+const TRIGGERS: Readonly<Record<string, { readonly name: PlainKey; readonly keys: readonly string[] }>> = {
+  manual: { name: "procedures.a-person", keys: [] },
+  cron: { name: "procedures.the-clock", keys: ["expression", "timezone"] },
+  webhook: { name: "procedures.a-request", keys: ["path"] },
+  channel_event: { name: "procedures.a-channel-event", keys: ["event"] },
+  mqtt: { name: "procedures.an-mqtt-message", keys: ["topic"] },
+  peripheral: { name: "procedures.a-board", keys: ["board", "signal"] },
 };
 
 const SAMPLES: Readonly<Record<string, string>> = {
@@ -38,11 +38,16 @@ export function TriggerFields({
       ))}
       <div class="setting-add">
         <Button onPress={() => onEdit({ path: ["triggers", triggers.length], value: { type: "manual" } })}>
-          Add a trigger
+          {t("procedures.add-a-trigger")}
         </Button>
       </div>
     </div>
   );
+}
+
+function labelOf(key: string): string {
+  const name = `trigger.${key}`;
+  return isMessage(name) ? t(name) : key;
 }
 
 interface TriggerProps {
@@ -67,20 +72,20 @@ function Trigger({ trigger, index, onEdit }: TriggerProps) {
   };
   return (
     <fieldset class="setting-group">
-      <legend>Trigger {index + 1}</legend>
-      <Labelled label="Started by">
+      <legend>{t("procedures.trigger", { n: index + 1 })}</legend>
+      <Labelled label={t("common.started-by")}>
         {(id) => (
           <select id={id} value={type} onChange={({ currentTarget: { value } }) => become(value)}>
             {Object.entries(TRIGGERS).map(([value, { name }]) => (
               <option key={value} value={value}>
-                {name}
+                {t(name)}
               </option>
             ))}
           </select>
         )}
       </Labelled>
       {keys.map((key) => (
-        <Labelled key={key} label={key === "condition" ? "Only if" : plain(key)}>
+        <Labelled key={key} label={labelOf(key)}>
           {(id) => (
             <Text
               id={id}
@@ -94,10 +99,10 @@ function Trigger({ trigger, index, onEdit }: TriggerProps) {
       ))}
       <div class="buttons">
         <Button
-          label={`Remove trigger ${index + 1}`}
+          label={t("procedures.remove-trigger", { n: index + 1 })}
           onPress={() => onEdit({ path: ["triggers", index], remove: true })}
         >
-          Remove
+          {t("common.remove")}
         </Button>
       </div>
     </fieldset>

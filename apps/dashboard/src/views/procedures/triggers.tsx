@@ -1,6 +1,7 @@
 import type { Trigger } from "../../api/governed-shapes.ts";
 import { Name } from "../../parts/name.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { rich, t } from "../../texts/texts.ts";
 
 export function Triggers({ triggers }: { readonly triggers: readonly Trigger[] }) {
   return (
@@ -8,12 +9,7 @@ export function Triggers({ triggers }: { readonly triggers: readonly Trigger[] }
       {triggers.map((trigger, index) => (
         <li key={index}>
           <What trigger={trigger} />
-          {trigger.condition !== null && (
-            <>
-              {" if "}
-              <code>{trigger.condition}</code>
-            </>
-          )}
+          {trigger.condition !== null && <> {rich("procedures.if", { condition: <code>{trigger.condition}</code> })}</>}
         </li>
       ))}
     </ul>
@@ -23,42 +19,30 @@ export function Triggers({ triggers }: { readonly triggers: readonly Trigger[] }
 function What({ trigger }: { readonly trigger: Trigger }) {
   switch (trigger.type) {
     case "webhook":
-      return (
-        <>
-          requests to <code>{trigger.path}</code>
-        </>
-      );
+      return <>{rich("procedures.requests-to", { path: <code>{trigger.path}</code> })}</>;
     case "cron":
       return (
         <>
           <code>{trigger.expression}</code> {trigger.timezone && <Name>{trigger.timezone}</Name>}
           {trigger.next_at && (
-            <span class="hint">
-              {" "}
-              next <Ago at={trigger.next_at} />
-            </span>
+            <span class="hint"> {rich("procedures.next", { when: <Ago at={trigger.next_at} /> })}</span>
           )}
         </>
       );
     case "channel_event":
-      return (
-        <>
-          the event <code>{trigger.event}</code>
-        </>
-      );
+      return <>{rich("procedures.the-event", { event: <code>{trigger.event}</code> })}</>;
     case "mqtt":
-      return (
-        <>
-          MQTT messages on <code>{trigger.topic}</code>
-        </>
-      );
+      return <>{rich("procedures.mqtt-messages-on", { topic: <code>{trigger.topic}</code> })}</>;
     case "peripheral":
       return (
         <>
-          <code>{trigger.signal}</code> of the board <code>{trigger.board}</code>
+          {rich("procedures.of-the-board", {
+            signal: <code>{trigger.signal}</code>,
+            board: <code>{trigger.board}</code>,
+          })}
         </>
       );
     default:
-      return <>a person</>;
+      return <>{t("procedures.a-person")}</>;
   }
 }

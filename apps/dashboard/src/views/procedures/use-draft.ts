@@ -6,6 +6,7 @@ import { useServices } from "../../services.ts";
 import { type Action, useAction } from "../../state/use-action.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
 import type { FormEdit, SopDraft, SopEdit, SopSource, SopText } from "./shapes.ts";
+import { t } from "../../texts/texts.ts";
 
 export interface Draft {
   readonly text: SopText;
@@ -105,7 +106,7 @@ export function useDraft(source: SopSource): Draft {
     const { revision } = await api.call<{ revision: string }>(path`/api/sops/${source.name}`, { method: "PUT", body });
     setSaved({ ...sent, revision });
     live.markStale(["procedures"]);
-    announcer.say("Saved and in force.");
+    announcer.say(t("procedures.saved-and-in-force"));
   });
   return {
     text,

@@ -12,6 +12,7 @@ import { PickedList } from "./files/picked-list.tsx";
 import { SlashList, useSlashMenu } from "./slash-menu.tsx";
 import { MicrophoneButton, VoiceBar } from "./voice-bar.tsx";
 import { useVoice } from "./voice.ts";
+import { t } from "../../texts/texts.ts";
 
 interface Props {
   /**
@@ -97,8 +98,8 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
   };
   return (
     <form class="chat-box" onSubmit={submit}>
-      <Problem error={isWanted ? undefined : sending.error} what="Not sent." />
-      <Problem error={stop.error} what="Not stopped." />
+      <Problem error={isWanted ? undefined : sending.error} what={t("sessions.not-sent")} />
+      <Problem error={stop.error} what={t("sessions.not-stopped")} />
       <Problem error={voice.error} />
       {answer !== undefined && (
         <p class="prose" role="status">
@@ -109,7 +110,7 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
       {!isReply && <DropZone onFiles={(dropped) => picked.add(dropped)} />}
       <PickedList files={files} onRemove={(key) => picked.remove(key)} onRetry={(key) => picked.retry(key)} />
       <VoiceBar voice={voice} />
-      <label for={id}>{isReply ? "Reply as the agent" : "Message"}</label>
+      <label for={id}>{isReply ? t("sessions.reply-as-the-agent") : t("common.message")}</label>
       <div class="chat-line">
         {!isReply && <AttachButton onFiles={(chosen) => picked.add(chosen)} />}
         <MicrophoneButton voice={voice} />
@@ -126,17 +127,17 @@ export function ChatBox({ onSend, autoFocus, draft, isBusy, onStop, isReply = fa
         />
         {isBusy && (
           <Button busy={stop.isRunning} onPress={() => void stop.run()}>
-            Stop
+            {t("common.stop")}
           </Button>
         )}
         {(!isBusy || !isBlank) && (
           <button type="submit" class="button main" aria-busy={sending.isRunning || isWanted} disabled={isHeld}>
-            Send
+            {t("sessions.send")}
           </button>
         )}
       </div>
       <p class="hint" id={`${id}-hint`}>
-        {isWanted ? "The message is sent when the connection is back." : (holdOf(picked) ?? hintOf(isReply, isBusy))}
+        {isWanted ? t("sessions.the-message-is-sent-when") : (holdOf(picked) ?? hintOf(isReply, isBusy))}
       </p>
     </form>
   );
@@ -149,8 +150,8 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
       <button
         type="button"
         class="icon-button"
-        aria-label="Attach files"
-        title="Attach files"
+        aria-label={t("sessions.attach-files")}
+        title={t("sessions.attach-files")}
         onClick={() => input.current?.click()}
       >
         <Icon name="clip" />
@@ -161,7 +162,7 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
         type="file"
         multiple
         hidden
-        aria-label="Files to attach"
+        aria-label={t("sessions.files-to-attach")}
         onChange={({ currentTarget }) => {
           onFiles([...(currentTarget.files ?? [])]);
           // The same file may be chosen again.
@@ -173,14 +174,14 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
 }
 
 function holdOf({ isUploading, hasFailed }: PickedFiles): string | undefined {
-  if (hasFailed) return "Remove the file that failed, then send.";
-  return isUploading ? "Uploading files. The message can be sent when they are there." : undefined;
+  if (hasFailed) return t("sessions.remove-the-file-that-failed");
+  return isUploading ? t("sessions.uploading-files-the-message-can") : undefined;
 }
 
 function hintOf(isReply: boolean, isBusy: boolean): string {
-  if (isReply) return "Sent to the people in this conversation as the agent, and recorded in the audit log.";
-  if (isBusy) return "Enter queues the message behind the current answer.";
-  return "Enter sends, Shift+Enter starts a new line, / lists commands.";
+  if (isReply) return t("sessions.sent-to-the-people-in");
+  if (isBusy) return t("sessions.enter-queues-the-message-behind");
+  return t("sessions.enter-sends-shift-enter-starts");
 }
 
 /** Not `randomUUID`: a page that came by plain HTTP does not have it. */

@@ -19,6 +19,7 @@ import { ChatBox } from "./chat-box.tsx";
 import { Thread } from "./thread.tsx";
 import { useLiveTurns } from "./use-live-turns.ts";
 import { useTranscript } from "./use-transcript.ts";
+import { t } from "../../texts/texts.ts";
 
 export function Conversation({ id }: { readonly id: string }) {
   const info = useList<Info>(path`/api/sessions/${id}`, ["sessions"]);
@@ -28,11 +29,11 @@ export function Conversation({ id }: { readonly id: string }) {
 function Unknown({ info }: { readonly info: ReturnType<typeof useList<Info>> }) {
   return (
     <>
-      <Heading title="Conversation" />
+      <Heading title={t("common.conversation")} />
       <Shown read={info}>{() => null}</Shown>
       {info.error && (
         <p>
-          <a href={hrefOf("")}>All conversations</a>
+          <a href={hrefOf("")}>{t("common.all-conversations")}</a>
         </p>
       )}
     </>
@@ -72,7 +73,8 @@ function Known({ info }: { readonly info: Info }) {
         {mayOperate && <ChatMenu chat={info} />}
       </Heading>
       <p class="hint chat-source">
-        {sourceOf(info).name} {info.channel?.id ?? ""} {info.archived && <span class="mark">archived</span>}
+        {sourceOf(info).name} {info.channel?.id ?? ""}{" "}
+        {info.archived && <span class="mark">{t("sessions.archived")}</span>}
       </p>
       <Shown read={shown.read}>
         {() => (
@@ -88,7 +90,7 @@ function Known({ info }: { readonly info: Info }) {
               />
             ) : (
               <p class="hint">
-                {mayOperate ? "This conversation belongs to a procedure run." : "This device can only read."}
+                {mayOperate ? t("sessions.this-conversation-belongs-to-a") : t("sessions.this-device-can-only-read")}
               </p>
             )}
           </Thread>
@@ -106,7 +108,7 @@ function Stop({ info }: { readonly info: Info }) {
     <>
       <Problem error={stop.error} />
       <Button busy={stop.isRunning} onPress={() => void stop.run()}>
-        Stop
+        {t("common.stop")}
       </Button>
     </>
   );

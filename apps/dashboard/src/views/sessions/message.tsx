@@ -9,19 +9,21 @@ import { useDevice } from "../../session/use-device.ts";
 import { MessageFiles } from "./files/message-files.tsx";
 import type { LivePart, Waiting } from "./live-turns.ts";
 import { WaitingNote } from "./waiting.tsx";
+import { rich, t } from "../../texts/texts.ts";
 
 export function Message({ message, conversation }: { readonly message: Kept; readonly conversation: string }) {
   const { turn_id: turn, role, text, files, at, calls, kind, author, state } = message;
-  const aside = state === "waiting" ? "queued behind the current answer" : <Ago at={at} />;
+  const aside = state === "waiting" ? t("sessions.queued-behind-the-current-answer") : <Ago at={at} />;
   if (kind === "continue" && role === "user") {
     return (
       <li class="note" data-turn={turn}>
-        <Writer author={author} /> asked for the rest of the answer. <span class="hint">{aside}</span>
+        {rich("sessions.asked-for-the-rest-of", { writer: <Writer author={author} /> })}{" "}
+        <span class="hint">{aside}</span>
       </li>
     );
   }
   const isUser = role === "user";
-  const writer = isUser || kind === "by_hand" ? <Writer author={author} /> : "Agent";
+  const writer = isUser || kind === "by_hand" ? <Writer author={author} /> : t("common.agent");
   return (
     <Bubble role={role} turn={turn} writer={writer} aside={aside}>
       {calls.map((call) => (
@@ -29,7 +31,7 @@ export function Message({ message, conversation }: { readonly message: Kept; rea
       ))}
       <MessageFiles conversation={conversation} files={files} />
       {text === "" ? null : isUser ? <Prose>{text}</Prose> : <Markdown text={text} />}
-      {kind === "by_hand" && !isUser && <p class="hint">Sent by hand as the agent.</p>}
+      {kind === "by_hand" && !isUser && <p class="hint">{t("sessions.sent-by-hand-as-the")}</p>}
     </Bubble>
   );
 }
@@ -37,21 +39,21 @@ export function Message({ message, conversation }: { readonly message: Kept; rea
 /** Who wrote a message. Of messages that an older version kept it is not known. */
 function Writer({ author }: { readonly author: Author | null }) {
   const current = useDevice();
-  if (author === null) return <>Person</>;
+  if (author === null) return <>{t("common.person")}</>;
   switch (author.kind) {
     case "device":
       return (
         <>
-          <Name>{author.name ?? "Removed device"}</Name>
-          {author.id === current?.id && <span class="mark"> this device</span>}
+          <Name>{author.name ?? t("sessions.removed-device")}</Name>
+          {author.id === current?.id && <span class="mark"> {t("sessions.this-device")}</span>}
         </>
       );
     case "person":
-      return <Name>{author.name ?? author.id ?? "Person"}</Name>;
+      return <Name>{author.name ?? author.id ?? t("common.person")}</Name>;
     case "terminal":
-      return <>Terminal</>;
+      return <>{t("common.terminal")}</>;
     case "anonymous":
-      return <>Webhook without a token</>;
+      return <>{t("sessions.webhook-without-a-token")}</>;
   }
 }
 
@@ -79,7 +81,7 @@ function Call({ call: { tool, outcome, input, output } }: { readonly call: ToolC
   return (
     <div class="call">
       <Badge state={outcome} /> <code>{tool}</code>
-      <Json label="Input and output" value={{ input, output }} />
+      <Json label={t("sessions.input-and-output")} value={{ input, output }} />
     </div>
   );
 }
@@ -93,7 +95,11 @@ export function Answering({
   readonly waiting?: Waiting | undefined;
 }) {
   return (
-    <Bubble role="assistant" writer="Agent" aside={<span class="working">{waiting ? "retrying" : "answering"}</span>}>
+    <Bubble
+      role="assistant"
+      writer={t("common.agent")}
+      aside={<span class="working">{waiting ? t("sessions.retrying") : t("sessions.answering")}</span>}
+    >
       {parts.map((part, index) =>
         part.kind === "text" ? <Markdown key={index} text={part.text} /> : <LiveCall key={index} call={part} />,
       )}

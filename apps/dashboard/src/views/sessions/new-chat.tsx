@@ -8,6 +8,7 @@ import { useServices } from "../../services.ts";
 import { remember } from "../../state/tab-memory.ts";
 import { BackToChats } from "../chats/back.tsx";
 import { ChatBox } from "./chat-box.tsx";
+import { t } from "../../texts/texts.ts";
 
 export function NewChat() {
   const { api } = useServices();
@@ -33,10 +34,10 @@ export function NewChat() {
   };
   return (
     <>
-      <Heading title="New chat" keepsFocus start={<BackToChats />} />
-      <p class="hint new-chat">Ask a question or attach a file.</p>
-      <ul class="bare suggestions" aria-label="Suggestions">
-        {SUGGESTIONS.map((text) => (
+      <Heading title={t("common.new-chat")} keepsFocus start={<BackToChats />} />
+      <p class="hint new-chat">{t("sessions.ask-a-question-or-attach")}</p>
+      <ul class="bare suggestions" aria-label={t("sessions.suggestions")}>
+        {[...SUGGESTIONS.map((key) => t(key)), "/status"].map((text) => (
           <li key={text}>
             <Button onPress={() => suggest(text)}>{text}</Button>
           </li>
@@ -50,7 +51,11 @@ export function NewChat() {
 }
 
 /** What a first message can be: about the service, the workspace, and a command. */
-const SUGGESTIONS = ["What can you do here?", "Which files are in my workspace?", "Help me plan this week.", "/status"];
+const SUGGESTIONS = [
+  "sessions.what-can-you-do-here",
+  "sessions.which-files-are-in-my",
+  "sessions.help-me-plan-this-week",
+] as const;
 
 interface Begun {
   readonly id?: string;

@@ -1,6 +1,7 @@
 /** Completion of commands in the message box: a list above it while a command is typed, as the service tells which there are. */
 import { useId, useState } from "preact/hooks";
 import { useList } from "../../state/use-reader.ts";
+import { t } from "../../texts/texts.ts";
 
 interface Command {
   readonly usage: string;
@@ -72,7 +73,7 @@ function matching(commands: readonly Command[], text: string): readonly Command[
 
 export function SlashList({ menu: { id, found, chosen, choose } }: { readonly menu: SlashMenu }) {
   return (
-    <ul class="slash-menu" id={id} role="listbox" aria-label="Commands" hidden={found.length === 0}>
+    <ul class="slash-menu" id={id} role="listbox" aria-label={t("sessions.commands")} hidden={found.length === 0}>
       {found.map(({ usage, summary }, index) => (
         <li
           key={usage}

@@ -12,6 +12,7 @@ import { Turn } from "./turn.tsx";
 import { TurnApprovals } from "./turn-approvals.tsx";
 import { useFollow } from "./use-follow.ts";
 import type { ShownTranscript } from "./use-transcript.ts";
+import { t } from "../../texts/texts.ts";
 
 interface Props {
   readonly conversation: string;
@@ -45,12 +46,12 @@ export function Thread({ conversation, shown, turns, children }: Props) {
       {(shown.transcript?.before ?? null) !== null && (
         <p class="earlier">
           <Button busy={shown.earlier.isRunning} onPress={() => void shown.earlier.run()}>
-            Show earlier messages
+            {t("sessions.show-earlier-messages")}
           </Button>
         </p>
       )}
       <Problem error={shown.earlier.error} />
-      <ol class="thread" aria-label="Messages">
+      <ol class="thread" aria-label={t("common.messages")}>
         {kept.map((turn) => (
           <Turn
             key={`${turn.id} ${turn.messages[0]?.replaced}`}
@@ -66,7 +67,7 @@ export function Thread({ conversation, shown, turns, children }: Props) {
       <div class="composer">
         {isAway && (
           <p class="to-latest">
-            <Button onPress={toEnd}>Jump to latest</Button>
+            <Button onPress={toEnd}>{t("sessions.jump-to-latest")}</Button>
           </p>
         )}
         {children}

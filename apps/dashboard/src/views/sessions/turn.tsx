@@ -2,7 +2,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { path } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
-import { Name } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useServices } from "../../services.ts";
 import { remember, remembered } from "../../state/tab-memory.ts";
@@ -10,6 +9,8 @@ import { useAction } from "../../state/use-action.ts";
 import { type LiveTurn, partsOf } from "./live-turns.ts";
 import { Answering, Message } from "./message.tsx";
 import type { FollowUp, Turn as Kept } from "./transcript-pages.ts";
+import { language, rich, t, wordOf } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 interface Props {
   readonly turn: Kept;
@@ -24,7 +25,7 @@ interface Props {
 /** Of a long conversation only the turn that changes is drawn again. */
 export function Turn({ turn, live, ways, conversation, onSent }: Props) {
   const props = { turn, live, ways, conversation, onSent };
-  return useMemo(() => <Drawn {...props} />, Object.values(props));
+  return useMemo(() => <Drawn {...props} />, [...Object.values(props), language()]);
 }
 
 function Drawn({ turn, live, ways, conversation, onSent }: Props) {
@@ -35,7 +36,7 @@ function Drawn({ turn, live, ways, conversation, onSent }: Props) {
     return (
       <li class="replaced">
         <details>
-          <summary>Earlier attempt, {first.state}</summary>
+          <summary>{t("sessions.earlier-attempt", { state: wordOf(first.state) })}</summary>
           <ol class="thread">
             <Messages turn={turn} conversation={conversation} />
             <Why turn={turn} />
@@ -80,17 +81,13 @@ function Why({ turn: { messages }, children }: Pick<Props, "turn"> & { readonly 
   return (
     <li class={`why ${state}`}>
       <p>
-        <strong>{state === "stopped" ? "Stopped." : "Failed."}</strong> <Name>{problem.reason}</Name>{" "}
-        <code>{problem.code}</code>
+        <strong>{state === "stopped" ? t("sessions.stopped") : t("sessions.failed")}</strong>{" "}
+        <ServiceText>{problem.reason}</ServiceText> <code>{problem.code}</code>
       </p>
-      {problem.said !== null && (
-        <p>
-          The provider says: <q dir="auto">{problem.said}</q>
-        </p>
-      )}
+      {problem.said !== null && <p>{rich("common.the-provider-says", { said: <q dir="auto">{problem.said}</q> })}</p>}
       {problem.fix !== null && (
         <p>
-          <strong>Fix:</strong> <Name>{problem.fix}</Name>
+          <strong>{t("common.fix")}</strong> <ServiceText>{problem.fix}</ServiceText>
         </p>
       )}
       {children}
@@ -125,13 +122,13 @@ function FollowUps({ turn, ways, conversation, onSent }: Omit<Props, "live">) {
           if (!isBlank) void follow.run("edit");
         }}
       >
-        <label for={draft}>Edited message</label>
+        <label for={draft}>{t("sessions.edited-message")}</label>
         <textarea id={draft} rows={3} value={edited} onInput={({ currentTarget }) => edit(currentTarget.value)} />
-        <Problem error={follow.error} what="It was not sent." />
+        <Problem error={follow.error} what={t("sessions.it-was-not-sent")} />
         <div class="buttons">
-          <Button onPress={() => edit(undefined)}>Cancel</Button>
+          <Button onPress={() => edit(undefined)}>{t("common.cancel")}</Button>
           <button type="submit" class="button main" aria-busy={follow.isRunning} disabled={isBlank}>
-            Resend
+            {t("sessions.resend")}
           </button>
         </div>
       </form>
@@ -140,19 +137,19 @@ function FollowUps({ turn, ways, conversation, onSent }: Omit<Props, "live">) {
   const press = (how: FollowUp): void => void follow.run(how);
   return (
     <>
-      <Problem error={follow.error} what="It was not sent." />
+      <Problem error={follow.error} what={t("sessions.it-was-not-sent")} />
       <div class="buttons">
         {ways.includes("continue") && (
           <Button busy={follow.isRunning} onPress={() => press("continue")}>
-            Continue
+            {t("sessions.continue")}
           </Button>
         )}
         <Button busy={follow.isRunning} onPress={() => press("retry")}>
-          Retry
+          {t("sessions.retry")}
         </Button>
         {ways.includes("edit") && asked && (
           <Button disabled={follow.isRunning} onPress={() => edit(asked.text)}>
-            Edit and resend
+            {t("sessions.edit-and-resend")}
           </Button>
         )}
       </div>

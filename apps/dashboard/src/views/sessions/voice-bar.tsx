@@ -2,6 +2,7 @@
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { clockText, type Voice } from "./voice.ts";
+import { t } from "../../texts/texts.ts";
 
 export function MicrophoneButton({ voice }: { readonly voice: Voice }) {
   if (voice.state === "off") return null;
@@ -9,8 +10,8 @@ export function MicrophoneButton({ voice }: { readonly voice: Voice }) {
     <button
       type="button"
       class="icon-button"
-      aria-label="Speak a message"
-      title="Speak a message"
+      aria-label={t("sessions.speak-a-message")}
+      title={t("sessions.speak-a-message")}
       disabled={voice.state !== "idle"}
       onClick={voice.start}
     >
@@ -27,27 +28,27 @@ export function VoiceBar({ voice: { state, seconds, finish, retry, cancel } }: {
   return (
     <div class="voice-bar" onKeyDown={press}>
       <span class={`voice-state ${state}`} role="status">
-        {STATES[state]}
+        {t(STATES[state])}
       </span>
       {state === "recording" && <span class="hint">{clockText(seconds)}</span>}
       {state === "recording" && (
         <Button kind="main" onPress={finish}>
-          Done
+          {t("common.done")}
         </Button>
       )}
       {state === "failed" && (
         <Button kind="main" onPress={retry}>
-          Try again
+          {t("common.try-again")}
         </Button>
       )}
-      <Button onPress={cancel}>{state === "failed" ? "Discard" : "Cancel"}</Button>
+      <Button onPress={cancel}>{state === "failed" ? t("common.discard") : t("common.cancel")}</Button>
     </div>
   );
 }
 
 const STATES = {
-  asking: "Allow the microphone in the browser",
-  recording: "Recording",
-  writing: "Transcribing",
-  failed: "Not transcribed. The recording is still here.",
+  asking: "sessions.allow-the-microphone-in-the",
+  recording: "sessions.recording",
+  writing: "sessions.transcribing",
+  failed: "sessions.not-transcribed-the-recording-is",
 } as const;

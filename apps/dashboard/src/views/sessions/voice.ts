@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asApiError } from "../../api/api-error.ts";
 import { useServices } from "../../services.ts";
 import { useList } from "../../state/use-reader.ts";
+import { t } from "../../texts/texts.ts";
 
 export type VoiceState = "off" | "idle" | "asking" | "recording" | "writing" | "failed";
 
@@ -75,7 +76,7 @@ export function useVoice(onText: (text: string) => void): Voice {
         signal,
       });
       failed.current = undefined;
-      if (text.trim() === "") throw new ApiError("SILENCE", "Nothing was said in the recording.");
+      if (text.trim() === "") throw new ApiError("SILENCE", t("sessions.nothing-was-said-in-the"));
       heard.current(text.trim());
     } catch (cause) {
       if (!signal.aborted) setError(asApiError(cause));
@@ -108,7 +109,7 @@ interface Telling {
 async function recording(signal: AbortSignal, { onStart, onSecond }: Telling): Promise<Blob> {
   // A page that came by plain HTTP has no microphone.
   if (navigator.mediaDevices === undefined || typeof MediaRecorder === "undefined") {
-    throw new ApiError("NO_MICROPHONE", "Browsers allow the microphone only over HTTPS or at localhost.");
+    throw new ApiError("NO_MICROPHONE", t("sessions.browsers-allow-the-microphone-only"));
   }
   const stream = await navigator.mediaDevices.getUserMedia({ audio: true }).catch((cause: unknown) => {
     throw refusal(cause);
@@ -140,7 +141,9 @@ function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond 
       finish();
     });
     recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
-    recorder.addEventListener("error", () => reject(new ApiError("NO_MICROPHONE", "The recording was interrupted.")));
+    recorder.addEventListener("error", () =>
+      reject(new ApiError("NO_MICROPHONE", t("sessions.the-recording-was-interrupted"))),
+    );
     recorder.addEventListener("stop", () => {
       clearInterval(timer);
       resolve(new Blob(pieces, { type: recorder.mimeType }));
@@ -152,14 +155,11 @@ function recorded(stream: MediaStream, signal: AbortSignal, { onStart, onSecond 
 
 function refusal(cause: unknown): ApiError {
   const name = cause instanceof DOMException ? cause.name : "";
-  if (name === "NotFoundError") return new ApiError("NO_MICROPHONE", "There is no microphone.");
+  if (name === "NotFoundError") return new ApiError("NO_MICROPHONE", t("sessions.there-is-no-microphone"));
   if (name === "NotAllowedError") {
-    return new ApiError(
-      "NO_MICROPHONE",
-      "The microphone is not allowed for this page; allow it in the browser's settings.",
-    );
+    return new ApiError("NO_MICROPHONE", t("sessions.the-microphone-is-not-allowed"));
   }
-  return new ApiError("NO_MICROPHONE", "The microphone can't be used; another program may have it.");
+  return new ApiError("NO_MICROPHONE", t("sessions.the-microphone-cant-be-used"));
 }
 
 /** `1:05`. */

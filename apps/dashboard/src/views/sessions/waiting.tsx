@@ -1,8 +1,9 @@
 /** A turn whose model call failed in a way that may pass: why, and how long until the next try. */
 import { useState } from "preact/hooks";
-import { Name } from "../../parts/name.tsx";
+import { ServiceText } from "../../parts/service-text.tsx";
 import { useTick } from "../../state/use-tick.ts";
 import type { Waiting } from "./live-turns.ts";
+import { t } from "../../texts/texts.ts";
 
 const TICK_MS = 250;
 
@@ -13,9 +14,11 @@ export function WaitingNote({ waiting }: { readonly waiting: Waiting }) {
   const left = Math.ceil((untilMs - now) / 1000);
   return (
     <p class="retry-note" role="status">
-      <Name>{message}</Name> {/* Read out once, not every second. */}
-      <span aria-live="off">{left > 0 ? `Trying again in ${left} s` : "Trying again"}</span>
-      <span class="hint">{` (try ${attempt} of ${attempts})`}</span>
+      <ServiceText>{message}</ServiceText> {/* Read out once, not every second. */}
+      <span aria-live="off">
+        {left > 0 ? t("sessions.trying-again-in-s", { n: left }) : t("sessions.trying-again")}
+      </span>
+      <span class="hint">{` ${t("sessions.try-of", { attempt, attempts })}`}</span>
     </p>
   );
 }

@@ -11,15 +11,18 @@ import { Problems, SaveBar } from "./save-bar.tsx";
 import { type Field, type SettingsSection, type SettingsState, titleOf } from "./shapes.ts";
 import { NamedTables } from "./tables.tsx";
 import { type Settings, useSettings } from "./use-settings.ts";
+import { type PlainKey, t } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
+import { labelOf } from "../../texts/setting-texts.ts";
 
-const GROUPS: readonly (readonly [title: string, sections: readonly string[]])[] = [
-  ["Agents and models", ["model", "agent", "agents", "prices", "transcription", "tts"]],
-  ["Tools and policy", ["security.policy", "tools", "approvals", "sop", "browser", "plugins"]],
-  ["Sandbox", ["security.sandbox", "workspace"]],
-  ["Network", ["gateway", "security.net", "security.webauthn"]],
-  ["Retention and delivery", ["retention", "delivery", "daemon"]],
-  ["Observability", ["observability", "log"]],
-  ["Secrets", ["secrets"]],
+const GROUPS: readonly (readonly [title: PlainKey, sections: readonly string[]])[] = [
+  ["settings.agents-and-models", ["model", "agent", "agents", "prices", "transcription", "tts"]],
+  ["settings.tools-and-policy", ["security.policy", "tools", "approvals", "sop", "browser", "plugins"]],
+  ["common.sandbox", ["security.sandbox", "workspace"]],
+  ["settings.network", ["gateway", "security.net", "security.webauthn"]],
+  ["settings.retention-and-delivery", ["retention", "delivery", "daemon"]],
+  ["settings.observability", ["observability", "log"]],
+  ["settings.secrets", ["secrets"]],
 ];
 
 export function AllSettings() {
@@ -27,10 +30,10 @@ export function AllSettings() {
   const [text, setText] = useState("");
   return (
     <>
-      <Heading title="All settings" />
+      <Heading title={t("common.all-settings")} />
       <div class="filters">
-        <SearchField label="Contains" value={text} onChange={setText} />
-        <a href={hrefOf("changes")}>Saved changes</a>
+        <SearchField label={t("common.contains")} value={text} onChange={setText} />
+        <a href={hrefOf("changes")}>{t("settings.saved-changes")}</a>
       </div>
       <Shown read={settings.read}>
         {(state) => (
@@ -54,11 +57,13 @@ export function AllSettings() {
 }
 
 function groupsOf({ sections }: SettingsState): (readonly [string, readonly SettingsSection[]])[] {
-  const grouped = GROUPS.map(([title, names]) => [title, sections.filter(({ name }) => names.includes(name))] as const);
+  const grouped = GROUPS.map(
+    ([title, names]) => [t(title), sections.filter(({ name }) => names.includes(name))] as const,
+  );
   const known = new Set(GROUPS.flatMap(([, names]) => names));
   const channels = sections.filter(({ name }) => name.startsWith("channels_config."));
   const others = sections.filter((section) => !known.has(section.name) && !channels.includes(section));
-  return [...grouped, ["Channels", channels] as const, ["Others", others] as const];
+  return [...grouped, [t("common.channels"), channels] as const, [t("settings.others"), others] as const];
 }
 
 interface GroupProps {
@@ -81,7 +86,13 @@ function Group({ title, sections, words, aliases }: GroupProps) {
         {found.map((section) => (
           <li key={section.name}>
             <a href={hrefOf("settings", section.name)}>{titleOf(section)}</a>
-            <span class="hint">{section.summary ?? section.fields.map(({ name }) => name).join(", ")}</span>
+            <span class="hint">
+              {section.summary === undefined ? (
+                section.fields.map(({ name }) => labelOf(name)).join(", ")
+              ) : (
+                <ServiceText>{section.summary}</ServiceText>
+              )}
+            </span>
           </li>
         ))}
       </ul>
@@ -89,24 +100,32 @@ function Group({ title, sections, words, aliases }: GroupProps) {
   );
 }
 
-const textOf = ({ name, title = "", summary = "", fields, item }: SettingsSection): string => {
+const textOf = (section: SettingsSection): string => {
+  const { name, title = "", summary = "", fields, item } = section;
   const all = (list: readonly Field[] = []): string =>
     list
-      .map((field) => `${field.name} ${field.description ?? ""} ${all(field.fields ?? field.item?.fields)}`)
+      .map(
+        (field) =>
+          `${field.name} ${labelOf(field.name)} ${field.description ?? ""} ${all(field.fields ?? field.item?.fields)}`,
+      )
       .join(" ");
-  return `${name} ${title} ${summary} ${all(fields)} ${all(item?.fields)}`.replaceAll("_", " ").toLowerCase();
+  return `${name} ${title} ${titleOf(section)} ${summary} ${all(fields)} ${all(item?.fields)}`
+    .replaceAll("_", " ")
+    .toLowerCase();
 };
 
 function Absent({ state }: { readonly state: SettingsState }) {
   return (
-    <Section title="Not in this build">
+    <Section title={t("settings.not-in-this-build")}>
       <ul class="setting-list">
         {state.absent.map(({ section, flag, build, summary, profiles, planned }) => (
           <li key={`${section} ${flag}`}>
-            <strong>{summary}</strong>
+            <strong>
+              <ServiceText>{summary}</ServiceText>
+            </strong>
             <span class="hint">
-              {planned ? "Not written yet." : <Command>{build}</Command>}
-              {profiles.length > 0 && !planned && ` or the build ${profiles.join(", ")}`}
+              {planned ? t("common.not-written-yet") : <Command>{build}</Command>}
+              {profiles.length > 0 && !planned && ` ${t("settings.or-the-build", { profiles: profiles.join(", ") })}`}
             </span>
           </li>
         ))}
@@ -121,10 +140,10 @@ export function OneSection({ id }: { readonly id: string }) {
   return (
     <>
       <Heading
-        title={section ? titleOf(section) : "Settings"}
+        title={section ? titleOf(section) : t("common.settings")}
         start={
           <a class="heading-back" href={hrefOf("settings")}>
-            All settings
+            {t("common.all-settings")}
           </a>
         }
       />
@@ -136,7 +155,7 @@ export function OneSection({ id }: { readonly id: string }) {
               <SectionForm settings={settings} state={state} section={section} />
             </>
           ) : (
-            <Empty title="This build has no such section." />
+            <Empty title={t("settings.this-build-has-no-such")} />
           )
         }
       </Shown>

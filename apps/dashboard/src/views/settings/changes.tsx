@@ -13,25 +13,24 @@ import { useAction } from "../../state/use-action.ts";
 import { useList, useReader } from "../../state/use-reader.ts";
 import { Diff, Problems } from "./save-bar.tsx";
 import type { DiffLine, Preview, Version } from "./shapes.ts";
+import { t } from "../../texts/texts.ts";
 
 export function Changes() {
   const versions = useList<{ readonly versions: readonly Version[] }>("/api/settings/versions", []);
   return (
     <>
       <Heading
-        title="Saved changes"
+        title={t("settings.saved-changes")}
         start={
           <a class="heading-back" href={hrefOf("settings")}>
-            All settings
+            {t("common.all-settings")}
           </a>
         }
       />
       <Shown read={versions}>
         {({ versions: all }) =>
           all.length === 0 ? (
-            <Empty title="No saved changes">
-              Changes that you save in the page appear here, and you can undo them.
-            </Empty>
+            <Empty title={t("settings.no-saved-changes")}>{t("settings.changes-that-you-save-in")}</Empty>
           ) : (
             all.map((version) => (
               <Change key={version.version} version={version} onUndone={() => void versions.refresh()} />
@@ -55,8 +54,8 @@ function Change({ version: { version, at, by, keys }, onUndone }: { version: Ver
         </span>
       </summary>
       {isOpen && <What version={version} />}
-      <Button label={`Undo change ${version}`} onPress={() => setAsking(true)}>
-        Undo
+      <Button label={t("settings.undo-change", { version })} onPress={() => setAsking(true)}>
+        {t("common.undo")}
       </Button>
       {isAsking && (
         <UndoDialog
@@ -90,8 +89,8 @@ function UndoDialog({ version, onClose }: { version: number; onClose: (isDone: b
   };
   return (
     <Dialog
-      title="Put the file back as it was before this change?"
-      action="Undo"
+      title={t("settings.put-the-file-back-as")}
+      action={t("common.undo")}
       busy={undo.isRunning}
       error={undo.error}
       onConfirm={() => void confirm()}

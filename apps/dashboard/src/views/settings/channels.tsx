@@ -6,7 +6,6 @@ import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Command, Empty } from "../../parts/empty.tsx";
 import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Section } from "../../parts/section.tsx";
 import { Shown } from "../../parts/shown.tsx";
@@ -22,6 +21,8 @@ import { SectionForm } from "./all-settings.tsx";
 import { SaveBar } from "./save-bar.tsx";
 import { type Field, type SettingsSection, type SettingsState, titleOf, valueAt } from "./shapes.ts";
 import { type Settings, useSettings } from "./use-settings.ts";
+import { rich, t, wordOf } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 const PREFIX = "channels_config.";
 
@@ -35,7 +36,7 @@ export function ChannelSettings() {
   const states = useStates();
   return (
     <>
-      <Heading title="Channels" />
+      <Heading title={t("common.channels")} />
       <Shown read={settings.read}>
         {(state) => {
           const isSetUp = ({ path, core }: SettingsSection): boolean =>
@@ -43,7 +44,7 @@ export function ChannelSettings() {
           const all = channelsOf(state);
           return (
             <>
-              <Section title="Set up">
+              <Section title={t("common.set-up")}>
                 {all.some(isSetUp) ? (
                   <ul class="setting-list">
                     {all.filter(isSetUp).map((section) => (
@@ -55,10 +56,10 @@ export function ChannelSettings() {
                     ))}
                   </ul>
                 ) : (
-                  <Empty title="No channel yet.">Choose one below to write with the agent from there.</Empty>
+                  <Empty title={t("channels.no-channel-yet")}>{t("channels.choose-one-below-to-write")}</Empty>
                 )}
               </Section>
-              <Section title="Add a channel">
+              <Section title={t("channels.add-a-channel")}>
                 <ul class="setting-list">
                   {all
                     .filter((section) => !isSetUp(section))
@@ -80,12 +81,13 @@ const channelIn = (channels: readonly Channel[] | undefined, { name }: SettingsS
   channels?.find(({ id }) => `${PREFIX}${id}` === name);
 
 function ChannelRow({ section, channel }: { section: SettingsSection; channel: Channel | undefined }) {
+  const text = channel?.reason || section.summary;
   return (
     <li>
       <a href={hrefOf("channels", section.name.slice(PREFIX.length))}>{titleOf(section)}</a>
       <span class="hint">
         {channel && <Badge state={channel.state} />}{" "}
-        {channel?.reason ? <Name>{channel.reason}</Name> : (section.summary ?? "Programs of yours, by POST /webhook")}
+        {text ? <ServiceText>{text}</ServiceText> : t("channels.programs-of-yours-by-post")}
       </span>
     </li>
   );
@@ -95,12 +97,14 @@ function Absent({ state }: { readonly state: SettingsState }) {
   const absent = state.absent.filter(({ section }) => section.startsWith(PREFIX));
   if (absent.length === 0) return null;
   return (
-    <Section title="In other builds">
+    <Section title={t("channels.in-other-builds")}>
       <ul class="setting-list">
         {absent.map(({ section, flag, build, summary, planned }) => (
           <li key={`${section} ${flag}`}>
-            <strong>{summary}</strong>
-            <span class="hint">{planned ? "Not written yet." : <Command>{build}</Command>}</span>
+            <strong>
+              <ServiceText>{summary}</ServiceText>
+            </strong>
+            <span class="hint">{planned ? t("common.not-written-yet") : <Command>{build}</Command>}</span>
           </li>
         ))}
       </ul>
@@ -116,10 +120,10 @@ export function OneChannel({ id }: { readonly id: string }) {
   return (
     <>
       <Heading
-        title={section ? titleOf(section) : "Channel"}
+        title={section ? titleOf(section) : t("common.channel")}
         start={
           <a class="heading-back" href={hrefOf("channels")}>
-            Channels
+            {t("common.channels")}
           </a>
         }
       />
@@ -134,7 +138,7 @@ export function OneChannel({ id }: { readonly id: string }) {
               {channel && <LastMessages channel={channel.id} />}
             </>
           ) : (
-            <Empty title="This build has no such channel." />
+            <Empty title={t("channels.this-build-has-no-such")} />
           )
         }
       </Shown>
@@ -145,33 +149,34 @@ export function OneChannel({ id }: { readonly id: string }) {
 function State({ channel }: { readonly channel: Channel }) {
   const { state, reason, last_message_at: at, last_error: error, callback_urls: urls } = channel;
   return (
-    <Section title="State">
+    <Section title={t("common.state")}>
       <p>
-        <Badge state={state} /> {reason !== null && <Name>{reason}</Name>} <VerifyDevice channel={channel.id} />
+        <Badge state={state} /> {reason !== null && <ServiceText>{reason}</ServiceText>}{" "}
+        <VerifyDevice channel={channel.id} />
       </p>
-      {reason !== null && (
-        <p class="hint">
-          Correct the settings below and save. Messages wait meanwhile, and are sent when the channel is back.
-        </p>
-      )}
+      {reason !== null && <p class="hint">{t("channels.correct-the-settings-below-and")}</p>}
       <p class="hint">
-        Last message: {at ? <Ago at={at} /> : "none yet"}.{" "}
+        {rich("channels.last-message", { when: at ? <Ago at={at} /> : t("channels.none-yet") })}{" "}
         {error && (
           <>
-            Last error: <code>{error.code}</code>, <Ago at={error.at} />
-            {", "}
-            <a href={hrefOf("inbox", error.message)}>{error.message}</a>.
+            {rich("channels.last-error", {
+              code: <code>{error.code}</code>,
+              when: <Ago at={error.at} />,
+              link: <a href={hrefOf("inbox", error.message)}>{error.message}</a>,
+            })}
           </>
         )}
       </p>
       {urls.map((url) => (
         <p key={url}>
-          Give the platform this address to call: <code class="command">{url}</code>{" "}
-          <CopyButton text={url}>Copy</CopyButton>
+          {rich("channels.give-the-platform-this-address", { url: <code class="command">{url}</code> })}{" "}
+          <CopyButton text={url}>{t("common.copy")}</CopyButton>
           {url.startsWith("/") && (
             <span class="hint">
               {" "}
-              Set <a href={hrefOf("settings", "gateway")}>the public URL</a> first, so that it is a whole address.
+              {rich("channels.set-first-so-that-it", {
+                link: <a href={hrefOf("settings", "gateway")}>{t("channels.the-public-url")}</a>,
+              })}
             </span>
           )}
         </p>
@@ -186,18 +191,18 @@ function LastMessages({ channel }: { readonly channel: string }) {
   const inbox = useList<Inbox>("/api/inbox", ["inbox"], { channel, limit: SHOWN_MESSAGES });
   const links = (
     <span class="hint">
-      <a href={hrefOf("inbox", undefined, { channel })}>All messages</a>{" "}
-      <a href={hrefOf("logs", undefined, { channel })}>Its log</a>
+      <a href={hrefOf("inbox", undefined, { channel })}>{t("common.all-messages")}</a>{" "}
+      <a href={hrefOf("logs", undefined, { channel })}>{t("channels.its-log")}</a>
     </span>
   );
   return (
-    <Section title="Last messages" aside={links}>
+    <Section title={t("channels.last-messages")} aside={links}>
       <Shown read={inbox}>
         {({ messages }) =>
           messages.length === 0 ? (
-            <Empty title="No message has come or gone yet." />
+            <Empty title={t("common.no-message-has-come-or")} />
           ) : (
-            <Table label="Last messages" columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
+            <Table label={t("channels.last-messages")} columns={MAIL_COLUMNS} rows={messages} keyOf={({ id }) => id} />
           )
         }
       </Shown>
@@ -224,20 +229,21 @@ function Steps({ settings, state, section }: StepsProps) {
   const isOn = isThere && settings.draft.value(state, enabled) !== false;
   return (
     <>
-      <Section title="1. Access">
+      <Section title={t("channels.1-access")}>
         <p class="hint">
-          {section.summary}. In the file: <code>[{section.name}]</code>
+          {section.summary !== undefined && <ServiceText>{`${section.summary}.`}</ServiceText>}{" "}
+          {rich("channels.in-the-file", { name: <code>[{section.name}]</code> })}
         </p>
         <SectionForm {...form} only={isAccess} />
       </Section>
       {section.fields.some(isAllowlist) && (
-        <Section title="2. Who may write">
+        <Section title={t("channels.2-who-may-write")}>
           <SectionForm {...form} only={(field) => isAllowlist(field) && !isAccess(field)} />
         </Section>
       )}
-      <Section title={section.fields.some(isAllowlist) ? "3. Options" : "2. Options"}>
+      <Section title={section.fields.some(isAllowlist) ? t("channels.3-options") : t("channels.2-options")}>
         <details>
-          <summary>All options</summary>
+          <summary>{t("channels.all-options")}</summary>
           <SectionForm
             {...form}
             only={(field) => !isAccess(field) && !isAllowlist(field) && field.name !== "enabled"}
@@ -247,7 +253,7 @@ function Steps({ settings, state, section }: StepsProps) {
       {canTurnOff && (
         <p>
           <Button kind={isOn ? "plain" : "main"} onPress={() => settings.set(enabled, !isOn)}>
-            {isOn ? "Turn off" : "Turn on"}
+            {isOn ? t("channels.turn-off") : t("channels.turn-on")}
           </Button>
         </p>
       )}
@@ -265,24 +271,24 @@ function Try({ channel: { id, state } }: { readonly channel: Channel }) {
     setReport(await api.call("/api/settings/channel-test", { method: "POST", body: { channel: id, to: to.trim() } }));
   });
   return (
-    <Section title="Send me a test">
+    <Section title={t("channels.send-me-a-test")}>
       <div class="setting">
-        <label for={field}>To</label>
+        <label for={field}>{t("channels.to")}</label>
         <input id={field} value={to} onInput={({ currentTarget }) => setTo(currentTarget.value)} />
-        <p class="hint">Your conversation with the bot, as the channel names it: a number, a user's or a chat's id.</p>
+        <p class="hint">{t("channels.your-conversation-with-the-bot")}</p>
         <div class="buttons">
           <Button
             busy={send.isRunning}
             disabled={to.trim() === "" || state === "failed"}
             onPress={() => void send.run()}
           >
-            Send a test
+            {t("channels.send-a-test")}
           </Button>
         </div>
         {report && (
           <p class={report.error === null ? "notice good" : "setting-problem"} role="status">
-            {report.state === "sent" ? "Sent." : `State: ${report.state}.`}{" "}
-            {report.error !== null && <Name>{report.error}</Name>}
+            {report.state === "sent" ? t("channels.sent") : t("channels.state-is", { state: wordOf(report.state) })}{" "}
+            {report.error !== null && <ServiceText>{report.error}</ServiceText>}
           </p>
         )}
         <Problem error={send.error} />

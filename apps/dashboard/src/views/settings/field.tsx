@@ -2,11 +2,14 @@
 import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
-import { Name } from "../../parts/name.tsx";
+import { ServiceText } from "../../parts/service-text.tsx";
 import { useTyped } from "../../state/use-typed.ts";
 import { ListOfTables, NamedTables } from "./tables.tsx";
-import { type Field, keyOf, type Path, type SettingsState, words } from "./shapes.ts";
+import { type Field, keyOf, type Path, type SettingsState } from "./shapes.ts";
 import type { Settings } from "./use-settings.ts";
+import { rich, t } from "../../texts/texts.ts";
+import { HelpText } from "../../parts/service-text.tsx";
+import { labelOf } from "../../texts/setting-texts.ts";
 
 export interface FieldProps {
   readonly settings: Settings;
@@ -20,7 +23,7 @@ export function ConfigField(props: FieldProps) {
   if (field.type === "object" && field.fields) {
     return (
       <fieldset class="setting-group">
-        <legend>{words(field.name)}</legend>
+        <legend>{labelOf(field.name)}</legend>
         <Fields {...props} fields={field.fields} />
       </fieldset>
     );
@@ -33,9 +36,7 @@ export function ConfigField(props: FieldProps) {
     <Labelled {...props} isChanged={isChanged}>
       {(ids) =>
         variable !== undefined ? (
-          <p class="setting-fixed">
-            Set by the environment: <code>{variable}</code>
-          </p>
+          <p class="setting-fixed">{rich("settings.set-by-the-environment", { variable: <code>{variable}</code> })}</p>
         ) : field.secret ? (
           <Secret {...props} ids={ids} />
         ) : (
@@ -75,18 +76,18 @@ function Labelled({ settings, field, path, isChanged, children }: LabelledProps)
   return (
     <div class={isChanged ? "setting changed" : "setting"}>
       <div>
-        <label for={ids.input}>{words(field.name)}</label>
-        {field.required && <span class="setting-mark"> required</span>}
-        {isChanged && <span class="setting-mark"> changed</span>}
+        <label for={ids.input}>{labelOf(field.name)}</label>
+        {field.required && <span class="setting-mark"> {t("settings.required")}</span>}
+        {isChanged && <span class="setting-mark"> {t("settings.changed")}</span>}
       </div>
       {children(ids)}
       {problems.map(({ message, allowed, env }) => (
         <p key={message} class="setting-problem" role="alert">
-          <Name>{sentence(message, allowed)}</Name> {env !== null && <code>{env}</code>}
+          <ServiceText>{sentence(message, allowed)}</ServiceText> {env !== null && <code>{env}</code>}
         </p>
       ))}
       <p class="hint" id={ids.help}>
-        {field.description} {field.restart && "In force after a restart."}
+        <HelpText>{field.description}</HelpText> {field.restart && t("settings.in-force-after-a-restart")}
       </p>
     </div>
   );
@@ -126,7 +127,7 @@ function Value({ settings, state, field, path, ids }: InputProps) {
             set(chosen === "" ? undefined : choices.find((choice) => String(choice) === chosen))
           }
         >
-          <option value="">{standing === "" ? "not set" : `${standing} (default)`}</option>
+          <option value="">{standing === "" ? t("settings.not-set") : t("settings.is-default", { standing })}</option>
           {choices.map((choice) => (
             <option key={String(choice)} value={String(choice)}>
               {String(choice)}
@@ -151,7 +152,7 @@ function Value({ settings, state, field, path, ids }: InputProps) {
         <Lines
           {...common}
           rows={Math.min(8, Math.max(2, Array.isArray(value) ? value.length + 1 : 2))}
-          placeholder="One on each line"
+          placeholder={t("settings.one-on-each-line")}
           text={Array.isArray(value) ? value.map(String).join("\n") : ""}
           take={(text) => set(itemsOf(text))}
         />
@@ -222,16 +223,19 @@ function Secret({ settings, state, field, path, ids }: InputProps) {
   if (isSet && !isOpen) {
     return (
       <div class="setting-secret">
-        <output id={ids.input}>{isRemoved ? "Will be removed" : "Set"}</output>
-        <Button label={`Replace ${words(field.name)}`} onPress={() => setOpen(true)}>
-          Replace
+        <output id={ids.input}>{isRemoved ? t("settings.will-be-removed") : t("settings.set")}</output>
+        <Button label={t("settings.replace-2", { name: labelOf(field.name) })} onPress={() => setOpen(true)}>
+          {t("settings.replace")}
         </Button>
         {isRemoved ? (
-          <Button onPress={cancel}>Keep</Button>
+          <Button onPress={cancel}>{t("common.keep")}</Button>
         ) : (
           !field.required && (
-            <Button label={`Remove ${words(field.name)}`} onPress={() => settings.set(path, undefined)}>
-              Remove
+            <Button
+              label={t("settings.remove", { name: labelOf(field.name) })}
+              onPress={() => settings.set(path, undefined)}
+            >
+              {t("common.remove")}
             </Button>
           )
         )}
@@ -246,17 +250,15 @@ function Secret({ settings, state, field, path, ids }: InputProps) {
         type="password"
         autocomplete="off"
         text={typeof typed === "string" ? typed : ""}
-        placeholder={isSet ? "" : "Not set"}
+        placeholder={isSet ? "" : t("settings.not-set-2")}
         take={(text) =>
           text.trim() === "" ? settings.replace(settings.draft.forget(path)) : settings.set(path, text.trim())
         }
       />
-      {isSet && <Button onPress={cancel}>Keep</Button>}
-      {field.generate && <Button onPress={() => settings.set(path, newSecret())}>Generate</Button>}
+      {isSet && <Button onPress={cancel}>{t("common.keep")}</Button>}
+      {field.generate && <Button onPress={() => settings.set(path, newSecret())}>{t("settings.generate")}</Button>}
       {field.generate && typeof typed === "string" && (
-        <p class="hint">
-          Copy it now, it is not shown again: <code class="command">{typed}</code>
-        </p>
+        <p class="hint">{rich("settings.copy-it-now-it-is", { secret: <code class="command">{typed}</code> })}</p>
       )}
     </div>
   );

@@ -14,41 +14,46 @@ import { Line } from "./field.tsx";
 import { Problems, SaveBar } from "./save-bar.tsx";
 import type { SettingsState } from "./shapes.ts";
 import { type Settings, useSettings } from "./use-settings.ts";
+import { type PlainKey, rich, t } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 interface Preset {
-  readonly name: string;
+  /** The provider's own; undefined: any other. */
+  readonly name?: string;
   readonly provider: "openai" | "anthropic" | "openai-compatible";
   readonly url?: string;
   readonly needsKey: boolean;
-  readonly hint: string;
+  readonly hint: PlainKey;
 }
 
 const PRESETS: readonly Preset[] = [
-  { name: "OpenAI", provider: "openai", needsKey: true, hint: "Needs an API key of platform.openai.com." },
-  { name: "Anthropic", provider: "anthropic", needsKey: true, hint: "Needs an API key of console.anthropic.com." },
+  { name: "OpenAI", provider: "openai", needsKey: true, hint: "model.needs-an-api-key-of" },
+  { name: "Anthropic", provider: "anthropic", needsKey: true, hint: "model.needs-an-api-key-of-2" },
   {
     name: "Ollama",
     provider: "openai-compatible",
     url: "http://127.0.0.1:11434/v1",
     needsKey: false,
-    hint: "Runs on this machine. Install a model with: ollama pull",
+    hint: "model.runs-on-this-machine-install",
   },
   {
     name: "OpenRouter",
     provider: "openai-compatible",
     url: "https://openrouter.ai/api/v1",
     needsKey: true,
-    hint: "Many providers' models with one API key of openrouter.ai.",
+    hint: "model.many-providers-models-with-one",
   },
   {
     name: "LM Studio",
     provider: "openai-compatible",
     url: "http://127.0.0.1:1234/v1",
     needsKey: false,
-    hint: "Runs on this machine. Start its server in the Developer tab.",
+    hint: "model.runs-on-this-machine-start",
   },
-  { name: "Other compatible", provider: "openai-compatible", needsKey: false, hint: "Any server with OpenAI's API." },
+  { provider: "openai-compatible", needsKey: false, hint: "model.any-server-with-openais-api" },
 ];
+
+const titleOf = ({ name }: Preset): string => name ?? t("model.other-compatible");
 
 const at = (key: string) => ["model", key];
 
@@ -57,14 +62,14 @@ export function ModelSettings() {
   const section = settings.read.data?.sections.find(({ name }) => name === "model");
   return (
     <>
-      <Heading title="Model" />
+      <Heading title={t("common.model")} />
       <Shown read={settings.read}>
         {(state) => (
           <>
             <SaveBar settings={settings} />
             <Provider settings={settings} state={state} />
             {section && (
-              <Section title="More">
+              <Section title={t("model.more")}>
                 <SectionForm
                   settings={settings}
                   state={state}
@@ -100,19 +105,15 @@ function Provider({ settings, state }: Props) {
   };
   return (
     <>
-      {provider === "builtin" && (
-        <p class="notice">
-          The built-in echo answers: it repeats what it is told. Choose a provider to talk to a real model.
-        </p>
-      )}
+      {provider === "builtin" && <p class="notice">{t("model.the-built-in-echo-answers")}</p>}
       <fieldset class="presets">
-        <legend>Provider</legend>
+        <legend>{t("model.provider")}</legend>
         {PRESETS.map((each) => (
-          <label key={each.name} class="preset">
+          <label key={each.hint} class="preset">
             <input type="radio" name="preset" checked={preset === each} onChange={() => pick(each)} />
             <span>
-              <strong>{each.name}</strong>
-              <span class="hint">{each.hint}</span>
+              <strong>{titleOf(each)}</strong>
+              <span class="hint">{t(each.hint)}</span>
             </span>
           </label>
         ))}
@@ -146,11 +147,11 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
     setReport(await api.call<Report>("/api/settings/model-test", { method: "POST", body: { edits: draft.edits() } }));
   });
   return (
-    <Section title={preset.name}>
+    <Section title={titleOf(preset)}>
       <form class="setting-form" onSubmit={(event) => event.preventDefault()}>
         {preset.provider === "openai-compatible" && (
           <div class="setting">
-            <label for={ids.url}>Base URL</label>
+            <label for={ids.url}>{t("model.base-url")}</label>
             <Line
               id={ids.url}
               type="url"
@@ -173,12 +174,12 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
           />
         )}
         <div class="setting">
-          <label for={ids.name}>Model</label>
+          <label for={ids.name}>{t("common.model")}</label>
           <Line
             id={ids.name}
             list={ids.models}
             text={typeof name === "string" ? name : ""}
-            placeholder="Choose from the list, or enter a name"
+            placeholder={t("model.choose-from-the-list-or")}
             take={(value) => settings.set(at("name"), value.trim() === "" ? undefined : value.trim())}
           />
           <datalist id={ids.models}>
@@ -188,14 +189,14 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
           </datalist>
           <div class="buttons">
             <Button busy={list.isRunning} onPress={() => void list.run()}>
-              List models
+              {t("model.list-models")}
             </Button>
             <Button busy={test.isRunning} disabled={typeof name !== "string"} onPress={() => void test.run()}>
-              Test
+              {t("model.test")}
             </Button>
           </div>
           {models && models.models.length > 0 && (
-            <ul class="model-names" aria-label="Models">
+            <ul class="model-names" aria-label={t("model.models")}>
               {models.models.slice(0, 60).map((model) => (
                 <li key={model}>
                   <button
@@ -212,7 +213,7 @@ function Connection({ settings, state, preset }: Props & { readonly preset: Pres
           )}
           {models?.error && (
             <p class="setting-problem" role="alert">
-              <Name>{models.error}</Name>
+              <ServiceText>{models.error}</ServiceText>
             </p>
           )}
           <Problem error={list.error} />
@@ -249,23 +250,20 @@ function Outcome({ report: { ok, model, latency_ms: ms, error } }: { readonly re
   if (ok) {
     return (
       <p class="notice good" role="status">
-        <Name>{model}</Name> answered in {ms} ms.
+        {rich("model.answered-in-ms", { model: <Name>{model}</Name>, ms })}
       </p>
     );
   }
   return (
     <div class="problem" role="alert">
       <p>
-        <Name>{error?.message ?? "The model did not answer."}</Name> <code>{error?.code}</code>
+        {error ? <ServiceText>{error.message}</ServiceText> : t("model.the-model-did-not-answer")}{" "}
+        <code>{error?.code}</code>
       </p>
-      {error?.said && (
-        <p>
-          The provider says: <q dir="auto">{error.said}</q>
-        </p>
-      )}
+      {error?.said && <p>{rich("common.the-provider-says", { said: <q dir="auto">{error.said}</q> })}</p>}
       {error?.hint && (
         <p>
-          <strong>Fix:</strong> <Name>{error.hint}</Name>
+          <strong>{t("common.fix")}</strong> <ServiceText>{error.hint}</ServiceText>
         </p>
       )}
     </div>

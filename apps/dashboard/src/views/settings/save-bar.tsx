@@ -3,11 +3,12 @@ import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Command } from "../../parts/empty.tsx";
-import { Name } from "../../parts/name.tsx";
+import { ServiceText } from "../../parts/service-text.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { sentence } from "./field.tsx";
 import type { DiffLine, SettingsProblem } from "./shapes.ts";
 import type { Settings } from "./use-settings.ts";
+import { rich, t } from "../../texts/texts.ts";
 
 export function SaveBar({ settings }: { readonly settings: Settings }) {
   const { draft, preview, read, save, undo, saved } = settings;
@@ -22,33 +23,36 @@ export function SaveBar({ settings }: { readonly settings: Settings }) {
       {draft.size === 0 ? (
         <>
           <p>
-            {saved?.version === null ? "The file says so already." : "Saved and in force."}{" "}
+            {saved?.version === null ? t("settings.the-file-says-so-already") : t("settings.saved-and-in-force")}{" "}
             {saved !== undefined && saved.restart.length > 0 && (
               <>
-                <code>{saved.restart.join(", ")}</code>: in force after <Command>svc restart</Command>.
+                {rich("settings.in-force-after", {
+                  restart: <code>{saved.restart.join(", ")}</code>,
+                  command: <Command>svc restart</Command>,
+                })}
               </>
             )}
           </p>
           {saved?.version !== null && (
             <Button busy={undo.isRunning} onPress={() => void undo.run()}>
-              Undo
+              {t("common.undo")}
             </Button>
           )}
           <Problem error={undo.error} />
         </>
       ) : (
         <>
-          <p>{unwritable ?? (draft.size === 1 ? "1 change" : `${draft.size} changes`)}</p>
-          <Button onPress={settings.discard}>Discard</Button>
+          <p>{unwritable ?? t("settings.n-changes", { n: draft.size })}</p>
+          <Button onPress={settings.discard}>{t("common.discard")}</Button>
           <Button kind="main" disabled={unwritable !== null || preview === undefined} onPress={() => setOpen(true)}>
-            Review changes
+            {t("settings.review-changes")}
           </Button>
         </>
       )}
       {isOpen && draft.size > 0 && (
         <Dialog
-          title="Save these changes?"
-          action="Save"
+          title={t("settings.save-these-changes")}
+          action={t("common.save")}
           kind="main"
           busy={save.isRunning}
           error={save.error}
@@ -58,10 +62,8 @@ export function SaveBar({ settings }: { readonly settings: Settings }) {
             setOpen(false);
           }}
         >
-          <p class="hint">
-            This is written to <code>{read.data?.file}</code>; comments and everything else in it stay.
-          </p>
-          {preview === undefined ? <p class="reading">Checking…</p> : <Diff lines={preview.diff} />}
+          <p class="hint">{rich("settings.this-is-written-to-comments", { file: <code>{read.data?.file}</code> })}</p>
+          {preview === undefined ? <p class="reading">{t("common.checking")}</p> : <Diff lines={preview.diff} />}
           <Problems problems={preview?.problems ?? []} />
         </Dialog>
       )}
@@ -75,14 +77,9 @@ export function Problems({ problems }: { readonly problems: readonly SettingsPro
     <ul class="setting-problems" role="alert">
       {problems.map(({ key, message, line, allowed, did_you_mean: guess, env }) => (
         <li key={`${key} ${message}`}>
-          {line !== null && `Line ${line}: `}
-          {key !== "" && <code>{key}</code>} <Name>{sentence(message, allowed)}</Name>
-          {guess !== null && (
-            <>
-              {" "}
-              Did you mean <code>{guess}</code>?
-            </>
-          )}
+          {line !== null && `${t("settings.line", { line: String(line) })} `}
+          {key !== "" && <code>{key}</code>} <ServiceText>{sentence(message, allowed)}</ServiceText>
+          {guess !== null && <> {rich("settings.did-you-mean", { guess: <code>{guess}</code> })}</>}
           {env !== null && <code> {env}</code>}
         </li>
       ))}
@@ -91,22 +88,30 @@ export function Problems({ problems }: { readonly problems: readonly SettingsPro
 }
 
 const SIGNS = { same: " ", added: "+", removed: "−", gap: "⋯" } as const;
-const MEANINGS = { same: "", added: "added: ", removed: "removed: ", gap: "" } as const;
+const MEANINGS = {
+  same: undefined,
+  added: "settings.line-added",
+  removed: "settings.line-removed",
+  gap: undefined,
+} as const;
 
 export function Diff({ lines }: { readonly lines: readonly DiffLine[] }) {
-  if (lines.length === 0) return <p class="hint">Nothing in the file changes.</p>;
+  if (lines.length === 0) return <p class="hint">{t("settings.nothing-in-the-file-changes")}</p>;
   return (
-    <div class="config-diff" role="region" aria-label="Changes of the file" tabIndex={0}>
-      {lines.map(({ kind, line, text }, index) => (
-        <div key={index} class={`diff-line ${kind}`}>
-          <span class="diff-number" aria-hidden="true">
-            {kind === "gap" ? "" : line}
-          </span>
-          <span aria-hidden="true">{SIGNS[kind]}</span>
-          <span class="unseen">{MEANINGS[kind]}</span>
-          <bdi>{text}</bdi>
-        </div>
-      ))}
+    <div class="config-diff" role="region" aria-label={t("settings.changes-of-the-file")} tabIndex={0}>
+      {lines.map(({ kind, line, text }, index) => {
+        const meaning = MEANINGS[kind];
+        return (
+          <div key={index} class={`diff-line ${kind}`}>
+            <span class="diff-number" aria-hidden="true">
+              {kind === "gap" ? "" : line}
+            </span>
+            <span aria-hidden="true">{SIGNS[kind]}</span>
+            <span class="unseen">{meaning && `${t(meaning)} `}</span>
+            <bdi>{text}</bdi>
+          </div>
+        );
+      })}
     </div>
   );
 }

@@ -14,6 +14,7 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { bytes } from "../../text/words.ts";
+import { t, wordOf } from "../../texts/texts.ts";
 
 interface Done {
   readonly model: boolean;
@@ -38,7 +39,7 @@ export function Setup() {
   const done = useList<Done>("/api/setup", ["status"]);
   return (
     <>
-      <Heading title="Set up" />
+      <Heading title={t("common.set-up")} />
       <Shown read={status}>
         {(shown) => (
           <Shown read={done}>
@@ -64,12 +65,9 @@ function BackUp({ backup, onDone }: { readonly backup: Done["backup"]; readonly 
     <li class={backup === null ? "open" : "done"}>
       <div>
         <h2>
-          Back up <State isDone={backup !== null} />
+          {t("setup.back-up")} <State isDone={backup !== null} />
         </h2>
-        <p class="hint">
-          One file holds conversations, settings and keys. Copy it to another machine: a backup beside its original is
-          lost with it.
-        </p>
+        <p class="hint">{t("setup.one-file-holds-conversations-settings")}</p>
         {backup !== null && (
           <p class="hint">
             <code>
@@ -81,14 +79,14 @@ function BackUp({ backup, onDone }: { readonly backup: Done["backup"]; readonly 
         <Problem error={make.error} />
       </div>
       <Button busy={make.isRunning} onPress={() => void make.run()}>
-        Back up now
+        {t("setup.back-up-now")}
       </Button>
     </li>
   );
 }
 
 const State = ({ isDone }: { readonly isDone: boolean }) => (
-  <span class={isDone ? "badge good" : "badge wait"}>{isDone ? "done" : "to do"}</span>
+  <span class={isDone ? "badge good" : "badge wait"}>{isDone ? t("setup.done") : t("setup.to-do")}</span>
 );
 
 function Steps({ steps, children }: { readonly steps: readonly Step[]; readonly children: ComponentChildren }) {
@@ -104,7 +102,7 @@ function Steps({ steps, children }: { readonly steps: readonly Step[]; readonly 
             <p class="hint">{text}</p>
             {command !== undefined && (
               <p>
-                <Command>{command}</Command> <CopyButton text={command}>Copy</CopyButton>
+                <Command>{command}</Command> <CopyButton text={command}>{t("common.copy")}</CopyButton>
               </p>
             )}
           </div>
@@ -123,46 +121,44 @@ function Steps({ steps, children }: { readonly steps: readonly Step[]; readonly 
 function stepsOf({ model, channels, sandbox }: Status, done: Done): Step[] {
   return [
     {
-      title: "Connect a model",
+      title: t("common.connect-a-model"),
       isDone: done.model,
-      text: done.model
-        ? `${model.provider} / ${model.name}`
-        : "Only the built-in echo answers: it repeats what it is told.",
+      text: done.model ? `${model.provider} / ${model.name}` : t("setup.only-the-built-in-echo"),
       href: hrefOf("model"),
-      action: done.model ? "Change" : "Connect a model",
+      action: done.model ? t("common.change") : t("common.connect-a-model"),
     },
     {
-      title: "Connect a channel",
+      title: t("setup.connect-a-channel"),
       isDone: done.channel,
       text:
         channels.length === 0
-          ? "Until then you reach the agent in this page only."
-          : `${channels.map(({ id, state }) => `${id}: ${state}`).join(", ")}.`,
+          ? t("setup.until-then-you-reach-the")
+          : `${channels.map(({ id, state }) => `${id}: ${wordOf(state)}`).join(", ")}.`,
       href: hrefOf("channels"),
-      action: "Channels",
+      action: t("common.channels"),
     },
     {
-      title: "Try a tool",
+      title: t("setup.try-a-tool"),
       isDone: done.tool,
-      text: "Ask the agent to write a note. The call shows up in the conversation, and asks first where the policy says so.",
+      text: t("setup.ask-the-agent-to-write"),
       href: hrefOf("chat"),
-      action: "New chat",
+      action: t("common.new-chat"),
     },
     {
-      title: "Turn on a sandbox",
+      title: t("setup.turn-on-a-sandbox"),
       isDone: done.sandbox,
       text: sandbox.summary,
       href: hrefOf("settings", "security.sandbox"),
-      action: "Sandbox",
+      action: t("common.sandbox"),
       ...(sandbox.fix !== null && !done.sandbox && { command: sandbox.fix }),
     },
     {
-      title: "Start with the machine",
+      title: t("setup.start-with-the-machine"),
       isDone: done.service === "installed",
       text:
         done.service === "unsupported"
-          ? "Let the system's own scheduler run the daemon at start, as the user that owns the home:"
-          : "Installed as a service of the system, it starts again after a restart of the machine.",
+          ? t("setup.let-the-systems-own-scheduler")
+          : t("setup.installed-as-a-service-of"),
       ...(done.service !== "installed" && {
         command: done.service === "unsupported" ? "svc daemon" : "svc service install",
       }),

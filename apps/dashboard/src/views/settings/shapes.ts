@@ -1,4 +1,6 @@
 /** Settings as the service tells them, and edits as it takes them. */
+import { labelOf } from "../../texts/setting-texts.ts";
+import { isMessage, t } from "../../texts/texts.ts";
 
 export type Path = readonly (string | number)[];
 
@@ -125,25 +127,7 @@ export function valueAt(values: unknown, path: Path): unknown {
   return value;
 }
 
-/** `max_parallel_turns` → `Max parallel turns`. */
-export function words(name: string): string {
-  const text = name
-    .replaceAll("_", " ")
-    .replace(/\b(?:url|api|id|ip|otel|imap|smtp|tls)\b/g, (word) => word.toUpperCase());
-  return text.charAt(0).toUpperCase() + text.slice(1);
+export function titleOf({ name, title, path }: SettingsSection): string {
+  const key = `section.${name}`;
+  return isMessage(key) ? t(key) : title || labelOf(path.at(-1) ?? name);
 }
-
-export const titleOf = ({ name, title, path }: SettingsSection): string =>
-  title ? title : (TITLES[name] ?? words(path.at(-1) ?? name));
-
-const TITLES: Readonly<Record<string, string>> = {
-  gateway: "Network",
-  agent: "Default agent",
-  tts: "Speech",
-  sop: "Procedures",
-  "security.policy": "Policy",
-  "security.sandbox": "Sandbox",
-  "security.net": "Private addresses",
-  "security.webauthn": "Passkeys",
-  "channels_config.webhook": "Webhook",
-};

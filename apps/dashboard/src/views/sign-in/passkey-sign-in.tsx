@@ -9,6 +9,7 @@ import { usePasskeySignIn } from "../../passkeys/use-ways.ts";
 import { useServices } from "../../services.ts";
 import { signInAdvice } from "../../session/session.ts";
 import { useAction } from "../../state/use-action.ts";
+import { t } from "../../texts/texts.ts";
 
 /** Nothing where the service takes no passkeys. */
 export function PasskeySignIn() {
@@ -27,7 +28,7 @@ function PasskeyButton() {
   return (
     <div class="passkey">
       <Button kind="main" busy={isRunning} onPress={() => void run()}>
-        Sign in with a passkey
+        {t("sign-in.sign-in-with-a-passkey")}
       </Button>
       <Problem error={error} />
       {error === undefined ? null : <p class="hint">{signInAdvice(error)}</p>}

@@ -7,11 +7,12 @@ import { signInAdvice } from "../../session/session.ts";
 import { useCell } from "../../state/cell.ts";
 import { PasskeySignIn } from "./passkey-sign-in.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
+import { PRODUCT, rich, t } from "../../texts/texts.ts";
 
 const WHY = {
   first: undefined,
-  ended: "Your sign-in has ended: an operator ended it, or it was not used for a long time.",
-  "signed-out": "You are signed out.",
+  ended: "sign-in.your-sign-in-has-ended",
+  "signed-out": "sign-in.you-are-signed-out",
 } as const;
 
 export function SignIn() {
@@ -19,37 +20,36 @@ export function SignIn() {
   const state = useCell(session.state);
   const linkProblem = state.phase === "out" ? state.problem : undefined;
   const why = state.phase === "out" ? WHY[state.why] : undefined;
+  const title = t("common.sign-in");
   useEffect(() => {
-    document.title = "Sign in · svc";
-  }, []);
+    document.title = `${title} · ${PRODUCT}`;
+  }, [title]);
   return (
     <main class="sign-in" id="main" tabIndex={-1}>
-      <h1>svc</h1>
-      {why === undefined ? null : <p role="status">{why}</p>}
+      <h1>{PRODUCT}</h1>
+      {why === undefined ? null : <p role="status">{t(why)}</p>}
       {linkProblem === undefined ? null : (
         <div>
-          <Problem error={linkProblem} what="The link did not sign this browser in." />
+          <Problem error={linkProblem} what={t("sign-in.the-link-did-not-sign")} />
           <p class="hint">{signInAdvice(linkProblem)}</p>
         </div>
       )}
       <PasskeySignIn />
       <SignInForm
-        label="Pairing code"
-        hint="Six digits, good once, for ten minutes."
-        action="Pair this browser"
+        label={t("sign-in.pairing-code")}
+        hint={t("sign-in.six-digits-good-once-for")}
+        action={t("sign-in.pair-this-browser")}
         autoFocus
         credentialOf={(text) => ({ code: text.replaceAll(/\s/g, "") })}
         field={{ inputMode: "numeric", autoComplete: "one-time-code", maxLength: 16 }}
       />
-      <p class="hint">
-        Create a code on the machine of the service: <Command>svc pair</Command>, or under Devices on a signed-in page.
-      </p>
+      <p class="hint">{rich("sign-in.create-a-code-on-the", { command: <Command>svc pair</Command> })}</p>
       <details>
-        <summary>Use a token instead</summary>
+        <summary>{t("sign-in.use-a-token-instead")}</summary>
         <SignInForm
-          label="Token"
-          hint="The token of an operator or read device. It is not stored."
-          action="Sign in"
+          label={t("sign-in.token")}
+          hint={t("sign-in.the-token-of-an-operator")}
+          action={t("common.sign-in")}
           credentialOf={(text) => ({ token: text.trim() })}
           field={{ type: "password", autoComplete: "off", maxLength: 200 }}
         />
@@ -62,8 +62,8 @@ export function SignIn() {
 export function Unreachable() {
   return (
     <main class="sign-in" id="main" tabIndex={-1}>
-      <h1>svc</h1>
-      <p role="status">The service does not answer. Trying again …</p>
+      <h1>{PRODUCT}</h1>
+      <p role="status">{t("sign-in.the-service-does-not-answer")}</p>
     </main>
   );
 }

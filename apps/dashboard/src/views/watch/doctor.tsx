@@ -4,13 +4,13 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Heading } from "../../parts/heading.tsx";
-import { Name } from "../../parts/name.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Section } from "../../parts/section.tsx";
 import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
-import { count } from "../../text/words.ts";
 import { commandIn, placeOfFix } from "./fix-places.ts";
+import { t } from "../../texts/texts.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
 
 export interface Finding {
   readonly id: string;
@@ -25,7 +25,7 @@ interface Report {
   readonly findings: readonly Finding[];
 }
 
-const TITLES = { error: "Errors", warning: "Warnings", note: "Open, perhaps on purpose" } as const;
+const TITLES = { error: "doctor.errors", warning: "doctor.warnings", note: "doctor.open-perhaps-on-purpose" } as const;
 
 export function Doctor() {
   const { api } = useServices();
@@ -38,9 +38,9 @@ export function Doctor() {
   const fine = report?.findings.filter(({ level }) => level === "ok") ?? [];
   return (
     <>
-      <Heading title="Checks">
+      <Heading title={t("doctor.checks")}>
         <Button busy={check.isRunning} onPress={() => void check.run(security)}>
-          Check again
+          {t("doctor.check-again")}
         </Button>
       </Heading>
       <p class="filters">
@@ -50,13 +50,13 @@ export function Doctor() {
             checked={security}
             onChange={({ currentTarget }) => setSecurity(currentTarget.checked)}
           />
-          Security too: who can reach, write and act
+          {t("doctor.security-too-who-can-reach")}
         </label>
       </p>
       <Problem error={check.error} />
       {check.isRunning && (
         <p class="reading" role="status">
-          Checking… This takes up to five seconds.
+          {t("doctor.checking-this-takes-up-to")}
         </p>
       )}
       {report !== undefined && (
@@ -64,22 +64,22 @@ export function Doctor() {
           {(["error", "warning", "note"] as const).map((level) => (
             <Findings
               key={level}
-              title={TITLES[level]}
+              title={t(TITLES[level])}
               findings={report.findings.filter((one) => one.level === level)}
             />
           ))}
           {report.findings.every(({ level }) => level === "ok") && (
             <p class="notice good" role="status">
-              Nothing is wrong.
+              {t("doctor.nothing-is-wrong")}
             </p>
           )}
-          <Section title={`In order (${fine.length})`}>
+          <Section title={t("doctor.in-order", { n: fine.length })}>
             <details>
-              <summary>{count(fine.length, "check")}</summary>
+              <summary>{t("doctor.n-checks", { n: fine.length })}</summary>
               <ul class="bare">
                 {fine.map(({ id, message }, index) => (
                   <li key={index}>
-                    <Badge state="ok" /> <code>{id}</code> <Name>{message}</Name>
+                    <Badge state="ok" /> <code>{id}</code> <ServiceText>{message}</ServiceText>
                   </li>
                 ))}
               </ul>
@@ -113,20 +113,20 @@ function Card({ finding: { id, level, message, fix } }: { readonly finding: Find
         <Badge state={level} /> <code>{id}</code>
       </p>
       <p class="finding-text">
-        <Name>{message}</Name>
+        <ServiceText>{message}</ServiceText>
       </p>
       {fix !== null && (
         <p>
-          <strong>Fix:</strong> <Name>{fix}</Name>
+          <strong>{t("common.fix")}</strong> <ServiceText>{fix}</ServiceText>
         </p>
       )}
       <div class="buttons">
         {place !== undefined && (
           <a class="button" href={place.href}>
-            {place.label}
+            {t(place.label)}
           </a>
         )}
-        {command !== undefined && <CopyButton text={command}>Copy the command</CopyButton>}
+        {command !== undefined && <CopyButton text={command}>{t("doctor.copy-the-command")}</CopyButton>}
       </div>
     </li>
   );

@@ -1,22 +1,26 @@
 /** Where in the page the fix of a finding is made. */
 import { hrefOf } from "../../route/route.ts";
+import type { PlainKey } from "../../texts/texts.ts";
 
 export interface FixPlace {
   readonly href: string;
-  readonly label: string;
+  readonly label: PlainKey;
 }
 
-const setting = (section: string): FixPlace => ({ href: hrefOf("settings", section), label: "Open the setting" });
+const setting = (section: string): FixPlace => ({
+  href: hrefOf("settings", section),
+  label: "doctor.open-the-setting",
+});
 
 /** By a finding's id, where its text names no key. */
 const PLACES: Readonly<Record<string, FixPlace>> = {
   sandbox: setting("security.sandbox"),
-  "idle-tokens": { href: hrefOf("devices"), label: "Devices" },
-  devices: { href: hrefOf("devices"), label: "Devices" },
-  "page-sessions": { href: hrefOf("devices"), label: "Devices" },
-  "pairing-codes": { href: hrefOf("devices"), label: "Devices" },
-  procedures: { href: hrefOf("procedures"), label: "Procedures" },
-  config: { href: hrefOf("settings"), label: "All settings" },
+  "idle-tokens": { href: hrefOf("devices"), label: "common.devices" },
+  devices: { href: hrefOf("devices"), label: "common.devices" },
+  "page-sessions": { href: hrefOf("devices"), label: "common.devices" },
+  "pairing-codes": { href: hrefOf("devices"), label: "common.devices" },
+  procedures: { href: hrefOf("procedures"), label: "common.procedures" },
+  config: { href: hrefOf("settings"), label: "common.all-settings" },
 };
 
 /** Sections that the page has forms of, as they begin in a fix: `gateway.host`, `[channels_config.email]`. */
@@ -28,8 +32,8 @@ export function placeOfFix(id: string, fix: string): FixPlace | undefined {
   const section = KEY.exec(fix)?.[1];
   if (section === undefined) return PLACES[id];
   const channel = /^channels_config\.(\w+)$/.exec(section)?.[1];
-  if (channel !== undefined) return { href: hrefOf("channels", channel), label: "Open the channel" };
-  return section === "model" ? { href: hrefOf("model"), label: "Open the model" } : setting(section);
+  if (channel !== undefined) return { href: hrefOf("channels", channel), label: "doctor.open-the-channel" };
+  return section === "model" ? { href: hrefOf("model"), label: "doctor.open-the-model" } : setting(section);
 }
 
 /** What a fix says to enter at a terminal: to the end of the sentence part. */

@@ -11,6 +11,7 @@ import { asApiError, type ApiError } from "../../api/api-error.ts";
 import { useServices } from "../../services.ts";
 import { useTick } from "../../state/use-tick.ts";
 import { exact } from "../../text/time.ts";
+import { dates, rich, t } from "../../texts/texts.ts";
 
 const LEVELS = ["", "debug", "info", "warn", "error"] as const;
 type Level = (typeof LEVELS)[number];
@@ -91,37 +92,38 @@ export function Logs() {
   const isFiltered = level + text + channel !== "";
   return (
     <>
-      <Heading title="Logs">
-        <Button onPress={() => setPaused(!isPaused)}>{isPaused ? "Go on" : "Pause"}</Button>
+      <Heading title={t("logs.logs")}>
+        <Button onPress={() => setPaused(!isPaused)}>{isPaused ? t("common.go-on") : t("common.pause")}</Button>
       </Heading>
       <div class="filters">
-        <Choice label="At least" options={LEVELS} value={level} onChoose={setLevel} />
-        <SearchField label="Contains" value={typed} onChange={setTyped} />
-        <SearchField label="Channel" value={channel} onChange={setChannel} />
-        {isPaused && <span role="status">Paused.</span>}
+        <Choice label={t("logs.at-least")} options={LEVELS} value={level} onChoose={setLevel} />
+        <SearchField label={t("common.contains")} value={typed} onChange={setTyped} />
+        <SearchField label={t("common.channel")} value={channel} onChange={setChannel} />
+        {isPaused && <span role="status">{t("logs.paused")}</span>}
       </div>
       <Problem error={error} />
-      {kept === undefined && error === undefined && <p class="reading">Reading…</p>}
+      {kept === undefined && error === undefined && <p class="reading">{t("logs.reading")}</p>}
       {kept?.lines.length === 0 && (
-        <Empty title={isFiltered ? "No line fits the filter." : "The log is empty."}>
+        <Empty title={isFiltered ? t("logs.no-line-fits-the-filter") : t("logs.the-log-is-empty")}>
           {isFiltered ? null : (
             <>
-              The daemon writes it while <code>log.file</code> is true. At a terminal: <Command>svc logs -f</Command>
+              {rich("logs.the-daemon-writes-it-while", {
+                setting: <code>log.file</code>,
+                command: <Command>svc logs -f</Command>,
+              })}
             </>
           )}
         </Empty>
       )}
       {kept !== undefined && kept.lines.length > 0 && (
-        <ol class="log-lines" aria-label="Lines of the log, the newest first" tabIndex={0}>
+        <ol class="log-lines" aria-label={t("logs.lines-of-the-log-the")} tabIndex={0}>
           {kept.lines.toReversed().map((line) => (
             <Line key={line.n} line={line} />
           ))}
         </ol>
       )}
       {kept?.isCut && (
-        <p class="hint">
-          Older lines are not shown. All of them: <Command>svc logs</Command>
-        </p>
+        <p class="hint">{rich("logs.older-lines-are-not-shown", { command: <Command>svc logs</Command> })}</p>
       )}
     </>
   );
@@ -134,7 +136,7 @@ function Line({ line: { time, level, message, fields } }: { readonly line: LogLi
         <span />
       ) : (
         <time dateTime={time} title={exact(Date.parse(time))}>
-          {new Date(time).toLocaleTimeString("en-GB")}
+          {dates({ timeStyle: "medium" }).format(Date.parse(time))}
         </time>
       )}
       <span class="log-level">{level ?? ""}</span>

@@ -9,10 +9,11 @@ import { Shown } from "../../parts/shown.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { hrefOf } from "../../route/route.ts";
 import { useList } from "../../state/use-reader.ts";
-import { count, dollars } from "../../text/words.ts";
+import { dollars } from "../../text/words.ts";
 import { daysFrom, type Split, splitUsage, type Totals, type UsageLine, type UsagePart } from "./usage-sums.ts";
+import { number, rich, t, wordOf } from "../../texts/texts.ts";
 
-const RANGES = ["7 days", "30 days", "90 days"] as const;
+const RANGES = ["7", "30", "90"] as const;
 const MEASURES = ["cost", "tokens", "turns"] as const;
 const SPLITS = ["model", "agent", "channel"] as const;
 
@@ -25,23 +26,29 @@ interface Usage {
 }
 
 export function Usage() {
-  const [range, setRange] = useState<(typeof RANGES)[number]>("30 days");
+  const [range, setRange] = useState<(typeof RANGES)[number]>("30");
   const [measure, setMeasure] = useState<Measure>("tokens");
   const [split, setSplit] = useState<Split>("model");
-  const read = useList<Usage>("/api/usage", ["sessions"], { days: Number.parseInt(range, 10) });
+  const read = useList<Usage>("/api/usage", ["sessions"], { days: range });
   return (
     <>
-      <Heading title="Usage" />
+      <Heading title={t("usage.usage")} />
       <div class="filters">
-        <Choice label="Show" options={MEASURES} value={measure} onChoose={setMeasure} />
-        <Choice label="By" options={SPLITS} value={split} onChoose={setSplit} />
-        <Choice label="Last" options={RANGES} value={range} onChoose={setRange} />
+        <Choice label={t("usage.show")} options={MEASURES} value={measure} onChoose={setMeasure} />
+        <Choice label={t("usage.by")} options={SPLITS} value={split} onChoose={setSplit} />
+        <Choice
+          label={t("usage.last")}
+          options={RANGES}
+          value={range}
+          onChoose={setRange}
+          textOf={(days) => t("usage.n-days", { n: Number(days) })}
+        />
       </div>
       <Shown read={read}>
         {({ since, today, usage }) =>
           usage.length === 0 ? (
-            <Empty title="No model was asked in these days.">
-              The built-in echo costs nothing and is not counted. <a href={hrefOf("model")}>Connect a model</a>
+            <Empty title={t("usage.no-model-was-asked-in")}>
+              {t("usage.the-built-in-echo-costs")} <a href={hrefOf("model")}>{t("common.connect-a-model")}</a>
             </Empty>
           ) : (
             <Chart days={daysFrom(since, today)} usage={usage} measure={measure} split={split} />
@@ -58,10 +65,14 @@ const VALUES: Readonly<Record<Measure, (totals: Totals) => number>> = {
   turns: ({ turns }) => turns,
 };
 
-const number = (n: number): string => n.toLocaleString("en");
-
 const shown = (measure: Measure, n: number): string =>
-  measure === "cost" ? dollars(n) : `${number(n)} ${n === 1 ? measure.slice(0, -1) : measure}`;
+  measure === "cost" ? dollars(n) : t(measure === "tokens" ? "usage.n-tokens" : "usage.n-turns", { n });
+
+const BY = {
+  model: { column: "common.model", title: "usage.by-model", table: "usage.usage-by-model" },
+  agent: { column: "common.agent", title: "usage.by-agent", table: "usage.usage-by-agent" },
+  channel: { column: "common.channel", title: "usage.by-channel", table: "usage.usage-by-channel" },
+} as const;
 
 interface ChartProps {
   readonly days: readonly string[];
@@ -85,13 +96,20 @@ function Chart({ days, usage, measure, split }: ChartProps) {
   const unknown = total.unknownCostTurns;
   return (
     <>
-      <Section title="By day" aside={<p class="hint">In all {shown(measure, value(total))}</p>}>
+      <Section
+        title={t("usage.by-day")}
+        aside={<p class="hint">{t("usage.in-all", { total: shown(measure, value(total)) })}</p>}
+      >
         <svg
           class="usage-chart"
           viewBox={`0 0 ${days.length * WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${measure} by day and ${split}; ${shown(measure, value(total))} in all. The table below has the numbers.`}
+          aria-label={t("usage.chart", {
+            measure: wordOf(measure),
+            split: wordOf(split),
+            total: shown(measure, value(total)),
+          })}
         >
           {days.map((day, index) => (
             <g key={day}>
@@ -106,18 +124,20 @@ function Chart({ days, usage, measure, split }: ChartProps) {
         </svg>
         <p class="scale">
           <span>{days[0]}</span>
-          <span>at most {shown(measure, most)} a day</span>
+          <span>{t("usage.at-most-a-day", { most: shown(measure, most) })}</span>
           <span>{days.at(-1)}</span>
         </p>
         {measure === "cost" && unknown > 0 && (
           <p class="hint">
-            {count(unknown, "turn")} of models without a known price are not in the cost.{" "}
-            <a href={hrefOf("settings", "prices")}>Set prices</a>
+            {rich("usage.of-models-without-a-known", {
+              n: unknown,
+              link: <a href={hrefOf("settings", "prices")}>{t("usage.set-prices")}</a>,
+            })}
           </p>
         )}
       </Section>
-      <Section title={`By ${split}`}>
-        <Table label={`Usage by ${split}`} columns={columnsOf(split)} rows={names} keyOf={({ name }) => name} />
+      <Section title={t(BY[split].title)}>
+        <Table label={t(BY[split].table)} columns={columnsOf(split)} rows={names} keyOf={({ name }) => name} />
       </Section>
     </>
   );
@@ -148,21 +168,23 @@ function Stack({ x, heights }: { readonly x: number; readonly heights: readonly 
 
 const columnsOf = (split: Split): readonly Column<UsagePart>[] => [
   {
-    label: split.charAt(0).toUpperCase() + split.slice(1),
+    label: BY[split].column,
     cell: ({ name, rank }) => (
       <span class={`usage-part part-${Math.min(rank, COLOURS - 1)}`}>
-        <Name>{name === "" ? "Page, command line, procedures" : name}</Name>
+        <Name>{name === "" ? t("usage.page-command-line-procedures") : name}</Name>
       </span>
     ),
   },
-  { label: "Turns", cell: ({ totals }) => number(totals.turns), narrow: true },
-  { label: "Tokens in", cell: ({ totals }) => number(totals.inputTokens), narrow: true },
-  { label: "Tokens out", cell: ({ totals }) => number(totals.outputTokens), narrow: true },
+  { label: "usage.turns", cell: ({ totals }) => number(totals.turns), narrow: true },
+  { label: "usage.tokens-in", cell: ({ totals }) => number(totals.inputTokens), narrow: true },
+  { label: "usage.tokens-out", cell: ({ totals }) => number(totals.outputTokens), narrow: true },
   {
-    label: "Cost",
+    label: "usage.cost",
     cell: ({ totals: { turns, costUsd, unknownCostTurns: unknown } }) => {
       if (unknown === 0) return dollars(costUsd);
-      return unknown === turns ? "price unknown" : `${dollars(costUsd)}, ${count(unknown, "turn")} unknown`;
+      return unknown === turns
+        ? t("usage.price-unknown")
+        : t("usage.cost-in-part", { cost: dollars(costUsd), n: unknown });
     },
     narrow: true,
   },

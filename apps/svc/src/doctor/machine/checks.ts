@@ -7,7 +7,6 @@ import { database } from "./database.ts";
 import { devices, pairingCodes } from "./devices.ts";
 import { disk } from "./disk.ts";
 import { gateway, port } from "./gateway.ts";
-import { libatomic } from "./libatomic.ts";
 import { logs } from "./logs.ts";
 import { fileModes, homeFolder, keyFile } from "./modes.ts";
 import { procedures } from "./procedures.ts";
@@ -37,7 +36,6 @@ export const CHECKS: readonly Check[] = [
   database,
   disk,
   logs,
-  libatomic,
   clock,
   fileModes,
   proxyHeaders,

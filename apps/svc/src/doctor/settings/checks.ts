@@ -16,6 +16,7 @@ import { publicUrlFindings } from "./public-url.ts";
 import { sandboxFindings, sandboxNetworkFindings } from "./sandbox.ts";
 import { senderFindings } from "./senders.ts";
 import { shortSecretFindings } from "./short-secrets.ts";
+import { speechFindings } from "./speech.ts";
 import { weakSecretFindings } from "./weak-secrets.ts";
 import { webhookFindings } from "./webhook.ts";
 import { workspaceFindings } from "./workspace.ts";
@@ -32,6 +33,7 @@ const GENERAL: readonly ((settings: Settings) => Finding[])[] = [
   shortSecretFindings,
   backendFindings,
   browserFindings,
+  speechFindings,
 ];
 
 /** What is open, whether or not that is a mistake. */

@@ -10,16 +10,16 @@ export function leavingFindings(settings: Settings): Finding[] {
   const agents = agentsOf(settings);
   return [
     ...agents.map(modelHost),
-    transcription.enabled
+    transcription.enabled && transcription.provider !== "command"
       ? sentTo(
           "transcription-host",
           "What people say in recordings",
           transcription.base_url,
           "transcription.enabled = false",
         )
-      : ok("transcription-host", "No recording is sent anywhere."),
-    tts.enabled
-      ? sentTo("speech-host", "What is said on the telephone", tts.base_url, "tts.enabled = false")
+      : ok("transcription-host", "No recording is sent anywhere to be transcribed."),
+    tts.enabled && tts.provider !== "command"
+      ? sentTo("speech-host", "What is spoken", tts.base_url, "tts.enabled = false")
       : ok("speech-host", "No answer is sent anywhere to be spoken."),
     ...agents.filter((agent) => mayUse(settings, agent, "http_get")).map(webRequests),
     net.allow_private.length > 0

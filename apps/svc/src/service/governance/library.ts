@@ -1,8 +1,9 @@
 /** The procedures of the default agent's workspace. */
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CORE_PATHS } from "@svc/gateway/core-paths";
 import { DEFAULT_AGENT, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
-import { type CheckedSop, createLibrary, type LibraryOptions, type SopLibrary } from "@svc/sop";
+import { type CheckedSop, createLibrary, type LibraryOptions, PENDING, type SopLibrary } from "@svc/sop";
 import type { ServiceContext } from "../context.ts";
 
 type Folders = Pick<ServiceContext, "home">;
@@ -12,7 +13,15 @@ export async function openLibrary(
   { home, log }: Pick<ServiceContext, "home" | "log">,
   config: () => LoadedConfig,
 ): Promise<SopLibrary> {
-  const library = createLibrary({ log, clock: systemClock, ...libraryRules({ home }, config) });
+  const rules = libraryRules({ home }, config);
+  if (existsSync(join(rules.folder(), PENDING))) {
+    const { finishChanges } = await import("./sop-author.ts");
+    await finishChanges(home, config(), rules.folder()).catch((error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException;
+      log.warn("a change of procedures is in force, but can't be written to their files", { code });
+    });
+  }
+  const library = createLibrary({ log, clock: systemClock, ...rules });
   await library.reload();
   return library;
 }

@@ -1,4 +1,5 @@
 /** Where procedures are written, loaded with the first of them: most services are asked for none. */
+import { dirname, join } from "node:path";
 import { type Json } from "@svc/contract";
 import type { SopAuthor } from "@svc/gateway";
 import { type Home, type LoadedConfig, resolveAgents, systemClock } from "@svc/kernel";
@@ -63,7 +64,41 @@ export function sopAuthor(deps: SopAuthorDeps): SopAuthor {
       const { desk: one, savedJson } = await desk();
       return savedJson(await one.setEnabled(name, enabled, by));
     },
+    async delete(name, by) {
+      const { desk: one, savedJson } = await desk();
+      return savedJson(await one.delete(name, by));
+    },
+    async rename(name, to, by) {
+      const { desk: one, savedJson } = await desk();
+      return savedJson(await one.rename(name, to, by));
+    },
+    async versions(name) {
+      const { desk: one, versionJson } = await desk();
+      return one.versions(name).map(versionJson);
+    },
+    async version(number) {
+      const { desk: one, versionDetailJson } = await desk();
+      return versionDetailJson(await one.version(number));
+    },
+    async undo(number, revision, by) {
+      const { desk: one, savedJson } = await desk();
+      return savedJson(await one.undo(number, revision, by));
+    },
   };
+}
+
+/** The lists of the policy bind agents, not the people who write for them. */
+const writingRules = (home: Home, config: LoadedConfig) => ({
+  forbiddenPaths: [],
+  hidden: hiddenPaths(home, config),
+  workspaceOnly: true,
+});
+
+/** Finishes a change of procedures that a killed process began. Where that can't be written, readers go by its record. */
+export async function finishChanges(home: Home, config: LoadedConfig, folder: string): Promise<void> {
+  const [{ finishPending }, { openWorkspace }] = await Promise.all([import("@svc/sop/desk"), import("@svc/agent")]);
+  const workspace = await openWorkspace(dirname(folder), writingRules(home, config));
+  await finishPending(workspace, folder, workspace.root);
 }
 
 async function load({ home, config, tools, library, store, audit, redact }: SopAuthorDeps): Promise<Loaded> {
@@ -71,6 +106,8 @@ async function load({ home, config, tools, library, store, audit, redact }: SopA
   const { folder, defaultMode, reserved } = libraryRules({ home }, config);
   const desk = new writing.SopDesk({
     folder,
+    versions: join(home.root, "versions", "sops"),
+    now: () => systemClock.now(),
     rules: () => ({ defaultMode: defaultMode(), reserved: reserved() }),
     known: () => {
       const names = tools();
@@ -80,9 +117,7 @@ async function load({ home, config, tools, library, store, audit, redact }: SopA
         ...(names && { tools: names }),
       };
     },
-    // The lists of the policy bind agents, not the people who write for them.
-    workspace: (root) =>
-      openWorkspace(root, { forbiddenPaths: [], hidden: hiddenPaths(home, config()), workspaceOnly: true }),
+    workspace: (root) => openWorkspace(root, writingRules(home, config())),
     library,
     audit: async (kind: string, data: Json) => void (await store.write(() => audit().add(kind, data))),
     redact,

@@ -18,6 +18,7 @@ const NO_CHANNELS: MessagingSettings = {
   maxParallelTurns: 1,
   transcription: undefined,
   speech: undefined,
+  spokenAnswers: () => "never",
 };
 
 /** Throws what loading the config throws. */
@@ -34,6 +35,7 @@ export async function loneMail(store: Store, place: Required<Place>): Promise<Co
     settings: NO_CHANNELS,
     workspaceOf: () => undefined,
     fetch: () => Promise.reject(new SvcError("NOT_RUNNING")),
+    runProgram: () => Promise.reject(new SvcError("NOT_RUNNING")),
   });
   return mailHandlers(mailbox);
 }

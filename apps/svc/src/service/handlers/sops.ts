@@ -80,6 +80,11 @@ export function sopHandlers({ sops, author, approvals, check, events }: SopHandl
     },
     "sop-copy": ({ body }) => author.duplicate(text(body["name"]) ?? "", text(body["to"]) ?? "", AN_OPERATOR),
     "sop-switch": ({ body }) => author.setEnabled(text(body["name"]) ?? "", body["enabled"] === true, AN_OPERATOR),
+    "sop-delete": ({ body }) => author.delete(text(body["name"]) ?? "", AN_OPERATOR),
+    "sop-rename": ({ body }) => author.rename(text(body["name"]) ?? "", text(body["to"]) ?? "", AN_OPERATOR),
+    "sop-versions": async ({ body }) => ({ versions: await author.versions(text(body["name"])) }),
+    "sop-version": ({ body }) => author.version(Number(body["version"])),
+    "sop-undo": ({ body }) => author.undo(Number(body["version"]), text(body["revision"]), AN_OPERATOR),
     "sop-test": async (request) => {
       if (!events) throw new SvcError("NOT_RUNNING", undefined, { hint: "Start it with: svc daemon" });
       await sops.reload();

@@ -8,6 +8,7 @@ import { dropOf } from "./drop-of.ts";
 import { ClosingPrompts } from "./delivery/close-prompts.ts";
 import { OutboxDispatcher } from "./delivery/dispatcher.ts";
 import { fileOpener } from "./delivery/outgoing-file.ts";
+import { SpokenAnswers } from "./delivery/spoken-file.ts";
 import { Inbox } from "./inbox/inbox.ts";
 import type { InboxOwned, InboxParts } from "./inbox/parts.ts";
 import { createMailbox } from "./mailbox/mailbox.ts";
@@ -32,16 +33,18 @@ export interface MessagingOptions extends Omit<
 }
 
 export function createMessaging(options: MessagingOptions): Messaging {
-  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch } = options;
+  const { store, agent, clock, log, publish, redact, prompts, workspaceOf, fetch, runProgram } = options;
   const { instruments = NO_INSTRUMENTS, random = unpredictable } = options;
   let { settings } = options;
   const openFile = fileOpener(workspaceOf);
   const closing = new ClosingPrompts({ clock, log, channelOf: (id) => settings.channels.get(id) });
   const closePrompt: Messaging["closePrompt"] = (posted, outcome) => closing.add(posted, outcome);
-  const sending = { openFile, prompts, closePrompt };
+  const transcriber = new SpeechPlaces();
+  const speech = createSpeech({ fetch, runProgram, clock, transcriber, settings: () => settings });
+  const spoken = new SpokenAnswers((text, signal, format) => speech.speak(text, signal, format));
+  const sending = { openFile, spoken, prompts, closePrompt };
   const told = { log, instruments, publish };
   const dispatcher = new OutboxDispatcher({ store, clock, random, settings, ...told, ...sending });
-  const transcriber = new SpeechPlaces();
   const inbox = new Inbox({ ...options, instruments, random, dispatcher, transcriber, settings: () => settings });
   const mailbox = createMailbox({
     store,
@@ -86,7 +89,7 @@ export function createMessaging(options: MessagingOptions): Messaging {
       await Promise.all([inbox.stop(graceMs), dispatcher.stop(Math.min(graceMs, LAST_SENDS_MS))]);
     },
     mailbox,
-    speech: createSpeech({ fetch, clock, transcriber, settings: () => settings }),
+    speech,
     channelSend: {
       store,
       identity: options.identity,

@@ -15,7 +15,12 @@ export interface MessagingSettings {
   readonly maxParallelTurns: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly speech: SpeechSettings | undefined;
+  /** Which answers of a channel are spoken, too. */
+  readonly spokenAnswers: (channel: string) => SpokenReply;
 }
+
+/** `voice`: those to messages that came as a recording. */
+export type SpokenReply = "never" | "voice" | "always";
 
 /** As the channel's section names them. */
 export interface ChannelTargets {
@@ -26,6 +31,8 @@ export interface ChannelTargets {
 }
 
 export interface TranscriptionSettings {
+  /** A program and its arguments in place of the service; `{file}` is the recording, `{wav}` the same as WAV. */
+  readonly command?: readonly [string, ...string[]] | undefined;
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;
@@ -34,6 +41,8 @@ export interface TranscriptionSettings {
 }
 
 export interface SpeechSettings {
+  /** A program and its arguments in place of the service; it reads the text, or finds it in `{text}`. */
+  readonly command?: readonly [string, ...string[]] | undefined;
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;

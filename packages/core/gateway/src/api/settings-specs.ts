@@ -62,7 +62,7 @@ const PROBLEM = v.object({
   env: v.pipe(v.nullable(v.string()), v.description("The variable to blame.")),
 });
 
-const DIFF = v.array(
+export const DIFF = v.array(
   v.object({ kind: v.picklist(["same", "added", "removed", "gap"]), line: integer(1), text: v.string() }),
 );
 

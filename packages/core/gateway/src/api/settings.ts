@@ -93,7 +93,7 @@ export function settingsRoutes({
 }
 
 /** 0 is the number of none. */
-const versionOf = ({ id = "" }: ApiRequest["params"]): number => (/^\d{1,9}$/.test(id) ? Number(id) : 0);
+export const versionOf = ({ id = "" }: ApiRequest["params"]): number => (/^\d{1,9}$/.test(id) ? Number(id) : 0);
 
 /** Aborted when nobody waits for the answer any more. */
 function gone({ env: { outgoing } }: ApiRequest): AbortSignal {

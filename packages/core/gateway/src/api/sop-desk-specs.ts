@@ -14,7 +14,7 @@ const NAME = v.pipe(v.string(), v.maxLength(64), v.description("a-z 0-9 _ -, at 
 const TEXT = v.pipe(v.string(), v.maxLength(300_000));
 const TOML = v.pipe(TEXT, v.description("SOP.toml"));
 const MARKDOWN = v.pipe(v.nullable(TEXT), v.description("SOP.md; null: there is none."));
-const REVISION = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
+export const REVISION = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 
 const PATH = v.pipe(
   v.array(v.union([v.pipe(v.string(), v.maxLength(200)), integer(0, 1_000)])),
@@ -56,6 +56,7 @@ export const SAVE_BODY = v.strictObject({
   revision: v.pipe(v.nullable(REVISION), v.description("Of the files that were edited; null: there are none yet.")),
 });
 export const COPY_BODY = v.strictObject({ name: NAME });
+export const RENAME_BODY = v.strictObject({ name: NAME });
 export const SWITCH_BODY = v.strictObject({ enabled: v.boolean() });
 export const TEST_BODY = v.strictObject({
   trigger: v.optional(
@@ -96,9 +97,18 @@ const SOURCE = v.object({
   ...DRAFT.entries,
 });
 
-const SAVED = v.object({ name: v.string(), revision: v.string(), warnings: v.array(PROBLEM) });
+const VERSION_NUMBER = v.pipe(
+  v.nullable(integer(1)),
+  v.description("What an undo names; null: the files said so already."),
+);
+export const SAVED = v.object({
+  name: v.string(),
+  revision: v.string(),
+  version: VERSION_NUMBER,
+  warnings: v.array(PROBLEM),
+});
 
-const SAVE_ERRORS: ErrorCode[] = ["SOP_INVALID", "SOP_UNWRITABLE", "RATE_LIMITED", "STORE_FULL", "STORE_FAILED"];
+export const SAVE_ERRORS: ErrorCode[] = ["SOP_INVALID", "SOP_UNWRITABLE", "RATE_LIMITED", "STORE_FULL", "STORE_FAILED"];
 
 export const READ: Spec = {
   method: "GET",
@@ -153,6 +163,35 @@ export const SWITCH: Spec = {
   body: SWITCH_BODY,
   answers: { 200: { description: "It is written.", body: SAVED } },
   errors: ["SOP_UNKNOWN", "SOP_CHANGED", ...SAVE_ERRORS],
+};
+
+export const REMOVE: Spec = {
+  method: "DELETE",
+  path: "/api/sops/{name}",
+  access: "operate",
+  summary: "Deletes the files of a procedure.",
+  details:
+    "Its runs go on with the definition they began with. Other files in its folder stay. An undo of the version brings it back.",
+  params,
+  answers: {
+    200: {
+      description: "They are gone.",
+      body: v.object({ name: v.string(), deleted: v.literal(true), version: VERSION_NUMBER }),
+    },
+  },
+  errors: ["SOP_UNKNOWN", ...SAVE_ERRORS],
+};
+
+export const RENAME: Spec = {
+  method: "POST",
+  path: "/api/sops/{name}/rename",
+  access: "operate",
+  summary: "Gives a procedure another name.",
+  details: "Its runs keep the name they began with, and go on with the definition they began with.",
+  params,
+  body: RENAME_BODY,
+  answers: { 200: { description: "It has the name.", body: SAVED } },
+  errors: ["SOP_UNKNOWN", "SOP_EXISTS", ...SAVE_ERRORS],
 };
 
 export const TEST: Spec = {
@@ -237,4 +276,4 @@ export const CALENDAR: Spec = {
   },
 };
 
-export const SOP_DESK_SPECS = [READ, DRAFT_CHECK, SAVE, COPY, SWITCH, TEST, RETRY, CALENDAR];
+export const SOP_DESK_SPECS = [READ, DRAFT_CHECK, SAVE, COPY, RENAME, SWITCH, REMOVE, TEST, RETRY, CALENDAR];

@@ -6,8 +6,9 @@ import { errorReply, jsonReply, Reply } from "../http/reply.ts";
 import type { GatewaySops, SopAuthor } from "../types.ts";
 import type { ApiRequest, ApiRoute } from "./app.ts";
 import { jsonBody } from "./body.ts";
-import type { SettingsRouteDeps } from "./settings.ts";
+import { type SettingsRouteDeps, versionOf } from "./settings.ts";
 import * as spec from "./sop-desk-specs.ts";
+import * as versions from "./sop-version-specs.ts";
 import { byDevice } from "./sops.ts";
 
 export interface SopDeskRouteDeps extends Pick<SettingsRouteDeps, "bodies" | "clock" | "settingsLimits"> {
@@ -22,12 +23,16 @@ export function sopDeskRoutes({
   clock,
   settingsLimits,
 }: SopDeskRouteDeps): ApiRoute[] {
+  const limited = ({ device }: ApiRequest): Reply | undefined => {
+    const waitMs = settingsLimits.changes.take(device.id, clock.monotonic());
+    return waitMs > 0 ? errorReply("RATE_LIMITED", { retryAfterMs: waitMs }) : undefined;
+  };
   /** `act` is given the body as the schema makes it. As often as settings: a draft is checked while somebody types. */
   const writing =
     <Body>(schema: GenericSchema, act: (body: Body, request: ApiRequest) => Promise<Json>) =>
     async (request: ApiRequest): Promise<Reply> => {
-      const waitMs = settingsLimits.changes.take(request.device.id, clock.monotonic());
-      if (waitMs > 0) return errorReply("RATE_LIMITED", { retryAfterMs: waitMs });
+      const refused = limited(request);
+      if (refused) return refused;
       const body = await jsonBody(request, schema, bodies);
       return body instanceof Reply ? body : jsonReply(200, await act(body as Body, request));
     };
@@ -50,6 +55,33 @@ export function sopDeskRoutes({
       ...spec.SWITCH,
       handle: writing<{ enabled: boolean }>(spec.SWITCH_BODY, ({ enabled }, { params, device }) =>
         author.setEnabled(nameOf(params), enabled, byDevice(device)),
+      ),
+    },
+    {
+      ...spec.RENAME,
+      handle: writing<{ name: string }>(spec.RENAME_BODY, ({ name }, { params, device }) =>
+        author.rename(nameOf(params), name, byDevice(device)),
+      ),
+    },
+    {
+      ...spec.REMOVE,
+      async handle(request) {
+        const { device, params } = request;
+        const refused = limited(request);
+        if (refused) return refused;
+        const { name, version } = (await author.delete(nameOf(params), byDevice(device))) as { [name: string]: Json };
+        return jsonReply(200, { name: name!, deleted: true, version: version! });
+      },
+    },
+    {
+      ...versions.VERSIONS,
+      handle: async ({ query }) => jsonReply(200, { versions: await author.versions((query as { sop?: string }).sop) }),
+    },
+    { ...versions.VERSION_DIFF, handle: async ({ params }) => jsonReply(200, await author.version(versionOf(params))) },
+    {
+      ...versions.UNDO,
+      handle: writing<{ revision: string }>(versions.UNDO_BODY, ({ revision }, { params, device }) =>
+        author.undo(versionOf(params), revision, byDevice(device)),
       ),
     },
     {

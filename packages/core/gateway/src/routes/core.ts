@@ -14,6 +14,7 @@ import { SESSION_SPECS } from "../api/session-specs.ts";
 import { SESSION_TURN_SPECS } from "../api/session-turn-specs.ts";
 import { SETTINGS_SPECS } from "../api/settings-specs.ts";
 import { SOP_DESK_SPECS } from "../api/sop-desk-specs.ts";
+import { SOP_VERSION_SPECS } from "../api/sop-version-specs.ts";
 import { SOP_RUN_SPECS } from "../api/sop-run-specs.ts";
 import { SOP_SPECS } from "../api/sop-specs.ts";
 import { CHANNEL_EVENTS } from "../channel-events/route.ts";
@@ -48,6 +49,7 @@ export const CORE_ROUTES: readonly RouteSpec[] = [
   ...SOP_SPECS,
   ...SOP_RUN_SPECS,
   ...SOP_DESK_SPECS,
+  ...SOP_VERSION_SPECS,
   ...AUDIT_SPECS,
   ...DEVICE_SPECS,
   ...PAIRING_CODE_SPECS,

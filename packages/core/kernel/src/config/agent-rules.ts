@@ -5,7 +5,7 @@
 import { TOOL_NAME } from "../lifecycle/contribution-problems.ts";
 import { DEFAULT_AGENT, type NamedAgent, type ResolvedAgent, resolveAgents } from "./agents.ts";
 import type { CoreConfig } from "./core-schema.ts";
-import { badValue, type Finding, wrongItems } from "./finding.ts";
+import { badKey, badValue, type Finding, wrongItems } from "./finding.ts";
 import type { LoadedSection } from "./loaded-config.ts";
 import { modelFaults } from "./model-rules.ts";
 import { isPlainPath, PLAIN_PATH } from "./path-rules.ts";
@@ -77,6 +77,22 @@ function ownRules(path: Path, { policy, tools = [], workspace }: NamedAgent): Fi
     ...wrongItems([...path, "tools"], tools, isName, "must be a tool's name: a-z, then a-z 0-9 _, at most 64"),
     ...(workspace?.trim() === "" ? [badValue([...path, "workspace"], "must be a path, not blank")] : []),
   ];
+}
+
+/** The channels that `tts.reply_in` names, among those of this build. */
+export function spokenChannelRules(
+  { tts }: Partial<CoreConfig>,
+  sections: Iterable<Pick<LoadedSection, "section">>,
+): Finding[] {
+  const among = Array.from(sections).flatMap(({ section: { name } }) =>
+    name.startsWith("channels_config.") ? [name.slice("channels_config.".length)] : [],
+  );
+  return Object.keys(tts?.reply_in ?? {}).flatMap((channel) => {
+    if (among.includes(channel)) return [];
+    const guess = { wrong: channel, among };
+    const path = ["tts", "reply_in", channel];
+    return [badKey(path, "no channel of this build has this id", { allowed: among.join(", "), guess })];
+  });
 }
 
 /** The agents that the sections of channels name, core's own and those of features. */

@@ -20,6 +20,8 @@ export function coreRules(core: Partial<CoreConfig>): Finding[] {
     ...(core["security.net"] ? privateRules(core["security.net"]) : []),
     // A blank path would be the home itself, with the database and the key in it.
     ...(core.workspace?.path?.trim() === "" ? [badValue(["workspace", "path"], "must be a path, not blank")] : []),
+    ...(core.transcription?.enabled ? speechRules("transcription", core.transcription) : []),
+    ...(core.tts?.enabled ? speechRules("tts", core.tts) : []),
     ...agentRules(core),
   ];
 }
@@ -35,6 +37,24 @@ function bindRules({ host, allow_public_bind, require_pairing }: CoreConfig["gat
   }
   const message = "binding an address that other machines can reach needs gateway.allow_public_bind = true";
   return allow_public_bind ? [] : [badValue(["gateway", "host"], message, at)];
+}
+
+const OPENAI = "https://api.openai.com/v1";
+
+/** Who is chosen has what it needs, and nothing is set that would do nothing. */
+function speechRules(
+  section: "transcription" | "tts",
+  { provider, command, base_url: baseUrl }: CoreConfig["transcription" | "tts"],
+): Finding[] {
+  if (provider !== "command") {
+    if (command) return [badValue([section, "command"], 'needs provider = "command"', { at: "key" })];
+    if (provider === "openai" || baseUrl !== OPENAI) return [];
+    return [badValue([section, "provider"], "openai-compatible needs base_url, the address of the service")];
+  }
+  if (!command) return [badValue([section, "provider"], "command needs command, a program and its arguments")];
+  if (command[0]!.includes("{")) return [badValue([section, "command", 0], "must be a program")];
+  if (section === "tts" || command.some((word) => /\{(?:file|wav)\}/.test(word))) return [];
+  return [badValue([section, "command"], "must have {file} or {wav}, which become the path of the recording")];
 }
 
 const proxyRules = ({ trusted_proxies: blocks }: CoreConfig["gateway"]): Finding[] =>

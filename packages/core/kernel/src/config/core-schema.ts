@@ -65,6 +65,11 @@ const gateway = v.strictObject({
   max_body_bytes: count(1_048_576, 1024, 1_073_741_824, "Largest request body in bytes."),
 });
 
+const spokenReply = () => v.picklist(["never", "voice", "always"]);
+
+const command = (description: string) =>
+  v.pipe(v.array(v.pipe(v.string(), v.nonEmpty())), v.nonEmpty(), v.description(description));
+
 export const coreSections = {
   gateway,
   daemon: v.strictObject({
@@ -125,6 +130,18 @@ export const coreSections = {
   }),
   transcription: v.strictObject({
     enabled: flag(false, "Turn recordings that people send into text."),
+    provider: v.optional(
+      v.pipe(
+        v.picklist(["openai", "openai-compatible", "command"]),
+        v.description("Who transcribes: OpenAI, another service with its interface, or a program of this machine."),
+      ),
+      "openai",
+    ),
+    command: v.optional(
+      command(
+        "Program and arguments for provider = command, started without a shell: {file} is the recording, {wav} the same as 16 kHz WAV. It writes the text.",
+      ),
+    ),
     base_url: v.optional(
       v.pipe(
         httpUrl(),
@@ -139,7 +156,35 @@ export const coreSections = {
     max_bytes: count(26_214_400, 1024, 1_073_741_824, "Largest recording sent to it, in bytes."),
   }),
   tts: v.strictObject({
-    enabled: flag(false, "Turn answers into speech where they are heard: on telephone calls."),
+    enabled: flag(false, "Turn answers into speech: on telephone calls, and in chats as reply says."),
+    provider: v.optional(
+      v.pipe(
+        v.picklist(["openai", "openai-compatible", "command"]),
+        v.description("Who speaks: OpenAI, another service with its interface, or a program of this machine."),
+      ),
+      "openai",
+    ),
+    command: v.optional(
+      command(
+        "Program and arguments for provider = command, started without a shell: it reads the text, or finds it in {text}, and writes WAV, Ogg or MP3.",
+      ),
+    ),
+    reply: v.optional(
+      v.pipe(
+        spokenReply(),
+        v.description(
+          "Which answers in chats are spoken beside their text. voice: those to messages that came as a recording.",
+        ),
+      ),
+      "never",
+    ),
+    reply_in: v.optional(
+      v.pipe(
+        v.record(v.string(), spokenReply()),
+        v.description('The same for single channels, by their id: email = "always".'),
+      ),
+      {},
+    ),
     base_url: v.optional(
       v.pipe(
         httpUrl(),

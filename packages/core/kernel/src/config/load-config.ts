@@ -12,7 +12,7 @@ import { backendInForce, backendWarnings } from "../observe/backend.ts";
 import { openKeyRing } from "../secrets/key-ring.ts";
 import { type ParsedConfig, parseConfig, readConfigFile } from "./config-file.ts";
 import { absentBrowser, browserWarnings } from "./browser-backend.ts";
-import { channelAgentRules } from "./agent-rules.ts";
+import { channelAgentRules, spokenChannelRules } from "./agent-rules.ts";
 import { coreRules } from "./core-rules.ts";
 import type { CoreConfig } from "./core-schema.ts";
 import { type Environment, overlayEnvironment } from "./environment.ts";
@@ -89,7 +89,8 @@ async function loaded(source: ParsedConfig, options: LoadConfigOptions): Promise
   }
   findings.push(...neededFeatures(values, features, catalogue));
   const core = coreValues(values);
-  findings.push(...coreRules(core), ...channelAgentRules(core, values.values()));
+  findings.push(...coreRules(core));
+  findings.push(...channelAgentRules(core, values.values()), ...spokenChannelRules(core, values.values()));
   const headers = headerSecrets(valueAt(table, ["observability", "otel_headers"]));
   const told = withUnread(withoutVague(findings), unread);
   if (told.length > 0) {

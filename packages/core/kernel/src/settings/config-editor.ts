@@ -2,7 +2,7 @@
  * The config file as a settings page edits it: edits by path, a diff before anything is written, a version kept of every write, and
  * the way back. The file stays the truth: what an editor or another page wrote meanwhile is never overwritten.
  */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { SvcError } from "@svc/contract";
 import { applyConfigEdits, type ConfigEdit } from "../config/apply-edits.ts";
@@ -22,8 +22,9 @@ import { isSealed } from "../secrets/seal.ts";
 import { rewriteSecrets } from "../secrets/secret-file.ts";
 import { type ConfigState, configState } from "./config-state.ts";
 import { checkEdits, movedSecrets } from "./edit-rules.ts";
-import { type DiffLine, diffOf, maskedText } from "./masked-diff.ts";
-import { type KeptVersion, type Version, VersionStore } from "./versions.ts";
+import { type DiffLine, diffOf } from "../versions/line-diff.ts";
+import { type Version, VersionStore } from "../versions/version-store.ts";
+import { maskedText } from "./masked-diff.ts";
 
 export interface EditorOptions extends Omit<LoadConfigOptions, "text"> {
   readonly now: () => number;
@@ -51,6 +52,14 @@ export interface SavedSettings {
   readonly restore: () => Promise<boolean>;
 }
 
+interface ConfigBefore {
+  /** The file's text before the write, its secrets encrypted. */
+  readonly before: string;
+  readonly mark: string;
+  /** Of the file after the write. */
+  readonly revision: string;
+}
+
 interface Draft {
   readonly text: string;
   readonly config: LoadedConfig | undefined;
@@ -59,17 +68,25 @@ interface Draft {
   readonly edited: readonly Path[];
 }
 
+const MOST_VERSIONS = 50;
+
 export class ConfigEditor {
   readonly #options: EditorOptions;
   readonly #file: string;
   readonly #sections: readonly Section[];
-  readonly #versions: VersionStore;
+  readonly #versions: VersionStore<ConfigBefore>;
 
   constructor(options: EditorOptions) {
     this.#options = options;
     this.#file = resolve(options.file ?? options.home.config);
     this.#sections = [...sectionsOf(options.features).values()];
-    this.#versions = new VersionStore(options.home.root, this.#file);
+    this.#versions = new VersionStore({
+      folder: join(options.home.root, "versions"),
+      subject: this.#file,
+      most: MOST_VERSIONS,
+      isBefore: ({ before }) => typeof before === "string",
+      unwritable: "CONFIG_UNWRITABLE",
+    });
   }
 
   /** Throws CONFIG_NOT_FOUND and CONFIG_INVALID for a file that can't be read as text. */
@@ -139,7 +156,7 @@ export class ConfigEditor {
 
   /** The newest first. */
   history(): Version[] {
-    return this.#versions.list();
+    return this.#versions.list().map(({ version, at, by, keys }) => ({ version, at, by, keys }));
   }
 
   /** What a version changed, secrets as dots. Throws VERSION_UNKNOWN. */
@@ -170,7 +187,7 @@ export class ConfigEditor {
   }
 
   /** A secret that a rotation of the key made unreadable is taken as it is now. */
-  async #undone(text: string, { before, keys }: KeptVersion): Promise<Draft> {
+  async #undone(text: string, { before, keys }: Pick<Version, "keys"> & ConfigBefore): Promise<Draft> {
     const ring = openKeyRing(this.#options.home);
     const now = new Map((await this.#places(text)).map(({ path, value }) => [keyText(path), value]));
     const then = await this.#places(before);

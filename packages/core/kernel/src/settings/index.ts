@@ -2,5 +2,3 @@
 export * from "./config-editor.ts";
 export type { ConfigState } from "./config-state.ts";
 export { formSchema } from "./form-schema.ts";
-export type { DiffLine } from "./masked-diff.ts";
-export type { Version } from "./versions.ts";

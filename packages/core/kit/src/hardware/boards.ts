@@ -12,6 +12,8 @@ export interface Boards {
    */
   readPin(alias: string, pin: number, options: ReadPinOptions): Promise<Level>;
   writePin(alias: string, pin: number, value: Level, signal: AbortSignal): Promise<void>;
+  /** What the converter of the pin says, in its own scale: 0 to 1023 of an Arduino, 0 to 65535 with MicroPython. Rejects as `readPin`. */
+  readAnalog(alias: string, pin: number, signal: AbortSignal): Promise<number>;
   /** Called after boards were connected or disconnected; the result ends it. */
   onChange(listener: () => void): () => void;
 }
@@ -56,6 +58,8 @@ export interface PinWatch {
   readonly edge: "rising" | "falling" | "both";
   readonly debounceMs: number;
   readonly pull: Pull | undefined;
+  /** The pin is read as a number, and is HIGH from `above` on until it is more than `hysteresis` below. Undefined: a digital pin. */
+  readonly analog?: { readonly above: number; readonly hysteresis: number } | undefined;
 }
 
 /** The pins of the computer that svc runs on. */

@@ -2,4 +2,5 @@
 export { columnsOf } from "./columns.ts";
 export { plainOf } from "./plain.ts";
 export { readMarkdown } from "./read.ts";
+export { speakableOf, type SpeakableOptions } from "./speakable.ts";
 export type * from "./tree.ts";

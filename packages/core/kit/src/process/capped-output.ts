@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 
 export interface CappedOutput {
   readonly truncated: boolean;
+  bytes(): Uint8Array;
   /** What was kept, as text: a character that the cap cut in two is left out. */
   text(): string;
 }
@@ -29,6 +30,7 @@ export function cappedOutput(stream: Readable | null, maxBytes: number, flooded:
     get truncated() {
       return seen > maxBytes;
     },
+    bytes: () => Buffer.concat(chunks),
     text() {
       const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
       return decoder.decode(Buffer.concat(chunks), { stream: seen > maxBytes });

@@ -3,16 +3,20 @@
 /** Nothing of the daemon's own environment: it holds secrets, and variables that make programs load code. */
 export function commandEnvironment(workspace: string, unasked: boolean): Readonly<Record<string, string>> {
   return {
-    PATH: [
-      "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      ...(process.platform === "darwin" ? ["/opt/homebrew/bin"] : []),
-    ].join(":"),
+    PATH: commandPath(),
     HOME: workspace,
     LANG: "C.UTF-8",
     TERM: "dumb",
     ...(unasked && NEUTRAL),
   };
 }
+
+/** Where programs are found. */
+export const commandPath = (): string =>
+  [
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    ...(process.platform === "darwin" ? ["/opt/homebrew/bin"] : []),
+  ].join(":");
 
 /**
  * Settings that lie in the workspace can name programs: pagers, editors, helpers, hooks. A command that no person approved must

@@ -92,6 +92,7 @@ async function runIn(
     stdin: request.stdin,
     timeoutMs: Math.min(request.timeoutMs ?? limitMs, limitMs),
     maxOutputBytes: request.maxOutputBytes ?? MAX_OUTPUT_BYTES,
+    binary: request.binary === true,
     signal: request.signal ? AbortSignal.any([request.signal, closing]) : closing,
     graceMs,
     clock,

@@ -1,4 +1,5 @@
 /** `@svc/kit/process`: programs that are run to their end, for sandboxes and whoever else starts one. */
+export { commandPath } from "./command-environment.ts";
 export * from "./confined-session.ts";
 export { withoutDescriptors } from "./descriptors.ts";
 export * from "./find-program.ts";

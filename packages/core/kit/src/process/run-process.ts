@@ -14,6 +14,8 @@ export interface ProcessRequest {
   readonly timeoutMs: number;
   /** Per stream. */
   readonly maxOutputBytes: number;
+  /** As `ExecRequest.binary`. */
+  readonly binary?: boolean;
   readonly signal: AbortSignal;
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs: number;
@@ -65,7 +67,8 @@ export async function runProcess(request: ProcessRequest): Promise<ExecResult> {
     return {
       exitCode: exit.code,
       signal: exit.signal,
-      stdout: stdout.text(),
+      stdout: request.binary ? "" : stdout.text(),
+      ...(request.binary && { stdoutBytes: stdout.bytes() }),
       stderr: stderr.text(),
       truncated: stdout.truncated || stderr.truncated,
       timedOut,

@@ -1,50 +1,39 @@
 /**
  * Where people write procedures: on the page and at the command line. The files of the workspace stay the truth: what an editor, an
- * agent or another browser wrote meanwhile is never overwritten, and nothing is written that would not load.
+ * agent or another browser wrote meanwhile is never overwritten, and nothing is written that would not load. A version of every write
+ * is kept, and leads back.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Json, SvcError, type Workspace } from "@svc/contract";
 import { formatProblems, type Problem } from "@svc/kernel";
 import type { DefinitionRules } from "../library/definition.ts";
-import { SOP_MD, SOP_TOML } from "../library/file-names.ts";
-import { NAME_RULE, SOP_NAME, workspaceOf } from "../library/folders.ts";
+import { NAME_RULE, SOP_MD, SOP_NAME, SOP_TOML } from "../library/file-names.ts";
+import { workspaceOf } from "../library/folders.ts";
+import type { FileTexts, PendingChange } from "../library/pending.ts";
 import { MOST_BYTES, readFiles } from "../library/read-files.ts";
 import type { SopLibrary } from "../library/types.ts";
 import type { Known } from "../library/warnings.ts";
+import { commit, finishPending } from "./commit.ts";
+import { type SopChange, SopHistory, type SopVersion, type SopVersionDetail } from "./history.ts";
 import { draftOf, type SopDraft, type SopEdit, type SopText, templateOf } from "./draft.ts";
+import type { SavedSop, SopSave, SopSource } from "./types.ts";
 
 export interface SopDeskDeps {
   /** Absolute path of `<workspace>/sops`. */
   readonly folder: () => string;
+  /** Absolute path of the folder for versions, which only this user may read. */
+  readonly versions: string;
   readonly rules: () => DefinitionRules;
   readonly known: () => Known;
+  readonly now: () => number;
   /** Writes by descriptor, below the workspace alone. */
-  readonly workspace: (root: string) => Promise<Pick<Workspace, "write" | "remove">>;
-  readonly library: Pick<SopLibrary, "reload">;
+  readonly workspace: (root: string) => Promise<Pick<Workspace, "write" | "remove" | "list">>;
+  readonly library: Pick<SopLibrary, "reload" | "exclusively">;
   /** Writes a line of the audit log. */
   readonly audit: (kind: string, data: Json) => Promise<void>;
   /** Takes the configured secrets out of a text. */
   readonly redact: (text: string) => string;
-}
-
-/** A procedure's files as they are, with what is wrong with them. */
-export interface SopSource extends SopDraft {
-  readonly name: string;
-  readonly revision: string;
-  /** Why they can't be changed here; undefined: they can. */
-  readonly unwritable: string | undefined;
-}
-
-export interface SopSave extends SopText {
-  /** Of the files that the change was made for; undefined: there are none yet. */
-  readonly revision: string | undefined;
-}
-
-export interface SavedSop {
-  readonly name: string;
-  readonly revision: string;
-  readonly warnings: readonly Problem[];
 }
 
 export class SopDesk {
@@ -57,8 +46,7 @@ export class SopDesk {
 
   /** Throws SOP_UNKNOWN, and SOP_INVALID for files that can't be read as text. */
   async read(name: string): Promise<SopSource> {
-    const found = await this.#files(name);
-    if (!found) throw new SvcError("SOP_UNKNOWN", undefined, { hint: "See: svc sop list" });
+    const found = await this.#known(name);
     const { redact } = this.#deps;
     const shown: SopText = { toml: redact(found.toml), markdown: found.markdown && redact(found.markdown) };
     const draft = await draftOf(name, shown, [], this.#options());
@@ -82,9 +70,8 @@ export class SopDesk {
   /** A disabled copy. Throws as `save`. */
   duplicate(name: string, copy: string, by: string): Promise<SavedSop> {
     return this.#inTurn(async () => {
-      const source = await this.#known(name);
-      // A second file with the secret would be one more to leak.
-      if (hasSecret(source, this.#deps.redact)) throw new SvcError("SOP_UNWRITABLE", SECRET_INSIDE);
+      // A second file with a secret would be one more to leak.
+      const source = await this.#writable(name);
       const off = await this.#edited(name, source, [
         { path: ["sop", "name"], remove: true },
         { path: ["sop", "enabled"], value: false },
@@ -97,8 +84,72 @@ export class SopDesk {
   setEnabled(name: string, enabled: boolean, by: string): Promise<SavedSop> {
     return this.#inTurn(async () => {
       const source = await this.#known(name);
-      const change = await this.#edited(name, source, [{ path: ["sop", "enabled"], value: enabled }]);
-      return this.#save(name, { ...change, revision: revisionOf(source) }, by);
+      const text = await this.#edited(name, source, [{ path: ["sop", "enabled"], value: enabled }]);
+      return this.#save(name, { ...text, revision: revisionOf(source) }, by);
+    });
+  }
+
+  /** Other files in its folder stay. Runs go on with the definition they began with. Throws as `save`. */
+  delete(name: string, by: string): Promise<SavedSop> {
+    return this.#inTurn(async () => {
+      const before = await this.#writable(name);
+      const version = await this.#write(new Map([[name, { before, after: {} }]]), "delete", by);
+      return { name, revision: undefined, version, warnings: [] };
+    });
+  }
+
+  /** Its runs keep the name they began with. Throws as `save`. */
+  rename(name: string, to: string, by: string): Promise<SavedSop> {
+    return this.#inTurn(async () => {
+      const before = await this.#writable(name);
+      if (await this.#files(to)) throw new SvcError("SOP_EXISTS", undefined, { hint: "Choose another name." });
+      await this.#assertAlone(name);
+      const after = await this.#edited(name, before, [{ path: ["sop", "name"], remove: true }]);
+      const warnings = await this.#assertRight(to, after);
+      const there = await this.#texts(to);
+      const change: PendingChange = new Map([
+        [to, { before: there, after }],
+        [name, { before, after: {} }],
+      ]);
+      const version = await this.#write(change, "rename", by);
+      return { name: to, revision: revisionOf(after), version, warnings };
+    });
+  }
+
+  /** The newest first. `name`: of one procedure alone. */
+  versions(name?: string): SopVersion[] {
+    return this.#history().list(name);
+  }
+
+  /** Throws VERSION_UNKNOWN, SOP_INVALID. */
+  async version(number: number): Promise<SopVersionDetail> {
+    const history = this.#history();
+    const now = await this.#now(history.read(number).keys);
+    return { ...history.detail(number, now, this.#deps.redact), revision: revisionOfAll(now) };
+  }
+
+  /**
+   * Puts the procedures of a version back as they were before it. `revision`: of `version`, which was looked at; undefined: whatever
+   * they are now. Throws VERSION_UNKNOWN, and as `save`.
+   */
+  undo(number: number, revision: string | undefined, by: string): Promise<SavedSop> {
+    return this.#inTurn(async () => {
+      const { before: wanted, keys } = this.#history().read(number);
+      const now = await this.#now(keys);
+      if (revision !== undefined && revisionOfAll(now) !== revision) throw changedMeanwhile();
+      const change: PendingChange = new Map(
+        keys.map((name) => [name, { before: now.get(name)!, after: wanted[name]! }]),
+      );
+      const warnings: Problem[] = [];
+      for (const [name, { before, after }] of change) {
+        if (hasSecret(before, this.#deps.redact)) throw new SvcError("SOP_UNWRITABLE", SECRET_INSIDE);
+        // One that was deleted comes back as it was, right or wrong: what is wrong is not loaded.
+        if (after.toml === undefined || before.toml === undefined) continue;
+        warnings.push(...(await this.#assertRight(name, { toml: after.toml, markdown: after.markdown })));
+      }
+      const version = await this.#write(change, "undo", by);
+      const name = keys.find((key) => wanted[key]!.toml !== undefined) ?? keys[0]!;
+      return { name, revision: revisionOrUndefined(wanted[name]!), version, warnings };
     });
   }
 
@@ -114,60 +165,85 @@ export class SopDesk {
     const before = await this.#files(name);
     if (revision === undefined && before) throw new SvcError("SOP_EXISTS", undefined, { hint: "Choose another name." });
     if (revision !== undefined && !before) throw new SvcError("SOP_UNKNOWN");
-    if (before && revisionOf(before) !== revision) {
-      throw new SvcError("SOP_CHANGED", undefined, { hint: "Look at the files as they are now, then save again." });
-    }
+    if (before && revisionOf(before) !== revision) throw changedMeanwhile();
     if (before && hasSecret(before, this.#deps.redact)) throw new SvcError("SOP_UNWRITABLE", SECRET_INSIDE);
     const after: SopText = { toml, markdown };
+    const warnings = await this.#assertRight(name, after);
+    const there = before ?? (await this.#texts(name));
+    const version = await this.#write(new Map([[name, { before: there, after }]]), before ? "change" : "create", by);
+    return { name, revision: revisionOf(after), version, warnings };
+  }
+
+  /** Returns the warnings. Throws SOP_INVALID with every problem. */
+  async #assertRight(name: string, after: SopText): Promise<readonly Problem[]> {
     const { problems, warnings } = await this.check(name, after, []);
     if (problems.length > 0) {
       throw new SvcError("SOP_INVALID", formatProblems(problems), { hint: "Correct this, then save again." });
     }
-    if (![toml, markdown ?? ""].every((text) => text.isWellFormed())) {
+    if (![after.toml, after.markdown ?? ""].every((text) => text.isWellFormed())) {
       throw new SvcError("SOP_INVALID", "The text has half a character in it, which no file can hold.");
     }
-    await this.#write(name, before, after);
-    await this.#deps.library.reload();
-    const saved = revisionOf(after);
-    const what = before ? "change" : "create";
-    await this.#deps.audit("sop-change", {
-      sop: name,
-      what,
-      by,
-      before: before ? revisionOf(before) : null,
-      after: saved,
-    });
-    return { name, revision: saved, warnings };
+    return warnings;
   }
 
-  /** The file that says what starts it comes last: with an old SOP.toml a new SOP.md does nothing new by itself. */
-  async #write(name: string, before: SopText | undefined, after: SopText): Promise<void> {
-    const root = await workspaceOf(this.#deps.folder());
-    const workspace = await this.#deps.workspace(root);
-    const put = async (file: string, text: string | undefined, was: string | undefined): Promise<void> => {
-      if (text === was) return;
-      const path = join("sops", name, file);
-      if (text === undefined) await workspace.remove(path);
-      else await workspace.write(path, new TextEncoder().encode(text), "replace");
-    };
+  /** Returns the version; undefined: the files say so already. */
+  async #write(change: PendingChange, what: SopChange, by: string): Promise<number | undefined> {
+    const { library, now } = this.#deps;
+    if ([...change.values()].every(({ before, after }) => revisionOf(before) === revisionOf(after))) return undefined;
+    const history = this.#history();
+    const version = history.keep(change, { at: new Date(now()).toISOString(), by, what });
     try {
-      await put(SOP_MD, after.markdown, before?.markdown);
-      try {
-        await put(SOP_TOML, after.toml, before?.toml);
-      } catch (error) {
-        await put(SOP_MD, before?.markdown, after.markdown).catch(() => undefined);
-        throw error;
-      }
+      const workspace = await this.#workspace();
+      await library.exclusively(() => commit(workspace, change));
     } catch (error) {
+      history.drop(version);
       if (!(error instanceof SvcError)) throw error;
       throw new SvcError("SOP_UNWRITABLE", `The files were not changed: ${error.message}`, { cause: error });
     }
+    await library.reload();
+    for (const [name, replaced] of change) {
+      const [was, is] = [revisionOrUndefined(replaced.before), revisionOrUndefined(replaced.after)];
+      await this.#deps.audit("sop-change", { sop: name, what, by, version, before: was ?? null, after: is ?? null });
+    }
+    return version;
   }
 
+  #history(): SopHistory {
+    return new SopHistory(this.#deps.versions, this.#deps.folder());
+  }
+
+  /** With what a killed process began finished. */
+  async #workspace(): Promise<Pick<Workspace, "write" | "remove" | "list">> {
+    const folder = this.#deps.folder();
+    const root = await workspaceOf(folder);
+    const workspace = await this.#deps.workspace(root);
+    await this.#deps.library.exclusively(() => finishPending(workspace, folder, root));
+    return workspace;
+  }
+
+  /** A folder that is renamed here must hold nothing that a step could name by its path. Throws SOP_UNWRITABLE. */
+  async #assertAlone(name: string): Promise<void> {
+    const workspace = await this.#workspace();
+    const { entries } = await workspace.list(join("sops", name), 10).catch(() => ({ entries: [] }));
+    const others = entries.filter((entry) => entry.name !== SOP_TOML && entry.name !== SOP_MD);
+    if (others.length === 0) return;
+    throw new SvcError("SOP_UNWRITABLE", "Its folder holds other files too, which steps may name by their path.", {
+      hint: "Rename the folder in the workspace, and `sop.name` in SOP.toml if it is there.",
+    });
+  }
+
+  /** Throws SOP_UNKNOWN, SOP_INVALID. */
   async #known(name: string): Promise<SopText> {
     const found = await this.#files(name);
     if (found) return found;
     throw new SvcError("SOP_UNKNOWN", undefined, { hint: "See: svc sop list" });
+  }
+
+  /** Throws SOP_UNWRITABLE too. */
+  async #writable(name: string): Promise<SopText> {
+    const found = await this.#known(name);
+    if (hasSecret(found, this.#deps.redact)) throw new SvcError("SOP_UNWRITABLE", SECRET_INSIDE);
+    return found;
   }
 
   async #edited(name: string, source: SopText, edits: readonly SopEdit[]): Promise<SopText> {
@@ -175,14 +251,23 @@ export class SopDesk {
     return { toml, markdown };
   }
 
-  /** Undefined: there is no such procedure. */
+  /** Undefined: there is no such procedure. SOP.md alone is what is left of one that was removed. */
   async #files(name: string): Promise<SopText | undefined> {
-    if (!SOP_NAME.test(name)) return undefined;
+    const { toml, markdown } = await this.#texts(name);
+    return toml === undefined ? undefined : { toml, markdown };
+  }
+
+  /** Throws SOP_INVALID for files that can't be read as text. */
+  async #texts(name: string): Promise<FileTexts> {
+    if (!SOP_NAME.test(name)) return {};
     const folder = this.#deps.folder();
-    const { files, problems, isMissing } = await readFiles(join(folder, name), await workspaceOf(folder));
+    const { problems, isMissing, texts } = await readFiles(join(folder, name), await workspaceOf(folder));
     if (problems.length > 0 && !isMissing) throw new SvcError("SOP_INVALID", formatProblems(problems));
-    // SOP.md alone is what is left of one that was removed.
-    return files && { toml: files.toml, markdown: files.markdown };
+    return texts;
+  }
+
+  async #now(names: readonly string[]): Promise<ReadonlyMap<string, FileTexts>> {
+    return new Map(await Promise.all(names.map(async (name) => [name, await this.#texts(name)] as const)));
   }
 
   #options() {
@@ -193,13 +278,21 @@ export class SopDesk {
 const SECRET_INSIDE =
   "It holds a secret of the config, which is not shown here: change its files in the workspace, and keep the secret out of them.";
 
-const hasSecret = ({ toml, markdown = "" }: SopText, redact: (text: string) => string): boolean =>
+const hasSecret = ({ toml = "", markdown = "" }: FileTexts, redact: (text: string) => string): boolean =>
   redact(toml) !== toml || redact(markdown) !== markdown;
 
 const tooLarge = (): SvcError => new SvcError("SOP_INVALID", "A file of a procedure has at most 256 kB.");
 
-const revisionOf = ({ toml, markdown }: SopText): string =>
-  createHash("sha256")
-    .update(JSON.stringify([toml, markdown ?? null]))
-    .digest("hex")
-    .slice(0, 32);
+const changedMeanwhile = (): SvcError =>
+  new SvcError("SOP_CHANGED", undefined, { hint: "Look at the files as they are now, then save again." });
+
+const hashOf = (value: Json): string => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+
+const revisionOf = ({ toml, markdown }: FileTexts): string => hashOf([toml ?? null, markdown ?? null]);
+
+/** Undefined: there is no such procedure. */
+const revisionOrUndefined = (texts: FileTexts): string | undefined =>
+  texts.toml === undefined ? undefined : revisionOf(texts);
+
+const revisionOfAll = (texts: ReadonlyMap<string, FileTexts>): string =>
+  hashOf([...texts].map(([name, one]) => [name, revisionOf(one)]));

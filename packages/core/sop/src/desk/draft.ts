@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Json, SvcError } from "@svc/contract";
 import { applyConfigEdits, type ConfigValue, isTable, type Problem, type Table } from "@svc/kernel";
 import { type DefinitionRules, examineSop, type SopFiles } from "../library/definition.ts";
-import { NAME_RULE, SOP_NAME } from "../library/folders.ts";
+import { NAME_RULE, SOP_NAME } from "../library/file-names.ts";
 import type { ReadSteps } from "../library/steps-md.ts";
 import type { Known } from "../library/warnings.ts";
 import { editSteps, type StepEdit, type StepText } from "./step-edits.ts";

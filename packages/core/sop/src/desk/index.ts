@@ -1,3 +1,4 @@
 /** `@svc/sop/desk`: loaded when somebody writes a procedure. */
 export { SopDesk, type SopDeskDeps } from "./desk.ts";
-export { draftJson, savedJson, sourceJson } from "../json/draft-json.ts";
+export { finishPending } from "./commit.ts";
+export { draftJson, savedJson, sourceJson, versionDetailJson, versionJson } from "../json/draft-json.ts";

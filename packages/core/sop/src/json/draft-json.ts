@@ -2,7 +2,8 @@
 import { basename } from "node:path";
 import type { Json } from "@svc/contract";
 import type { Problem } from "@svc/kernel";
-import type { SavedSop, SopSource } from "../desk/desk.ts";
+import type { SavedSop, SopSource } from "../desk/types.ts";
+import type { SopVersion, SopVersionDetail } from "../desk/history.ts";
 import type { SopDraft } from "../desk/draft.ts";
 import { orNull } from "./values.ts";
 
@@ -27,10 +28,26 @@ export const sourceJson = (source: SopSource): Json => ({
   ...draftJson(source),
 });
 
-export const savedJson = ({ name, revision, warnings }: SavedSop): Json => ({
+export const savedJson = ({ name, revision, version, warnings }: SavedSop): Json => ({
   name,
-  revision,
+  revision: orNull(revision),
+  version: version ?? null,
   warnings: warnings.map(problemJson),
+});
+
+export const versionJson = ({ version, at, by, keys, what }: SopVersion): { readonly [name: string]: Json } => ({
+  version,
+  at,
+  by,
+  what,
+  sops: [...keys],
+});
+
+export const versionDetailJson = (detail: SopVersionDetail): Json => ({
+  ...versionJson(detail),
+  changes: detail.changes as unknown as Json,
+  undo: detail.undo as unknown as Json,
+  revision: detail.revision,
 });
 
 const problemJson = ({ file, line, column, key, message, allowed, didYouMean }: Problem): Json => ({

@@ -2,9 +2,11 @@
 import { basename, join } from "node:path";
 import type { Problem } from "@svc/kernel";
 import { type CheckedSop, checkSop, type DefinitionRules } from "./definition.ts";
-import { listFolders, NAME_RULE, SOP_NAME, workspaceOf } from "./folders.ts";
+import { NAME_RULE, SOP_NAME } from "./file-names.ts";
+import { listFolders, workspaceOf } from "./folders.ts";
 import { AT_A_TIME, inParallel } from "./in-parallel.ts";
-import { problemOf, readFiles } from "./read-files.ts";
+import { readFiles } from "./read-files.ts";
+import { problemOf } from "./read-text.ts";
 import type { Known } from "./warnings.ts";
 
 export interface CheckOptions extends DefinitionRules {

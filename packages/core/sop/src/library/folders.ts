@@ -2,13 +2,14 @@
 import type { Dirent } from "node:fs";
 import { access, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SOP_TOML } from "./file-names.ts";
+import { SOP_NAME, SOP_TOML } from "./file-names.ts";
+import { PENDING, type PendingChange, readPending } from "./pending.ts";
 
-export const SOP_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
-export const NAME_RULE = "a procedure's folder is named a-z 0-9 _ -, beginning with a letter or digit, at most 64";
 export const MOST_SOPS = 10_000;
 
 export interface Folders {
+  /** The change that is being written to some of them; undefined: none is. */
+  readonly pending: PendingChange | undefined;
   /** Names of procedures, in order, at most MOST_SOPS. */
   readonly names: readonly string[];
   /** Folders with a procedure in them, and a name that none can have. */
@@ -21,11 +22,16 @@ export interface Folders {
 export async function listFolders(folder: string): Promise<Folders> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(noneIfMissing);
   const found = await Promise.all(entries.map((entry) => isFolder(folder, entry)));
-  const names = entries.flatMap(({ name }, index) => (found[index] && !name.startsWith(".") ? [name] : [])).toSorted();
+  const isChanging = entries.some(({ name }) => name === PENDING);
+  const pending = isChanging ? await readPending(folder, await workspaceOf(folder)) : undefined;
+  const folders = entries.flatMap(({ name }, index) => (found[index] && !name.startsWith(".") ? [name] : []));
+  // One that is being created has no folder yet.
+  const names = [...new Set([...folders, ...(pending?.keys() ?? [])])].toSorted();
   const well = names.filter((name) => SOP_NAME.test(name));
   const badly = names.filter((name) => !SOP_NAME.test(name));
   const have = await Promise.all(badly.map((name) => exists(join(folder, name, SOP_TOML))));
   return {
+    pending,
     names: well.slice(0, MOST_SOPS),
     misnamed: badly.filter((_name, index) => have[index]),
     tooMany: well.length > MOST_SOPS,

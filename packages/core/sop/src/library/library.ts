@@ -3,12 +3,15 @@ import { join } from "node:path";
 import type { Clock, Logger } from "@svc/contract";
 import type { DefinitionRules } from "./definition.ts";
 import { type FolderWatch, watchFolders } from "./folder-watch.ts";
-import { listFolders, MOST_SOPS, NAME_RULE, workspaceOf } from "./folders.ts";
+import { NAME_RULE } from "./file-names.ts";
+import { listFolders, MOST_SOPS, workspaceOf } from "./folders.ts";
 import { AT_A_TIME, inParallel } from "./in-parallel.ts";
 import { tellChanges } from "./log-changes.ts";
 import type { ReservedPaths } from "./path-rules.ts";
+import { PENDING } from "./pending.ts";
 import { SETTLE_MS, settledStamp } from "./settled.ts";
 import { changes, type Kept, kept, type Shelf, shown, type Shown } from "./shelf.ts";
+import { fileStamp } from "./stamp.ts";
 import type { BrokenSop, ExecutionMode, LoadedSop, SopDefinition, SopLibrary, SopTriggerEvent } from "./types.ts";
 
 /** The functions answer as it is now: a reload of the config may change it, and the next `reload` here goes by it. */
@@ -80,6 +83,15 @@ class Library implements SopLibrary {
     return this.#next;
   }
 
+  exclusively<Result>(act: () => Promise<Result>): Promise<Result> {
+    const done = (this.#next ?? this.#running).then(act);
+    this.#running = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -114,14 +126,16 @@ class Library implements SopLibrary {
   async #read(): Promise<void> {
     const folder = this.#options.folder();
     const rules: DefinitionRules = { defaultMode: this.#options.defaultMode(), reserved: this.#options.reserved() };
-    const { names, misnamed, tooMany } = await listFolders(folder);
+    const { names, misnamed, tooMany, pending } = await listFolders(folder);
+    const change = pending && (await fileStamp(join(folder, PENDING)));
     // First: what is written while they are read is told.
     this.#watch?.follow(folder, names);
     const root = await workspaceOf(folder);
     const known = JSON.stringify([folder, root, rules]);
     const before = known === this.#rules ? this.#shelf : new Map([...this.#shelf].map(stampless));
     const read = await inParallel(names, AT_A_TIME, async (name) => {
-      const one = await this.#readOne(join(folder, name), root, rules, before.get(name));
+      const changing = pending?.has(name) ? ` ${change}` : "";
+      const one = await this.#readOne(join(folder, name), changing, { root, rules, before: before.get(name) });
       return one && ([name, one] as const);
     });
     const others = misnamed.map((name) => [name, { stamp: "", definition: undefined, problem: NAME_RULE }] as const);
@@ -134,18 +148,18 @@ class Library implements SopLibrary {
 
   async #readOne(
     folder: string,
-    root: string,
-    rules: DefinitionRules,
-    before: Kept | undefined,
+    changing: string,
+    { root, rules, before }: { root: string; rules: DefinitionRules; before: Kept | undefined },
   ): Promise<Kept | undefined> {
     for (let look = 0; look < MOST_LOOKS; look += 1) {
-      const stamp = await settledStamp(folder, this.#options.clock);
-      if (!stamp || stamp.text === before?.stamp) return before;
+      const settled = await settledStamp(folder, this.#options.clock);
+      const stamp = settled && settled.text + changing;
+      if (stamp === undefined || stamp === before?.stamp) return before;
       // Loaded with the first procedure there is: the start of a service that has none does without it.
       const { checkFolder } = await import("./check.ts");
       const checked = await checkFolder(folder, root, rules);
       const after = await settledStamp(folder, this.#options.clock);
-      if (after?.text === stamp.text) return checked && kept(before, stamp.text, checked);
+      if (after?.text === settled?.text) return checked && kept(before, stamp, checked);
       if (!after) return before;
     }
     return before;

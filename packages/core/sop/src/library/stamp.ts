@@ -18,6 +18,9 @@ export async function stampOf(folder: string): Promise<Stamp> {
   return { text: stats.map(textOf).join(" "), writtenMs };
 }
 
+/** Of one file; never throws. */
+export const fileStamp = async (file: string): Promise<string> => textOf(await statsOf(file));
+
 async function statsOf(file: string): Promise<BigIntStats | string> {
   try {
     return await stat(file, { bigint: true });

@@ -87,6 +87,8 @@ export interface SopLibrary {
   crons(): readonly { readonly sop: string; readonly expression: string; readonly timezone: string | undefined }[];
   /** Reads the folder again. Never throws; what is wrong is in `list` and `broken`, and in the log. */
   reload(): Promise<void>;
+  /** Runs `act` while the folder is not read: what it writes is seen as a whole. */
+  exclusively<Result>(act: () => Promise<Result>): Promise<Result>;
   /** Called after every change. */
   onChange(listener: () => void): void;
   /** Follows the folder. */

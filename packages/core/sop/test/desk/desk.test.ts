@@ -1,60 +1,22 @@
 // Files of procedures that are overwritten, half written, written outside, written wrong, or by whom nobody knows.
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { type Json, SvcError, type Workspace } from "@svc/contract";
-import { temporaryHome, type TemporaryHome } from "@svc/testkit/temporary-home";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SopDesk } from "../../src/desk/desk.ts";
+import type { SopDesk } from "../../src/desk/desk.ts";
 import { templateOf } from "../../src/desk/draft.ts";
+import { codeOf, type DeskFixture, deskFixture, MD, TOML } from "./desk-fixture.ts";
 
-let home: TemporaryHome;
+let fixture: DeskFixture;
 let desk: SopDesk;
-let audit: Json[];
-let reloads: number;
-let secret: string;
 
 beforeEach(() => {
-  home = temporaryHome();
-  mkdirSync(join(home.path, "workspace"));
-  audit = [];
-  reloads = 0;
-  secret = "\0";
-  desk = new SopDesk({
-    folder: () => join(home.path, "workspace", "sops"),
-    rules: () => ({ defaultMode: "supervised", reserved: ["/health"] }),
-    known: () => ({ nowMs: 0, tools: ["file_read"] }),
-    workspace: async (root) => plainWorkspace(root),
-    library: { reload: async () => void (reloads += 1) },
-    audit: async (kind, data) => void audit.push({ kind, ...(data as object) }),
-    redact: (text) => text.replaceAll(secret, "…"),
-  });
+  fixture = deskFixture();
+  desk = fixture.desk;
 });
-afterEach(() => home.remove());
+afterEach(() => fixture.home.remove());
 
-/** Writes where it is told; the real one is tested beside the agent. */
-const plainWorkspace = (root: string): Pick<Workspace, "write" | "remove"> => ({
-  write: async (path, content) => {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content as Uint8Array);
-  },
-  remove: async (path) => {
-    rmSync(join(root, path));
-    return true;
-  },
-});
-
-const at = (path: string): string => join(home.path, "workspace", "sops", path);
-const put = (path: string, text: string): void => {
-  mkdirSync(dirname(at(path)), { recursive: true });
-  writeFileSync(at(path), text);
-};
-const TOML = '# mine\n[sop]\ndescription = "d" # why\n\n[[triggers]]\ntype = "manual"\n';
-const MD = "## Steps\n\n1. **Look** — at it\n";
-const codeOf = (made: Promise<unknown>): Promise<unknown> =>
-  made.then(
-    () => undefined,
-    (error: unknown) => (error instanceof SvcError ? error.code : error),
-  );
+const at = (path: string): string => fixture.at(path);
+const put = (path: string, text: string): void => fixture.put(path, text);
 
 test("a new one is made of the template, loaded and written down; its name is taken then", async () => {
   const { toml, markdown, problems, form } = await desk.check("tidy", undefined, []);
@@ -64,9 +26,17 @@ test("a new one is made of the template, loaded and written down; its name is ta
     toml,
     markdown,
   ]);
-  expect(reloads).toBe(1);
-  expect(audit).toEqual([
-    { kind: "sop-change", sop: "tidy", what: "create", by: "device phone", before: null, after: saved.revision },
+  expect(fixture.reloads).toBe(1);
+  expect(fixture.audit).toEqual([
+    {
+      kind: "sop-change",
+      sop: "tidy",
+      what: "create",
+      by: "device phone",
+      version: 1,
+      before: null,
+      after: saved.revision,
+    },
   ]);
   expect(await codeOf(desk.save("tidy", { toml, markdown, revision: undefined }, "x"))).toBe("SOP_EXISTS");
   expect((await desk.read("tidy")).revision).toBe(saved.revision);
@@ -107,7 +77,7 @@ test("what is wrong is refused with file and line, and nothing is written", asyn
   expect(await codeOf(desk.save("a", half, "x"))).toBe("SOP_INVALID");
   const huge = { toml: TOML, markdown: `${MD}\n${"x".repeat(256 * 1024)}`, revision: undefined };
   expect(await codeOf(desk.save("a", huge, "x"))).toBe("SOP_INVALID");
-  expect(existsSync(join(home.path, "workspace", "sops"))).toBe(false);
+  expect(existsSync(join(fixture.home.path, "workspace", "sops"))).toBe(false);
 });
 
 test("a switch and a copy change one key and keep comments; a copy is off, and has no name of the other", async () => {
@@ -144,16 +114,17 @@ test("a broken one can be read and corrected; one whose files are no text says s
 });
 
 test("what is read through a link that leads out of the workspace is refused", async () => {
-  const outside = join(home.path, "outside");
+  const outside = join(fixture.home.path, "outside");
   mkdirSync(outside);
   writeFileSync(join(outside, "SOP.toml"), TOML);
-  mkdirSync(join(home.path, "workspace", "sops"));
+  mkdirSync(join(fixture.home.path, "workspace", "sops"));
   symlinkSync(outside, at("a"));
   expect(await codeOf(desk.read("a"))).toBe("SOP_INVALID");
 });
 
 test("a secret of the config is neither shown nor lost", async () => {
-  secret = "hunter2-hunter2";
+  const secret = "hunter2-hunter2";
+  fixture.secret = secret;
   put("a/SOP.toml", TOML.replace('"d"', `"${secret}"`));
   put("a/SOP.md", MD);
   const read = await desk.read("a");
@@ -163,34 +134,6 @@ test("a secret of the config is neither shown nor lost", async () => {
   expect(await codeOf(desk.setEnabled("a", false, "x"))).toBe("SOP_UNWRITABLE");
   expect(await codeOf(desk.duplicate("a", "b", "x"))).toBe("SOP_UNWRITABLE");
   expect(readFileSync(at("a/SOP.toml"), "utf8")).toContain(secret);
-});
-
-test("when the second file can't be written, the first is put back", async () => {
-  put("a/SOP.toml", TOML);
-  put("a/SOP.md", MD);
-  const { revision } = await desk.read("a");
-  const failing = new SopDesk({
-    folder: () => join(home.path, "workspace", "sops"),
-    rules: () => ({ defaultMode: "supervised", reserved: [] }),
-    known: () => ({ nowMs: 0 }),
-    workspace: async (root) => {
-      const workspace = plainWorkspace(root);
-      return {
-        ...workspace,
-        write: async (path, content, mode) => {
-          if (path.endsWith("SOP.toml")) throw new SvcError("TOOL_FAILED", "the disk is full");
-          await workspace.write(path, content, mode);
-        },
-      };
-    },
-    library: { reload: async () => {} },
-    audit: async () => {},
-    redact: (text) => text,
-  });
-  const change = { toml: `${TOML}# more\n`, markdown: `${MD}2. **More**\n`, revision };
-  expect(await codeOf(failing.save("a", change, "x"))).toBe("SOP_UNWRITABLE");
-  expect([readFileSync(at("a/SOP.toml"), "utf8"), readFileSync(at("a/SOP.md"), "utf8")]).toEqual([TOML, MD]);
-  expect(readdirSync(at("a")).toSorted()).toEqual(["SOP.md", "SOP.toml"]);
 });
 
 test("the template is right", () => {

@@ -250,6 +250,7 @@ function libraryOf(first: readonly SopDefinition[]): SopLibrary & { define(sops:
     hasPath: (path) => index.hasPath(path),
     crons: () => index.crons(),
     reload: async () => {},
+    exclusively: (act) => act(),
     onChange: () => {},
     watch: () => {},
     stop: () => {},

@@ -5,6 +5,7 @@ import type { NewUtterance } from "../calls/utterance.ts";
 import type { Config } from "../config.ts";
 import { fieldsOf } from "@svc/kit";
 import { CALL_SID } from "../ingress/webhook.ts";
+import { sayable } from "../twiml/xml.ts";
 
 /**
  * Of one message. A text is said by up to 4 500 characters of a URL, nine for one of most scripts, and an update takes 4 000
@@ -31,9 +32,9 @@ export async function wordsOf(
   { code_notice: codeNotice, keys_notice: keysNotice }: Config,
   prompt?: Prompt,
 ): Promise<Words> {
-  const { speakableOf } = await import("../speakable/speakable.ts");
+  const { speakableOf } = await import("@svc/kit/markdown");
   const turn = replyOf(replyData)?.turn;
-  const speakable = (part: string): string => speakableOf(part, codeNotice);
+  const speakable = (part: string): string => speakableOf(part, { codeNotice, clean: sayable });
   const plain = { deliveryId, turn, goesOn: text.length > GOES_ON_CHARS && !prompt, ask: prompt && askedBy(prompt) };
   const question = prompt && plain.ask && questionOf(prompt, keysNotice, speakable);
   return { ...plain, text: question ?? speakable(text) };

@@ -13,6 +13,8 @@ export interface Dialect {
   /** Rejects with TOOL_BAD_INPUT for a pin or a pull that the board does not have, and with BOARD_*. */
   readPin(pin: number, pull: Pull | undefined, signal: AbortSignal): Promise<Level>;
   writePin(pin: number, value: Level, signal: AbortSignal): Promise<void>;
+  /** In the scale of the board's converter. Rejects as `readPin`. */
+  readAnalog(pin: number, signal: AbortSignal): Promise<number>;
   /** Of boards that run source code. */
   readonly code?: CodeRunner;
   /** Leaves the board as a person would find it. */

@@ -8,6 +8,8 @@ import { printable } from "./json-lines.ts";
 const START_SYSEX = 0xf0;
 const END_SYSEX = 0xf7;
 const REPORT_FIRMWARE = 0x79;
+const ANALOG_MAPPING_QUERY = 0x69;
+const ANALOG_MAPPING_RESPONSE = 0x6a;
 const CAPABILITY_QUERY = 0x6b;
 const CAPABILITY_RESPONSE = 0x6c;
 const PIN_STATE_QUERY = 0x6d;
@@ -16,9 +18,14 @@ const SET_PIN_MODE = 0xf4;
 const SET_PIN_VALUE = 0xf5;
 const REPORT_PORT = 0xd0;
 const PORT_MESSAGE = 0x90;
+const REPORT_ANALOG = 0xc0;
+const ANALOG_MESSAGE = 0xe0;
+/** That have a message of their own. */
+const ANALOG_CHANNELS = 16;
 
 const INPUT = 0x00;
 const OUTPUT = 0x01;
+const ANALOG = 0x02;
 const PULLUP = 0x0b;
 
 const LONGEST_SYSEX = 4096;
@@ -88,9 +95,24 @@ class Firmata implements Dialect {
       const port = pin >> 3;
       // Turning the report of a port on sends its state at once.
       await this.#link.write(Uint8Array.of(REPORT_PORT | port, 1));
-      const bits = await this.#link.incoming.take(portMessage(port), signal);
+      const bits = await this.#link.incoming.take(twoBytesAfter(PORT_MESSAGE | port), signal);
       await this.#link.write(Uint8Array.of(REPORT_PORT | port, 0));
       return ((bits >> (pin & 7)) & 1) as Level;
+    });
+  }
+
+  async readAnalog(pin: number, signal: AbortSignal): Promise<number> {
+    return await this.#exchange(async () => {
+      await this.#demand(pin, ANALOG, signal);
+      await this.#link.write(Uint8Array.of(START_SYSEX, ANALOG_MAPPING_QUERY, END_SYSEX));
+      const channel = (await this.#link.incoming.take(sysex(ANALOG_MAPPING_RESPONSE), signal))[pin] ?? 127;
+      if (channel >= ANALOG_CHANNELS) {
+        throw new SvcError("TOOL_BAD_INPUT", `Pin ${pin} of ${this.#what} is no analog input of its firmware.`);
+      }
+      await this.#link.write(Uint8Array.of(SET_PIN_MODE, pin, ANALOG, REPORT_ANALOG | channel, 1));
+      const value = await this.#link.incoming.take(twoBytesAfter(ANALOG_MESSAGE | channel), signal);
+      await this.#link.write(Uint8Array.of(REPORT_ANALOG | channel, 0));
+      return value;
     });
   }
 
@@ -159,10 +181,11 @@ const sysex =
     return undefined;
   };
 
-const portMessage =
-  (port: number): Parse<number> =>
+/** The 14 bits of the next message of this kind. */
+const twoBytesAfter =
+  (kind: number): Parse<number> =>
   (bytes) => {
-    for (let at = bytes.indexOf(PORT_MESSAGE | port); at >= 0; at = bytes.indexOf(PORT_MESSAGE | port, at + 1)) {
+    for (let at = bytes.indexOf(kind); at >= 0; at = bytes.indexOf(kind, at + 1)) {
       const [low, high] = [bytes[at + 1], bytes[at + 2]];
       if (low === undefined || high === undefined) return undefined;
       if (low < 0x80 && high < 0x80) return { value: low | (high << 7), used: at + 3 };

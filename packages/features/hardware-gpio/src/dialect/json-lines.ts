@@ -84,6 +84,13 @@ class JsonLines implements Dialect {
     throw new SvcError("BOARD_FAILED", `${this.#what} answered gpio_read without a level of 0 or 1.`);
   }
 
+  async readAnalog(pin: number, signal: AbortSignal): Promise<number> {
+    const data = await this.#command("gpio_read", { pin, mode: "analog" }, signal);
+    const value = typeof data === "object" && data !== null && "value" in data ? data["value"] : data;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    throw new SvcError("BOARD_FAILED", `${this.#what} answered gpio_read of an analog pin without a number.`);
+  }
+
   async writePin(pin: number, value: Level, signal: AbortSignal): Promise<void> {
     await this.#command("gpio_write", { pin, value }, signal);
   }

@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { type Link, type Parse, withTimeout } from "../link/link.ts";
 import type { CodeOutput, CodeRunner, Dialect, RunCodeOptions } from "./dialect.ts";
 import { printable } from "./json-lines.ts";
+import { ANALOG_READERS, PIN_READERS, PIN_WRITERS, type PinFunctions } from "./micropython-pins.ts";
 
 const CTRL_A = "\x01";
 const CTRL_B = "\x02";
@@ -50,6 +51,7 @@ class MicroPython implements Dialect {
   readonly #clock: Clock;
   /** Undefined: not asked yet. */
   #hasPasteMode: boolean | undefined;
+  #isCircuitPython = false;
 
   constructor(link: Link, what: string, clock: Clock) {
     this.#link = link;
@@ -64,19 +66,39 @@ class MicroPython implements Dialect {
   }
 
   async readPin(pin: number, pull: Pull | undefined, signal: AbortSignal): Promise<Level> {
-    const printed = await this.#runShort(`${READ_PIN}\n_svc_read(${pin}, ${pull ? `'${pull}'` : "None"})`, signal, pin);
+    const printed = await this.#runPin(PIN_READERS, `_svc_read(${pin}, ${pull ? `'${pull}'` : "None"})`, pin, signal);
     if (printed === "1") return 1;
     if (printed === "0") return 0;
     throw new SvcError("BOARD_FAILED", `${this.#what} told no level of pin ${pin}.`);
   }
 
+  async readAnalog(pin: number, signal: AbortSignal): Promise<number> {
+    const value = Number(await this.#runPin(ANALOG_READERS, `_svc_analog(${pin})`, pin, signal));
+    if (Number.isFinite(value)) return value;
+    throw new SvcError("BOARD_FAILED", `${this.#what} told no number of pin ${pin}.`);
+  }
+
   async writePin(pin: number, value: Level, signal: AbortSignal): Promise<void> {
-    const printed = await this.#runShort(`${WRITE_PIN}\n_svc_write(${pin}, ${value})`, signal, pin);
+    const printed = await this.#runPin(PIN_WRITERS, `_svc_write(${pin}, ${value})`, pin, signal);
     if (printed !== "done") throw new SvcError("BOARD_FAILED", `${this.#what} did not confirm pin ${pin}.`);
   }
 
   async release(): Promise<void> {
     await this.#link.write(`\r${CTRL_B}`);
+  }
+
+  /** CircuitPython is known by the modules that it does not have; nothing was done with the pin by then. */
+  async #runPin(functions: PinFunctions, call: string, pin: number, signal: AbortSignal): Promise<string> {
+    if (!this.#isCircuitPython) {
+      try {
+        return await this.#runShort(`${functions.machine}\n${call}`, signal, pin);
+      } catch (error) {
+        const { message } = error as Error;
+        if (!message.includes("ImportError") || !message.includes("microbit")) throw error;
+        this.#isCircuitPython = true;
+      }
+    }
+    return await this.#runShort(`${functions.circuitPython}\n${call}`, signal, pin);
   }
 
   /** Code of ours, whose exceptions mean that the board has no such pin. */
@@ -228,30 +250,3 @@ try:
     print(os.uname().machine)
 except (ImportError, AttributeError):
     print(sys.platform)`;
-
-/** Boards with \`machine.Pin\` (Pico, ESP32 …), else the micro:bit with pins of its own. An output that is read stays one. */
-const READ_PIN = `def _svc_read(n, pull):
-    try:
-        from machine import Pin
-    except ImportError:
-        import microbit
-        p = getattr(microbit, 'pin%d' % n)
-        if pull is not None:
-            p.set_pull({'up': p.PULL_UP, 'down': p.PULL_DOWN, 'none': p.NO_PULL}[pull])
-        print(p.read_digital())
-        return
-    if pull is None:
-        p = Pin(n)
-    else:
-        p = Pin(n, Pin.IN, {'up': Pin.PULL_UP, 'down': getattr(Pin, 'PULL_DOWN', 0), 'none': None}[pull])
-    print(p.value())`;
-
-const WRITE_PIN = `def _svc_write(n, value):
-    try:
-        from machine import Pin
-    except ImportError:
-        import microbit
-        getattr(microbit, 'pin%d' % n).write_digital(value)
-    else:
-        Pin(n, Pin.OUT).value(value)
-    print('done')`;

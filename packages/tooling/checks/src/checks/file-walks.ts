@@ -57,7 +57,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly why: string }[] = [
     why: "lists names beside a file that it writes and removes single drafts of its own by name; unlink follows no link",
   },
   {
-    path: /^packages\/core\/kernel\/src\/settings\/versions\.ts$/,
+    path: /^packages\/core\/kernel\/src\/versions\/version-store\.ts$/,
     why: "lists names in versions of $SVC_HOME (0700) and removes single files",
   },
   {

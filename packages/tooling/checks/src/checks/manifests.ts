@@ -43,6 +43,7 @@ const manifest = v.strictObject({
   summary: v.pipe(text, v.maxLength(160, "must have at most 160 characters")),
   title: v.optional(v.pipe(text, v.maxLength(40, "must have at most 40 characters"))),
   aliases: v.optional(v.record(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/, "must be names such as pager")), text)),
+  toolsOff: v.optional(v.strictObject({ reason: text, hint: text })),
   sections: v.optional(names),
   tools: v.optional(names),
   commands: v.optional(names),

@@ -6,6 +6,8 @@ export interface JsonBoard extends AsyncDisposable {
   /** `tcp://127.0.0.1:…` */
   readonly path: string;
   readonly pins: Map<number, number>;
+  /** What its analog inputs say, by pin. */
+  readonly analog: Map<number, number>;
   /** Commands in order, as they came. */
   readonly commands: readonly string[];
   /** How it answers what comes from now on. Default: `sound`. */
@@ -39,14 +41,21 @@ export interface JsonBoardOptions {
 interface Command {
   readonly id?: string;
   readonly cmd: string;
-  readonly args?: Readonly<Record<string, number>>;
-  readonly params?: Readonly<Record<string, number>>;
+  readonly args?: Values;
+  readonly params?: Values;
+}
+
+interface Values {
+  readonly pin?: number;
+  readonly value?: number;
+  readonly mode?: string;
 }
 
 const LAST_PIN = 29;
 
 export async function startJsonBoard({ form = "with ids" }: JsonBoardOptions = {}): Promise<JsonBoard> {
   const pins = new Map<number, number>();
+  const analog = new Map<number, number>();
   const commands: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -73,11 +82,12 @@ export async function startJsonBoard({ form = "with ids" }: JsonBoardOptions = {
     await ANSWERS[mood](socket, `${answer}\n`);
   }
 
-  function act(cmd: string, { pin = -1, value = 0 }: Readonly<Record<string, number>>): object {
+  function act(cmd: string, { pin = -1, value = 0, mode }: Values): object {
     if (cmd === "ping") return { ok: true, result: "pong" };
     if (cmd === "capabilities") return { ok: true, result: { gpio: [0, LAST_PIN] } };
     if (cmd !== "gpio_read" && cmd !== "gpio_write") return { ok: false, error: "unknown command" };
     if (pin < 0 || pin > LAST_PIN) return { ok: false, error: "pin not available" };
+    if (mode === "analog") return { ok: true, result: { pin, value: analog.get(pin) ?? 0 } };
     if (cmd === "gpio_write") pins.set(pin, value);
     const level = pins.get(pin) ?? 0;
     return { ok: true, result: { pin, value: level, state: level === 1 ? "HIGH" : "LOW" } };
@@ -86,6 +96,7 @@ export async function startJsonBoard({ form = "with ids" }: JsonBoardOptions = {
   const board: JsonBoard = {
     path: `tcp://127.0.0.1:${port}`,
     pins,
+    analog,
     commands,
     mood: "sound",
     drop() {

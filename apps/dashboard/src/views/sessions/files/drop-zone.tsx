@@ -1,5 +1,6 @@
 /** Files that are dragged over the page: it says where they may be dropped, and takes them there. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { t } from "../../../texts/texts.ts";
 
 /** `onFiles`: undefined where none are taken; then a file that is dropped does not take the page's place all the same. */
 export function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
@@ -39,7 +40,7 @@ export function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[
   }, []);
   return isOver ? (
     <div class="drop-zone">
-      <p>Drop files to attach them to the message</p>
+      <p>{t("sessions.drop-files-to-attach-them")}</p>
     </div>
   ) : null;
 }

@@ -9,6 +9,7 @@ import { saveFile } from "../../../parts/save-file.ts";
 import { useServices } from "../../../services.ts";
 import { useAction } from "../../../state/use-action.ts";
 import { sizeText } from "./sizes.ts";
+import { t } from "../../../texts/texts.ts";
 
 interface Props {
   readonly conversation: string;
@@ -18,7 +19,7 @@ interface Props {
 export function MessageFiles({ conversation, files }: Props) {
   if (files.length === 0) return null;
   return (
-    <ul class="files" aria-label="Files">
+    <ul class="files" aria-label={t("sessions.files")}>
       {files.map((file) => (
         <li key={file.id}>
           <MessageFile file={file} address={path`/api/sessions/${conversation}/files/${file.id}`} />
@@ -45,7 +46,7 @@ function MessageFile({ file, address }: FileProps) {
         type="button"
         class={PICTURES.has(file.type) ? "picture" : "chip"}
         aria-busy={save.isRunning}
-        aria-label={`Save ${file.name} ${sizeText(file.size)}`}
+        aria-label={t("sessions.save", { name: file.name, size: sizeText(file.size) })}
         title={`${file.name}, ${sizeText(file.size)}`}
         onClick={() => void save.run()}
       >
@@ -61,7 +62,7 @@ function MessageFile({ file, address }: FileProps) {
           </>
         )}
       </button>
-      <Problem error={save.error} what="It could not be saved." />
+      <Problem error={save.error} what={t("sessions.it-could-not-be-saved")} />
     </>
   );
 }
@@ -95,7 +96,7 @@ function Picture({ file, address }: FileProps) {
   return (
     <span ref={frame} class="picture-frame">
       {source !== undefined && !isGone && <img src={source} alt={file.name} onError={() => setGone(true)} />}
-      {isGone && <span class="hint">{file.name} can't be shown</span>}
+      {isGone && <span class="hint">{t("sessions.cant-be-shown", { name: file.name })}</span>}
     </span>
   );
 }

@@ -4,6 +4,7 @@ import { type Api, path } from "../../../api/client.ts";
 import type { FileInfo } from "../../../api/shapes.ts";
 import { Cell } from "../../../state/cell.ts";
 import { remember, remembered } from "../../../state/tab-memory.ts";
+import { t } from "../../../texts/texts.ts";
 
 /** As the service has them. */
 const MAX_FILES = 20;
@@ -65,9 +66,9 @@ export class PickedFiles {
 
   #refusal({ size }: File): ApiError | undefined {
     if (this.files.value.length >= MAX_FILES)
-      return new ApiError("FILE_LIMIT", `A message has at most ${MAX_FILES} files.`);
-    if (size > MAX_BYTES) return new ApiError("TOO_LARGE", "A file may have at most 25 MiB.");
-    return size === 0 ? new ApiError("BAD_REQUEST", "The file is empty.") : undefined;
+      return new ApiError("FILE_LIMIT", t("sessions.a-message-has-at-most", { n: MAX_FILES }));
+    if (size > MAX_BYTES) return new ApiError("TOO_LARGE", t("sessions.a-file-may-have-at"));
+    return size === 0 ? new ApiError("BAD_REQUEST", t("sessions.the-file-is-empty")) : undefined;
   }
 
   async #upload({ key }: PickedFile, file: File): Promise<void> {

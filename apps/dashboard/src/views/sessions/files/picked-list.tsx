@@ -1,7 +1,9 @@
 import { Icon } from "../../../parts/icon.tsx";
 import { Name } from "../../../parts/name.tsx";
+import { ErrorText } from "../../../parts/problem.tsx";
 import type { PickedFile } from "./picked-files.ts";
 import { sizeText } from "./sizes.ts";
+import { t } from "../../../texts/texts.ts";
 
 interface Props {
   readonly files: readonly PickedFile[];
@@ -13,7 +15,7 @@ interface Props {
 export function PickedList({ files, onRemove, onRetry }: Props) {
   if (files.length === 0) return null;
   return (
-    <ul class="picked" aria-label="Attached files">
+    <ul class="picked" aria-label={t("sessions.attached-files")}>
       {files.map((file) => (
         <li key={file.key} class={`chip ${file.error ? "failed" : ""}`}>
           <Icon name="file" />
@@ -25,17 +27,17 @@ export function PickedList({ files, onRemove, onRetry }: Props) {
             <button
               type="button"
               class="chip-retry"
-              aria-label={`Upload ${file.name} again`}
+              aria-label={t("sessions.upload-again", { name: file.name })}
               onClick={() => onRetry(file.key)}
             >
-              Try again
+              {t("common.try-again")}
             </button>
           )}
           <button
             type="button"
             class="chip-remove"
-            aria-label={`Remove ${file.name}`}
-            title="Remove"
+            aria-label={t("sessions.remove", { name: file.name })}
+            title={t("common.remove")}
             onClick={() => onRemove(file.key)}
           >
             <Icon name="close" />
@@ -50,10 +52,10 @@ function State({ file: { info, error, progress, size } }: { readonly file: Picke
   if (error) {
     return (
       <span role="alert">
-        {error.message} <code>{error.code}</code>
+        <ErrorText error={error} /> <code>{error.code}</code>
       </span>
     );
   }
   if (info) return <span class="hint">{sizeText(size)}</span>;
-  return <progress aria-label="Upload" value={progress} max={1} />;
+  return <progress aria-label={t("sessions.upload")} value={progress} max={1} />;
 }

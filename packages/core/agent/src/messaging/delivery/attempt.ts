@@ -15,6 +15,7 @@ import { mayOpen } from "./may-open.ts";
 import type { FileOpener } from "./outgoing-file.ts";
 import { sendOrEdit } from "./send-or-edit.ts";
 import { shortened } from "./shortened.ts";
+import { isSpoken, type SpokenAnswers } from "./spoken-file.ts";
 
 /** `unknown`: it was called off from outside, and stays as it is. */
 export type Outcome =
@@ -25,12 +26,15 @@ export type Outcome =
 export interface AttemptParts {
   readonly clock: Clock;
   readonly openFile: FileOpener;
+  readonly spoken: SpokenAnswers;
   /** Told of what is no `SvcError`, which no channel should throw. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
 /** A platform that has said nothing for so long has lost it; the next try is another connection. */
 const LIMIT_MS = 60_000;
+/** Of one that is spoken first. */
+const SPOKEN_LIMIT_MS = 240_000;
 
 /** `prompt`: what the delivery asks. Never rejects, and ends when `called` off or out of time, whether the channel listens or not. */
 export async function attempt(
@@ -42,10 +46,11 @@ export async function attempt(
 ): Promise<Outcome> {
   const limit = new AbortController();
   const signal = AbortSignal.any([called, limit.signal]);
-  const cancel = parts.clock.after(LIMIT_MS, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
+  const limitMs = isSpoken(delivery) ? SPOKEN_LIMIT_MS : LIMIT_MS;
+  const cancel = parts.clock.after(limitMs, () => limit.abort(new SvcError("REMOTE_TIMEOUT")));
   try {
     const receipt = await within(signal, async () => {
-      const message = await messageOf(parts.openFile, channel, delivery);
+      const message = await messageOf(parts, channel, delivery, signal);
       signal.throwIfAborted();
       if (prompt && channel.prompts) return channel.prompts.post(message, prompt, signal);
       return sendOrEdit(channel, message, delivery.draft, signal);
@@ -63,10 +68,19 @@ export async function attempt(
   }
 }
 
-async function messageOf(openFile: FileOpener, channel: Channel, delivery: Delivery): Promise<OutgoingMessage> {
+async function messageOf(
+  { openFile, spoken }: AttemptParts,
+  channel: Channel,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<OutgoingMessage> {
   const { conversation, text, files, deliveryId, replyData, approval } = delivery;
   const maxBytes = channel.media?.maxBytes ?? 0;
-  const opened = await Promise.all(files.map((file) => openFile(file, maxBytes)));
+  const opened = await Promise.all(
+    files.map((file) =>
+      file.speak === undefined ? openFile(file, maxBytes) : spoken.fileOf(delivery.n, file, channel.media, signal),
+    ),
+  );
   return {
     conversation,
     // Whoever asks knows of no channel's limits, and a question in two parts would be asked twice.

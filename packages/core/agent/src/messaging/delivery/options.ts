@@ -4,6 +4,7 @@ import type { Instruments } from "@svc/kernel";
 import type { Store } from "@svc/store";
 import type { MessagingSettings, PromptSource } from "../types.ts";
 import type { FileOpener } from "./outgoing-file.ts";
+import type { SpokenAnswers } from "./spoken-file.ts";
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, "outbox" | "write" | "writable">;
@@ -12,6 +13,7 @@ export interface DispatcherOptions {
   readonly instruments: Instruments;
   readonly publish: (event: MessageEvent) => void;
   readonly openFile: FileOpener;
+  readonly spoken: SpokenAnswers;
   /** What deliveries with an `approval` ask. Without it they are messages like any other. */
   readonly prompts?: PromptSource | undefined;
   /** Takes the buttons off a question that was settled while it was being posted. */

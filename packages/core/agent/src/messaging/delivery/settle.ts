@@ -4,6 +4,7 @@ import type { Delivery, Store } from "@svc/store";
 import type { PromptSource } from "../types.ts";
 import type { Outcome } from "./attempt.ts";
 import { restMs } from "./back-off.ts";
+import { isSpoken, type SpokenAnswers } from "./spoken-file.ts";
 
 export interface SettleParts {
   readonly store: Pick<Store, "outbox" | "write">;
@@ -13,6 +14,7 @@ export interface SettleParts {
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random: () => number;
   readonly prompts?: PromptSource | undefined;
+  readonly spoken: SpokenAnswers;
 }
 
 /** How often a disk that refused is asked again. */
@@ -32,6 +34,10 @@ export async function settle(
   if (outcome.state === "sent") return settleSent(parts, delivery, outcome.receipt, signal);
   const { code, retryAfterMs } = outcome;
   const attempts = delivery.attempts + 1;
+  const isSpeech = isSpoken(delivery);
+  if (isSpeech && (FINAL.has(code) || code === "SPEECH_FAILED" || attempts >= maxAttempts)) {
+    return settleUnspoken(parts, delivery, code, signal);
+  }
   if (FINAL.has(code) || attempts >= maxAttempts) return settleDead(parts, delivery, code, 1, signal);
   const { store, clock, random } = parts;
   const waitMs = restMs(attempts, retryAfterMs, random());
@@ -42,15 +48,34 @@ export async function settle(
 /** Another attempt would end the same way. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(["DELIVERY_REFUSED", "DELIVERY_FILE_CHANGED"]);
 
+/** Its text is there, or is a dead letter of its own: nobody misses a word. */
+async function settleUnspoken(
+  parts: SettleParts,
+  delivery: Delivery,
+  code: ErrorCode,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const noted = await commit(parts, delivery, () => parts.store.outbox.drop(delivery.n), signal);
+  if (noted !== "noted") return;
+  parts.spoken.forget(delivery.n);
+  const { channel } = delivery.conversation;
+  parts.log.warn("an answer could not be sent as speech; its text was", {
+    messageId: mailIdOf(delivery),
+    channel,
+    code,
+  });
+}
+
 async function settleSent(
   parts: SettleParts,
   delivery: Delivery,
   receipt: Receipt,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const { store, clock, log, publish, prompts } = parts;
+  const { store, clock, log, publish, prompts, spoken } = parts;
   const { n, conversation, turnId, attempts, approval } = delivery;
   const messageId = mailIdOf(delivery);
+  spoken.forget(n);
   const sent = (): boolean => {
     const wasWaiting = store.outbox.sent(n, receipt.platformId, clock.now());
     if (wasWaiting && approval !== undefined) prompts?.posted(approval, n, receipt);

@@ -4,9 +4,11 @@
  */
 import type { Channel, Inbound, MediaKind, Workspace } from "@svc/contract";
 import { SvcError } from "@svc/contract";
+import { splitText } from "@svc/kit";
 import type { KeptFile, NewDelivery } from "@svc/store";
 import { attachedFile } from "../channel-send/attached-file.ts";
 import { outgoingRows } from "../channel-send/outgoing-rows.ts";
+import type { MessagingSettings } from "../types.ts";
 import { linesOf } from "./file-markers.ts";
 
 export interface AnswerParts {
@@ -43,6 +45,36 @@ export async function answerRows(
     ...files.flatMap((file) => outgoingRows(parts.channel, { ...saying, text: "", files: [file] })),
   ];
 }
+
+/**
+ * The answer once more as speech, behind its text. So a failure of the voice takes nothing from anybody, and no try of one repeats the
+ * other. Nothing comes of an answer in which there is nothing to say.
+ */
+export async function spokenRows(
+  { channel, agent }: AnswerParts,
+  { speech, spokenAnswers }: Pick<MessagingSettings, "speech" | "spokenAnswers">,
+  inbound: Inbound,
+  turnId: string,
+  response: string,
+): Promise<NewDelivery[]> {
+  if (!speech || !channel?.media?.sends.includes("audio")) return [];
+  const which = spokenAnswers(inbound.conversation.channel);
+  if (which === "never" || (which === "voice" && !cameAsVoice(inbound))) return [];
+  const { speakableOf } = await import("@svc/kit/markdown");
+  const lines = linesOf(response).flatMap(({ line, names }) => (names ? [] : [line]));
+  const [speak] = splitText(speakableOf(lines.join("\n")), speech.maxChars);
+  if (speak === undefined) return [];
+  const { conversation, replyData } = inbound;
+  return outgoingRows(channel, {
+    conversation,
+    replyData,
+    turnId,
+    text: "",
+    files: [{ kind: "audio", path: "answer", agent, speak }],
+  });
+}
+
+const cameAsVoice = ({ media = [] }: Inbound): boolean => media.some(({ kind }) => kind === "audio");
 
 async function taken(
   parts: AnswerParts,

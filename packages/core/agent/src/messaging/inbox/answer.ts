@@ -11,7 +11,7 @@ import { restMs } from "../delivery/back-off.ts";
 import { sessionIn } from "../session-message.ts";
 import { type Writing, writingOf } from "../writing/writing.ts";
 import { askerOf } from "./ask.ts";
-import { type AnswerParts, answerRows, filesInstruction } from "./answer-rows.ts";
+import { type AnswerParts, answerRows, filesInstruction, spokenRows } from "./answer-rows.ts";
 import type { Attempt } from "./attempt.ts";
 import { endTurn } from "./end-turn.ts";
 import { messageOver } from "./message-over.ts";
@@ -102,7 +102,8 @@ async function runTurn(parts: InboxParts, attempt: Attempt, { channel, source, w
     ...(instructions !== undefined && { instructions }),
     ...(writing && { watch: writing }),
     async beforeEnd({ response }) {
-      rows = await (writing ? writing.rows(response) : answerRows(source(), inbound, turnId, response));
+      const written = await (writing ? writing.rows(response) : answerRows(source(), inbound, turnId, response));
+      rows = [...written, ...(await spokenRows(source(), parts.settings(), inbound, turnId, response))];
     },
     alongside({ response }) {
       // Dropped while it was answered: nothing of the answer is kept.

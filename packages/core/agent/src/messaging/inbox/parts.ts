@@ -7,6 +7,7 @@ import type { OutboxDispatcher } from "../delivery/dispatcher.ts";
 import type { AskPerson } from "../../types.ts";
 import type { AskPlace, ChannelIdentity, MessagingSettings, ReplyTaker } from "../types.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
+import type { RunProgram } from "../speech/program.ts";
 import type { DraftIds } from "../writing/draft-ids.ts";
 import type { Presence } from "./presence.ts";
 import type { Waits } from "./waits.ts";
@@ -22,6 +23,8 @@ export interface InboxParts {
   readonly workspaceOf: (agent: string) => Workspace | undefined;
   /** The way out to the services of speech. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
+  /** Runs the programs of [transcription] and [tts]. */
+  readonly runProgram: RunProgram;
   readonly publish: (event: MessageEvent) => void;
   /** Takes messages that answer a question of ours. */
   readonly replies?: ReplyTaker;

@@ -18,12 +18,12 @@ export async function questionOf(parts: InboxParts, attempt: Attempt, channel: C
   const { media = [] } = inbound;
   // An earlier attempt has asked: whoever takes the turn up asks in the words that are kept.
   if (media.length === 0 || store.steps.of(turnId).length > 0) return spoken(inbound, inbound.text);
-  const { clock, log, fetch, settings, workspaceOf, transcriber } = parts;
+  const { clock, log, fetch, runProgram, settings, workspaceOf, transcriber } = parts;
   const { transcription, agentOf } = settings();
   const workspace = workspaceOf(agentOf(message.channel) ?? DEFAULT_AGENT);
   const isAgain = attempts > 0;
   const about = { n, receivedAtMs, isAgain, channel, workspace, transcription, transcriber };
-  const placed = await incomingFiles({ ...about, clock, log, fetch, signal, aside }, media);
+  const placed = await incomingFiles({ ...about, clock, log, fetch, runProgram, signal, aside }, media);
   const text = spoken(inbound, withMedia(inbound.text, placed));
   // Files and transcripts cost time and money, and must be the same for whoever takes the turn up.
   await store.write(() => keepQuestion(store, turnId, text));

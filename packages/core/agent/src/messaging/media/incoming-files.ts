@@ -4,6 +4,7 @@ import { SvcError } from "@svc/contract";
 import type { Aside } from "../inbox/asides.ts";
 import { mediaTypeOf } from "../media-type.ts";
 import type { SpeechPlaces } from "../speech/places.ts";
+import type { RunProgram } from "../speech/program.ts";
 import { NOT_TRANSCRIBED, tooLarge, transcribe, transcriptText } from "../speech/transcribe.ts";
 import type { TranscriptionSettings } from "../types.ts";
 import { fetchFile } from "./fetch-file.ts";
@@ -17,6 +18,7 @@ export interface IncomingFiles {
   readonly transcriber: SpeechPlaces;
   /** The way out to the service that transcribes. */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
+  readonly runProgram: RunProgram;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -88,13 +90,13 @@ const isThere = (workspace: Workspace, path: string): Promise<boolean> =>
   );
 
 async function heard(parts: Files, settings: TranscriptionSettings, file: InboundMedia, path: string): Promise<string> {
-  const { fetch, clock, signal, until, aside, transcriber } = parts;
+  const { fetch, runProgram, clock, signal, until, aside, transcriber } = parts;
   const transcribed = async (): Promise<string> => {
     const { bytes, truncated } = await parts.workspace!.read(path, settings.maxBytes);
     if (truncated) throw tooLarge();
     const name = path.slice(path.lastIndexOf("/") + 1);
     const mimeType = file.mimeType?.split(";")[0]!.trim() || (await mediaTypeOf(path));
-    return transcribe({ fetch, clock, signal: until }, settings, { name, mimeType, bytes });
+    return transcribe({ fetch, runProgram, clock, signal: until }, settings, { name, mimeType, bytes });
   };
   try {
     return transcriptText(await aside(() => transcriber.whenFree(transcribed, until)));

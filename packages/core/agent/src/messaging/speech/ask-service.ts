@@ -1,9 +1,11 @@
 /** One question to a service of speech, asked again while that may help: somebody waits for the answer. */
 import { type Clock, type ErrorCode, type FetchOptions, type FetchResult, SvcError } from "@svc/contract";
 import { retryAfterMs } from "@svc/kit";
+import type { RunProgram } from "./program.ts";
 
 export interface SpeechParts {
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchResult>;
+  readonly runProgram: RunProgram;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -26,6 +28,8 @@ export interface SpeechQuestion {
   readonly maxBytes: number;
   /** Of one try, in milliseconds. */
   readonly timeoutMs: number;
+  /** Statuses beside 200 whose answers are for `read`, too. */
+  readonly alsoRead?: readonly number[];
 }
 
 const TRIES = 3;
@@ -34,7 +38,7 @@ const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 15_000;
 
 /**
- * What `read` makes of the answer of status 200; undefined: it can't be understood. Throws the service's code, without a word
+ * What `read` makes of the answer; undefined: it can't be understood. Throws the service's code, without a word
  * of its own; an abort with the signal's reason.
  */
 export async function askService<T>(
@@ -70,7 +74,7 @@ class Trouble {
 async function askOnce(
   { fetch, clock, signal }: SpeechParts,
   service: SpeechService,
-  { url, apiKey, contentType, body, maxBytes, timeoutMs }: SpeechQuestion,
+  { url, apiKey, contentType, body, maxBytes, timeoutMs, alsoRead = [] }: SpeechQuestion,
 ): Promise<FetchResult | Trouble> {
   let answer: FetchResult;
   try {
@@ -88,7 +92,7 @@ async function askOnce(
     signal.throwIfAborted();
     return unreachable(service, cause);
   }
-  return answer.status === 200 ? answer : refusal(service, answer, clock.now());
+  return [200, ...alsoRead].includes(answer.status) ? answer : refusal(service, answer, clock.now());
 }
 
 function unreachable({ code, does, section }: SpeechService, cause: unknown): Trouble {

@@ -1,9 +1,9 @@
-/** `FeatureContext.speech`: both services, by the settings in force when they are asked. */
-import { type Speech, SvcError } from "@svc/contract";
+/** `FeatureContext.speech`: speech to text and back, by the settings in force when it is asked. */
+import { type Speech, type SpokenText, SvcError } from "@svc/contract";
 import type { MessagingSettings } from "../types.ts";
 import type { SpeechParts } from "./ask-service.ts";
 import { SpeechPlaces } from "./places.ts";
-import { speak } from "./speak.ts";
+import { speak, type SpeechFormat } from "./speak.ts";
 import { transcribe } from "./transcribe.ts";
 
 export interface SpeechOptions extends Omit<SpeechParts, "signal"> {
@@ -12,7 +12,11 @@ export interface SpeechOptions extends Omit<SpeechParts, "signal"> {
   readonly transcriber: SpeechPlaces;
 }
 
-export function createSpeech({ settings, transcriber, ...way }: SpeechOptions): Speech {
+export interface SpeechServices extends Speech {
+  speak(text: string, signal: AbortSignal, format?: SpeechFormat): Promise<SpokenText>;
+}
+
+export function createSpeech({ settings, transcriber, ...way }: SpeechOptions): SpeechServices {
   const speaker = new SpeechPlaces();
   return {
     get canTranscribe() {
@@ -26,10 +30,10 @@ export function createSpeech({ settings, transcriber, ...way }: SpeechOptions): 
       if (!transcription) throw isOff("transcription");
       return transcriber.whenFree(() => transcribe({ ...way, signal }, transcription, recording), signal);
     },
-    async speak(text, signal) {
+    async speak(text, signal, format) {
       const { speech } = settings();
       if (!speech) throw isOff("tts");
-      return speaker.whenFree(() => speak({ ...way, signal }, speech, text), signal);
+      return speaker.whenFree(() => speak({ ...way, signal }, speech, text, format), signal);
     },
   };
 }

@@ -1,0 +1,54 @@
+/**
+ * What the forms of the settings call a key, and its help. Both are of the schema: English, so that a build brings those of its own
+ * features along; the other languages have them here, by name and by sentence. They come with the views that need them.
+ */
+import { Cell } from "../state/cell.ts";
+import type { Language } from "./language.ts";
+import { language } from "./texts.ts";
+
+export interface SettingTexts {
+  /** `max_parallel_turns` → its label. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** A sentence of the schema → the same in the language. */
+  readonly help: Readonly<Record<string, string>>;
+}
+
+const NONE: SettingTexts = { labels: {}, help: {} };
+
+const shown = new Cell<{ readonly language: Language; readonly texts: SettingTexts }>({ language: "en", texts: NONE });
+
+/** Has them there. Without them the forms are English: no reason to show none. */
+export async function loadSettingTexts(): Promise<void> {
+  const wanted = language();
+  if (shown.value.language === wanted) return;
+  const texts = await textsOf(wanted).catch(() => NONE);
+  shown.set({ language: wanted, texts });
+}
+
+async function textsOf(wanted: Language): Promise<SettingTexts> {
+  switch (wanted) {
+    case "de":
+      return (await import("./settings/de.ts")).de;
+    case "zh-Hans":
+      return (await import("./settings/zh-hans.ts")).zhHans;
+    default:
+      return NONE;
+  }
+}
+
+/** `max_parallel_turns` → `Max parallel turns`, or what the language calls it. */
+export function labelOf(name: string): string {
+  const { labels } = shown.value.texts;
+  const known = Object.hasOwn(labels, name) ? labels[name] : undefined;
+  if (known !== undefined) return known;
+  const text = name
+    .replaceAll("_", " ")
+    .replace(/\b(?:url|api|id|ip|otel|imap|smtp|tls)\b/g, (word) => word.toUpperCase());
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Undefined: the language has no translation of the sentence. */
+export function helpOf(sentence: string): string | undefined {
+  const { help } = shown.value.texts;
+  return Object.hasOwn(help, sentence) ? help[sentence] : undefined;
+}

@@ -1,0 +1,128 @@
+/**
+ * The page's texts: English is in the first file that a browser loads, the others come when they are chosen. A text has places
+ * for values and elements, `{name}`; one that counts has a form for each category of the language's plural rules.
+ */
+import type { ComponentChildren } from "preact";
+import { Cell } from "../state/cell.ts";
+import { en } from "./en.ts";
+import type { Language } from "./language.ts";
+
+/** A name, the same in every language. */
+export const PRODUCT = "svc";
+
+type Source = typeof en;
+export type MessageKey = keyof Source;
+
+/** By the category of `n`. Every language has `other`. */
+export interface Plural {
+  readonly one?: string;
+  readonly other: string;
+}
+
+/** What each language has. */
+export type Messages = { readonly [Key in MessageKey]: Source[Key] extends string ? string : Plural };
+
+type TextOf<Key extends MessageKey> = Source[Key] extends string
+  ? Source[Key]
+  : Source[Key] extends { readonly other: infer Other extends string }
+    ? Other
+    : never;
+type Places<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Places<Rest> : never;
+type Counted<Key extends MessageKey> = Source[Key] extends string ? never : "n";
+
+type Values<Key extends MessageKey> = { readonly [Name in Places<TextOf<Key>> as Name]: string | number } & {
+  readonly [Name in Counted<Key>]: number;
+};
+type RichValues<Key extends MessageKey> = {
+  readonly [Name in Exclude<Places<TextOf<Key>>, Counted<Key>>]: ComponentChildren;
+} & { readonly [Name in Counted<Key>]: number };
+
+/** Keys of texts without any place: what a table of labels may hold. */
+export type PlainKey = {
+  [Key in MessageKey]: [Places<TextOf<Key>> | Counted<Key>] extends [never] ? Key : never;
+}[MessageKey];
+
+interface Shown {
+  readonly language: Language;
+  readonly messages: Messages;
+  /** To make one takes longer than to use it a hundred times. */
+  readonly formats: Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.PluralRules>;
+}
+
+/** The page is one person's: all of it is in one language. */
+export const shown = new Cell<Shown>({ language: "en", messages: en, formats: new Map() });
+
+export const language = (): Language => shown.value.language;
+
+/** Loads the texts and shows them. Rejects when they can't be loaded: what was shown stays. */
+export async function showLanguage(wanted: Language): Promise<void> {
+  shown.set({ language: wanted, messages: await messagesOf(wanted), formats: new Map() });
+}
+
+async function messagesOf(wanted: Language): Promise<Messages> {
+  switch (wanted) {
+    case "de":
+      return (await import("./de.ts")).de;
+    case "zh-Hans":
+      return (await import("./zh-hans.ts")).zhHans;
+    default:
+      return en;
+  }
+}
+
+/** The text in the chosen language, its values put in. Numbers are written as the language writes them. */
+export function t<Key extends MessageKey>(
+  key: Key,
+  ...[values]: [keyof Values<Key>] extends [never] ? [] : [Values<Key>]
+): string {
+  const given = (values ?? {}) as Readonly<Record<string, string | number>>;
+  return template(key, given["n"]).replaceAll(/\{(\w+)\}/g, (_, name: string) => written(given[name]));
+}
+
+/** The same with elements in it. */
+export function rich<Key extends MessageKey>(key: Key, values: RichValues<Key>): ComponentChildren {
+  const given = values as Readonly<Record<string, ComponentChildren>>;
+  // Texts and names take turns.
+  const parts = template(key, given["n"]).split(/\{(\w+)\}/);
+  return parts.map((part, index) => (index % 2 === 0 ? part : drawn(given[part])));
+}
+
+function template(key: MessageKey, n: unknown): string {
+  const message: string | Plural = shown.value.messages[key];
+  if (typeof message === "string") return message;
+  const category = kept("plural", () => new Intl.PluralRules(language())).select(Number(n));
+  return (category === "one" ? message.one : undefined) ?? message.other;
+}
+
+function kept<Format extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.PluralRules>(
+  name: string,
+  make: () => Format,
+): Format {
+  const { formats } = shown.value;
+  const format = (formats.get(name) as Format | undefined) ?? make();
+  formats.set(name, format);
+  return format;
+}
+
+const drawn = (value: ComponentChildren): ComponentChildren => (typeof value === "number" ? number(value) : value);
+
+const written = (value: string | number | undefined): string =>
+  typeof value === "number" ? number(value) : (value ?? "");
+
+export const number = (value: number, options: Intl.NumberFormatOptions = {}): string =>
+  kept(`number ${JSON.stringify(options)}`, () => new Intl.NumberFormat(language(), options)).format(value);
+
+/** Whether the page has a text of a family, such as `word.`, for what the service says. */
+export const isMessage = (key: string): key is PlainKey => Object.hasOwn(en, key);
+
+/** A word of the service, `waiting_approval`, as people read it. */
+export function wordOf(word: string): string {
+  const key = `word.${word}`;
+  return isMessage(key) ? t(key) : word.replaceAll(/[_-]/g, " ");
+}
+
+/** Dates as the language writes them; English ones begin with the day. */
+export const dates = (options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat =>
+  kept(`date ${JSON.stringify(options)}`, () => {
+    return new Intl.DateTimeFormat(language() === "en" ? "en-GB" : language(), options);
+  });

@@ -1,0 +1,41 @@
+/** Programs of `[transcription]` and `[tts]`: each in the sandbox in force, in a folder of its own that goes with it. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createExec, type RunProgram } from "@svc/agent";
+import type { Home } from "@svc/kernel";
+import { givePath, makeScratch } from "@svc/kit/files";
+import { SANDBOX_USER } from "@svc/kit/process";
+import type { Generation } from "./generation.ts";
+import { hiddenPaths } from "./paths.ts";
+
+/** `current`: the generation whose sandbox is in force when a program is started. */
+export function speechProgram(home: Home, current: () => Pick<Generation, "config" | "sandbox">): RunProgram {
+  return async ({ command, files, ...request }) => {
+    const { config, sandbox } = current();
+    const section = config.core["security.sandbox"];
+    // Root's limits bind nobody, and root is not needed to speak.
+    const user = process.getuid?.() === 0 && isConfined(sandbox.effective) ? SANDBOX_USER : undefined;
+    await using scratch = await makeScratch({ prefix: "svc-speech-", owner: user });
+    const paths = new Map<string, string>();
+    for (const [placeholder, { name, bytes }] of Object.entries(files)) {
+      const path = join(scratch.path, name);
+      await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
+      paths.set(placeholder, path);
+    }
+    if (user) await givePath(scratch.path, user);
+    const word = (text: string): string =>
+      text.replaceAll(/\{([a-z]+)\}/g, (whole, placeholder: string) => paths.get(placeholder) ?? whole);
+    const [program, ...more] = command;
+    const exec = createExec({
+      choice: sandbox,
+      config: { ...section, network: false, timeout_secs: Math.max(section.timeout_secs, request.timeoutMs / 1000) },
+      workspace: scratch.path,
+      hidden: hiddenPaths(home, config),
+      ...(user && { user }),
+    });
+    // The folder goes when this ends, not before.
+    return await exec({ ...request, command: [program, ...more.map(word)], unasked: true });
+  };
+}
+
+const isConfined = (effective: string): boolean => !["none", "unavailable"].includes(effective);

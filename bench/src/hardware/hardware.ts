@@ -1,0 +1,82 @@
+/** What `hardware` costs those who have it and those who use it: the build `all` beside the same build without it, in turns. */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { median } from "../measure.ts";
+import { anonymousMb, startServer } from "../server.ts";
+import { health } from "../startup.ts";
+
+export interface HardwareCost {
+  readonly build: string;
+  readonly binaryMb: number;
+  /** Of all scripts in the binary. */
+  readonly scriptKb: number;
+  /** From spawn to the first answer on /health, median. */
+  readonly healthMs: number;
+  /** Anonymous, median. */
+  readonly memoryMb: number;
+}
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+const SETTLE_MS = 3000;
+
+const CASES = [
+  { build: "all --without hardware", folder: "custom", config: "" },
+  { build: "all", folder: "all", config: "" },
+  { build: "all, with [hardware]", folder: "all", config: "[hardware]\n" },
+] as const;
+
+export async function measureHardware(rounds: number): Promise<HardwareCost[]> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  using stack = new DisposableStack();
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  execFileSync(process.execPath, ["packages/tooling/compose/src/cli.ts", "all", "--without", "hardware"], {
+    cwd: ROOT,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const runs = CASES.map(({ build, folder: built, config }, at) => {
+    const home = join(folder, String(at));
+    mkdirSync(home);
+    writeFileSync(join(home, "config.toml"), config, { mode: 0o600 });
+    return { build, built, home, sizes: sizesOf(built), healthMs: [] as number[], memoryMb: [] as number[] };
+  });
+  // The first start of a home makes keys.
+  for (let round = -1; round < rounds; round += 1) {
+    for (const { built, home, healthMs, memoryMb } of runs) {
+      // Where the pages of an executable lie in memory makes equal files differ: a new copy makes this a part of the noise.
+      const binary = join(folder, "svc");
+      copyFileSync(join(ROOT, "dist", built, "svc"), binary);
+      // Read once, so that no start waits for the disk.
+      execFileSync(binary, ["--version"], { stdio: "ignore" });
+      const startedAt = performance.now();
+      const answered = Promise.withResolvers<number>();
+      const ask = (port: number): void =>
+        void health(port).then(() => answered.resolve(performance.now() - startedAt), answered.reject);
+      const server = await startServer([binary, "daemon"], { SVC_HOME: home, SVC__GATEWAY__PORT: "0" }, ask);
+      const ms = await answered.promise;
+      await pause(SETTLE_MS);
+      const mb = anonymousMb(server.pid);
+      await server.stop();
+      rmSync(binary);
+      if (round < 0) continue;
+      healthMs.push(ms);
+      memoryMb.push(mb);
+    }
+  }
+  return runs.map(({ build, sizes, healthMs, memoryMb }) => ({
+    build,
+    ...sizes,
+    healthMs: median(healthMs),
+    memoryMb: median(memoryMb),
+  }));
+}
+
+function sizesOf(built: string): Pick<HardwareCost, "binaryMb" | "scriptKb"> {
+  const { binary, js } = JSON.parse(readFileSync(join(ROOT, "dist", built, "build.json"), "utf8")) as {
+    readonly binary: { readonly bytes: number };
+    readonly js: { readonly bytes: number };
+  };
+  return { binaryMb: binary.bytes / 1e6, scriptKb: js.bytes / 1e3 };
+}
