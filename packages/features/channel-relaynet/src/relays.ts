@@ -16,8 +16,13 @@ export interface Relays {
   shared(): readonly Relay[];
   /** Works on the shared connection, or on one of its own that ends with the work. Rejects as `openRelay` and `work`. */
   use<T>(url: string, work: (relay: Relay) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Works on all of these at once. Never rejects but for the signal. */
-  useAll<T>(urls: readonly string[], work: (relay: Relay) => Promise<T>, signal: AbortSignal): Promise<Outcome<T>[]>;
+  /** Works on all of these at once; the first that is done is followed by others for `patienceMs`. Never rejects but for the signal. */
+  useAll<T>(
+    urls: readonly string[],
+    work: (relay: Relay) => Promise<T>,
+    signal: AbortSignal,
+    patienceMs?: number,
+  ): Promise<Outcome<T>[]>;
 }
 
 export type Outcome<T> = { readonly url: string } & (
@@ -25,7 +30,7 @@ export type Outcome<T> = { readonly url: string } & (
   | { readonly isDone: false; readonly error: SvcError }
 );
 
-/** So long after the first relay has answered the others are waited for. */
+/** So long after the first relay has answered the others are waited for, unless the caller says otherwise. */
 const PATIENCE_MS = 2_000;
 
 export function relaysOf(
@@ -56,7 +61,7 @@ export function relaysOf(
         relay.close();
       }
     },
-    async useAll(urls, work, signal) {
+    async useAll(urls, work, signal, patienceMs = PATIENCE_MS) {
       signal.throwIfAborted();
       const late = new AbortController();
       const either = AbortSignal.any([signal, late.signal]);
@@ -65,7 +70,7 @@ export function relaysOf(
       const outcomes = urls.map(async (url) => {
         try {
           const value = await unlessAborted(relays.use(url, work, either), either);
-          cancel ??= clock.after(PATIENCE_MS, giveUp);
+          cancel ??= clock.after(patienceMs, giveUp);
           return { url, isDone: true as const, value };
         } catch (error) {
           return { url, isDone: false as const, error: asSvcError(error) };

@@ -24,6 +24,8 @@ export interface Sender {
   publishAgain(signal: AbortSignal): Promise<never>;
 }
 
+/** The next message of a conversation waits for this one: relays that are slower than the first are handed it again later. */
+const PATIENCE_MS = 300;
 const OTHERS = { firstMs: 2_000, longestMs: 300_000 };
 const MOST_TRIES = 8;
 const MOST_UNPLACED = 500;
@@ -112,7 +114,7 @@ export function senderOf({ context, identity, relays }: SendDeps): Sender {
       const { inbox, read } = await lists.of(to, signal);
       const usual = [...new Set([...relays.own, ...read])];
       const publish = (urls: readonly string[]) =>
-        relays.useAll(urls, (relay) => relay.publish(theirs, signal), signal);
+        relays.useAll(urls, (relay) => relay.publish(theirs, signal), signal, PATIENCE_MS);
       const [placed] = await Promise.all([
         ours !== undefined && inbox.length > 0
           ? // A list that only leads into private networks is as good as none.
@@ -120,7 +122,7 @@ export function senderOf({ context, identity, relays }: SendDeps): Sender {
           : publish(usual),
         ours &&
           relays
-            .useAll(relays.own, (relay) => relay.publish(ours, signal), signal)
+            .useAll(relays.own, (relay) => relay.publish(ours, signal), signal, PATIENCE_MS)
             .then((copies) => {
               if (copies.some(({ isDone }) => !isDone))
                 log.debug("a relay has not taken our copy", { channel: CHANNEL });
