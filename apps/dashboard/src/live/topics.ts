@@ -10,7 +10,8 @@ export type Topic =
   | "audit"
   | "devices"
   | "passkeys"
-  | "hardware";
+  | "hardware"
+  | "safety";
 
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {
@@ -35,6 +36,11 @@ export function topicsOf(type: string): readonly Topic[] {
       return ["procedures", "audit"];
     case "hardware-changed":
       return ["hardware"];
+    case "safety-request":
+    case "safety-refuse":
+    case "safety-stop":
+    case "safety-reset":
+      return ["safety", "audit"];
     case "channel-health":
       return ["status"];
     default:

@@ -41,6 +41,7 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
     lasting: Object.freeze({}),
     async run({ device, pin, value }, { signal }) {
       const alias = await locate(registry, device);
+      registry.checkWritable(alias);
       await registry.writePin(alias, pin, value, signal);
       return `GPIO ${pin} set ${levelOf(value)} on ${alias}`;
     },
@@ -58,6 +59,8 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps): Tool[] => [
     approval: "auto",
     async run({ device, pin, pull }, { signal }) {
       const alias = await locate(registry, device);
+      // It makes an input of a pin that may be a motor's.
+      if (pull !== undefined) registry.checkWritable(alias);
       const value = await registry.readPin(alias, pin, { pull, signal });
       return `GPIO ${pin} is ${levelOf(value)} (${value}) on ${alias}`;
     },
@@ -176,6 +179,8 @@ async function withCode<T>(
   work: (runner: CodeRunner, alias: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const alias = await locate(registry, device);
+  // Each of these stops the program that the board runs.
+  registry.checkWritable(alias);
   return await registry.command(alias, signal, async (dialect: Dialect, limited) => {
     if (dialect.code) return await work(dialect.code, alias, limited);
     throw new SvcError("BOARD_FAILED", `${alias} runs no source code; it needs MicroPython or CircuitPython.`, {
