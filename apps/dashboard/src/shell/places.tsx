@@ -32,6 +32,7 @@ const OneSection = late(async () => (await settings()).OneSection);
 const Changes = late(async () => (await settings()).Changes);
 
 const Hardware = late(async () => (await import("../views/hardware/hardware.tsx")).Hardware);
+const Robot = late(async () => (await import("../views/robot/robot.tsx")).Robot);
 const watch = () => import("../views/watch/index.ts");
 const Usage = late(async () => (await watch()).Usage);
 const Logs = late(async () => (await watch()).Logs);
@@ -101,6 +102,7 @@ export const PLACES: readonly Place[] = [
       { view: "doctor", label: "Checks", List: Doctor, forOperators: true },
       { view: "audit", label: "Audit log", List: Audit, forOperators: true },
       { view: "hardware", label: "Hardware", List: Hardware, forOperators: true, feature: "hardware-gpio" },
+      { view: "robot", label: "Robot", List: Robot, forOperators: true, feature: "safety" },
     ],
   },
   {
