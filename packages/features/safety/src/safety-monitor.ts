@@ -226,7 +226,7 @@ export class SafetyMonitor {
       if (this.#moving === moving) this.#setFastest(speed);
     } catch (error) {
       if (this.#moving !== moving) return;
-      const message = `The robot did not take a command: ${(error as Error).message}`;
+      const message = `The robot did not take a command: ${(error as Error).message.replace(/\.$/, "")}.`;
       void this.#end({ reason: "board_lost", layer: 4, message });
     } finally {
       moving.isSending = false;

@@ -6,6 +6,8 @@ import { bumpsInDirection, type Direction, facesDirection, isTurn, type Robot } 
 
 /** Of one reading; what comes later is of no use. */
 const READ_MS = 150;
+/** Of one that was not read lately: the board is found and connected first, and an Arduino starts for two seconds then. */
+const CONNECT_MS = 6000;
 /** A sensor that says the same to the millimetre all this way is frozen: real ones have noise. */
 const FROZEN_TRAVEL = 0.15;
 const FROZEN_READINGS = 5;
@@ -167,10 +169,11 @@ export class Sensing {
     read: (signal: AbortSignal) => Promise<T>,
     before: Reading<T> | undefined,
   ): Promise<Reading<T> | undefined> {
-    const { clock, odometer } = this.#deps;
+    const { clock, odometer, limits } = this.#deps;
+    const isKnown = before !== undefined && clock.monotonic() - before.atMs <= limits.sensorTimeoutMs;
     const asked = { atMs: clock.monotonic(), odometer: odometer() };
     try {
-      const reading = { ...asked, value: await within(clock, READ_MS, signal, read) };
+      const reading = { ...asked, value: await within(clock, isKnown ? READ_MS : CONNECT_MS, signal, read) };
       return before && before.atMs > reading.atMs ? before : reading;
     } catch (error) {
       if (!signal.aborted) this.#lastFailure = (error as Error).message;
@@ -199,7 +202,9 @@ export async function within<T>(
     limit.abort(error);
     reject(error);
   };
-  const cancel = clock.after(ms, () => end(new Error(`no answer within ${ms} ms`)));
+  const timedOut = (): void => end(new Error(`no answer within ${ms} ms`));
+  // A process that was held up hears its timers first; an answer that waits to be read counts.
+  let cancel = clock.after(ms - 1, () => (cancel = clock.after(1, timedOut)));
   const aborted = (): void => end(signal.reason);
   if (signal.aborted) aborted();
   signal.addEventListener("abort", aborted, { once: true });
