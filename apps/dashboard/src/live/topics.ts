@@ -10,7 +10,8 @@ export type Topic =
   | "audit"
   | "devices"
   | "passkeys"
-  | "hardware";
+  | "hardware"
+  | "safety";
 
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {
@@ -37,6 +38,11 @@ export function topicsOf(type: string): readonly Topic[] {
     case "tool-result":
     case "hardware-changed":
       return ["hardware"];
+    case "safety-request":
+    case "safety-refuse":
+    case "safety-stop":
+    case "safety-reset":
+      return ["safety", "audit"];
     case "channel-health":
       return ["status"];
     default:

@@ -40,6 +40,8 @@ export interface FeatureDoors {
   readings?(): Readings;
   /** The same. Default: told to nobody. */
   readonly publish?: FeatureContext["publish"];
+  /** The same. Default: there is no audit log. */
+  readonly audit?: FeatureContext["audit"];
   /** Surveys are asked again. Default: never. */
   readonly refresh?: () => void;
 }
@@ -87,6 +89,7 @@ export function handedTo(
       ...(doors.speech && { speech: doors.speech }),
       ...(doors.readings && { readings: () => doors.readings!() }),
       ...(doors.publish && { publish: (event) => doors.publish!(event) }),
+      ...(doors.audit && { audit: (kind, data) => doors.audit!(kind, data) }),
       ...(doors.refresh && { refresh: () => doors.refresh!() }),
       pairedClient: (kept) =>
         store()

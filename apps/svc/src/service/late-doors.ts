@@ -2,6 +2,7 @@
 import type { Alongside, Messaging } from "@svc/agent";
 import {
   type Inbound,
+  type Json,
   type Kept,
   type Readings,
   type Speech,
@@ -87,6 +88,11 @@ export class LateDoors implements FeatureDoors, SopDoors {
   readonly readings = (): Readings => this.#service().readings();
 
   readonly publish: NonNullable<FeatureDoors["publish"]> = (event) => this.#opened?.publish(event);
+
+  async audit(kind: string, data: Json): Promise<void> {
+    const { audit } = this.#service().governance.sops;
+    await this.store().write(() => audit.add(kind, data));
+  }
 
   readonly refresh = (): void => this.#opened?.refresh();
 

@@ -108,6 +108,11 @@ export const ERRORS = {
   BOARD_FAILED: entry(502, EXIT.unavailable, "The board refused the command, or broke the protocol."),
   FIRMWARE_INVALID: entry(400, EXIT.data, "The file is not a firmware image for this board."),
 
+  // Robots
+  SAFETY_REFUSED: entry(409, EXIT.tempFail, "The robot may not make this movement now."),
+  SAFETY_LATCHED: entry(409, EXIT.noPermission, "The emergency stop is latched; only a person can reset it."),
+  SAFETY_DOWN: entry(503, EXIT.unavailable, "Nothing monitors the robot, so it may not move."),
+
   // Channels
   CHANNEL_UNKNOWN: entry(404, EXIT.usage, "There is no such channel in the config."),
   CHANNEL_UNAUTHORIZED: entry(502, EXIT.noPermission, "The platform refuses the channel's credentials."),

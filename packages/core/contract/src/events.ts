@@ -199,6 +199,47 @@ export interface HardwareChangedEvent {
   readonly connected: number;
 }
 
+/** What a robot was asked to do, and what became of it. Of the feature `safety`. */
+export type SafetyEvent =
+  | {
+      readonly type: "safety-request";
+      readonly direction: string;
+      /** Metres a second. */
+      readonly speed: number;
+      /** Metres. */
+      readonly distance: number | undefined;
+      readonly seconds: number | undefined;
+      /** For a person: who asked. */
+      readonly by: string;
+    }
+  | {
+      /** A request was not carried out; nothing moved. */
+      readonly type: "safety-refuse";
+      readonly reason: string;
+      readonly message: string;
+      readonly by: string;
+    }
+  | {
+      /** A movement ended, or the robot was told to stop while it stood. */
+      readonly type: "safety-stop";
+      readonly reason: string;
+      readonly message: string;
+      /** The safety layer that stopped it, 1 to 5; undefined: it was told to, or had arrived. */
+      readonly layer: number | undefined;
+      /** Metres, as the commands were; an upper bound. */
+      readonly travelled: number;
+      /** The board has confirmed the stop; false: its own timer stops the motors. */
+      readonly confirmed: boolean;
+      /** Only a person can release it. */
+      readonly latched: boolean;
+      readonly by: string;
+    }
+  | {
+      /** A person released the latch. */
+      readonly type: "safety-reset";
+      readonly by: string;
+    };
+
 export type SvcEvent =
   | TurnEvent
   | SessionEvent
@@ -207,4 +248,5 @@ export type SvcEvent =
   | ApprovalEvent
   | SopEvent
   | ChannelHealthEvent
-  | HardwareChangedEvent;
+  | HardwareChangedEvent
+  | SafetyEvent;

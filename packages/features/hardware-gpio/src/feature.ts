@@ -1,6 +1,6 @@
 /** What the feature contributes, whichever of its sections is on: the registry, its tools and routes, and the search for boards. */
 import { type Contributions, type FeatureContext, provide } from "@svc/contract";
-import { BOARDS, type BoardEntry, scanUsb, type UsbDevice } from "@svc/kit/hardware";
+import { BOARDS, type BoardEntry, MOTOR_BOARDS, scanUsb, type UsbDevice } from "@svc/kit/hardware";
 import type { BoardConfig, HardwareConfig } from "./config.ts";
 import { CallLog } from "./call-log.ts";
 import { BoardRegistry } from "./registry.ts";
@@ -28,7 +28,7 @@ export function boardsFeature(
   return {
     tools: toolsOf(registry, flash, calls),
     routes: routesOf({ registry, flash, calls }),
-    provides: [provide(BOARDS, registry)],
+    provides: [provide(BOARDS, registry), provide(MOTOR_BOARDS, registry)],
     promptContext: () => promptOf(registry.list()),
     async register(signal) {
       signal.throwIfAborted();

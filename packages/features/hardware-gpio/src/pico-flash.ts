@@ -93,6 +93,7 @@ async function enterBootLoader(
     .filter(
       ({ alias, board, isConnected }) => isConnected && (device === undefined ? /pico/.test(board) : alias === device),
     );
+  for (const { alias } of boards) registry.checkWritable(alias);
   if (device !== undefined) registry.find(device);
   if (boards.length > 1) {
     throw new SvcError(

@@ -4,15 +4,18 @@ import {
   type BoardEntry,
   type Boards,
   type Level,
+  type MotorBoards,
+  type MotorCommand,
   NATIVE_PINS,
   type NativePins,
   type ReadPinOptions,
+  RESERVED_BOARDS,
   type UsbDevice,
 } from "@svc/kit/hardware";
 import { Aliases } from "./aliases.ts";
 import type { BoardConfig } from "./config.ts";
 import type { BoardConnection } from "./connection.ts";
-import type { Dialect, Protocol } from "./dialect/dialect.ts";
+import type { Dialect, Motors, Protocol } from "./dialect/dialect.ts";
 import { findBoards } from "./find-boards.ts";
 import { openedLate } from "./open-board.ts";
 
@@ -60,7 +63,7 @@ export interface Change {
 
 const MOST_READINGS = 32;
 
-export class BoardRegistry implements Boards {
+export class BoardRegistry implements Boards, MotorBoards {
   readonly #deps: RegistryDeps;
   readonly #aliases: Aliases;
   readonly #listeners = new Set<(change: Change) => void>();
@@ -123,6 +126,26 @@ export class BoardRegistry implements Boards {
     return value;
   }
 
+  async setMotors(alias: string, command: MotorCommand, signal: AbortSignal): Promise<void> {
+    await this.#withMotors(alias, signal, (motors, limited) => motors.set(command, limited));
+  }
+
+  async stopMotors(alias: string, which: MotorCommand["motors"], signal: AbortSignal): Promise<void> {
+    await this.#withMotors(alias, signal, (motors, limited) => motors.stop(which, limited));
+  }
+
+  async readDistance(alias: string, pin: number, signal: AbortSignal): Promise<number> {
+    return await this.#withMotors(alias, signal, (motors, limited) => motors.distance(pin, limited));
+  }
+
+  /** Rejects with BOARD_REFUSED where another feature has the board to itself. */
+  checkWritable(alias: string): void {
+    for (const reserved of this.#deps.capabilities(RESERVED_BOARDS)) {
+      const reason = reserved.reasonFor(alias);
+      if (reason !== undefined) throw new SvcError("BOARD_REFUSED", `${alias} can't be written to: ${reason}`);
+    }
+  }
+
   onChange(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -169,6 +192,17 @@ export class BoardRegistry implements Boards {
     const problem =
       alias === undefined ? "Several boards are connected; name one as device" : "There is no board of this alias";
     throw new SvcError("BOARD_UNKNOWN", `${problem}. Connected: ${there}.`);
+  }
+
+  async #withMotors<T>(
+    alias: string,
+    signal: AbortSignal,
+    work: (motors: Motors, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return await this.command(alias, signal, async (dialect, limited) => {
+      if (dialect.motors) return await work(dialect.motors, limited);
+      throw new SvcError("BOARD_FAILED", `${alias} has no commands for motors; its firmware must speak JSON lines.`);
+    });
   }
 
   #native(): NativePins {

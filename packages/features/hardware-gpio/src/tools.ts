@@ -43,6 +43,7 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps, calls: CallLo
     lasting: Object.freeze({}),
     async run({ device, pin, value }, { signal }) {
       const alias = await locate(registry, device);
+      registry.checkWritable(alias);
       const call = { device: alias, tool: "gpio_write", call: `GPIO ${pin} ${levelOf(value)}` };
       await calls.run(call, () => registry.writePin(alias, pin, value, signal));
       return `GPIO ${pin} set ${levelOf(value)} on ${alias}`;
@@ -63,6 +64,8 @@ export const toolsOf = (registry: BoardRegistry, flash: FlashDeps, calls: CallLo
     async run({ device, pin, pull, analog }, { signal }) {
       if (analog && pull) throw new SvcError("TOOL_BAD_INPUT", "An analog input has no resistor; leave pull out.");
       const alias = await locate(registry, device);
+      // It makes an input of a pin that may be a motor's.
+      if (pull !== undefined) registry.checkWritable(alias);
       if (analog) {
         const call = { device: alias, tool: "gpio_read", call: `analog GPIO ${pin}` };
         return `GPIO ${pin} reads ${await calls.run(call, () => registry.readAnalog(alias, pin, signal))} on ${alias}`;
@@ -199,6 +202,8 @@ async function withCode<T>(
   work: (runner: CodeRunner, alias: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const alias = await locate(registry, device);
+  // Each of these stops the program that the board runs.
+  registry.checkWritable(alias);
   const run = async (dialect: Dialect, limited: AbortSignal): Promise<T> => {
     if (dialect.code) return await work(dialect.code, alias, limited);
     throw new SvcError("BOARD_FAILED", `${alias} runs no source code; it needs MicroPython or CircuitPython.`, {

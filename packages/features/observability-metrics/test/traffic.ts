@@ -11,6 +11,19 @@ const EVENTS: readonly SvcEvent[] = [
   { type: "message-failed", messageId: "in-2", conversation, turnId: "t", code: "TURN_CRASHED" },
   { type: "sop-run-start", runId: "r", sop: "deploy", mode: "auto", startedBy: "ann" },
   { type: "sop-run-end", runId: "r", sop: "deploy", status: "completed", error: undefined, durationMs: 1500 },
+  { type: "safety-request", direction: "forward", speed: 0.3, distance: 1, seconds: undefined, by: "an agent" },
+  { type: "safety-refuse", reason: "obstacle", message: "too near", by: "an agent" },
+  {
+    type: "safety-stop",
+    reason: "bump",
+    message: "bumped",
+    layer: 3,
+    travelled: 0.4,
+    confirmed: true,
+    latched: false,
+    by: "the safety monitor",
+  },
+  { type: "safety-reset", by: "a person" },
 ];
 
 export function makeTraffic(metrics: OpenedMetrics): void {

@@ -4,6 +4,7 @@ import {
   type EndedLocked,
   type FeatureContext,
   type Inbound,
+  type Json,
   type Readings,
   type ReceivedWith,
   SvcError,
@@ -29,6 +30,13 @@ export interface FakeFeatureContext<Config> extends FeatureContext<Config> {
   readonly triggered: readonly TriggerEvent[];
   /** Events that it published, in order. */
   readonly published: readonly SvcEvent[];
+  /** Lines that it added to the audit log, in order. */
+  readonly audited: readonly AuditedLine[];
+}
+
+export interface AuditedLine {
+  readonly kind: string;
+  readonly data: Json;
 }
 
 export function fakeFeatureContext<Config>(
@@ -36,7 +44,16 @@ export function fakeFeatureContext<Config>(
   given: Partial<
     Omit<
       FakeFeatureContext<Config>,
-      "config" | "log" | "received" | "withdrawn" | "ended" | "triggered" | "published" | "shared" | "perClient"
+      | "config"
+      | "log"
+      | "received"
+      | "withdrawn"
+      | "ended"
+      | "triggered"
+      | "published"
+      | "audited"
+      | "shared"
+      | "perClient"
     >
   > = {},
 ): FakeFeatureContext<Config> {
@@ -46,6 +63,7 @@ export function fakeFeatureContext<Config>(
   const locked = new Set<string>();
   const triggered: TriggerEvent[] = [];
   const published: SvcEvent[] = [];
+  const audited: AuditedLine[] = [];
   const { state = memorySecrets() } = given;
   const seen = new Set<string>();
   const { shared, perClient } = new FeatureStates();
@@ -81,6 +99,8 @@ export function fakeFeatureContext<Config>(
     },
     published,
     publish: (event: SvcEvent) => void published.push(event),
+    audited,
+    audit: async (kind: string, data: Json) => void audited.push({ kind, data }),
     capabilities: () => [],
     refresh: () => {},
     receive: async (messages: readonly Inbound[], more: ReceivedWith = {}) => {

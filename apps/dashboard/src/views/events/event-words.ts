@@ -2,7 +2,7 @@
 import type { LiveEvent } from "../../live/frames.ts";
 import { t, wordOf } from "../../texts/texts.ts";
 
-export const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels", "hardware"] as const;
+export const KINDS = ["", "turns", "messages", "approvals", "procedures", "channels", "hardware", "safety"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export function sentenceOf({ type, payload }: LiveEvent): string {
@@ -54,6 +54,13 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
       return [listed("events.connected", payload["added"]), listed("events.disconnected", payload["removed"])]
         .filter(Boolean)
         .join("; ");
+    case "safety-request":
+      return `${p("by")}: drive ${p("direction")} at ${p("speed")} m/s`;
+    case "safety-refuse":
+    case "safety-stop":
+      return p("message");
+    case "safety-reset":
+      return `emergency stop reset by ${p("by")}`;
     case "events-dropped":
       return t("events.dropped", { reason: p("reason") });
     case "service-draining":
@@ -75,6 +82,7 @@ function kindOf(type: string): Kind {
   if (type.startsWith("message-")) return "messages";
   if (type.startsWith("human_approval")) return "approvals";
   if (type.startsWith("hardware-")) return "hardware";
+  if (type.startsWith("safety-")) return "safety";
   return type.startsWith("sop-") ? "procedures" : "channels";
 }
 

@@ -101,6 +101,14 @@ export const settings: readonly CommandEntry[] = [
     load: async () => (await import("../../commands/feature-command.ts")).featureCommand("peripheral"),
   },
   {
+    usage: "safety <action>",
+    summary: "Show the robot's safety state, stop it, or reset its emergency stop",
+    options: [["--latch", "Of stop: nothing moves before a reset"], YES_OPTION, JSON_OPTION, CONFIG_OPTION],
+    examples: ["svc safety status", "svc safety stop --latch", "svc safety reset --yes"],
+    actions: ["status", "stop", "reset"],
+    load: async () => (await import("../../commands/feature-command.ts")).featureCommand("safety"),
+  },
+  {
     usage: "features",
     summary: "List the features of this build, and how to get the others",
     options: [["--all", "Also those that are not in this build"], JSON_OPTION],

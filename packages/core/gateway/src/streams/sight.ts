@@ -19,6 +19,10 @@ const OPEN: ReadonlySet<SvcEvent["type"]> = new Set([
   "sop-change",
   "channel-health",
   "hardware-changed",
+  "safety-request",
+  "safety-refuse",
+  "safety-stop",
+  "safety-reset",
 ]);
 
 type Owned = Extract<SvcEvent, { readonly owner: unknown }>;

@@ -87,6 +87,18 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
       return { channel: event.channel, feature: event.feature, state: event.state, reason: event.reason ?? null };
     case "hardware-changed":
       return { added: event.added, removed: event.removed, connected: event.connected };
+    case "safety-request": {
+      const { direction, speed, distance, seconds, by } = event;
+      return { direction, speed, distance: distance ?? null, seconds: seconds ?? null, by: redact(by) };
+    }
+    case "safety-refuse":
+      return { reason: event.reason, message: redact(event.message), by: redact(event.by) };
+    case "safety-stop": {
+      const { reason, message, layer, travelled, confirmed, latched, by } = event;
+      return { reason, message: redact(message), layer: layer ?? null, travelled, confirmed, latched, by: redact(by) };
+    }
+    case "safety-reset":
+      return { by: redact(event.by) };
   }
 }
 

@@ -42,6 +42,8 @@ export interface EnabledFeature {
   readonly capabilities?: FeatureContext["capabilities"];
   /** Default: told to nobody. */
   readonly publish?: FeatureContext["publish"];
+  /** Adds a line to the audit log. Default: it is refused. */
+  readonly audit?: FeatureContext["audit"];
   /** Default: never made anew. */
   readonly refresh?: (() => void) | undefined;
 }
@@ -81,6 +83,7 @@ export async function construct(
     trigger = refuseEvents,
     capabilities = () => [],
     publish = () => {},
+    audit = refuseAudit,
     refresh = () => {},
   } = feature;
   const module = await definition.load();
@@ -109,6 +112,7 @@ export async function construct(
         trigger,
         capabilities,
         publish,
+        audit,
         refresh,
         ...surroundings,
       }),
@@ -163,6 +167,9 @@ const refuseMessages: FeatureContext["receive"] = () =>
 
 const refuseEvents: FeatureContext["trigger"] = () =>
   Promise.reject(new SvcError("CHANNEL_DOWN", "This process starts no procedures."));
+
+const refuseAudit: FeatureContext["audit"] = () =>
+  Promise.reject(new SvcError("STORE_FAILED", "This process has no audit log."));
 
 const noStore = (): Promise<never> =>
   Promise.reject(new SvcError("STORE_FAILED", "This process keeps nothing for features."));

@@ -2,4 +2,5 @@
 export * from "./boards.ts";
 export * from "./chip-probe.ts";
 export * from "./known-boards.ts";
+export * from "./motor-boards.ts";
 export * from "./usb.ts";

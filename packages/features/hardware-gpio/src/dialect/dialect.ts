@@ -1,6 +1,6 @@
 /** What a board speaks. A dialect has one exchange at a time with its board; the connection sees to that. */
 import type { Json } from "@svc/contract";
-import type { Level, Pull } from "@svc/kit/hardware";
+import type { Level, MotorCommand, Pull } from "@svc/kit/hardware";
 
 export type Protocol = "micropython" | "firmata" | "json";
 
@@ -15,10 +15,19 @@ export interface Dialect {
   writePin(pin: number, value: Level, signal: AbortSignal): Promise<void>;
   /** In the scale of the board's converter. Rejects as `readPin`. */
   readAnalog(pin: number, signal: AbortSignal): Promise<number>;
+  /** Of protocols that have commands for motors and distance sensors. */
+  readonly motors?: Motors;
   /** Of boards that run source code. */
   readonly code?: CodeRunner;
   /** Leaves the board as a person would find it. */
   release?(): Promise<void>;
+}
+
+export interface Motors {
+  set(command: MotorCommand, signal: AbortSignal): Promise<void>;
+  stop(motors: MotorCommand["motors"], signal: AbortSignal): Promise<void>;
+  /** Metres; Infinity: nothing is within the sensor's range. */
+  distance(pin: number, signal: AbortSignal): Promise<number>;
 }
 
 export interface CodeRunner {

@@ -5,11 +5,14 @@
 import { type Json, SvcError } from "@svc/contract";
 import type { Level, Pull } from "@svc/kit/hardware";
 import type { Link, Parse } from "../link/link.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Motors } from "./dialect.ts";
 
 /** With the newline: small boards read into a buffer of this size. */
 const MOST_SENT_BYTES = 256;
 const MOST_RECEIVED_BYTES = 4096;
+
+/** Farther than any sensor of a small robot measures. */
+const FARTHEST_MM = 100_000;
 
 export interface Answer {
   readonly id: string | undefined;
@@ -95,6 +98,21 @@ class JsonLines implements Dialect {
     await this.#command("gpio_write", { pin, value }, signal);
   }
 
+  readonly motors: Motors = {
+    set: async ({ motors, left, right, ttlMs }, signal) => {
+      const speeds = { left_speed: millimetres(left), right_speed: millimetres(right) };
+      await this.#command("motor_set", { ...motors, ...speeds, ttl_ms: Math.round(ttlMs) }, signal);
+    },
+    stop: async (motors, signal) => void (await this.#command("motor_stop", { ...motors }, signal)),
+    distance: async (pin, signal) => {
+      const data = await this.#command("distance_read", { pin }, signal);
+      const value = typeof data === "object" && data !== null && "value" in data ? data["value"] : data;
+      if (value === null) return Number.POSITIVE_INFINITY;
+      if (typeof value === "number" && value >= 0 && value <= FARTHEST_MM) return value / 1000;
+      throw new SvcError("BOARD_FAILED", `${this.#what} answered distance_read without millimetres or null.`);
+    },
+  };
+
   async #command(cmd: string, values: Readonly<Record<string, Json>>, signal: AbortSignal): Promise<Json | undefined> {
     const id = this.#hasIds ? String((this.#count += 1)) : undefined;
     const line = encodeCommand(cmd, values, id);
@@ -126,6 +144,8 @@ const takeLine =
       hint: "Check that the board speaks JSON lines, and that the baud rate is right.",
     });
   };
+
+const millimetres = (metres: number): number => Math.round(metres * 1000);
 
 function levelIn(data: Json | undefined): Level | undefined {
   const value = typeof data === "object" && data !== null && "value" in data ? data["value"] : data;

@@ -94,6 +94,11 @@ export function openCounted() {
       LONG,
     ),
 
+    safetyRequests: count("svc_safety_requests_total", "Movements that a robot was asked for.", ["direction"]),
+    safetyRefusals: count("svc_safety_refusals_total", "Movements that were refused.", ["reason"]),
+    safetyStops: count("svc_safety_stops_total", "Ends of movements, and stops of a robot that stood.", ["reason"]),
+    safetyResets: count("svc_safety_resets_total", "Resets of the emergency stop by a person.", []),
+
     errors: count("svc_errors_total", "Work that failed, by its kind and by the code of the error.", ["work", "code"]),
   };
 }

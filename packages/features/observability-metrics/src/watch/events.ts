@@ -27,6 +27,14 @@ export function watchEvents(counted: Counted): Observer["record"] {
         // Tests are no work, and their failures no alarm.
         if (event.isTest) return;
         return counted.sopStarted.record({ sop: event.sop }, 1);
+      case "safety-request":
+        return counted.safetyRequests.record({ direction: event.direction }, 1);
+      case "safety-refuse":
+        return counted.safetyRefusals.record({ reason: event.reason }, 1);
+      case "safety-stop":
+        return counted.safetyStops.record({ reason: event.reason }, 1);
+      case "safety-reset":
+        return counted.safetyResets.record({}, 1);
       case "sop-run-end": {
         if (event.isTest) return;
         const labels = { sop: event.sop, status: event.status };

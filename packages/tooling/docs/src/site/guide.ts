@@ -27,6 +27,7 @@ export const GUIDE: readonly { readonly page: string; readonly title: string }[]
   { page: "adapters", title: "I2C, SPI and debug probes" },
   { page: "boards", title: "Blink an LED on a board" },
   { page: "raspberry-pi", title: "Blink an LED on a Raspberry Pi" },
+  { page: "robot", title: "Drive a robot safely" },
   { page: "events", title: "Event stream" },
   { page: "service", title: "Running as a service" },
   { page: "backup", title: "Backup and restore" },

@@ -44,6 +44,7 @@ export function lockedContext(
     readings: refused("readings"),
     capabilities: () => [],
     publish: refused("publish"),
+    audit: refused("audit"),
     refresh: refused("refresh"),
     pairedClient: refused("pairedClient"),
     shared: states.shared,

@@ -12,6 +12,8 @@ export interface JsonBoard extends AsyncDisposable {
   readonly commands: readonly string[];
   /** How it answers what comes from now on. Default: `sound`. */
   mood: JsonBoardMood;
+  /** What `distance_read` answers. */
+  distance: number | string | null;
   /** Ends all connections. */
   drop(): void;
 }
@@ -85,6 +87,8 @@ export async function startJsonBoard({ form = "with ids" }: JsonBoardOptions = {
   function act(cmd: string, { pin = -1, value = 0, mode }: Values): object {
     if (cmd === "ping") return { ok: true, result: "pong" };
     if (cmd === "capabilities") return { ok: true, result: { gpio: [0, LAST_PIN] } };
+    if (cmd === "motor_set" || cmd === "motor_stop") return { ok: true, result: "done" };
+    if (cmd === "distance_read") return { ok: true, result: board.distance };
     if (cmd !== "gpio_read" && cmd !== "gpio_write") return { ok: false, error: "unknown command" };
     if (pin < 0 || pin > LAST_PIN) return { ok: false, error: "pin not available" };
     if (mode === "analog") return { ok: true, result: { pin, value: analog.get(pin) ?? 0 } };
@@ -99,6 +103,7 @@ export async function startJsonBoard({ form = "with ids" }: JsonBoardOptions = {
     analog,
     commands,
     mood: "sound",
+    distance: 1234,
     drop() {
       for (const socket of sockets) socket.destroy();
     },

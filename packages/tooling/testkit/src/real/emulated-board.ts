@@ -39,11 +39,17 @@ export const startMicrobit = (): Promise<EmulatedBoard> =>
 /** `firmware`: a file of the folder `firmware`, without `.c`. */
 export async function startUno(firmware: "uno-firmata" | "uno-json"): Promise<EmulatedBoard> {
   const home = temporaryHome();
-  const elf = join(home.path, "uno.elf");
+  const elf = buildUno(firmware, home.path);
+  return await start("qemu-system-avr", ["-M", "uno", "-bios", elf], () => home[Symbol.dispose]());
+}
+
+/** Path of the program for the board, below `folder`. */
+export function buildUno(firmware: string, folder: string): string {
+  const elf = join(folder, "uno.elf");
   const source = join(import.meta.dirname, "firmware", `${firmware}.c`);
   const flags = ["-mmcu=atmega328p", "-DF_CPU=16000000UL", "-Os", "-Wall", "-Werror"];
   execFileSync("avr-gcc", [...flags, "-o", elf, source]);
-  return await start("qemu-system-avr", ["-M", "uno", "-bios", elf], () => home[Symbol.dispose]());
+  return elf;
 }
 
 const isProgram = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;

@@ -126,6 +126,31 @@ export function eventSamples(name: Name): EventSamples {
       removed: [],
       connected: 1,
     },
+    "safety-request": {
+      type: "safety-request",
+      direction: "forward",
+      speed: 0.3,
+      distance: 1,
+      seconds: undefined,
+      by: planted("person"),
+    },
+    "safety-refuse": {
+      type: "safety-refuse",
+      reason: "obstacle",
+      message: planted("message"),
+      by: planted("person"),
+    },
+    "safety-stop": {
+      type: "safety-stop",
+      reason: "bump",
+      message: planted("message"),
+      layer: 3,
+      travelled: 0.4,
+      confirmed: true,
+      latched: false,
+      by: planted("person"),
+    },
+    "safety-reset": { type: "safety-reset", by: planted("person") },
   };
 }
 

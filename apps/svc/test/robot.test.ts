@@ -1,0 +1,177 @@
+// A robot on an emulated Arduino, driven by the whole binary: whatever ends the daemon, holds it up or cuts it off, the motors stop. Times
+// are those of the board's own clock, so that a slow machine changes none of them.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runBinary } from "@svc/testkit/binary/run-binary";
+import { fullestBinaryPath } from "@svc/testkit/binary/spawn-binary";
+import { type RunningBinary, startBinary } from "@svc/testkit/binary/start-binary";
+import { missingUno } from "@svc/testkit/real/emulated-board";
+import { type EmulatedRobot, type RobotReport, startEmulatedRobot } from "@svc/testkit/real/emulated-robot";
+import { requireReal } from "@svc/testkit/require-real";
+import { beforeEach, expect, test } from "vitest";
+import { homeWith, UNGUARDED } from "./daemon.ts";
+
+const missing = missingUno();
+beforeEach((context) => {
+  if (missing) requireReal(context, missing);
+});
+
+const binary = fullestBinaryPath();
+/** What the board allows between the last command and the end of the motors. */
+const LONGEST_MS = 600;
+
+const configOf = (path: string): string => `${UNGUARDED}
+[[peripherals.boards]]
+board = "arduino-uno"
+transport = "bridge"
+path = "${path}"
+
+[safety]
+drive = { board = "arduino0", left = 5, right = 6 }
+estop_pin = 2
+sensor_timeout_secs = 5
+max_drive_duration = 300
+
+[[safety.sensors]]
+board = "arduino0"
+kind = "distance"
+pin = 7
+`;
+
+const svc = async (home: string, ...args: readonly string[]): Promise<string> => {
+  const { stdout, stderr } = await runBinary(args, { home, binary });
+  return `${stdout}${stderr}`.trim();
+};
+
+/** A daemon that drives the robot towards a wall that is far away. `wall`: in millimetres. */
+async function driving(
+  board: EmulatedRobot,
+  daemon: RunningBinary,
+  wall = 30_000,
+): Promise<{ readonly ended: Promise<string> }> {
+  await board.ask("sensor", { frozen: 0, dead: 0, wall });
+  // A machine that is busy may hold the monitor up, which ends a movement as well; then it is asked again.
+  for (;;) {
+    const { commands } = await board.report();
+    const state = { isOver: false };
+    const driven = svc(
+      daemon.home,
+      "tools",
+      "run",
+      "drive",
+      "--input",
+      '{"direction":"forward","speed":0.2,"seconds":300}',
+    ).finally(() => (state.isOver = true));
+    while (!state.isOver) {
+      const { moves, commands: now } = await board.report();
+      if (moves === 1 && now > commands + 2) return { ended: driven };
+    }
+    const text = await driven;
+    if (!HELD_UP.test(text) && !text.includes("SAFETY_REFUSED")) throw new Error(text);
+  }
+}
+
+/** The report once the motors stand. */
+async function standing(board: EmulatedRobot): Promise<RobotReport> {
+  for (;;) {
+    const report = await board.report();
+    if (report.moves === 0) return report;
+  }
+}
+
+/** What ends a movement on a machine that is busy with something else; the motors stop all the same. */
+const HELD_UP = /"(?:late|board_lost|sensor_stale)"/;
+
+const lifeOf = ({ set_at: set, stopped_at: stopped }: RobotReport): number => stopped - set;
+
+test("kill -9, a frozen process and a cut line: the board's own timer stops the motors", async () => {
+  await using board = await startEmulatedRobot();
+  using home = homeWith(configOf(board.path));
+  const measured: Record<string, number> = {};
+  {
+    await using daemon = await startBinary({ home: home.path, binary });
+    void (await driving(board, daemon)).ended;
+    const { expiries } = await board.report();
+    await daemon.kill9();
+    const report = await standing(board);
+    measured["kill -9"] = lifeOf(report);
+    expect(report.expiries).toBe(expiries + 1);
+  }
+  await using daemon = await startBinary({ home: home.path, binary });
+  const frozen = await driving(board, daemon);
+  process.kill(daemon.pid, "SIGSTOP");
+  measured["SIGSTOP"] = lifeOf(await standing(board));
+  process.kill(daemon.pid, "SIGCONT");
+  // It does not drive on: it was late, or its command did not come through in time.
+  expect(await frozen.ended).toMatch(/late|board_lost|sensor_stale/);
+  const { commands } = await board.report();
+  const cut = await driving(board, daemon);
+  expect((await board.report()).commands).toBeGreaterThan(commands);
+  board.cut(true);
+  measured["cut"] = lifeOf(await standing(board));
+  expect(await cut.ended).toMatch(/board_lost|sensor_stale/);
+  board.cut(false);
+  for (const ms of Object.values(measured)) expect(ms).toBeLessThanOrEqual(LONGEST_MS);
+  console.log("milliseconds of the board's clock from the last command to the stop:", measured);
+});
+
+test("a reload, two requests, a switch, a dead sensor and a shutdown: the daemon stops the motors", async () => {
+  await using board = await startEmulatedRobot();
+  using home = homeWith(configOf(board.path));
+  await using daemon = await startBinary({ home: home.path, binary });
+  const measured: Record<string, number> = {};
+  const measure = async (
+    what: string,
+    { ended }: { readonly ended: Promise<string> },
+    reason: RegExp,
+  ): Promise<void> => {
+    measured[what] = lifeOf(await standing(board));
+    expect(`${what}: ${await ended}`).toMatch(new RegExp(`${reason.source}|${HELD_UP.source}`));
+  };
+
+  const reloaded = await driving(board, daemon);
+  const file = join(home.path, "config.toml");
+  writeFileSync(file, `# another line\n${readFileSync(file, "utf8")}`);
+  await svc(home.path, "reload");
+  await measure("reload", reloaded, /out_of_service/);
+
+  const first = await driving(board, daemon);
+  const second = svc(home.path, "tools", "run", "drive", "--input", '{"direction":"forward","distance":1}');
+  await measure("two requests", first, /conflict/);
+  expect(await second).toMatch(/SAFETY_REFUSED/);
+
+  const stopped = await driving(board, daemon);
+  expect(await svc(home.path, "safety", "stop")).toContain("The robot stands");
+  await measure("svc safety stop", stopped, /stop_requested/);
+
+  const silent = await driving(board, daemon);
+  await board.ask("sensor", { dead: 1 });
+  await measure("dead sensor", silent, /sensor_stale/);
+
+  const pressed = await driving(board, daemon);
+  await board.ask("switch", { pin: 2, value: 1 });
+  await measure("switch", pressed, /emergency_stop/);
+  expect(await svc(home.path, "safety", "reset", "--yes")).toContain("SAFETY_LATCHED");
+  await board.ask("switch", { pin: 2, value: 0 });
+  expect(await svc(home.path, "tools", "run", "drive", "--input", '{"direction":"forward","distance":1}')).toContain(
+    "SAFETY_LATCHED",
+  );
+  expect(
+    await svc(home.path, "tools", "run", "gpio_write", "--input", '{"device":"arduino0","pin":5,"value":1}'),
+  ).toContain("BOARD_REFUSED");
+  const { code } = await daemon.stop();
+  expect(code).toBe(0);
+
+  // The latch outlives the daemon.
+  await using next = await startBinary({ home: home.path, binary });
+  expect(JSON.parse(await svc(home.path, "safety", "status", "--json"))).toMatchObject({ state: "latched" });
+  expect(await svc(home.path, "safety", "reset", "--yes")).toContain("is reset");
+  const driven = await driving(board, next);
+  await next.stop();
+  measured["shutdown"] = lifeOf(await standing(board));
+  await driven.ended;
+  for (const ms of Object.values(measured)) expect(ms).toBeLessThanOrEqual(LONGEST_MS);
+  console.log("milliseconds of the board's clock from the last command to the stop:", measured);
+  const lines = (await svc(home.path, "audit", "list", "--limit", "200", "--json")).match(/"safety-[a-z]+"/g);
+  expect(new Set(lines)).toEqual(new Set(['"safety-request"', '"safety-refuse"', '"safety-stop"', '"safety-reset"']));
+});

@@ -1,0 +1,283 @@
+/**
+ * Watches the robot while it stands and while it moves, and is alone in commanding its motors. In each control period it asks the layers
+ * in order; the first that objects stops the movement, which only a new request starts again.
+ */
+import type { Clock, Logger } from "@svc/contract";
+import type { StopCause } from "./causes.ts";
+import type { Limits } from "./config.ts";
+import type { EmergencyStop } from "./emergency-stop.ts";
+import { allowedSpeed, LOWEST_SPEED, type Move } from "./pre-move.ts";
+import { reactiveStop } from "./reactive-stop.ts";
+import { isTurn, type Robot, wheelSpeeds } from "./robot.ts";
+import { Sensing, within } from "./sensing.ts";
+import { COMMAND_MS, keepAlive, Watchdog } from "./watchdog.ts";
+
+/** 25 Hz. */
+const CONTROL_MS = 40;
+/** Between two rounds of the sensors, while it moves and while it stands. */
+const SENSE_MS = 20;
+const SENSE_IDLE_MS = 250;
+/** A command that says nothing new is repeated this often, to keep the motors alive. */
+const REPEAT_MS = 100;
+const STOP_TRIES = 3;
+/** What is left of a way at its end. */
+const ARRIVED = 0.01;
+
+/** The layers, as functions and classes; tests break one at a time. */
+export const LAYERS = { allowedSpeed, reactiveStop, keepAlive, Watchdog, Sensing };
+
+export interface MonitorDeps {
+  readonly robot: Robot;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly limits: Limits;
+  readonly emergencyStop: EmergencyStop;
+  /** A movement ended, or an emergency stop was latched. Never throws. */
+  readonly onStop: (stopped: Stopped) => void;
+  readonly layers?: typeof LAYERS;
+}
+
+export interface Stopped extends StopCause {
+  /** Metres at most. */
+  readonly travelled: number;
+  /** The robot has confirmed it; false: its own timer stops the motors. */
+  readonly confirmed: boolean;
+  /** For a person: who had the robot stopped. */
+  readonly by: string;
+}
+
+interface Moving {
+  readonly move: Move;
+  readonly startMs: number;
+  readonly startOdometer: number;
+  readonly ended: PromiseWithResolvers<Stopped>;
+  /** Metres a second, of the last command that was sent. */
+  sent: { readonly speed: number; readonly atMs: number } | undefined;
+  isSending: boolean;
+}
+
+const MONITOR = "the safety monitor";
+
+export class SafetyMonitor {
+  readonly sensing: Sensing;
+  readonly #deps: MonitorDeps;
+  readonly #layers: typeof LAYERS;
+  readonly #watchdog: Watchdog;
+  #moving: Moving | undefined;
+  #isAlive = false;
+  /** The stop that runs, or ran last. */
+  #stopping: Promise<unknown> = Promise.resolve();
+  /** Metres that the robot has come at most, and the speed that it has at most. */
+  #odometer = 0;
+  #fastest = 0;
+  #odometerMs: number;
+  #wakeSensing: () => void = () => {};
+
+  constructor(deps: MonitorDeps) {
+    this.#deps = deps;
+    this.#layers = deps.layers ?? LAYERS;
+    this.#watchdog = new this.#layers.Watchdog(deps.clock);
+    this.#odometerMs = deps.clock.monotonic();
+    const { robot, clock, limits } = deps;
+    this.sensing = new this.#layers.Sensing({ robot, clock, limits, odometer: () => this.odometer });
+  }
+
+  /** Whether its loop runs. Nothing may move while it does not. */
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  get moving(): Move | undefined {
+    return this.#moving?.move;
+  }
+
+  get speed(): number {
+    return this.#moving?.sent?.speed ?? 0;
+  }
+
+  get odometer(): number {
+    const now = this.#deps.clock.monotonic();
+    this.#odometer += (this.#fastest * Math.max(0, now - this.#odometerMs)) / 1000;
+    this.#odometerMs = now;
+    return this.#odometer;
+  }
+
+  /** The loop. Ends with the signal, or with an error; the robot is stopped first in either case. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const end = new AbortController();
+    const either = AbortSignal.any([signal, end.signal]);
+    const sensing = this.#sense(either);
+    this.#isAlive = true;
+    try {
+      for (;;) {
+        await clock.sleep(CONTROL_MS, signal);
+        this.#step();
+      }
+    } catch (error) {
+      if (signal.aborted) {
+        await this.#end({ reason: "out_of_service", message: "The robot's monitor was reloaded or shut down." });
+      } else {
+        await this.#end({ reason: "monitor_failed", layer: 4, message: "The robot's monitor failed." });
+        throw error;
+      }
+    } finally {
+      this.#isAlive = false;
+      end.abort(new Error("the monitor ended"));
+      await sensing;
+      await this.#stopping;
+    }
+  }
+
+  /** Starts a movement that the request's checks have let through. Resolves when the robot stands again. */
+  async begin(move: Move): Promise<Stopped> {
+    const { clock, limits } = this.#deps;
+    this.#watchdog.begin(limits);
+    const moving: Moving = {
+      move,
+      startMs: clock.monotonic(),
+      startOdometer: this.odometer,
+      ended: Promise.withResolvers(),
+      sent: undefined,
+      isSending: false,
+    };
+    this.#moving = moving;
+    this.sensing.begin();
+    this.#wakeSensing();
+    return await moving.ended.promise;
+  }
+
+  /** Resolves when no stop is on its way to the robot. */
+  async settled(): Promise<void> {
+    await this.#stopping;
+  }
+
+  /** Stops the robot, whether it moves or not. Resolves when it has confirmed, or its own timer has run out. */
+  async stop(cause: StopCause, by: string): Promise<Stopped> {
+    return await this.#end(cause, by);
+  }
+
+  /** One control period. */
+  #step(): void {
+    const { clock, robot, limits, emergencyStop } = this.#deps;
+    if (this.sensing.isEmergencyStopPressed && !emergencyStop.latch) {
+      return void this.latch("the emergency stop switch");
+    }
+    const moving = this.#moving;
+    if (!moving) return;
+    const { move } = moving;
+    const ahead = this.sensing.ahead(move.direction);
+    const surroundings = { ahead, isBumped: this.sensing.isBumped(move.direction) };
+    const cause =
+      this.#watchdog.check() ??
+      this.sensing.problem(move.direction) ??
+      this.#layers.reactiveStop(move.direction, surroundings, limits);
+    if (cause) return void this.#end(cause);
+    const left = move.distance - (this.odometer - moving.startOdometer);
+    if (left <= ARRIVED) return void this.#end({ reason: "done", message: "The way is done." });
+    if (clock.monotonic() - moving.startMs >= move.durationMs) {
+      return void this.#end({ reason: "done", message: "The time is over." });
+    }
+    const free = isTurn(move.direction) || ahead === undefined ? Number.POSITIVE_INFINITY : ahead - limits.minDistance;
+    const granted = this.#layers.allowedSpeed(move.direction, move.speed, ahead, limits);
+    const command = this.#layers.keepAlive(granted, Math.min(free, left));
+    if (command.speed < LOWEST_SPEED) {
+      const isArrived = left <= 2 * ARRIVED;
+      return void this.#end(
+        isArrived
+          ? { reason: "done", message: "The way is done." }
+          : { reason: "obstacle", layer: 1, message: "The free way is used up." },
+      );
+    }
+    const sent = moving.sent;
+    const isNews = !sent || Math.abs(sent.speed - command.speed) > 0.05 * sent.speed;
+    if (moving.isSending || (!isNews && clock.monotonic() - sent.atMs < REPEAT_MS)) return;
+    void this.#send(moving, robot, command);
+  }
+
+  /** Holds the robot until a person resets it. */
+  async latch(by: string): Promise<Stopped> {
+    const { emergencyStop, clock, log } = this.#deps;
+    const at = new Date(clock.now()).toISOString();
+    emergencyStop.engage({ by, at }).catch((error: unknown) =>
+      log.error("the emergency stop is latched, but could not be stored; it does not outlive a restart", {
+        reason: (error as Error).message,
+      }),
+    );
+    return await this.#end({ reason: "emergency_stop", layer: 5, message: `Emergency stop by ${by}.` }, by);
+  }
+
+  async #send(
+    moving: Moving,
+    robot: Robot,
+    { speed, ttlMs }: { readonly speed: number; readonly ttlMs: number },
+  ): Promise<void> {
+    const { clock } = this.#deps;
+    const before = moving.sent?.speed ?? 0;
+    moving.isSending = true;
+    moving.sent = { speed, atMs: clock.monotonic() };
+    // Until it is confirmed either speed may be in force.
+    this.#setFastest(Math.max(before, speed));
+    try {
+      const never = new AbortController().signal;
+      await within(clock, COMMAND_MS, never, (signal) =>
+        robot.setMotors(wheelSpeeds(moving.move.direction, speed), ttlMs, signal),
+      );
+      if (this.#moving === moving) this.#setFastest(speed);
+    } catch (error) {
+      if (this.#moving !== moving) return;
+      const message = `The robot did not take a command: ${(error as Error).message.replace(/\.$/, "")}.`;
+      void this.#end({ reason: "board_lost", layer: 4, message });
+    } finally {
+      moving.isSending = false;
+    }
+  }
+
+  #setFastest(speed: number): void {
+    void this.odometer;
+    this.#fastest = speed;
+  }
+
+  async #end(cause: StopCause, by: string = MONITOR): Promise<Stopped> {
+    const moving = this.#moving;
+    this.#moving = undefined;
+    const stopping = this.#stopMotors();
+    this.#stopping = stopping;
+    const confirmed = await stopping;
+    const travelled = moving ? this.odometer - moving.startOdometer : 0;
+    const stopped: Stopped = { ...cause, travelled, confirmed, by };
+    if (moving || cause.reason === "emergency_stop" || by !== MONITOR) this.#deps.onStop(stopped);
+    moving?.ended.resolve(stopped);
+    return stopped;
+  }
+
+  /** A stop may be repeated: it does no harm. */
+  async #stopMotors(): Promise<boolean> {
+    const { clock, robot, log } = this.#deps;
+    const never = new AbortController().signal;
+    let failure = "";
+    for (let tries = 0; tries < STOP_TRIES; tries += 1) {
+      try {
+        await within(clock, COMMAND_MS, never, (signal) => robot.stopMotors(signal));
+        if (!this.#moving) this.#setFastest(0);
+        return true;
+      } catch (error) {
+        failure = (error as Error).message;
+      }
+    }
+    log.warn("the robot did not confirm a stop; its own timer stops the motors", { reason: failure });
+    if (!this.#moving) this.#setFastest(0);
+    return false;
+  }
+
+  async #sense(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    while (!signal.aborted) {
+      await this.sensing.cycle(signal);
+      const wake = new AbortController();
+      this.#wakeSensing = () => wake.abort(new Error("it moves"));
+      const restMs = this.#moving ? SENSE_MS : SENSE_IDLE_MS;
+      await clock.sleep(restMs, AbortSignal.any([signal, wake.signal])).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,217 @@
+/** Layer 2, active monitoring: reads all sensors in turn, and tells how old, how plausible and how near. */
+import type { Clock } from "@svc/contract";
+import type { StopCause } from "./causes.ts";
+import type { Limits } from "./config.ts";
+import { bumpsInDirection, type Direction, facesDirection, isTurn, type Robot } from "./robot.ts";
+
+/** Of one reading; what comes later is of no use. */
+const READ_MS = 150;
+/** Of one that was not read lately: the board is found and connected first, and an Arduino starts for two seconds then. */
+const CONNECT_MS = 6000;
+/** A sensor that says the same to the millimetre all this way is frozen: real ones have noise. */
+const FROZEN_TRAVEL = 0.15;
+const FROZEN_READINGS = 5;
+
+interface Reading<T> {
+  readonly value: T;
+  /** Monotonic, when it was asked for: it is not older than that. */
+  readonly atMs: number;
+  /** How far the robot had come then. */
+  readonly odometer: number;
+}
+
+/** Since when a sensor says the same. */
+interface Unchanged {
+  readonly value: number;
+  readonly odometer: number;
+  readonly readings: number;
+}
+
+export interface SensingDeps {
+  readonly robot: Robot;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  /** Metres that the robot has come at most, ever. */
+  readonly odometer: () => number;
+}
+
+export class Sensing {
+  readonly #deps: SensingDeps;
+  readonly #distances: (Reading<number> | undefined)[];
+  readonly #unchanged: (Unchanged | undefined)[];
+  readonly #bumpers: (Reading<boolean> | undefined)[];
+  #emergencyStop: Reading<boolean> | undefined;
+  #lastFailure: string | undefined;
+
+  constructor(deps: SensingDeps) {
+    this.#deps = deps;
+    this.#distances = deps.robot.distanceSensors.map(() => undefined);
+    this.#unchanged = deps.robot.distanceSensors.map(() => undefined);
+    this.#bumpers = deps.robot.bumpers.map(() => undefined);
+  }
+
+  /** A movement begins: what the sensors said on the way before says nothing of this one. */
+  begin(): void {
+    const odometer = this.#deps.odometer();
+    for (const [index, same] of this.#unchanged.entries()) {
+      if (same) this.#unchanged[index] = { ...same, odometer, readings: 1 };
+    }
+  }
+
+  /** Asks every sensor once, those that stop the robot at once first. Never rejects; a sensor that fails keeps its old reading. */
+  async cycle(signal: AbortSignal): Promise<void> {
+    const { robot } = this.#deps;
+    if (robot.hasEmergencyStop) {
+      this.#emergencyStop = await this.#read(
+        signal,
+        (limited) => robot.readEmergencyStop(limited),
+        this.#emergencyStop,
+      );
+    }
+    for (const index of robot.bumpers.keys()) {
+      this.#bumpers[index] = await this.#read(
+        signal,
+        (limited) => robot.readBumper(index, limited),
+        this.#bumpers[index],
+      );
+    }
+    for (const index of robot.distanceSensors.keys()) {
+      const before = this.#distances[index];
+      const reading = await this.#read(signal, (limited) => robot.readDistance(index, limited), before);
+      if (reading === undefined || reading === before) continue;
+      this.#distances[index] = reading;
+      const { value, odometer } = reading;
+      const same = this.#unchanged[index];
+      this.#unchanged[index] =
+        same?.value === value ? { ...same, readings: same.readings + 1 } : { value, odometer, readings: 1 };
+    }
+  }
+
+  /** Undefined: it was never read, or there is none. */
+  get isEmergencyStopPressed(): boolean | undefined {
+    return this.#emergencyStop?.value;
+  }
+
+  /** Of a switch that was read within the time that readings hold. */
+  emergencyStopNow(): boolean | undefined {
+    const { clock, limits } = this.#deps;
+    const reading = this.#emergencyStop;
+    return reading && clock.monotonic() - reading.atMs <= limits.sensorTimeoutMs ? reading.value : undefined;
+  }
+
+  /** Metres to the nearest obstacle in the direction, with the way since the reading taken off; undefined: no sensor faces it. */
+  ahead(direction: Direction): number | undefined {
+    const { robot, odometer } = this.#deps;
+    // A robot that turns on the spot comes near to nothing; without any sensor it is blind in a turn too.
+    let nearest = isTurn(direction) && robot.distanceSensors.length > 0 ? Number.POSITIVE_INFINITY : undefined;
+    for (const [index, sensor] of robot.distanceSensors.entries()) {
+      if (!facesDirection(sensor, direction)) continue;
+      const reading = this.#distances[index];
+      const distance = reading ? reading.value - (isTurn(direction) ? 0 : odometer() - reading.odometer) : 0;
+      nearest = Math.min(nearest ?? Number.POSITIVE_INFINITY, distance);
+    }
+    return nearest;
+  }
+
+  isBumped(direction: Direction): boolean {
+    return this.#deps.robot.bumpers.some(
+      (bumper, index) => bumpsInDirection(bumper, direction) && this.#bumpers[index]?.value === true,
+    );
+  }
+
+  /** Why the sensors can't be relied on for this direction. */
+  problem(direction: Direction): StopCause | undefined {
+    const { robot, odometer, clock, limits } = this.#deps;
+    const needed: (readonly [name: string, reading: Reading<unknown> | undefined])[] = [
+      ...(robot.hasEmergencyStop ? ([["emergency stop", this.#emergencyStop]] as const) : []),
+      ...robot.bumpers.map(({ name }, index) => [name, this.#bumpers[index]] as const),
+      ...robot.distanceSensors.flatMap((sensor, index) =>
+        facesDirection(sensor, direction) ? [[sensor.name, this.#distances[index]] as const] : [],
+      ),
+    ];
+    const now = clock.monotonic();
+    for (const [name, reading] of needed) {
+      if (reading && now - reading.atMs <= limits.sensorTimeoutMs) continue;
+      const age = reading ? `has said nothing for ${((now - reading.atMs) / 1000).toFixed(1)} s` : "was never read";
+      const why = this.#lastFailure === undefined ? "" : ` Last failure: ${this.#lastFailure}`;
+      return { reason: "sensor_stale", layer: 2, message: `The sensor "${name}" ${age}.${why}` };
+    }
+    if (isTurn(direction)) return undefined;
+    for (const [index, sensor] of robot.distanceSensors.entries()) {
+      const same = this.#unchanged[index];
+      if (!same || same.value === Number.POSITIVE_INFINITY || !facesDirection(sensor, direction)) continue;
+      const travelled = odometer() - same.odometer;
+      if (same.readings < FROZEN_READINGS || travelled < FROZEN_TRAVEL) continue;
+      const message = `The sensor "${sensor.name}" said the same for ${travelled.toFixed(2)} m; it is frozen.`;
+      return { reason: "sensor_frozen", layer: 2, message };
+    }
+    return undefined;
+  }
+
+  /** What is known, for a person. */
+  snapshot(): { readonly distances: readonly SensorView[]; readonly bumpers: readonly SensorView[] } {
+    const { robot, clock } = this.#deps;
+    const now = clock.monotonic();
+    const view = (name: string, angle: number, reading: Reading<number | boolean> | undefined): SensorView => ({
+      name,
+      angle,
+      value: reading?.value,
+      ageMs: reading && now - reading.atMs,
+    });
+    return {
+      distances: robot.distanceSensors.map(({ name, angle }, index) => view(name, angle, this.#distances[index])),
+      bumpers: robot.bumpers.map(({ name, angle }, index) => view(name, angle, this.#bumpers[index])),
+    };
+  }
+
+  async #read<T>(
+    signal: AbortSignal,
+    read: (signal: AbortSignal) => Promise<T>,
+    before: Reading<T> | undefined,
+  ): Promise<Reading<T> | undefined> {
+    const { clock, odometer, limits } = this.#deps;
+    const isKnown = before !== undefined && clock.monotonic() - before.atMs <= limits.sensorTimeoutMs;
+    const asked = { atMs: clock.monotonic(), odometer: odometer() };
+    try {
+      const reading = { ...asked, value: await within(clock, isKnown ? READ_MS : CONNECT_MS, signal, read) };
+      return before && before.atMs > reading.atMs ? before : reading;
+    } catch (error) {
+      if (!signal.aborted) this.#lastFailure = (error as Error).message;
+      return before;
+    }
+  }
+}
+
+export interface SensorView {
+  readonly name: string;
+  readonly angle: number;
+  readonly value: number | boolean | undefined;
+  readonly ageMs: number | undefined;
+}
+
+/** Ends the wait, whatever `work` makes of the signal. */
+export async function within<T>(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (error: unknown): void => {
+    limit.abort(error);
+    reject(error);
+  };
+  const timedOut = (): void => end(new Error(`no answer within ${ms} ms`));
+  // A process that was held up hears its timers first; an answer that waits to be read counts.
+  let cancel = clock.after(ms - 1, () => (cancel = clock.after(1, timedOut)));
+  const aborted = (): void => end(signal.reason);
+  if (signal.aborted) aborted();
+  signal.addEventListener("abort", aborted, { once: true });
+  try {
+    return await Promise.race([promise, work(limit.signal)]);
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", aborted);
+  }
+}
