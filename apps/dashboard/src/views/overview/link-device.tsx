@@ -9,6 +9,8 @@ import { useMayOperate } from "../../session/use-device.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { useTick } from "../../state/use-tick.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
+import { rich, t } from "../../texts/texts.ts";
 import type { Feature } from "../../api/shapes.ts";
 
 /** Feature and channel that has such a device. */
@@ -46,7 +48,7 @@ function LinkIfUnlinked() {
   return (
     <>
       <Button kind="main" onPress={() => setOpen(true)}>
-        Link the account
+        {t("link.link-the-account")}
       </Button>
       {isOpen && (
         <LinkDialog
@@ -76,14 +78,14 @@ function LinkDialog({ onClose }: { readonly onClose: () => void }) {
   useTick(STATE_AGAIN_MS, () => tick.current());
   const [action, act] =
     stage === "done"
-      ? ["Done", onClose]
-      : [stage === "ended" ? "Try again" : "Show a code", () => void take.run("begin")];
+      ? [t("common.done"), onClose]
+      : [t(stage === "ended" ? "common.try-again" : "link.show-a-code"), () => void take.run("begin")];
   return (
     <Dialog
-      title="Link an account"
+      title={t("link.link-an-account")}
       action={action}
       kind="main"
-      dismiss={isOver ? "Close" : "Not now"}
+      dismiss={t(isOver ? "common.close" : "common.not-now")}
       busy={stage === "waiting" || stage === "scan" || stage === "code"}
       error={take.error}
       onConfirm={act}
@@ -99,41 +101,30 @@ function LinkDialog({ onClose }: { readonly onClose: () => void }) {
 function Step({ state }: { readonly state: State | undefined }) {
   switch (state?.stage) {
     case undefined:
-      return (
-        <p>
-          The service becomes a linked device of the account. It uses an unofficial protocol: the platform may lock an
-          account that does.
-        </p>
-      );
+      return <p>{t("link.what-happens")}</p>;
     case "waiting":
-      return <p>Connecting to the platform.</p>;
+      return <p>{t("link.connecting")}</p>;
     case "scan":
       return (
         <div class="pairing">
-          <p>{state.how}</p>
+          <p>
+            <ServiceText>{state.how}</ServiceText>
+          </p>
           <QrCode
             modules={state.qr.map((row) => Array.from(row, (module) => module === "1"))}
-            label="QR code that links the account"
+            label={t("link.qr-code")}
           />
         </div>
       );
     case "code":
       return (
         <p>
-          {state.how} <code class="command">{state.code}</code>
+          <ServiceText>{state.how}</ServiceText> <code class="command">{state.code}</code>
         </p>
       );
     case "done":
-      return (
-        <p>
-          Linked: <Name>{state.account}</Name>.
-        </p>
-      );
+      return <p>{rich("link.linked", { account: <Name>{state.account}</Name> })}</p>;
     case "ended":
-      return (
-        <p>
-          Not linked: <Name>{state.reason}</Name>
-        </p>
-      );
+      return <p>{rich("link.not-linked", { reason: <ServiceText>{state.reason}</ServiceText> })}</p>;
   }
 }

@@ -12,6 +12,8 @@ import { useServices } from "../../services.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-reader.ts";
 import { useTick } from "../../state/use-tick.ts";
+import { ServiceText } from "../../parts/service-text.tsx";
+import { number, t } from "../../texts/texts.ts";
 
 interface Sensor {
   readonly name: string;
@@ -29,7 +31,7 @@ interface Scene {
 
 interface Robot {
   readonly state: "idle" | "moving" | "latched" | "unmonitored";
-  readonly movement: { readonly direction: string; readonly speed: number } | null;
+  readonly movement: { readonly direction: keyof typeof DIRECTIONS; readonly speed: number } | null;
   readonly latch: { readonly by: string; readonly at: string } | null;
   readonly last_stop: {
     readonly at: string;
@@ -42,41 +44,22 @@ interface Robot {
   readonly scene: Scene | null;
 }
 
-const TEXT = {
-  title: "Robot",
-  stop: "Stop",
-  latch: "Emergency stop",
-  latchQuestion: "Latch the emergency stop?",
-  latchEffect: "The robot stops at once, and nothing moves it before you reset the emergency stop here.",
-  reset: "Reset the emergency stop",
-  resetQuestion: "Is it safe for the robot to move again?",
-  resetEffect: "Agents can drive the robot again after this.",
-  state: "State",
-  movement: "Movement",
-  moves: (direction: string, speed: number) => `${direction}, ${speed.toFixed(2)} m/s`,
-  stands: "none",
-  latched: "Latched by",
-  lastStop: "Last stop",
-  layer: (layer: number) => ` Safety layer ${layer}.`,
-  unconfirmed: " The robot did not confirm it.",
-  room: "The simulated room from above",
-  sensors: "Sensors",
-  sensor: "Sensor",
-  angle: "Angle",
-  says: "Reading",
-  age: "Age",
-  pressed: "pressed",
-  free: "free",
-  nothing: "nothing within range",
-  ms: (age: number) => `${age} ms`,
-  metres: (value: number) => `${value.toFixed(2)} m`,
+const DIRECTIONS = {
+  forward: "robot.forward",
+  backward: "robot.backward",
+  left: "robot.left",
+  right: "robot.right",
 } as const;
 
 const COLUMNS: readonly Column<Sensor>[] = [
-  { label: TEXT.sensor, cell: ({ name }) => name },
-  { label: TEXT.angle, cell: ({ angle }) => `${angle}°`, narrow: true },
-  { label: TEXT.says, cell: ({ value }) => readingOf(value), narrow: true },
-  { label: TEXT.age, cell: ({ age_ms: age }) => (age === null ? "" : TEXT.ms(age)), narrow: true },
+  { label: "robot.sensor", cell: ({ name }) => name },
+  { label: "robot.angle", cell: ({ angle }) => `${angle}°`, narrow: true },
+  { label: "robot.reading", cell: ({ value }) => readingOf(value), narrow: true },
+  {
+    label: "robot.age",
+    cell: ({ age_ms: age }) => (age === null ? "" : t("robot.milliseconds", { age })),
+    narrow: true,
+  },
 ];
 
 /** No event tells of each metre. */
@@ -91,22 +74,26 @@ export function Robot() {
   const stop = useAction(() => post("/api/safety/stop", {}));
   return (
     <>
-      <Heading title={TEXT.title}>
+      <Heading title={t("robot.robot")}>
         <span class="buttons">
           <Button kind="main" busy={stop.isRunning} onPress={() => void stop.run()}>
-            {TEXT.stop}
+            {t("common.stop")}
           </Button>
           {robot.data?.state === "latched" ? (
-            <Confirmed text={TEXT.reset} question={TEXT.resetQuestion} act={() => post("/api/safety/reset", {})}>
-              <p>{TEXT.resetEffect}</p>
+            <Confirmed
+              text={t("robot.reset")}
+              question={t("robot.reset-question")}
+              act={() => post("/api/safety/reset", {})}
+            >
+              <p>{t("robot.reset-effect")}</p>
             </Confirmed>
           ) : (
             <Confirmed
-              text={TEXT.latch}
-              question={TEXT.latchQuestion}
+              text={t("robot.emergency-stop")}
+              question={t("robot.latch-question")}
               act={() => post("/api/safety/stop", { latch: true })}
             >
-              <p>{TEXT.latchEffect}</p>
+              <p>{t("robot.latch-effect")}</p>
             </Confirmed>
           )}
         </span>
@@ -117,16 +104,17 @@ export function Robot() {
           <>
             <Facts
               facts={[
-                [TEXT.state, <Badge key="state" state={state} busy={state === "moving"} />],
-                [TEXT.movement, movement ? TEXT.moves(movement.direction, movement.speed) : TEXT.stands],
-                [TEXT.latched, latch ? latch.by : undefined],
+                [t("common.state"), <Badge key="state" state={state} busy={state === "moving"} />],
+                [t("robot.movement"), movement ? movementOf(movement) : t("common.none")],
+                [t("robot.latched-by"), latch ? latch.by : undefined],
                 [
-                  TEXT.lastStop,
+                  t("robot.last-stop"),
                   last ? (
                     <>
-                      {last.message}
-                      {last.layer !== null && TEXT.layer(last.layer)}
-                      {!last.confirmed && TEXT.unconfirmed} <Ago at={last.at} />
+                      <ServiceText>{last.message}</ServiceText>{" "}
+                      {last.layer !== null && `${t("robot.layer", { layer: last.layer })} `}
+                      {!last.confirmed && `${t("robot.unconfirmed")} `}
+                      <Ago at={last.at} />
                     </>
                   ) : undefined,
                 ],
@@ -134,7 +122,7 @@ export function Robot() {
             />
             {scene && <Room scene={scene} />}
             <Table
-              label={TEXT.sensors}
+              label={t("robot.sensors")}
               columns={COLUMNS}
               rows={[...distances, ...bumpers]}
               keyOf={({ name }) => name}
@@ -149,7 +137,7 @@ export function Robot() {
 function Room({ scene: { width, height, obstacles, robot } }: { readonly scene: Scene }) {
   const { x, y, heading, radius } = robot;
   return (
-    <svg class="robot-room" role="img" aria-label={TEXT.room} viewBox={`0 0 ${width} ${height}`}>
+    <svg class="robot-room" role="img" aria-label={t("robot.room")} viewBox={`0 0 ${width} ${height}`}>
       {obstacles.map((one) => (
         <circle key={`${one.x} ${one.y}`} class="obstacle" cx={one.x} cy={one.y} r={one.radius} />
       ))}
@@ -161,8 +149,14 @@ function Room({ scene: { width, height, obstacles, robot } }: { readonly scene: 
   );
 }
 
+const decimals = (value: number): string => number(value, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+function movementOf({ direction, speed }: NonNullable<Robot["movement"]>): string {
+  return t("robot.moves", { direction: t(DIRECTIONS[direction]), speed: decimals(speed) });
+}
+
 function readingOf(value: Sensor["value"]): string {
-  if (typeof value === "number") return TEXT.metres(value);
-  if (value === null) return TEXT.nothing;
-  return value ? TEXT.pressed : TEXT.free;
+  if (typeof value === "number") return t("robot.metres", { value: decimals(value) });
+  if (value === null) return t("robot.nothing-within-range");
+  return value ? t("robot.pressed") : t("robot.free");
 }
