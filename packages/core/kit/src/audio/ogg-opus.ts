@@ -6,7 +6,7 @@ import { SvcError } from "@svc/contract";
 import { lengthAt, resampledPart, type Sound } from "./wav.ts";
 
 /** Rates that the codec takes as they are. */
-const RATES: readonly number[] = [8_000, 12_000, 16_000, 24_000, 48_000];
+const RATES: ReadonlySet<number> = new Set([8_000, 12_000, 16_000, 24_000, 48_000]);
 /** What anything else is made first: all of a voice. */
 const VOICE_RATE = 24_000;
 /** Granule positions count samples of this rate, whatever the rate of the sound is. */
@@ -26,7 +26,7 @@ export const isOggOpus = (bytes: Uint8Array): boolean =>
 /** Yields to other work after each second of sound. */
 export async function oggOpusOf(sound: Sound, signal: AbortSignal): Promise<Uint8Array> {
   const { Application, createEncoder, Signal } = await import("libopus-wasm");
-  const sampleRate = RATES.includes(sound.sampleRate) ? sound.sampleRate : VOICE_RATE;
+  const sampleRate = RATES.has(sound.sampleRate) ? sound.sampleRate : VOICE_RATE;
   const frame = sampleRate / FRAMES_PER_SECOND;
   const total = lengthAt(sound, sampleRate);
   using encoder = await createEncoder({
