@@ -10,7 +10,8 @@ export type Topic =
   | "audit"
   | "devices"
   | "passkeys"
-  | "hardware";
+  | "hardware"
+  | "voice";
 
 export function topicsOf(type: string): readonly Topic[] {
   switch (type) {
@@ -35,6 +36,8 @@ export function topicsOf(type: string): readonly Topic[] {
       return ["procedures", "audit"];
     case "hardware-changed":
       return ["hardware"];
+    case "voice-state":
+      return ["voice"];
     case "channel-health":
       return ["status"];
     default:

@@ -51,6 +51,7 @@ export const SAMPLES: readonly SvcEvent[] = [
   { type: "sop-run-end", runId: "r", sop: "deploy", status: "completed", error: undefined, durationMs: 5 },
   { type: "channel-health", channel: "c", feature: "channel-c", state: "failed", reason: undefined },
   { type: "hardware-changed", added: ["pico0"], removed: ["arduino0"], connected: 1 },
+  { type: "voice-state", channel: "c", state: "capturing", transcriptions: 3, limit: 120, costUsd: undefined },
   { type: "turn-store", ...turn },
   { type: "session-updated", id: "s-1", sessionId: "s", owner: "client-secret" as ClientId },
 ];

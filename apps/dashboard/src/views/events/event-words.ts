@@ -48,6 +48,8 @@ export function sentenceOf({ type, payload }: LiveEvent): string {
       return [listed("connected", payload["added"]), listed("disconnected", payload["removed"])]
         .filter(Boolean)
         .join("; ");
+    case "voice-state":
+      return `${p("channel")} is ${p("state")}; ${p("transcriptions")} of ${p("limit")} transcriptions this hour`;
     case "events-dropped":
       return `some events are not in this list (${p("reason")})`;
     case "service-draining":

@@ -6,6 +6,7 @@ import { Section } from "../../parts/section.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { hrefOf } from "../../route/route.ts";
+import { MicrophoneState } from "./microphone-state.tsx";
 import { VerifyDevice } from "./verify-device.tsx";
 
 const COLUMNS: readonly Column<Channel>[] = [
@@ -13,7 +14,7 @@ const COLUMNS: readonly Column<Channel>[] = [
     label: "Channel",
     cell: ({ id }) => (
       <>
-        <Name>{id}</Name> <VerifyDevice channel={id} />
+        <Name>{id}</Name> <VerifyDevice channel={id} /> <MicrophoneState channel={id} />
       </>
     ),
   },

@@ -19,6 +19,7 @@ const OPEN: ReadonlySet<SvcEvent["type"]> = new Set([
   "sop-change",
   "channel-health",
   "hardware-changed",
+  "voice-state",
 ]);
 
 type Owned = Extract<SvcEvent, { readonly owner: unknown }>;

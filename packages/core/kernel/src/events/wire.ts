@@ -87,6 +87,10 @@ export function payloadOf(event: SvcEvent, { redact, deviceOf }: WireOptions): P
       return { channel: event.channel, feature: event.feature, state: event.state, reason: event.reason ?? null };
     case "hardware-changed":
       return { added: event.added, removed: event.removed, connected: event.connected };
+    case "voice-state": {
+      const { channel, state, transcriptions, limit, costUsd } = event;
+      return { channel, state, transcriptions, limit, cost_usd: costUsd ?? null };
+    }
   }
 }
 

@@ -126,6 +126,14 @@ export function eventSamples(name: Name): EventSamples {
       removed: [],
       connected: 1,
     },
+    "voice-state": {
+      type: "voice-state",
+      channel: name("channel"),
+      state: "listening",
+      transcriptions: 3,
+      limit: 120,
+      costUsd: 0.01,
+    },
   };
 }
 
